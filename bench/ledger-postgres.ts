@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { Client } from 'pg';
-import { GENESIS, linkDrafts } from '../src/ledger/chain.ts';
-import { signCheckpoint } from '../src/ledger/checkpoint.ts';
-import { prepareDraft, type PreparedDraft } from '../src/ledger/draft.ts';
-import { Frontier } from '../src/ledger/merkle.ts';
-import { nodeSha256, signerOf } from '../src/ledger/node-crypto.ts';
+import { GENESIS, linkDrafts } from '../src/ledger/format/chain.ts';
+import { signCheckpoint } from '../src/ledger/format/checkpoint.ts';
+import { prepareDraft, type PreparedDraft } from '../src/ledger/format/draft.ts';
+import { Frontier } from '../src/ledger/format/merkle.ts';
+import { nodeSha256, signerOf } from '../src/ledger/writer/node-crypto.ts';
 import { makePostgresDatabase, type PostgresDatabase } from '../src/ledger/postgres/database.ts';
 import type { Commit, Head, Store } from '../src/ledger/store.ts';
 import { startPostgres } from '../test/postgres/server.ts';

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { GENESIS, linkDrafts } from '../src/ledger/chain.ts';
-import { signCheckpoint } from '../src/ledger/checkpoint.ts';
-import { prepareDraft, type Draft } from '../src/ledger/draft.ts';
-import type { Ledger } from '../src/ledger/ledger.ts';
-import { nodeVerifier, nodeSha256, signerOf } from '../src/ledger/node-crypto.ts';
-import { openLedger } from '../src/ledger/open-ledger.ts';
-import { OutsideCopyFile } from '../src/ledger/outside-file.ts';
+import { GENESIS, linkDrafts } from '../src/ledger/format/chain.ts';
+import { signCheckpoint } from '../src/ledger/format/checkpoint.ts';
+import { prepareDraft, type Draft } from '../src/ledger/format/draft.ts';
+import type { Ledger } from '../src/ledger/writer/ledger.ts';
+import { nodeVerifier, nodeSha256, signerOf } from '../src/ledger/writer/node-crypto.ts';
+import { openLedger } from '../src/ledger/writer/open-ledger.ts';
+import { OutsideCopyFile } from '../src/ledger/writer/outside-file.ts';
 import { openSqliteStore, WAL_PAGES, type SqliteStore } from '../src/ledger/sqlite/sqlite-store.ts';
-import { verifyLedger } from '../src/ledger/verify.ts';
+import { verifyLedger } from '../src/ledger/verify/verify-ledger.ts';
 import { atLeast, atMost, median, type Benchmark, type Measure } from './measure.ts';
 
 /** How many entries the long ledger has; `BATON_BENCH_ENTRIES` makes it shorter for a quick look. */
@@ -202,7 +202,7 @@ function makeDraft(number: number): Draft {
       next_phase: 'CI_PENDING',
       notes:
         'Did the work that was asked, wrote the tests, and they all pass; see the record for what was tried before.',
-      files: ['src/ledger/ledger.ts', 'src/ledger/ledger.test.ts'],
+      files: ['src/ledger/writer/ledger.ts', 'src/ledger/writer/ledger.test.ts'],
     },
   };
 }

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Client } from '../src/api/client.ts';
-import { startDaemon } from '../src/api/start-daemon.ts';
+import { Client } from '../src/api/client/client.ts';
+import { startDaemon } from '../src/api/client/start-daemon.ts';
 import { stateFiles } from '../src/api/state-folder.ts';
-import { type Project } from '../src/daemon/project.ts';
+import { type Project } from '../src/daemon/project/project.ts';
 import { decide } from '../src/state/decide.ts';
 import type { Benchmark, Measure } from './measure.ts';
 import { atMost, median } from './measure.ts';
-import { openBareProject } from '../src/daemon/project.cases.ts';
+import { openBareProject } from '../src/daemon/project/project.cases.ts';
 
 const SIZES = [100, 10_000, 100_000] as const;
 const WARM_UP = 100;

@@ -40,7 +40,7 @@ function runHere() {
   // And this one is what the clients of people run at the hooks of `baton hooks install`.
   var isOwnHook = process.argv.slice(2, 4).join(' ') === 'hooks run' && process.argv.indexOf('--help') < 0;
   if (isHook && process.argv[5].charAt(0) !== '-') {
-    void (inClone ? import('../src/supervisor/hook/main.ts') : require('../dist/hook-stop.cjs'));
+    void (inClone ? import('../src/supervisor/stop-hook/main.ts') : require('../dist/hook-stop.cjs'));
   } else if (isOwnHook) {
     void (inClone ? import('../src/hooks/session/main.ts') : Promise.resolve(require('../dist/hook-own.cjs'))).then(
       function (hook) {

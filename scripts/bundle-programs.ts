@@ -67,8 +67,8 @@ export async function bundlePrograms(outdir: string): Promise<void> {
     outdir,
     entryPoints: {
       supervisor: 'src/supervisor/main.ts',
-      'hook-stop': 'src/supervisor/hook/main.ts',
-      'hook-stop-others': 'src/supervisor/hook/ask-others.ts',
+      'hook-stop': 'src/supervisor/stop-hook/main.ts',
+      'hook-stop-others': 'src/supervisor/stop-hook/ask-others.ts',
       scripted: 'src/agents/scripted/main.ts',
       builtin: 'src/agents/builtin/main.ts',
       'hook-own': 'src/hooks/session/main.ts',

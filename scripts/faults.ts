@@ -15,7 +15,7 @@ const runs: readonly (readonly [name: string, command: string, args: readonly st
   ['agents without a daemon for a minute', 'vitest', ['run', 'test/e2e/on-stop-away.int.test.ts']],
   ['hostile agents, a gigabyte each', 'vitest', ['run', 'test/e2e/hostile-agents.int.test.ts']],
   ['200 agents at once', 'node', ['test/faults/agents-crowd.ts', '--agents', '200']],
-  ['an agent that prints a gigabyte', 'vitest', ['run', 'src/supervisor/output-log.int.test.ts']],
+  ['an agent that prints a gigabyte', 'vitest', ['run', 'src/supervisor/process/output.int.test.ts']],
   ['20 workflows at once', 'vitest', ['run', 'test/e2e/workflow-crowd.long.test.ts']],
   ['a workflow whose daemon is killed 20 times', 'vitest', ['run', 'test/e2e/workflow-kill.long.test.ts']],
   ['200 workflows in a storm of stops, kills, locks and full disks', 'node', ['test/faults/storm.ts']],

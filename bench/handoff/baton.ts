@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
-import { Client } from '../../src/api/client.ts';
-import { startDaemon } from '../../src/api/start-daemon.ts';
+import { Client } from '../../src/api/client/client.ts';
+import { startDaemon } from '../../src/api/client/start-daemon.ts';
 import type { Contender, Seat, Venue } from './contender.ts';
 
 /**

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { allowedEnvironment } from '../protocol/environment.ts';
 import { agentFiles } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, LaunchParts } from './adapter.ts';
-import { claudeAdapter } from './claude/adapter.ts';
-import { codexAdapter } from './codex/adapter.ts';
-import { hookFlags } from './codex/hook-flags.ts';
-import { geminiAdapter } from './gemini/adapter.ts';
+import { claudeAdapter } from './claude.ts';
+import { codexAdapter } from './codex.ts';
+import { hookFlags } from './hook-flags.ts';
+import { geminiAdapter } from './gemini.ts';
 import { clientVariables, isInteractive, prepareAgent } from './prepare-agent.ts';
 
 const CONTEXT: AgentContext = {

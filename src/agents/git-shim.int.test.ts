@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWorktree } from '../git/create-worktree.ts';
-import { writeFence } from '../git/fence.ts';
-import { findFenceHooks, installFence } from '../git/install-fence.ts';
+import { createWorktree } from '../git/worktree/create.ts';
+import { writeFence } from '../git/fence/fence.ts';
+import { findFenceHooks, installFence } from '../git/fence/install.ts';
 import { Scratch, valueOf } from '../git/scratch.cases.ts';
 import { gitShimFiles } from './git-shim.ts';
 

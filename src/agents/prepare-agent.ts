@@ -5,10 +5,10 @@ import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { builtinAdapter } from './builtin/adapter.ts';
-import { claudeAdapter } from './claude/adapter.ts';
-import { codexAdapter } from './codex/adapter.ts';
+import { claudeAdapter } from './claude.ts';
+import { codexAdapter } from './codex.ts';
 import { commandAdapter } from './command.ts';
-import { geminiAdapter } from './gemini/adapter.ts';
+import { geminiAdapter } from './gemini.ts';
 import { scriptedAdapter } from './scripted/adapter.ts';
 import { shellQuote } from './shell-quote.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoreHealth } from '../protocol/store-health.ts';
+import type { StoreHealth } from '../protocol/resource-faults.ts';
 import { countAtWork, judgeAllClear, type Proofs } from './all-clear.ts';
 import {
   proveAgents,

@@ -1,4 +1,4 @@
-import type { Problem } from '../protocol/problem.ts';
+import type { Problem } from '../protocol/shape/problem.ts';
 
 /** What comes back over every surface: a result, or an error with a code, the exact text and the next thing to do. */
 export type Answer<R = unknown> =

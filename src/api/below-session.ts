@@ -1,5 +1,5 @@
 import type { ApiError } from './answer.ts';
-import type { SessionAbove } from './find-session-above.ts';
+import type { SessionAbove } from './session-above.ts';
 
 /** The refusal for a process inside a session that asks for more rights than the session has. */
 export function belowSessionError({ kind, id }: Pick<SessionAbove, 'kind' | 'id'>): ApiError {

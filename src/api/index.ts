@@ -3,7 +3,7 @@
  * daemon is started where none runs.
  */
 export type { Answer, ApiError, FileProblem } from './answer.ts';
-export type { CallOptions, Client, ClientOptions } from './client.ts';
-export type { ConnectOptions } from './connect.ts';
-export { connect, createClient } from './connect.ts';
-export type { EventsOptions, StreamedEntry } from './read-events.ts';
+export type { CallOptions, Client, ClientOptions } from './client/client.ts';
+export type { ConnectOptions } from './client/connect.ts';
+export { connect, createClient } from './client/connect.ts';
+export type { EventsOptions, StreamedEntry } from './client/read-events.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Scene, until } from '../daemon/running.cases.ts';
-import { connect, createClient, type ConnectOptions } from './connect.ts';
+import { connect, createClient, type ConnectOptions } from './client/connect.ts';
 import { keepCall, listKept, OUTBOX_LIMITS, readKept } from './outbox.ts';
 
 let scene: Scene;

@@ -1,5 +1,5 @@
 import { isShortage } from '../protocol/shortage.ts';
-import { isLiving, readBootId, readProcStat } from './proc.ts';
+import { isLiving, readBootId, readProcStat } from './processes.ts';
 
 /**
  * A process, told apart from every other that had or will have its number: boot, number and start time. Undefined where there is

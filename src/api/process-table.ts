@@ -1,4 +1,4 @@
-import { listProcesses, readProcFile, readProcStat } from './proc.ts';
+import { listProcesses, readProcFile, readProcStat } from './processes.ts';
 
 /** The processes of this machine, as far as the check for sessions needs them. */
 export interface ProcessTable {

@@ -1,4 +1,4 @@
-import type { StoreHealth } from '../protocol/store-health.ts';
+import type { StoreHealth } from '../protocol/resource-faults.ts';
 
 /** Why there is no all-clear, in the words that every surface shows. */
 export interface Reason {

@@ -10,7 +10,7 @@ export const hookStopCommand: CliCommand = {
   exitCodes: { 0: 'always: an empty answer lets it stop, block JSON keeps it going' },
   async run() {
     // Usually this is not reached: the bin starts that program before anything else is loaded.
-    await import('../supervisor/hook/main.ts');
+    await import('../supervisor/stop-hook/main.ts');
     return EXIT.ok;
   },
 };

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Answer } from '../api/answer.ts';
-import type { Client } from '../api/client.ts';
-import { connect, createClient } from '../api/connect.ts';
+import type { Client } from '../api/client/client.ts';
+import { connect, createClient } from '../api/client/connect.ts';
 import type { ParsedArguments, Io } from './command.ts';
 import { reportCopying } from './say-copying.ts';
 import { reportWhenAway } from './say-when-away.ts';

@@ -1,6 +1,6 @@
 import type { ListedCommand } from './command.ts';
 import { HANDOVER_COMMANDS } from './handover-commands.ts';
-import { LEDGER_COMMANDS } from './ledger/commands.ts';
+import { LEDGER_COMMANDS } from './commands--commands.ts';
 import { RUN_COMMANDS } from './run/commands.ts';
 import { TASK_COMMANDS } from './task/commands.ts';
 
@@ -22,17 +22,17 @@ export const COMMANDS: readonly ListedCommand[] = [
   {
     name: 'costs',
     summary: 'Show the tokens, money and time used, and how much of each budget',
-    load: async () => (await import('./costs/costs.ts')).costsCommand,
+    load: async () => (await import('./costs.ts')).costsCommand,
   },
   {
     name: 'worktree list',
     summary: 'List the worktrees, their agents and their uncommitted or unmerged work',
-    load: async () => (await import('./worktree/worktrees.ts')).worktreeListCommand,
+    load: async () => (await import('./worktrees.ts')).worktreeListCommand,
   },
   {
     name: 'worktree prune',
     summary: 'Remove the worktrees of completed tasks; those with unmerged work are kept',
-    load: async () => (await import('./worktree/worktrees.ts')).worktreePruneCommand,
+    load: async () => (await import('./worktrees.ts')).worktreePruneCommand,
   },
   {
     name: 'reconcile',
@@ -47,7 +47,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   {
     name: 'mcp',
     summary: 'Serve the tools of Baton to an agent, over standard input and output',
-    load: async () => (await import('./mcp.ts')).mcpCommand,
+    load: async () => (await import('./client-programs.ts')).mcpCommand,
   },
   {
     name: 'hooks install',
@@ -72,18 +72,18 @@ export const COMMANDS: readonly ListedCommand[] = [
   {
     name: 'up',
     summary: 'Start the daemon',
-    load: async () => (await import('./daemon.ts')).upCommand,
+    load: async () => (await import('./daemon/daemon.ts')).upCommand,
   },
   {
     name: 'down',
     summary: 'Stop the daemon, and wait until it is down',
-    load: async () => (await import('./daemon.ts')).downCommand,
+    load: async () => (await import('./daemon/daemon.ts')).downCommand,
   },
   ...LEDGER_COMMANDS,
   {
     name: 'verify',
     summary: 'Check a task proof or an export, offline',
-    load: async () => (await import('./verify.ts')).verifyFileCommand,
+    load: async () => (await import('./ledger/verify-file.ts')).verifyFileCommand,
   },
   {
     name: 'completion',

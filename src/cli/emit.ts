@@ -1,6 +1,6 @@
 import type { ParsedArguments, Io } from './command.ts';
 import { operationCommand } from './operation-command.ts';
-import { readArgument } from './read-argument.ts';
+import { readArgument } from './operation-input.ts';
 import { printableFields } from './fields.ts';
 
 export const emitExitCommand = operationCommand({

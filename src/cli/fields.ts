@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from './text.ts';
 
 /** The fields of a result, each as text that is safe to print. */
 export function printableFields(result: unknown): Record<string, string> {

@@ -1,7 +1,7 @@
 import { operationCommand } from './operation-command.ts';
-import { printable } from './printable.ts';
+import { printable } from './text.ts';
 import { fieldsIn, listIn, textIn } from './run/read-fields.ts';
-import { renderTable } from './run/table.ts';
+import { renderTable } from './table.ts';
 import { shortId } from './run/views.ts';
 
 export const handoffListCommand = operationCommand({

@@ -6,7 +6,7 @@ import { findMachine } from '../hooks/machine.ts';
 import { readHooksStatus, type FileStatus } from '../hooks/status.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { EXIT, type CliCommand } from './command.ts';
-import { printable } from './printable.ts';
+import { printable } from './text.ts';
 
 export const hooksStatusCommand: CliCommand = {
   name: 'hooks status',

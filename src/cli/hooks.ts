@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { belowSessionError } from '../api/below-session.ts';
-import { findSessionAbove } from '../api/find-session-above.ts';
+import { findSessionAbove } from '../api/session-above.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../api/principal-name.ts';
-import { ensureWorkerToken } from '../api/worker-token.ts';
+import { ensureWorkerToken } from '../api/client/worker-token.ts';
 import {
   CLIENTS,
   type HookedClient,
@@ -19,7 +19,7 @@ import { findMachine } from '../hooks/machine.ts';
 import { InstallRecord } from '../hooks/record.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { EXIT, type CliCommand, type ParsedArguments, type Io } from './command.ts';
-import { printable, printableLines } from './printable.ts';
+import { printable, printableLines } from './text.ts';
 
 const CLIENT_ARGUMENT = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
 const SCOPE_OPTIONS = [

@@ -13,7 +13,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
     return await run(command, argv.slice(command.name.split(' ').length), io);
   } catch (error) {
     // A full disk, a folder where a file should be: people get the sentence, not the place in our code.
-    const { printable } = await import('./printable.ts');
+    const { printable } = await import('./text.ts');
     const { describeError: describeFailure } = await import('./file-failure.ts');
     io.err(`Error: ${printable(describeFailure(error))}\n`);
     return EXIT.failed;
@@ -50,7 +50,7 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     io.out(overviewHelp(COMMANDS, first));
     return EXIT.ok;
   }
-  const { findNearest } = await import('../protocol/suggest.ts');
+  const { findNearest } = await import('../protocol/shape/suggest.ts');
   const typed = isGroup ? `${first} ${second}` : first;
   const names = COMMANDS.map(({ name }) => name);
   const groups = new Set(names.filter((name) => name.includes(' ')).map((name) => `${name.split(' ', 1)[0]}`));
@@ -61,7 +61,7 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
   const group = nearest === undefined ? findNearest(first, [...groups]) : undefined;
   const meant = nearest ?? (group === undefined ? undefined : `${group} --help`);
   const hint = meant === undefined ? '' : `Did you mean: baton ${meant}\n`;
-  const { printable } = await import('./printable.ts');
+  const { printable } = await import('./text.ts');
   io.err(`Error: unknown command: ${printable(typed)}\n${hint}Try: baton ${isGroup ? `${first} ` : ''}--help\n`);
   return EXIT.usage;
 }

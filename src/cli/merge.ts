@@ -1,5 +1,5 @@
 import { operationCommand } from './operation-command.ts';
-import { printable } from './printable.ts';
+import { printable } from './text.ts';
 import { SELF_APPROVE_OPTION, selfApprovalCall } from './self-approve.ts';
 import { fieldsIn, textIn } from './run/read-fields.ts';
 

@@ -1,8 +1,8 @@
 import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
 import type { Argument, CliCommand, ParsedArguments, Io, Option } from './command.ts';
 import { EXIT } from './command.ts';
-import { renderProblem } from './describe-problem.ts';
-import { printable, printableLines } from './printable.ts';
+import { renderProblem } from './problems.ts';
+import { printable, printableLines } from './text.ts';
 
 /** What a command that asks one operation of the daemon consists of. */
 export interface OperationCommandOptions {

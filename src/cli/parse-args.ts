@@ -1,4 +1,4 @@
-import { findNearest } from '../protocol/suggest.ts';
+import { findNearest } from '../protocol/shape/suggest.ts';
 import type { CliCommand, ParsedArguments, Option } from './command.ts';
 
 export type ParseResult =

@@ -1,5 +1,5 @@
 import { operationCommand } from './operation-command.ts';
-import { printable } from './printable.ts';
+import { printable } from './text.ts';
 
 export const reconcileCommand = operationCommand({
   name: 'reconcile',

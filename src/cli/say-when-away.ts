@@ -1,4 +1,4 @@
-import type { Client } from '../api/client.ts';
+import type { Client } from '../api/client/client.ts';
 import type { Io } from './command.ts';
 import { describeWait } from './say-when-slow.ts';
 

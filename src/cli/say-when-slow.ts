@@ -1,4 +1,4 @@
-import { isSuspended } from '../api/not-answering.ts';
+import { isSuspended } from '../api/client/not-answering.ts';
 import { findStateDir, readDaemonRecord } from '../api/state-folder.ts';
 import type { Io } from './command.ts';
 

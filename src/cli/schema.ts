@@ -1,6 +1,6 @@
 import type { CliCommand } from './command.ts';
 import { EXIT } from './command.ts';
-import { findMessageKind, MESSAGE_KIND_NAMES } from './dialects.ts';
+import { findMessageKind, MESSAGE_KIND_NAMES } from './message-kinds.ts';
 import { reportUnknownKind } from './unknown-kind.ts';
 
 export const schemaCommand: CliCommand = {

@@ -1,7 +1,7 @@
 import { printableFields } from './fields.ts';
 import { operationCommand } from './operation-command.ts';
-import { printable } from './printable.ts';
-import { readArgument, readDocumentArgument } from './read-argument.ts';
+import { printable } from './text.ts';
+import { readArgument, readDocumentArgument } from './operation-input.ts';
 import type { Io } from './command.ts';
 import { SELF_APPROVE_OPTION, selfApprovalCall } from './self-approve.ts';
 

@@ -1,6 +1,6 @@
 import { operationCommand } from './operation-command.ts';
-import { printable } from './printable.ts';
-import { readDocumentArgument } from './read-argument.ts';
+import { printable } from './text.ts';
+import { readDocumentArgument } from './operation-input.ts';
 import { printableFields } from './fields.ts';
 import { type Fields, fieldsIn, listIn, textIn } from './run/read-fields.ts';
 

@@ -1,7 +1,7 @@
-import { didYouMean } from '../protocol/suggest.ts';
+import { didYouMean } from '../protocol/shape/suggest.ts';
 import type { Io } from './command.ts';
 import { EXIT } from './command.ts';
-import { MESSAGE_KIND_NAMES } from './dialects.ts';
+import { MESSAGE_KIND_NAMES } from './message-kinds.ts';
 
 export function reportUnknownKind(kind: string, io: Io): number {
   const hint = didYouMean(kind, MESSAGE_KIND_NAMES);

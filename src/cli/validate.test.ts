@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../test/run-cli.ts';
-import { MESSAGE_KIND_NAMES } from './dialects.ts';
+import { MESSAGE_KIND_NAMES } from './message-kinds.ts';
 
 const SIGNAL = '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"REVIEW","exit_reason":"completed"}';
 let folder: string;

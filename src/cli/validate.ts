@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import type { Parsed, Problem } from '../protocol/problem.ts';
-import { problem, refused, tooLarge } from '../protocol/problem.ts';
+import type { Parsed, Problem } from '../protocol/shape/problem.ts';
+import { problem, refused, tooLarge } from '../protocol/shape/problem.ts';
 import type { CliCommand, Io } from './command.ts';
 import { EXIT } from './command.ts';
-import type { ListedMessageKind } from './dialects.ts';
-import { findMessageKind, MESSAGE_KIND_NAMES } from './dialects.ts';
+import type { ListedMessageKind } from './message-kinds.ts';
+import { findMessageKind, MESSAGE_KIND_NAMES } from './message-kinds.ts';
 import { reportUnknownKind } from './unknown-kind.ts';
 import { describeFileError } from './file-failure.ts';
 
@@ -72,7 +72,7 @@ async function printProblems(
   input: Uint8Array | Problem,
   io: Io,
 ): Promise<void> {
-  const { renderProblem: describeProblem } = await import('./describe-problem.ts');
+  const { renderProblem: describeProblem } = await import('./problems.ts');
   const source = input instanceof Uint8Array ? new TextDecoder().decode(input) : '';
   for (const each of problems) io.err(describeProblem(each, file === '-' ? '<stdin>' : file, source));
 }

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { findStateDir, readDaemonRecord, readToken } from '../api/state-folder.ts';
 import type { ApiError } from '../api/answer.ts';
 import { belowSessionError } from '../api/below-session.ts';
-import { findSessionAbove } from '../api/find-session-above.ts';
+import { findSessionAbove } from '../api/session-above.ts';
 import { withClient } from './ask.ts';
 import { EXIT, type CliCommand, type Io } from './command.ts';
 import { COMMON_OPTIONS, reportError } from './operation-command.ts';
-import { findProjectDir } from './runbook.ts';
+import { findProjectDir } from './runbook/runbook.ts';
 
 export const webCommand: CliCommand = {
   name: 'web',

@@ -1,14 +1,14 @@
 import type { Answer, ApiError } from '../api/answer.ts';
-import { OPERATIONS } from '../api/operations.ts';
+import { OPERATIONS } from '../api/operations/registry.ts';
 import { KEEPABLE, keepCall } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store-problem.ts';
 import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import type { Caller } from '../state/caller.ts';
 import { causeOf, type Log } from './log.ts';
-import { storeUnavailableError } from './handler.ts';
-import { executeOperation } from './perform.ts';
-import type { FoundProject, OpenProject, Projects } from './projects.ts';
-import { INTERNAL_ERROR } from './respond.ts';
+import { storeUnavailableError } from './operations/handler.ts';
+import { executeOperation } from './operations/execute.ts';
+import type { FoundProject, OpenProject, Projects } from './project/projects.ts';
+import { INTERNAL_ERROR } from './http/respond.ts';
 import { SHARED_WORKER, type CallerIdentity } from './tokens.ts';
 
 /** A call as it came in, over HTTP or from the outbox, after its token was found good. */

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createClient, type ConnectOptions } from '../api/connect.ts';
-import { EXIT_DAEMON_RUNNING } from '../api/start-daemon.ts';
+import { createClient, type ConnectOptions } from '../api/client/connect.ts';
+import { EXIT_DAEMON_RUNNING } from '../api/client/start-daemon.ts';
 import { readDaemonRecord } from '../api/state-folder.ts';
 import { runDaemon } from './lifecycle.ts';
 import { isDaemon, Scene, until } from './running.cases.ts';

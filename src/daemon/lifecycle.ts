@@ -3,37 +3,37 @@ import { rmSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
 import { belowSessionError } from '../api/below-session.ts';
 import { clearDownIntent, hasDownIntent } from '../api/down-intent.ts';
-import { findSessionAbove } from '../api/find-session-above.ts';
+import { findSessionAbove } from '../api/session-above.ts';
 import { removeOldPasses } from '../api/operator-pass.ts';
 import { findStateDir, stateFiles, type DaemonRecord } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
-import { openKeyFile } from '../ledger/key-file.ts';
+import { openKeyFile } from '../ledger/writer/keys.ts';
 import { Effects } from '../effects/effects.ts';
-import { removeInspectionFolders } from '../git/own/look-folder.ts';
+import { removeInspectionFolders } from '../git/own/inspection-folder.ts';
 import { isDiskFault, isShortage } from '../protocol/shortage.ts';
 import { exitProtocolEnabled } from '../protocol/exit-flag.ts';
 import { dispatchCall } from './dispatch.ts';
-import { handleWebhook } from './github-webhook.ts';
+import { handleWebhook } from './http/github-webhook.ts';
 import { SERVER_LIMITS } from './limits.ts';
-import { lockStateFolder } from './lock.ts';
-import type { GitPort } from './git-port.ts';
-import type { KeptMessages } from './kept-messages.ts';
+import { lockStateFolder } from './state-lock.ts';
+import type { GitPort } from './operations/git-port.ts';
+import type { KeptMessages } from './loop/kept-messages.ts';
 import { causeOf, openLog, type Log } from './log.ts';
 import { LoopPulse } from './loop-pulse.ts';
 import { readOwnership } from './own-record.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
-import type { Services } from './call.ts';
-import { Projects } from './projects.ts';
-import { createEffectContext } from './project-world.ts';
-import type { McpEndpoint, McpEndpointOptions } from './mcp-door.ts';
-import { route, type HttpExchange } from './route.ts';
-import { DaemonServer } from './server.ts';
-import { Rulebook } from './rulebook.ts';
-import { RunbookWatch } from './runbook-watch.ts';
+import type { Services } from './operations/call.ts';
+import { Projects } from './project/projects.ts';
+import { createEffectContext } from './project/effect-context.ts';
+import type { McpEndpoint, McpEndpointOptions } from './http/mcp-endpoint.ts';
+import { route, type HttpExchange } from './http/route.ts';
+import { DaemonServer } from './http/server.ts';
+import { Rulebook } from './rules/rulebook.ts';
+import { RunbookWatch } from './rules/runbook-watch.ts';
 import { ThrottledLog } from './rare-log.ts';
 import { readSettings, type DaemonSettings } from './settings.ts';
 import { AccessTokens } from './tokens.ts';
-import { writeFileAtomically } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/files.ts';
 import { resetCrashCount } from '../watchdog/restart-record.ts';
 
 export interface DaemonOptions {
@@ -226,7 +226,7 @@ function isMcp({ request }: HttpExchange): boolean {
 /** Most daemons never hear MCP over HTTP: its libraries are loaded with the first such request. */
 function lazyMcpEndpoint(options: McpEndpointOptions): () => Promise<McpEndpoint> {
   let door: Promise<McpEndpoint> | undefined;
-  return async () => (door ??= import('./mcp-door.ts').then((loaded) => new loaded.McpEndpoint(options)));
+  return async () => (door ??= import('./http/mcp-endpoint.ts').then((loaded) => new loaded.McpEndpoint(options)));
 }
 
 function makeServices(

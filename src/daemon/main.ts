@@ -1,11 +1,11 @@
 import { closeSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { applyPipedEnvironment } from '../api/environment-pipe.ts';
-import { EXIT_DAEMON_RUNNING } from '../api/start-daemon.ts';
+import { applyPipedEnvironment } from '../api/client/environment-pipe.ts';
+import { EXIT_DAEMON_RUNNING } from '../api/client/start-daemon.ts';
 import { findStateDir, stateFiles } from '../api/state-folder.ts';
-import { isRestartEnabled } from '../watchdog/settings.ts';
+import { isRestartEnabled } from '../watchdog/restart-times.ts';
 import { startWatchdog, type Watchdog } from '../watchdog/start-watchdog.ts';
-import { guardProcess } from './guard-process.ts';
+import { guardProcess } from './process-health.ts';
 import { runDaemon } from './lifecycle.ts';
 import { openLog, type Log } from './log.ts';
 

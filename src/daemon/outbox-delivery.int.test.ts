@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepCall, listKept } from '../api/outbox.ts';
 import { OutboxDelivery } from './outbox-delivery.ts';
-import type { Projects } from './projects.ts';
+import type { Projects } from './project/projects.ts';
 import { AccessTokens } from './tokens.ts';
 
 /** An outbox with calls of two projects. The store of `locked` cannot be written; that of `open` refuses everything. */

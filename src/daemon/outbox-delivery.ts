@@ -1,7 +1,7 @@
 import type { Answer } from '../api/answer.ts';
 import { findKept, listKept, openKept, removeKept, setAsideKept, type KeptCall } from '../api/outbox.ts';
 import { dispatchCall, type DispatchOptions } from './dispatch.ts';
-import { keptCallId, OutboxLanes } from './kept-lanes.ts';
+import { keptCallId, OutboxLanes } from './outbox-lanes.ts';
 import { causeOf } from './log.ts';
 import type { AccessTokens } from './tokens.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { stateFiles } from '../api/state-folder.ts';
-import { secretForms } from '../protocol/own-tokens.ts';
+import { secretForms } from '../protocol/redact-tokens.ts';
 
 /**
  * The secrets of this state folder that no pattern finds in every form: the random part of the operator's and of the workers' token, and

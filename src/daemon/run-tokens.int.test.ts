@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createClient } from '../api/connect.ts';
+import { createClient } from '../api/client/connect.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { RunScene } from './runs.cases.ts';
 import { AccessTokens } from './tokens.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findProcessesByMark } from '../effects/reap.ts';
+import { findProcessesByMark } from '../effects/processes/reap.ts';
 import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
 

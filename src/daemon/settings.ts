@@ -1,7 +1,7 @@
 import type { ApiError } from '../api/answer.ts';
 import { LOCK_TIMES, scaleLockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
 import type { RunLimits } from '../runbook/runbook.ts';
-import type { LeaseTimes } from '../state/lease.ts';
+import type { LeaseTimes } from '../state/tasks/lease.ts';
 
 export interface DaemonSettings {
   /** As far as the environment says: where it does not, each project's runbook does. */

@@ -5,20 +5,20 @@ import type { RecordedEvent } from '../state/event.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
-import { abandonChecks, abandonMerge } from './check-commit.ts';
-import { setupCommandOf } from './furnish-workspace.ts';
-import { isDue } from './is-due.ts';
-import { killCommand, killUnwantedCommands } from './kill-command.ts';
-import { Liveness } from './liveness.ts';
+import { abandonChecks, abandonMerge } from './merges/check-commit.ts';
+import { setupCommandOf } from './sessions/furnish-workspace.ts';
+import { isDue } from './due.ts';
+import { killCommand, killUnwantedCommands } from './processes/kill-command.ts';
+import { Liveness } from './agents/liveness.ts';
 import { isTransient } from './may-pass.ts';
 import { removeNotificationMarks } from './notify.ts';
 import { failureCommands, performEffect } from './perform.ts';
-import { removeWorkspaceMark } from './prepare-workspace.ts';
-import { SessionMeasuring } from './session-ends.ts';
-import { StandingPush } from './standings.ts';
+import { removeWorkspaceMark } from './sessions/prepare-workspace.ts';
+import { SessionMeasuring } from './sessions/session-ends.ts';
+import { StandingPush } from './agents/standings.ts';
 import { submitAll } from './tell-all.ts';
 import { removeOldRunFolders } from './tidy.ts';
-import type { EffectContext } from './world.ts';
+import type { EffectContext } from './context.ts';
 
 /**
  * Does what a project owes to the outside, and says how it went. It looks at nothing but the list of what is owed: after each commit,

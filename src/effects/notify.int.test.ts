@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { NotificationChannel } from '../notify/channel.ts';
 import { removeNotificationMarks, notify } from './notify.ts';
 import { performEffect } from './perform.ts';
-import type { EffectContext } from './world.ts';
+import type { EffectContext } from './context.ts';
 
 let stateDir: string;
 

@@ -4,22 +4,22 @@ import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import type { Exit } from '../supervisor/contract.ts';
 import { findMootReason } from './find-moot.ts';
-import { fillMessage } from './handler-message.ts';
-import { killAgent } from './kill-agent.ts';
-import { makeWorkspace } from './make-workspace.ts';
-import { mergeTask } from './merge-task.ts';
+import { fillMessage } from './agents/handler-message.ts';
+import { killAgent } from './agents/kill-agent.ts';
+import { makeWorkspace } from './sessions/workspace.ts';
+import { mergeTask } from './merges/merge-task.ts';
 import { notify } from './notify.ts';
-import { publishPull } from './publish-pull.ts';
-import { runChecks } from './run-checks.ts';
-import { runCommand } from './run-command.ts';
-import { sendMessage } from './send-message.ts';
-import { startAgent } from './start-agent.ts';
-import { clearPlace } from './clear-place.ts';
-import { closePull } from './close-pull.ts';
+import { publishPull } from './merges/pulls.ts';
+import { runChecks } from './merges/checks.ts';
+import { runCommand } from './processes/command.ts';
+import { sendMessage } from './agents/messages.ts';
+import { startAgent } from './agents/start-agent.ts';
+import { clearPlace } from './sessions/clear-place.ts';
+import { closePull } from './merges/close-pull.ts';
 import { agentContext } from './template-context.ts';
 import { waitForTimer } from './wait.ts';
-import { watchChecks } from './watch-checks.ts';
-import type { EffectContext } from './world.ts';
+import { watchChecks } from './merges/watch-checks.ts';
+import type { EffectContext } from './context.ts';
 
 /** Does one thing, and gives back what is to be said about it; nothing where it was called off, or somebody else says it. */
 export async function performEffect(

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
-import type { EffectContext } from './world.ts';
+import type { EffectContext } from './context.ts';
 
 /**
  * Says how something went, one after the other. A store that does not answer is asked again until it does: what was done outside

@@ -1,6 +1,6 @@
-import { branchName } from '../git/branch-name.ts';
+import { branchName } from '../git/worktree/branch-name.ts';
 import { slugOf } from '../protocol/branch-name.ts';
-import { renderTemplate, type TemplateContext } from '../protocol/render-template.ts';
+import { renderTemplate, type TemplateContext } from '../protocol/text/render-template.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { findStepPlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';

@@ -4,9 +4,9 @@ import type { DecisionSource } from '../state/runs/decision.ts';
 import { handlerPlan } from './handler-plan.ts';
 import { cancelPending, findWaitingHandler, undeliveredMessages, pendingActions, timersOf } from './pending.ts';
 import { findOwnerPipeline, unparkAgent } from './set-going.ts';
-import { setStepTimer } from './run-step.ts';
-import { resumeAgent } from './tell.ts';
-import type { EngineContext } from './world.ts';
+import { setStepTimer } from './steps.ts';
+import { resumeAgent } from './resume.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * On `AgentAttachRequested`: a person takes the conversation over. What was put off for the agent is called off, and the clock of its step

@@ -4,8 +4,8 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { Decision } from '../state/runs/decision.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
-import { findQueued, runStep } from './run-step.ts';
-import type { EngineContext } from './world.ts';
+import { findQueued, runStep } from './steps.ts';
+import type { EngineContext } from './context.ts';
 
 /** On the end of a process: steps that waited for it begin. Those that start an agent begin when there is room: see `fill-room`. */
 export function beginStepsAfterExit(world: EngineContext, agent: AgentRun): Event[] {

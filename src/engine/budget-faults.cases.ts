@@ -3,7 +3,7 @@ import { ACCOUNTS, type AccountKind } from '../state/runs/accounts.ts';
 import { isSpent, scopesOf, findHighestUse } from '../state/runs/budget.ts';
 import { NO_SPENDING, addSpending, type Spending } from '../state/runs/spent.ts';
 import type { State } from '../state/state.ts';
-import { isAtWork } from './run-handler.ts';
+import { isAtWork } from './handlers.ts';
 
 /** What must never be about money; undefined where all is well. */
 export function findInBudgets(state: State, rules: Rules, at: string): string | undefined {

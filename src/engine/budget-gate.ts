@@ -3,9 +3,9 @@ import { rulesFor } from '../state/rules.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { budgetKey, isSpent, findHighestUse } from '../state/runs/budget.ts';
 import { dayOf } from '../state/runs/spent.ts';
-import type { Task } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { openBudgetDecision } from './reach-budget.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** What workers may take: nothing on a day whose budget is used up, and no task whose own is. People are asked about each once. */
 export function budgetGate(world: EngineContext) {

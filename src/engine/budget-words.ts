@@ -1,5 +1,5 @@
 import { renderDollars } from '../protocol/price.ts';
-import { renderElapsedTime } from '../protocol/render-time.ts';
+import { renderElapsedTime } from '../protocol/text/render-time.ts';
 import type { BudgetScope, Measure } from '../state/runs/budget-scope.ts';
 import type { BudgetUse } from '../state/runs/budget.ts';
 import type { State } from '../state/state.ts';

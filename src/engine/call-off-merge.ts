@@ -1,5 +1,5 @@
 import type { Event, EventOf } from '../state/event.ts';
-import type { Task } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { refuseMerge } from '../state/workflow/merge.ts';
 
 /** Somebody has taken the task elsewhere while it was being merged, or its turn to be came: what they no longer want must not land. */

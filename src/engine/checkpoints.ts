@@ -1,7 +1,7 @@
 import type { Event } from '../state/event.ts';
-import type { Task } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { holdTask } from './hold-task.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** Where a person wants to look before it goes on: at four places, or at every stage. */
 export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {

@@ -1,11 +1,11 @@
-import { phaseMovedEvent } from '../state/end-claim.ts';
+import { phaseMovedEvent } from '../state/tasks/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
-import type { Task } from '../state/task.ts';
-import { writebackRecords } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
+import { writebackRecords } from '../state/tasks/task.ts';
 import { isOfOtherHead } from '../state/workflow/checks.ts';
 import { requestPull, wantsPull } from './pull-request.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** A task has come to CI: its required checks are wanted, on exactly the commit that it was left at. */
 export function onCiPending(world: EngineContext, task: Task): Event[] {

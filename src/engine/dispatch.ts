@@ -1,16 +1,16 @@
 import type { AgentPlan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
-import { decideClaimTask } from '../state/claim-task.ts';
+import { decideClaimTask } from '../state/tasks/claim-task.ts';
 import { event, type Event } from '../state/event.ts';
-import { findFittingTasks } from '../state/first-fitting.ts';
+import { findFittingTasks } from '../state/tasks/first-fitting.ts';
 import { agentPrincipal } from '../state/principal.ts';
 import { hasCapacity } from '../state/runs/capacity.ts';
 import type { PipelineRunPlan } from '../state/runs/start-run.ts';
 import { pipelineOfShell } from '../state/runs/start-run.ts';
 import type { State } from '../state/state.ts';
-import type { Task } from '../state/task.ts';
-import { fitsWorker, holderName, workersInUse, type PinnedWorker } from '../state/worker-fit.ts';
+import type { Task } from '../state/tasks/task.ts';
+import { fitsWorker, holderName, workersInUse, type PinnedWorker } from '../state/tasks/worker-fit.ts';
 import { budgetGate } from './budget-gate.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** Workers claim what is ready and fits them, most urgent first, as many as they may run at once. */
 export function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {

@@ -1,13 +1,13 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import { excerptStart } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import { finishStep } from './finish-step.ts';
 import { endClaimOfRun } from './follow-claim.ts';
 import { requestLeave } from './leave.ts';
 import { notifyEnd } from './notify.ts';
 import { cancelPending, findWaitingHandler, pendingActions } from './pending.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** The run is over for whoever waited for it: what was under way for it, and what was asked about it, is called off. */
 export function endAgent(

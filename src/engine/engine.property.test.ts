@@ -6,7 +6,7 @@ import { budgets } from './plans.cases.ts';
 import { Play } from './play.cases.ts';
 import { SPEECHES, settle, type Speech } from './speech.cases.ts';
 import type { Effect } from '../state/runs/effect.ts';
-import { isDue } from '../effects/is-due.ts';
+import { isDue } from '../effects/due.ts';
 import { isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { overallPipelineStatus } from '../state/runs/steer-pipeline.ts';

@@ -1,12 +1,12 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
-import { excerptStart } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { findSilenceDecision } from '../state/runs/silence-question.ts';
 import { notifyAttention } from './notify.ts';
 import { cancelPending, findWaitingHandler, pendingActions, timersOf } from './pending.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 export interface Escalation {
   readonly source: DecisionSource;

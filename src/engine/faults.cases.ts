@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../state/event.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import { isAttached } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
-import { isAboutOverspent } from '../state/runs/overspent-question.ts';
+import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 
 /** Names what must never be in a state; undefined where all is well. */
 export function findFault(state: State): string | undefined {

@@ -3,8 +3,8 @@ import type { Event } from '../state/event.ts';
 import { hasCapacity } from '../state/runs/capacity.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import { dispatchWorkers } from './dispatch.ts';
-import { findQueued, requestAgent } from './run-step.ts';
-import type { EngineContext } from './world.ts';
+import { findQueued, requestAgent } from './steps.ts';
+import type { EngineContext } from './context.ts';
 
 /** Something has ended, or there is new work: steps that wait for room go first, oldest first, then workers take tasks. */
 export function fillCapacity(world: EngineContext): Event[] {

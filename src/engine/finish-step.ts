@@ -1,12 +1,12 @@
 import type { StepPlan } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
-import { excerptStart, excerptEnd } from '../state/runs/last-of.ts';
+import { excerptStart, excerptEnd } from '../state/runs/excerpt.ts';
 import { findPipelinePlan, findStepPlan, type CurrentStep, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import { enterStep } from './enter-step.ts';
 import { notifyEnd } from './notify.ts';
 import { cancelPending, setTimer, timersOf } from './pending.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 export interface StepResult {
   readonly outcome: RunOutcome;

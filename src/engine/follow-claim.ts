@@ -1,10 +1,10 @@
-import { endClaim, phaseMovedEvent } from '../state/end-claim.ts';
+import { endClaim, phaseMovedEvent } from '../state/tasks/end-claim.ts';
 import { type Event, type EventOf, type HowClaimEnded } from '../state/event.ts';
-import { describeMissing, findMissingMessages } from '../state/owed.ts';
+import { describeMissing, findMissingMessages } from '../state/tasks/owed.ts';
 import { agentsOfClaim } from '../state/runs/find-run.ts';
-import { excerptStart } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
 import type { RunOutcome, TaskRef } from '../state/runs/run-event.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * The run that a claim was taken for is over. Without an exit signal the claim ends with it, and the task is blocked: a worker that took it

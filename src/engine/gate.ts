@@ -3,8 +3,8 @@ import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { EffectSubject } from '../state/runs/effect.ts';
 import { endAgent } from './end-agent.ts';
 import { handlerPlan } from './handler-plan.ts';
-import { isAtWork, nextAttempt } from './run-handler.ts';
-import type { EngineContext } from './world.ts';
+import { isAtWork, nextAttempt } from './handlers.ts';
+import type { EngineContext } from './context.ts';
 
 type GateCommand = Extract<EffectSubject, { kind: 'gate' }>;
 

@@ -1,11 +1,11 @@
-import { phaseMovedEvent } from '../state/end-claim.ts';
+import { phaseMovedEvent } from '../state/tasks/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
 import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
-import { excerptStart } from '../state/runs/last-of.ts';
-import type { Task } from '../state/task.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { notifyAttention } from './notify.ts';
 import { describeReason } from './set-going.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 export interface Hold {
   readonly source: DecisionSource;

@@ -1,7 +1,7 @@
 import { event, type Event } from '../state/event.ts';
 import { isAttached, type AgentRun } from '../state/runs/agent-run.ts';
 import { cancelPending, findWaitingHandler, pendingActions, setTimer } from './pending.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** As long as a client needs to write its last words. */
 const LEAVE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { findOverspentDecision, isWithinPipeline } from '../state/runs/overspent-question.ts';
+import { findOverspentDecision, isWithinPipeline } from '../state/runs/open-decisions.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 

@@ -1,7 +1,7 @@
 import { event, type Event } from '../state/event.ts';
-import { excerptStart } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** People hear of what needs them, of what is done and of what failed; of nothing else. Who cancelled something knows it. */
 export function notifyEnd(

@@ -1,10 +1,10 @@
 import type { Event, EventOf } from '../state/event.ts';
-import { isCancelled } from '../state/task.ts';
+import { isCancelled } from '../state/tasks/task.ts';
 import { agentsOfClaim } from '../state/runs/find-run.ts';
 import { endAgent } from './end-agent.ts';
 import { outcomeOfClaim, type ClaimEndType } from './follow-claim.ts';
 import { stopPipeline } from './stop-step.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * On the end of a claim. Whoever lost it works no longer: its agents are stopped, and the run has failed. Who completed the task, or

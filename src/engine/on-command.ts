@@ -1,7 +1,7 @@
 import type { Event, EventOf } from '../state/event.ts';
 import { finishStep } from './finish-step.ts';
 import { afterGate } from './gate.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** On `CommandFinished`: a step has run, or a gate was tried. */
 export function onCommand(world: EngineContext, data: EventOf<'CommandFinished'>['data']): Event[] {

@@ -2,9 +2,9 @@ import { event, type Event, type EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { handlerPlan } from './handler-plan.ts';
 import { undeliveredMessages } from './pending.ts';
-import { fireHandler, isAtWork } from './run-handler.ts';
-import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './tell.ts';
-import type { EngineContext } from './world.ts';
+import { fireHandler, isAtWork } from './handlers.ts';
+import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './resume.ts';
+import type { EngineContext } from './context.ts';
 
 /** On `AgentErrored`: the API does not let it go on. */
 export function onError(world: EngineContext, agent: AgentRun, data: EventOf<'AgentErrored'>['data']): Event[] {

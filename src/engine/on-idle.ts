@@ -2,8 +2,8 @@ import type { Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { handlerPlan } from './handler-plan.ts';
 import { findWaitingHandler, pendingActions } from './pending.ts';
-import { fireHandler } from './run-handler.ts';
-import type { EngineContext } from './world.ts';
+import { fireHandler } from './handlers.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * On `AgentIdle`: it waits for input, or it tried to stop and `on_stop` says `idle`. One that waits because a handler is busy with it,

@@ -1,8 +1,8 @@
 import type { Event } from '../state/event.ts';
-import { JUDGED_PHASES } from '../state/judged-phase.ts';
-import { hasUnjudgedHead, sendBackToChecks } from '../state/return-to-work.ts';
-import type { Task } from '../state/task.ts';
-import type { EngineContext } from './world.ts';
+import { JUDGED_PHASES } from '../state/tasks/judged-phase.ts';
+import { hasUnjudgedHead, sendBackToChecks } from '../state/tasks/return-to-work.ts';
+import type { Task } from '../state/tasks/task.ts';
+import type { EngineContext } from './context.ts';
 
 /** On `SessionMeasured`: a session that was to judge the work committed to it and ended. The next reviewer must not get an unchecked commit. */
 export function onMeasured({ rules }: EngineContext, task: Task): Event[] {

@@ -1,9 +1,9 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
-import { excerptStart } from '../state/runs/last-of.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
-import type { Task } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { notifyAttention } from './notify.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * It is merged, and yet something is wrong with what came of it: at GitHub somebody else's commit can come onto the main branch between

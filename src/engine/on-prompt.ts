@@ -1,8 +1,8 @@
 import type { Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { handlerPlan } from './handler-plan.ts';
-import { fireHandler } from './run-handler.ts';
-import type { EngineContext } from './world.ts';
+import { fireHandler } from './handlers.ts';
+import type { EngineContext } from './context.ts';
 
 /** On `AgentPrompted`: it asks for a permission, or a question. */
 export function onPrompt(world: EngineContext, agent: AgentRun, prompt: string): Event[] {

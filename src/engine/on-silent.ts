@@ -5,10 +5,10 @@ import { OPTION_LABELS } from '../state/runs/option-labels.ts';
 import { findSilenceDecision } from '../state/runs/silence-question.ts';
 import { escalate } from './escalate.ts';
 import { findWaitingHandler, pendingActions } from './pending.ts';
-import { isAtWork } from './run-handler.ts';
+import { isAtWork } from './handlers.ts';
 import { unparkAgent } from './set-going.ts';
-import { resumeAgent } from './tell.ts';
-import type { EngineContext } from './world.ts';
+import { resumeAgent } from './resume.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * On `AgentSilent`: a person is asked. An agent that waits for a rate limit, a gate or a cooldown is expected to be silent; its supervisor

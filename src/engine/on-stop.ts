@@ -1,7 +1,7 @@
 import type { Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { escalate } from './escalate.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** On `AgentStop`: it tried to end its turn where only a person may let it. */
 export function onStop(world: EngineContext, agent: AgentRun): Event[] {

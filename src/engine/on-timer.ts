@@ -6,12 +6,12 @@ import { handlerPlan } from './handler-plan.ts';
 import { onLeaveTimer } from './leave.ts';
 import { onReset } from './on-error.ts';
 import { onNewDay } from './resolve-budget.ts';
-import { runAction, isAtWork } from './run-handler.ts';
+import { runAction, isAtWork } from './handlers.ts';
 import { retryAfterDelay } from './retry-error.ts';
 import { onStall } from './stall.ts';
 import { stopStep } from './stop-step.ts';
 import { onBudgetTimer, timeBudgets } from './time-budgets.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** On `TimerFired`: what was put off is done, unless it has become pointless meanwhile. */
 export function onTimer(world: EngineContext, { purpose }: EventOf<'TimerFired'>['data']): Event[] {

@@ -1,7 +1,7 @@
 import type { Event } from '../state/event.ts';
-import type { Task } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { holdTask } from './hold-task.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** Whoever was to close a completed task gave up. It cannot be blocked any more, so a person is asked before the next one tries. */
 export function onUnclosed(world: EngineContext, task: Task, reason: string | null): Event[] {

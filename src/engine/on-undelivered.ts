@@ -1,7 +1,7 @@
 import type { Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { escalate } from './escalate.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** On a message that did not reach a running agent: it would wait for it for ever. One whose process has gone is dealt with by its exit. */
 export function onUndelivered(world: EngineContext, agent: AgentRun, reason: string | null): Event[] {

@@ -7,7 +7,7 @@ import type { DecisionOption } from '../state/runs/decision.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import { renderUse, renderScope } from './budget-words.ts';
 import { notifyAttention } from './notify.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** On the last report or the end of a process whose run is done: what its last request used is known only now. */
 export function askAfterAgent(world: EngineContext, agent: AgentRun): Event[] {

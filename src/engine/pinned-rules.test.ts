@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkerPlan } from '../protocol/run-plan.ts';
-import { trackReadyTasks } from '../state/ready.ts';
+import { trackReadyTasks } from '../state/tasks/ready.ts';
 import type { Rules } from '../state/rules.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { adopt, askAdoption } from '../state/workflow/say.cases.ts';

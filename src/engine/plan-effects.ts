@@ -2,7 +2,7 @@ import type { Caller } from '../state/caller.ts';
 import { decide, type Command } from '../state/decide.ts';
 import type { RecordedEvent } from '../state/event.ts';
 import { decided, type Outcome } from '../state/outcome.ts';
-import { trackReadyTasks } from '../state/ready.ts';
+import { trackReadyTasks } from '../state/tasks/ready.ts';
 import type { Rules } from '../state/rules.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';

@@ -3,7 +3,7 @@ import { actorOf, type Caller } from '../state/caller.ts';
 import { decide, type Command } from '../state/decide.ts';
 import type { Event, EventOf, EventType, RecordedEvent } from '../state/event.ts';
 import type { Outcome, Refusal } from '../state/outcome.ts';
-import { trackReadyTasks, type ReadyTasks } from '../state/ready.ts';
+import { trackReadyTasks, type ReadyTasks } from '../state/tasks/ready.ts';
 import type { Rules } from '../state/rules.ts';
 import { agentStatus, type AgentRun, type AgentStatus } from '../state/runs/agent-run.ts';
 import type { Decision } from '../state/runs/decision.ts';

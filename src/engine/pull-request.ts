@@ -1,8 +1,8 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
-import type { Task } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { renderPullBody } from '../state/workflow/pull-body.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * Where the project has pull requests, each task that comes to CI has one: its branch goes to GitHub at the commit that is checked. One

@@ -8,7 +8,7 @@ import { nextDayMs } from '../state/runs/spent.ts';
 import { renderAmount, renderUse, renderScope } from './budget-words.ts';
 import { parkAgent } from './escalate.ts';
 import { notifyAttention } from './notify.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * A budget is used up: one question, and all who draw on it wait for the answer. What is under way in a client may end; its next step is

@@ -1,16 +1,16 @@
-import { phaseMovedEvent } from '../state/end-claim.ts';
+import { phaseMovedEvent } from '../state/tasks/end-claim.ts';
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { findHighestUse } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
-import { isOfDoneRun } from '../state/runs/overspent-question.ts';
+import { isOfDoneRun } from '../state/runs/open-decisions.ts';
 import { beginStepsAfterAnswer } from './begin-gate.ts';
 import { endAgent } from './end-agent.ts';
 import { listOpenBudgetDecisions, countRaises } from './reach-budget.ts';
 import { describeReason, unparkAgent } from './set-going.ts';
-import { wakeAgent } from './tell.ts';
-import type { EngineContext } from './world.ts';
+import { wakeAgent } from './resume.ts';
+import type { EngineContext } from './context.ts';
 
 /** On the answer to the question about a budget: it is for all who wait for it. */
 export function onBudgetDecision(

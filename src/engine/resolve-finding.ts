@@ -1,9 +1,9 @@
 import { event, type Event } from '../state/event.ts';
-import { reinstate } from '../state/record-thought.ts';
+import { reinstate } from '../state/tasks/record-session.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
-import { finishTask } from '../state/update-task.ts';
+import { finishTask } from '../state/tasks/update-task.ts';
 import { describeReason } from './set-going.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** On the answer to what reconciliation found: the task is done again, or taken as done, if it still is as it was when people were asked. */
 export function onFindingDecision(

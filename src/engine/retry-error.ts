@@ -1,9 +1,9 @@
 import { parseHandoff } from '../protocol/handoff/index.ts';
 import { HANDOFF_EDGES } from '../protocol/handoff/index.ts';
 import { event, type Event, type EventOf } from '../state/event.ts';
-import { returnFromBlocked } from '../state/return-to-work.ts';
-import type { Task } from '../state/task.ts';
-import type { EngineContext } from './world.ts';
+import { returnFromBlocked } from '../state/tasks/return-to-work.ts';
+import type { Task } from '../state/tasks/task.ts';
+import type { EngineContext } from './context.ts';
 
 const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
 

@@ -1,8 +1,8 @@
 import type { Event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
-import type { Task } from '../state/task.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { holdTask } from './hold-task.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 const ROUNDS = 3;
 

@@ -1,8 +1,8 @@
 import { event, type Event } from '../state/event.ts';
 import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
-import { setStepTimer } from './run-step.ts';
-import type { EngineContext } from './world.ts';
+import { setStepTimer } from './steps.ts';
+import type { EngineContext } from './context.ts';
 
 /** A person has answered: the agent is unparked, and the clock of its step goes on; where somebody has it, when they have left. */
 export function unparkAgent(world: EngineContext, agent: AgentRun, by: 'person' | 'agent' = 'person'): Event[] {

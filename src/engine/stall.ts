@@ -1,10 +1,10 @@
 import { event, type Event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/option-labels.ts';
-import { isCancelled, type Task } from '../state/task.ts';
+import { isCancelled, type Task } from '../state/tasks/task.ts';
 import { notifyAttention } from './notify.ts';
 import { cancelPending, setTimer } from './pending.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** A task has come into a phase: where it may not stay there for ever, its time begins, and that of the phase before is over. */
 export function setStallTimer(world: EngineContext, task: Task, seq: number): Event[] {

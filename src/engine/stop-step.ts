@@ -4,7 +4,7 @@ import type { RunOutcome } from '../state/runs/run-event.ts';
 import { endAgent } from './end-agent.ts';
 import { finishStep } from './finish-step.ts';
 import { cancelPending, timersOf } from './pending.ts';
-import type { EngineContext } from './world.ts';
+import type { EngineContext } from './context.ts';
 
 /** The current step ends before what runs it has. */
 export function stopStep(world: EngineContext, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {

@@ -4,8 +4,8 @@ import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { agentsIn, budgetKey, budgetOf, openWorkMs, scopesOf, spendingIn, WARN_AT } from '../state/runs/budget.ts';
 import { timeCategory, dayOf } from '../state/runs/spent.ts';
 import { cancelPending, addMs, setTimer } from './pending.ts';
-import { watchBudget } from './watch-budgets.ts';
-import type { EngineContext } from './world.ts';
+import { watchBudget } from './budgets.ts';
+import type { EngineContext } from './context.ts';
 
 /** On an agent that begins to work: nothing else will tell when its time is used. */
 export function timeBudgets(world: EngineContext, agent: AgentRun): Event[] {

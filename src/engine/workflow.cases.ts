@@ -1,8 +1,8 @@
 import type { Phase } from '../protocol/phase.ts';
 import type { Rules } from '../state/rules.ts';
 import * as say from '../state/say.cases.ts';
-import type { SendHandoff } from '../state/send-handoff.ts';
-import type { Task } from '../state/task.ts';
+import type { SendHandoff } from '../state/tasks/send-handoff.ts';
+import type { Task } from '../state/tasks/task.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import { Play } from './play.cases.ts';
 

@@ -1,6 +1,6 @@
-import { problem, refused, tooLarge, type Refused } from '../protocol/problem.ts';
-import { utf8Length } from '../protocol/utf8.ts';
-import { ImportFindings } from './found.ts';
+import { problem, refused, tooLarge, type Refused } from '../protocol/shape/problem.ts';
+import { utf8Length } from '../protocol/text/utf8.ts';
+import { ImportFindings } from './findings.ts';
 import { EXCHANGE_LIMITS } from './limits.ts';
 
 /** The text of a reader, if it is one that can be read at all. */

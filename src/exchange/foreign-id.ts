@@ -1,4 +1,4 @@
-import { taskId } from '../protocol/shared-fields.ts';
+import { taskId } from '../protocol/shape/shared-fields.ts';
 
 const TASK_ID = new RegExp(taskId.pattern, 'u');
 

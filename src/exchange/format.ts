@@ -1,4 +1,4 @@
-import type { Parsed } from '../protocol/problem.ts';
+import type { Parsed } from '../protocol/shape/problem.ts';
 import type { ExchangedTask, ImportedTasks, ExportedText } from './task.ts';
 
 /** A tool whose list of tasks Baton can read and write. */

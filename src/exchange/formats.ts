@@ -1,8 +1,8 @@
-import { parseBeads } from './beads/read.ts';
-import { renderBeads } from './beads/render.ts';
+import { parseBeads } from './beads.ts';
+import { renderBeads } from './render.ts';
 import type { ExchangeFormat, FormatName } from './format.ts';
-import { parseGithubIssues } from './github/read.ts';
-import { renderGithubIssues } from './github/render.ts';
+import { parseGithubIssues } from './github.ts';
+import { renderGithubIssues } from './github--render.ts';
 import { parseMarkdown } from './markdown/read.ts';
 import { renderMarkdown } from './markdown/render.ts';
 import { parseTaskMaster } from './task-master/read.ts';

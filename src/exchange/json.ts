@@ -1,6 +1,6 @@
-import type { ListNode, Node, ObjectNode } from '../protocol/node.ts';
-import { parseJsonTree } from '../protocol/read-json.ts';
-import type { ImportFindings } from './found.ts';
+import type { ListNode, Node, ObjectNode } from '../protocol/text/node.ts';
+import { parseJsonTree } from '../protocol/text/json.ts';
+import type { ImportFindings } from './findings.ts';
 
 /** JSON with its places; a problem where it is none. `from` is where the text of it begins. */
 export function parseJsonAt(text: string, from: number, findings: ImportFindings): Node | undefined {

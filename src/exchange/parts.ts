@@ -1,7 +1,7 @@
-import { quote } from '../protocol/quote.ts';
-import type { ImportFindings, FoundTask } from './found.ts';
+import { quote } from '../protocol/shape/quote.ts';
+import type { ImportFindings, FoundTask } from './findings.ts';
 import { EXCHANGE_LIMITS } from './limits.ts';
-import { findCycles, findTasksInCycles } from './order.ts';
+import { findCycles, findTasksInCycles } from './order-tasks.ts';
 
 type PartEdges = Map<string, Set<string>>;
 

@@ -1,5 +1,5 @@
-import type { Node } from '../protocol/node.ts';
-import { parseJsonTree } from '../protocol/read-json.ts';
+import type { Node } from '../protocol/text/node.ts';
+import { parseJsonTree } from '../protocol/text/json.ts';
 import { startReading } from './begin.ts';
 import type { FormatName } from './format.ts';
 import { findItems } from './markdown/items.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SHOWN_STATUSES } from '../protocol/shared-fields.ts';
+import { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
 import { BATON_IDS, essence, reasonFor, roundTrip, STATUSES, tasksWith, updated } from './arbitrary.cases.ts';
 import type { FormatName } from './format.ts';
 import { FORMATS } from './formats.ts';

@@ -1,4 +1,4 @@
-import type { SHOWN_STATUSES } from '../protocol/shared-fields.ts';
+import type { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
 
 /** A task on its way between Baton and another tool. */
 export interface ExchangedTask {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operatorIdentity } from './operator-config.ts';
+import { operatorIdentity } from './config.ts';
 
 const USER = [
   ['user.name', 'Ada'],

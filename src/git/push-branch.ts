@@ -1,6 +1,6 @@
 import { isAncestor } from './commits.ts';
 import { findSha } from './repository.ts';
-import { operatorEnvironment } from './operator-config.ts';
+import { operatorEnvironment } from './config.ts';
 import { runOwnGit } from './own/own-git.ts';
 import type { OwnRepository } from './own/own-repository.ts';
 import { findRemoteUrl } from './remote-url.ts';

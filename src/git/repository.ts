@@ -1,4 +1,4 @@
-import { isGitRef } from '../protocol/text-format.ts';
+import { isGitRef } from '../protocol/text/text-format.ts';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
 import { gitFailure, git, gitText, type GitResult, type GitLocation } from './run-git.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { problem, type Problem } from '../protocol/problem.ts';
+import { problem, type Problem } from '../protocol/shape/problem.ts';
 import { isShortage, isDiskFaultText } from '../protocol/shortage.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 

@@ -1,5 +1,5 @@
 import { findProgram } from '../notify/run-program.ts';
-import { problem, type Problem } from '../protocol/problem.ts';
+import { problem, type Problem } from '../protocol/shape/problem.ts';
 import { runGh, type ApiContext, type ApiRequest, type GhResult } from './run-gh.ts';
 
 /** What GitHub was asked and could do, or what went wrong. */

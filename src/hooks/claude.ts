@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { HookedClient } from './client.ts';
 import { hookCommand, mcpServer } from './command-line.ts';
-import { jsonFile } from './json/json-file.ts';
+import { jsonFile } from './edit/json-file.ts';
 
 /**
  * Claude Code. For one repository the hooks go into `settings.local.json`, which is each person's own: they name programs of this machine.

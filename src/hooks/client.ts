@@ -1,4 +1,4 @@
-import type { Insertion } from './insertions.ts';
+import type { Insertion } from './edit/insertions.ts';
 
 export const CLIENTS = ['claude', 'codex', 'gemini'] as const;
 export type ClientName = (typeof CLIENTS)[number];

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { HookedClient, ClientFile, HookMachine, Scope, InstallRequest } from './client.ts';
 import { hookCommand, isOwnMcpServer, mcpServer, type HookMoment } from './command-line.ts';
 import { readFileText } from './files/file-text.ts';
-import { jsonFile } from './json/json-file.ts';
-import { scanJson, valueOf } from './json/scan-json.ts';
-import { appendToml, parseToml, removeFromToml, renderTomlString, type TomlTable } from './toml/edit-toml.ts';
+import { jsonFile } from './edit/json-file.ts';
+import { scanJson, valueOf } from './edit/scan-json.ts';
+import { appendToml, parseToml, removeFromToml, renderTomlString, type TomlTable } from './edit/edit-toml.ts';
 
 /**
  * Codex. Hooks and the MCP server are tables of `config.toml`. A hook runs only where the user's own `config.toml` vouches for it, by where it

@@ -5,11 +5,11 @@ import type { HookedClient, ClientFile, HookOptions, Scope, InstallRequest } fro
 import { codexHooks } from './codex.ts';
 import { hashOf } from './files/file-text.ts';
 import { geminiHooks } from './gemini.ts';
-import { insertAll, removeInsertions } from './insertions.ts';
-import { scanJson, valueOf } from './json/scan-json.ts';
+import { insertAll, removeInsertions } from './edit/insertions.ts';
+import { scanJson, valueOf } from './edit/scan-json.ts';
 import { settingsText, tomlText } from './settings-text.cases.ts';
 import { textWithoutBaton } from './text-before.ts';
-import { parseToml } from './toml/edit-toml.ts';
+import { parseToml } from './edit/edit-toml.ts';
 
 const machine = {
   env: {},

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { HookedClient } from './client.ts';
 import { hookCommand, mcpServer, type HookMoment } from './command-line.ts';
-import { jsonFile } from './json/json-file.ts';
+import { jsonFile } from './edit/json-file.ts';
 
 /** Gemini CLI: everything is in one settings file. Its times are in milliseconds. */
 export const geminiHooks: HookedClient = {

@@ -3,7 +3,7 @@ import { HOOKED_CLIENTS } from './clients.ts';
 import { findWriteObstacle, hashOf, readFileText } from './files/file-text.ts';
 import { changeFiles, undoUnfinished, type FileChange } from './files/journal.ts';
 import { findMissingFolders, removeFolders } from './files/replace-file.ts';
-import { insertAll } from './insertions.ts';
+import { insertAll } from './edit/insertions.ts';
 import { InstallRecord, type InstalledFile } from './record.ts';
 import { isEmptySettings, textWithoutBaton } from './text-before.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ClientName, HookOptions, Scope } from './client.ts';
 import { readFileText } from './files/file-text.ts';
 import { hooksFolder } from './files/journal.ts';
-import type { Insertion } from './insertions.ts';
+import type { Insertion } from './edit/insertions.ts';
 
 /** What was put into one file, so that it can be taken out to the byte. */
 export interface InstalledFile {

@@ -1,6 +1,6 @@
 import type { ClientFile } from './client.ts';
 import { hashOf } from './files/file-text.ts';
-import { lineEndOf, removeInsertions } from './insertions.ts';
+import { lineEndOf, removeInsertions } from './edit/insertions.ts';
 import type { InstalledFile } from './record.ts';
 
 /**

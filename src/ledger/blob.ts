@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from './canonical-json.ts';
-import { parseHex, toHex } from './hex.ts';
+import type { Json, JsonObject } from './format/canonical-json.ts';
+import { parseHex, toHex } from './format/bytes.ts';
 
 /** How an entry names a blob: as the text of a field called `blob`, or ending in `_blob`. */
 export function blobName(hash: Uint8Array): string {

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { exportLedger } from './export.ts';
-import { openTestLedger, record, testDraft } from './ledger.cases.ts';
-import { nodeVerifier } from './node-crypto.ts';
-import { makeTaskProof } from './task-proof.ts';
-import { verifyTaskProof } from './verify-task-proof.ts';
+import { exportLedger } from './verify/export.ts';
+import { openTestLedger, record, testDraft } from './writer/ledger.cases.ts';
+import { nodeVerifier } from './writer/node-crypto.ts';
+import { makeTaskProof } from './verify/task-proof.ts';
+import { verifyTaskProof } from './verify/verify-task-proof.ts';
 
 describe('baton/ledger in a browser', () => {
   let source: string;

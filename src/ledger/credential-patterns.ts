@@ -1,4 +1,4 @@
-import { BATON_TOKEN } from '../protocol/own-tokens.ts';
+import { BATON_TOKEN } from '../protocol/redact-tokens.ts';
 
 /**
  * What credentials look like. Every pattern is linear: a fixed beginning, then one class of characters with a bound.

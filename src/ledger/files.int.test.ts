@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { toHex } from './hex.ts';
-import { openKeyFile, readKeyFile } from './key-file.ts';
-import { ledgerPlace } from './ledger-place.ts';
-import { nodeVerifier } from './node-crypto.ts';
-import { OutsideCopyFile } from './outside-file.ts';
+import { toHex } from './format/bytes.ts';
+import { openKeyFile, readKeyFile } from './writer/keys.ts';
+import { ledgerPlace } from './writer/ledger-files.ts';
+import { nodeVerifier } from './writer/node-crypto.ts';
+import { OutsideCopyFile } from './writer/outside-file.ts';
 
 let folder: string;
 beforeEach(() => {

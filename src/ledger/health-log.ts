@@ -1,5 +1,5 @@
-import type { Problem } from '../protocol/problem.ts';
-import { healthAfter, WRITABLE, type StoreHealth } from '../protocol/store-health.ts';
+import type { Problem } from '../protocol/shape/problem.ts';
+import { healthAfter, WRITABLE, type StoreHealth } from '../protocol/resource-faults.ts';
 
 /** What became of the writes of one store: every write reports its outcome here. */
 export class HealthLog {

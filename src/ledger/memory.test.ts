@@ -1,4 +1,4 @@
-import { MemoryStore } from './memory.ts';
+import { MemoryStore } from './memory-store.ts';
 import { describeStore } from './store.cases.ts';
 
 describeStore('memory', async () => ({

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exportLedger } from './export.ts';
-import type { Ledger } from './ledger.ts';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
-import { nodeVerifier } from './node-crypto.ts';
-import { MemoryOutsideCopy } from './outside.ts';
-import { makeTaskProof, type TaskProof } from './task-proof.ts';
-import { createKeyAddedDraft } from './trust.ts';
-import { verifyExport } from './verify-export.ts';
-import { verifyTaskProof } from './verify-task-proof.ts';
+import { exportLedger } from './verify/export.ts';
+import type { Ledger } from './writer/ledger.ts';
+import { openTestLedger, record, testDraft, testOptions, testSigner } from './writer/ledger.cases.ts';
+import { nodeVerifier } from './writer/node-crypto.ts';
+import { MemoryOutsideCopy } from './writer/outside.ts';
+import { makeTaskProof, type TaskProof } from './verify/task-proof.ts';
+import { createKeyAddedDraft } from './verify/keyring.ts';
+import { verifyExport } from './verify/verify-export.ts';
+import { verifyTaskProof } from './verify/verify-task-proof.ts';
 
 describe('a task proof', () => {
   it('holds all entries of its task and nothing else, and is checked with the key alone', async () => {

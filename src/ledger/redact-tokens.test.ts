@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyEmbedding, anyToken } from '../protocol/own-tokens.cases.ts';
-import { secretForms, secretPartOf } from '../protocol/own-tokens.ts';
-import { prepareDraft } from './draft.ts';
+import { secretForms, secretPartOf } from '../protocol/redact-tokens.ts';
+import { prepareDraft } from './format/draft.ts';
 
 /** What the ledger would keep of it. */
 function stored(data: Record<string, string | readonly string[]>, secrets: readonly string[] = []): string {

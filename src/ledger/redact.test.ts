@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from './format/canonical-json.ts';
 import { CREDENTIAL_PATTERNS } from './credential-patterns.ts';
 import { mayHoldCredential, redactJson, redactText } from './redact.ts';
 

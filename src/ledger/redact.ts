@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './canonical-json.ts';
+import type { Json, JsonObject } from './format/canonical-json.ts';
 import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, VARIABLE_REFERENCE, SECRET_FIELD } from './credential-patterns.ts';
 
 /**

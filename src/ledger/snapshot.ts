@@ -1,9 +1,9 @@
-import { toBase64 } from './base64.ts';
-import { originOf } from './checkpoint.ts';
-import type { Sha256, Signer, Verifier } from './crypto.ts';
-import { sameBytes } from './hex.ts';
-import { LEDGER_LIMITS } from './limits.ts';
-import { findSigningKey, parseNote, signNote, type NoteKey } from './note.ts';
+import { toBase64 } from './format/base64.ts';
+import { originOf } from './format/checkpoint.ts';
+import type { Sha256, Signer, Verifier } from './format/crypto.ts';
+import { sameBytes } from './format/bytes.ts';
+import { LEDGER_LIMITS } from './format/limits.ts';
+import { findSigningKey, parseNote, signNote, type NoteKey } from './format/note.ts';
 import type { Head, Snapshot } from './store.ts';
 
 /** Who signs snapshots of a project. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../protocol/problem.ts';
+import type { Problem } from '../protocol/shape/problem.ts';
 
 /** Thrown by the reads and writes of a store that cannot do its work. The problem says why, and what to do. */
 export class StoreProblem extends Error {

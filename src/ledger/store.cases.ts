@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GENESIS } from './chain.ts';
-import { nodeSha256 } from './node-crypto.ts';
+import { GENESIS } from './format/chain.ts';
+import { nodeSha256 } from './writer/node-crypto.ts';
 import type { Commit, Head, Store, StoredEntry, Tile } from './store.ts';
 
 /** One place where a store lives: opened twice it shows the same ledger, as two processes would see it. */

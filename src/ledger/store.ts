@@ -1,5 +1,5 @@
-import type { Problem } from '../protocol/problem.ts';
-import type { StoreHealth } from '../protocol/store-health.ts';
+import type { Problem } from '../protocol/shape/problem.ts';
+import type { StoreHealth } from '../protocol/resource-faults.ts';
 
 /**
  * The port: what a ledger needs from whatever keeps it. A store moves bytes and compares heads; what an entry means, how

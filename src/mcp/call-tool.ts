@@ -1,11 +1,11 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
-import type { Operation } from '../api/operation.ts';
+import type { Operation } from '../api/operations/operation.ts';
 import type { Backend, BackendCall } from './backend.ts';
 import { addClaimEndHint, CANCELLED_REASON } from './claim-ends.ts';
 import type { McpConnection } from './connection.ts';
 import { reportWaiting } from './report-waiting.ts';
-import { splitToken } from './token-argument.ts';
+import { splitToken } from './tool-schema.ts';
 
 export interface ToolContext {
   readonly backend: Backend;

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
-import type { Operation } from '../api/operation.ts';
+import type { Operation } from '../api/operations/operation.ts';
 import { isClaimOver, mayEndClaim } from './claim-ends.ts';
 
 /**

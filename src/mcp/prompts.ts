@@ -1,5 +1,5 @@
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
-import type { JsonSchema } from '../protocol/json-schema.ts';
+import type { JsonSchema } from '../protocol/shape/json-schema.ts';
 import { uncheckedSchema } from './unchecked-schema.ts';
 
 /** Two moments where an agent is told what to do: when it begins, and when it stops. */

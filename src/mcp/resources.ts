@@ -5,7 +5,7 @@ import {
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
 import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
-import { OPERATIONS } from '../api/operations.ts';
+import { OPERATIONS } from '../api/operations/registry.ts';
 import type { ToolContext } from './call-tool.ts';
 
 /** What people and clients attach to a conversation without a tool call. All of it is read-only. */

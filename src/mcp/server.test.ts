@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect, say } from '../../test/mcp/connect.ts';
 import { COMMIT, openTestProject, type OpenedProject } from '../../test/mcp/open-project.ts';
-import { OPERATIONS } from '../api/operations.ts';
+import { OPERATIONS } from '../api/operations/registry.ts';
 
 let backend: OpenedProject;
 let client: Client;

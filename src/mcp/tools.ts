@@ -1,8 +1,8 @@
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
-import { OPERATIONS } from '../api/operations.ts';
-import type { Operation } from '../api/operation.ts';
+import { OPERATIONS } from '../api/operations/registry.ts';
+import type { Operation } from '../api/operations/operation.ts';
 import { callTool, type ToolContext } from './call-tool.ts';
-import { withTokenArgument } from './token-argument.ts';
+import { withTokenArgument } from './tool-schema.ts';
 import { renderToolResult } from './tool-result.ts';
 import { uncheckedSchema } from './unchecked-schema.ts';
 

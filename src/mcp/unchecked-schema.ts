@@ -1,5 +1,5 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
-import type { JsonSchema } from '../protocol/json-schema.ts';
+import type { JsonSchema } from '../protocol/shape/json-schema.ts';
 
 /**
  * A schema that is shown and not enforced. The daemon checks every input itself, with the texts that all surfaces share; a

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { firstCharacters } from '../protocol/quote.ts';
+import { firstCharacters } from '../protocol/shape/quote.ts';
 
 /** Text without escape sequences, control characters and marks that turn the direction of writing around; shortened to a limit. */
 export function plainText(text: string, maxCharacters: number): string {

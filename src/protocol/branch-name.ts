@@ -1,8 +1,8 @@
-import { problem, refused, type Parsed } from './problem.ts';
-import { quote } from './quote.ts';
-import { renderTemplate } from './render-template.ts';
-import type { TaskField } from './template.ts';
-import { isGitRef } from './text-format.ts';
+import { problem, refused, type Parsed } from './shape/problem.ts';
+import { quote } from './shape/quote.ts';
+import { renderTemplate } from './text/render-template.ts';
+import type { TaskField } from './text/template.ts';
+import { isGitRef } from './text/text-format.ts';
 
 /** What the branch of a task is called where the runbook does not say (`workspace.branch`). */
 export const DEFAULT_BRANCH = 'feature/${task.id}-${task.slug}';

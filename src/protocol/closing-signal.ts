@@ -1,7 +1,7 @@
 import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
 import { parseSignalObject, type FoundSignal } from './find-signals.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
-import { createObjectScanner } from './scan-objects.ts';
+import { createObjectScanner } from './text/scan-objects.ts';
 
 /** `early`: there is a signal, but the agent wrote more after it, or quoted it. It does not count, and the agent should learn why. */
 export type ClosingSignal = FoundSignal | { readonly kind: 'early' };

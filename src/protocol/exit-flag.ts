@@ -1,7 +1,7 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { parseExitSignal } from './exit-signal.ts';
-import type { Parsed } from './problem.ts';
-import { problem, refused } from './problem.ts';
+import type { Parsed } from './shape/problem.ts';
+import { problem, refused } from './shape/problem.ts';
 
 /**
  * Whether exit signals count: what AGENT_EXIT_PROTOCOL_ENABLED says, and where it says nothing, what the project's

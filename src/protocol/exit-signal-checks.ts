@@ -1,12 +1,12 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
-import type { Node } from './node.ts';
-import { textPositionAt } from './place.ts';
-import type { Parsed, Problem } from './problem.ts';
-import { accepted, refused } from './problem.ts';
-import { firstCharacters } from './quote.ts';
-import { utf8Length } from './utf8.ts';
+import type { Node } from './text/node.ts';
+import { textPositionAt } from './shape/place.ts';
+import type { Parsed, Problem } from './shape/problem.ts';
+import { accepted, refused } from './shape/problem.ts';
+import { firstCharacters } from './shape/quote.ts';
+import { utf8Length } from './text/utf8.ts';
 
 /** Checks 3 to 8 of the specification, in its order; the first that fails is the answer. */
 export function checkExitSignal(signal: ExitSignal, text: string, node: Node): Parsed<ExitSignal> {

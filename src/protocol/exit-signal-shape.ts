@@ -1,6 +1,6 @@
-import { jsonSchemaOf } from './json-schema.ts';
+import { jsonSchemaOf } from './shape/json-schema.ts';
 import { EXIT_REASONS, PHASES } from './phase.ts';
-import type { ObjectShape, ValueOf } from './shape.ts';
+import type { ObjectShape, ValueOf } from './shape/shape.ts';
 
 /** What makes an object an exit signal: other JSON in an agent's output is none of Baton's business. */
 export const EXIT_PROTOCOL = 'apm2_agent_exit';

@@ -2,15 +2,15 @@ import { checkExitSignal } from './exit-signal-checks.ts';
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { exitSignalShape } from './exit-signal-shape.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
-import type { Node, ObjectNode } from './node.ts';
-import { textPositionAt } from './place.ts';
-import type { Parsed, Problem } from './problem.ts';
-import { accepted, refused, tooLarge } from './problem.ts';
-import { quote } from './quote.ts';
-import { parseJsonTree } from './read-json.ts';
-import type { Shape } from './shape.ts';
-import { didYouMean } from './suggest.ts';
-import { decodeUtf8, isTextOrBytes, byteLengthOf } from './utf8.ts';
+import type { Node, ObjectNode } from './text/node.ts';
+import { textPositionAt } from './shape/place.ts';
+import type { Parsed, Problem } from './shape/problem.ts';
+import { accepted, refused, tooLarge } from './shape/problem.ts';
+import { quote } from './shape/quote.ts';
+import { parseJsonTree } from './text/json.ts';
+import type { Shape } from './shape/shape.ts';
+import { didYouMean } from './shape/suggest.ts';
+import { decodeUtf8, isTextOrBytes, byteLengthOf } from './text/utf8.ts';
 
 /**
  * Makes the checks 1 to 8 of the specification, in that order, and stops at the first that fails. A value that is not text

@@ -2,11 +2,11 @@ import { parseExitSignal } from './exit-signal.ts';
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { EXIT_PROTOCOL } from './exit-signal-shape.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
-import type { Node } from './node.ts';
-import type { Problem } from './problem.ts';
-import { parseJsonTree } from './read-json.ts';
-import { createObjectScanner } from './scan-objects.ts';
-import { utf8Length } from './utf8.ts';
+import type { Node } from './text/node.ts';
+import type { Problem } from './shape/problem.ts';
+import { parseJsonTree } from './text/json.ts';
+import { createObjectScanner } from './text/scan-objects.ts';
+import { utf8Length } from './text/utf8.ts';
 
 /** What an agent's words came to, as far as exit signals go. */
 export type FoundSignal =

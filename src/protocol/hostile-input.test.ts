@@ -3,7 +3,7 @@ import type { TestedDialect } from '../../test/fuzz/dialects.ts';
 import { STRICT_DIALECTS } from '../../test/fuzz/dialects.ts';
 import type { HostileSeed } from '../../test/fuzz/hostile-texts.ts';
 import { hostileTextsFor } from '../../test/fuzz/hostile-texts.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from './shape/problem.ts';
 
 /** Generous, for busy machines: what is quadratic takes minutes. */
 const DEADLINE_MS = 10_000;

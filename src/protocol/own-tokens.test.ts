@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redactTokens, REDACTED_TOKEN, secretForms, secretPartOf } from './own-tokens.ts';
+import { redactTokens, REDACTED_TOKEN, secretForms, secretPartOf } from './redact-tokens.ts';
 import { anyEmbedding, anyToken } from './own-tokens.cases.ts';
 
 describe("Baton's own tokens", () => {

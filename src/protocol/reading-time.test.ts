@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_JSON, HOSTILE_YAML } from '../../test/fuzz/hostile-texts.ts';
-import { parseJsonTree } from './read-json.ts';
-import { parseYamlTree } from './read-yaml.ts';
+import { parseJsonTree } from './text/json.ts';
+import { parseYamlTree } from './text/yaml.ts';
 
 describe.each([
   { name: 'JSON', read: parseJsonTree, texts: textsOf(HOSTILE_JSON) },

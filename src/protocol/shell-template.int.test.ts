@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderTemplate } from './render-template.ts';
+import { renderTemplate } from './text/render-template.ts';
 
 /** Every command runs in real shells, in an empty folder: a value that got out would leave a file there, or change what is printed. */
 let folder: string;

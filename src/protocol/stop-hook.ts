@@ -1,11 +1,11 @@
-import { jsonSchemaOf } from './json-schema.ts';
+import { jsonSchemaOf } from './shape/json-schema.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
-import { defineMessage } from './message.ts';
-import { accepted, problem, refused, tooLarge } from './problem.ts';
-import type { Parsed } from './problem.ts';
-import { parseJsonDocument } from './read-json-only.ts';
-import type { ObjectShape, ValueOf } from './shape.ts';
-import { decodeUtf8, byteLengthOf } from './utf8.ts';
+import { defineMessage } from './shape/message.ts';
+import { accepted, problem, refused, tooLarge } from './shape/problem.ts';
+import type { Parsed } from './shape/problem.ts';
+import { parseJsonDocument } from './text/read-json-only.ts';
+import type { ObjectShape, ValueOf } from './shape/shape.ts';
+import { decodeUtf8, byteLengthOf } from './text/utf8.ts';
 
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { healthAfter, parseStoreHealth, WRITABLE } from './store-health.ts';
+import { healthAfter, parseStoreHealth, WRITABLE } from './resource-faults.ts';
 
 const FULL = { message: 'there is no room to write ledger.db', hint: 'Make room.' };
 const LOCKED = { message: 'ledger.db is locked', hint: 'End the transaction.' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseEvidenceBundle, renderEvidenceBundle } from './evidence.ts';
 import { parseMission, renderMission } from './mission.ts';
-import { renderYaml } from './render-yaml.ts';
+import { renderYaml } from './text/render-yaml.ts';
 import { parseResult } from './result.ts';
 import { parseThoughtRecord, renderThoughtRecord } from './thought-record.ts';
 

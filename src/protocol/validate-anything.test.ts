@@ -5,7 +5,7 @@ import { parseAgentSignal, validateAgentSignal } from './agent-signal.ts';
 import { parseEvidenceBundle, validateEvidenceBundle } from './evidence.ts';
 import { parseExitSignal, validateExitSignal } from './exit-signal.ts';
 import { parseMission, validateMission } from './mission.ts';
-import type { Parsed } from './problem.ts';
+import type { Parsed } from './shape/problem.ts';
 import { parseResult, validateResult } from './result.ts';
 import { parseTaskUpdate, validateTaskUpdate } from './task-update.ts';
 import { parseThoughtRecord, validateThoughtRecord } from './thought-record.ts';

@@ -1,7 +1,7 @@
 import { HANDLER_NAMES, type AgentPlan, type HandlerPlan } from '../protocol/run-plan.ts';
-import { slotsOf } from '../protocol/render-template.ts';
-import { parseTemplate } from '../protocol/template.ts';
-import type { Path } from './subject.ts';
+import { slotsOf } from '../protocol/text/render-template.ts';
+import { parseTemplate } from '../protocol/text/template.ts';
+import type { Path } from './check/subject.ts';
 
 /** A text in which templates are filled in. */
 export interface TemplateText {

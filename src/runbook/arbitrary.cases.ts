@@ -8,7 +8,7 @@ import {
   STOP_ACTIONS,
 } from '../protocol/run-plan.ts';
 import { PHASES } from '../protocol/phase.ts';
-import { OPTIONS_OF } from './rules/handlers.ts';
+import { OPTIONS_OF } from './check/handlers.ts';
 import { anyText } from '../../test/fuzz/arbitrary-of.ts';
 
 /** Runbooks that are valid, as trees that somebody could have written: every name in them leads somewhere. */

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryOf } from '../../test/fuzz/arbitrary-of.ts';
 import { schemaAccepts } from '../../test/fuzz/schema-accepts.ts';
-import { checkShape } from '../protocol/check-shape.ts';
-import { treeOfValue } from '../protocol/read-value.ts';
+import { checkShape } from '../protocol/shape/check-shape.ts';
+import { treeOfValue } from '../protocol/text/read-value.ts';
 import { validRunbook } from './arbitrary.cases.ts';
-import { checkRunbook } from './check-runbook.ts';
+import { checkRunbook } from './check/check-runbook.ts';
 import { planRun, workerPlans } from './plan.ts';
 import { checkTree, WRITTEN } from './render.cases.ts';
-import { runbookSchema, runbookShape } from './runbook-shape.ts';
+import { runbookSchema, runbookShape } from './shape/runbook-shape.ts';
 
 const [TOML, YAML, JSON_] = WRITTEN;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { compareRules } from './compare-rules.ts';
-import { gateFieldsOf } from './gate-fields.ts';
-import { buildRunbook } from './build-runbook.ts';
+import { compareRules } from './gates/compare-rules.ts';
+import { gateFieldsOf } from './gates/gate-fields.ts';
+import { buildRunbook } from './build/build-runbook.ts';
 import { checksAnswerOf, describeChecks } from './describe-checks.ts';
 
 it.each([

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TASK_FIELDS } from '../protocol/template.ts';
-import { agentShape } from './agent-shape.ts';
-import { DEFAULT_LIMITS } from './build-limits.ts';
-import { limitsShape } from './limits-shape.ts';
-import { pipelineShape } from './pipeline-shape.ts';
-import { runbookShape } from './runbook-shape.ts';
-import { OPTIONS_OF } from './rules/handlers.ts';
+import { TASK_FIELDS } from '../protocol/text/template.ts';
+import { agentShape } from './shape/agent-shape.ts';
+import { DEFAULT_LIMITS } from './build/build-limits.ts';
+import { limitsShape } from './shape/limits-shape.ts';
+import { pipelineShape } from './shape/section-shapes.ts';
+import { runbookShape } from './shape/runbook-shape.ts';
+import { OPTIONS_OF } from './check/handlers.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/runbooks.md'), 'utf8');
 const cells = new Set(

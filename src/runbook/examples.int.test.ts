@@ -1,9 +1,9 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkPromptFiles } from './check-prompt-files.ts';
+import { checkPromptFiles } from './check/check-files.ts';
 import { planRun } from './plan.ts';
-import { readRunbookFiles } from './read-runbook.ts';
+import { readRunbookFiles } from './read/read-runbook.ts';
 
 const root = join(import.meta.dirname, '../..');
 const examples = globSync('examples/runbooks/*.{toml,yaml,json}', { cwd: root }).filter(

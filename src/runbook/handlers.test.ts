@@ -10,7 +10,7 @@ import {
   type HandlerName,
 } from '../protocol/run-plan.ts';
 import { checkTree, runbookOf, WRITTEN } from './render.cases.ts';
-import { OPTIONS_OF } from './rules/handlers.ts';
+import { OPTIONS_OF } from './check/handlers.ts';
 
 const ACTIONS: Record<HandlerName, readonly string[]> = {
   on_stop: STOP_ACTIONS,

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_AGENTS } from './built-in-agents.ts';
-import { checkRunbook } from './check-runbook.ts';
+import { BUILT_IN_AGENTS } from './build/built-in-agents.ts';
+import { checkRunbook } from './check/check-runbook.ts';
 import { LIBRARY_FOLDER, resolvePromptPath, withLibrary } from './library.ts';
-import { readRunbookFiles } from './read-runbook.ts';
+import { readRunbookFiles } from './read/read-runbook.ts';
 import { workerPlans } from './plan.ts';
 
 const runbookOf = (text: string) => {

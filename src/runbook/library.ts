@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readRunbookFiles } from './read-runbook.ts';
+import { readRunbookFiles } from './read/read-runbook.ts';
 import type { Runbook } from './runbook.ts';
 
 /** What Baton brings along: the built-in workflow and its prompts. */

@@ -1,6 +1,6 @@
-import { accepted, problem, refused, type Parsed, type Refused } from '../protocol/problem.ts';
-import { quote } from '../protocol/quote.ts';
-import { didYouMean } from '../protocol/suggest.ts';
+import { accepted, problem, refused, type Parsed, type Refused } from '../protocol/shape/problem.ts';
+import { quote } from '../protocol/shape/quote.ts';
+import { didYouMean } from '../protocol/shape/suggest.ts';
 import type { CommandOption } from './command-args.ts';
 import type { CommandDefinition } from './runbook.ts';
 

@@ -1,12 +1,12 @@
-import { accepted, problem, refused, type Parsed, type Problem } from '../protocol/problem.ts';
-import { quote } from '../protocol/quote.ts';
-import { renderTemplate } from '../protocol/render-template.ts';
+import { accepted, problem, refused, type Parsed, type Problem } from '../protocol/shape/problem.ts';
+import { quote } from '../protocol/shape/quote.ts';
+import { renderTemplate } from '../protocol/text/render-template.ts';
 import type { AgentPlan, PipelinePlan, Plan, WorkerPlan } from '../protocol/run-plan.ts';
-import { didYouMean } from '../protocol/suggest.ts';
-import { utf8Length } from '../protocol/utf8.ts';
+import { didYouMean } from '../protocol/shape/suggest.ts';
+import { utf8Length } from '../protocol/text/utf8.ts';
 import { requiredVariables } from './agent-texts.ts';
 import { argumentNames, NO_ARGS } from './command-args.ts';
-import { RUNBOOK_LIMITS } from './limits.ts';
+import { RUNBOOK_LIMITS } from './shape/limits.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
 import { pipelineArgs } from './pipeline-args.ts';
 import type { CommandDefinition, Runbook, Runnable, WorkerDefinition } from './runbook.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { textPositionAt } from '../protocol/place.ts';
-import { checkRunbook } from './check-runbook.ts';
+import { textPositionAt } from '../protocol/shape/place.ts';
+import { checkRunbook } from './check/check-runbook.ts';
 import { WRITTEN } from './render.cases.ts';
 
 /** Stands before the name or the value at which the problem is. */

@@ -1,6 +1,6 @@
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Phase } from '../protocol/phase.ts';
-import type { Problem } from '../protocol/problem.ts';
+import type { Problem } from '../protocol/shape/problem.ts';
 import type { AgentPlan, BudgetPlan, PipelinePlan } from '../protocol/run-plan.ts';
 import type { Price } from '../protocol/price.ts';
 import type { CommandArgs } from './command-args.ts';

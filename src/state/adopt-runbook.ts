@@ -2,7 +2,7 @@ import { findAdoption } from './adoption.ts';
 import { event, type Event, type EventOf } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
 import type { Decision } from './runs/decision.ts';
-import { excerptStart } from './runs/last-of.ts';
+import { excerptStart } from './runs/excerpt.ts';
 import type { State } from './state.ts';
 
 /** The content is kept as a blob before it is adopted. */

@@ -1,5 +1,5 @@
 import { refusal, type Refusal } from './outcome.ts';
-import type { Claim, Task } from './task.ts';
+import type { Claim, Task } from './tasks/task.ts';
 
 /** Who sends a command, as its token says. Nobody can name themselves. */
 export type Caller =

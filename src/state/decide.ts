@@ -1,5 +1,5 @@
 import type { TaskUpdate } from '../protocol/task-update.ts';
-import { decideSeal, decideStartAudit, decideVerifyAudit, type StartAudit, type VerifyAudit } from './audit.ts';
+import { decideSeal, decideStartAudit, decideVerifyAudit, type StartAudit, type VerifyAudit } from './tasks/audit.ts';
 import type { Caller } from './caller.ts';
 import {
   decideAdoptRunbook,
@@ -8,20 +8,20 @@ import {
   type AdoptRunbook,
   type AskAdoption,
 } from './adopt-runbook.ts';
-import { decideDeclineChecks, type DeclineChecks } from './checks-answer.ts';
-import { decideClaimTask, type ClaimTask } from './claim-task.ts';
-import { decideCompleteTask } from './complete-task.ts';
-import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './create-task.ts';
-import { decideExpireClaim, decideReleaseClaim, type ExpireClaim, type ReleaseClaim } from './end-claim.ts';
-import { checkSessionIsLive } from './ended-session.ts';
-import { decideExitSession, type ExitSession } from './exit-session.ts';
-import { decideOutboxMessage } from './kept-message.ts';
-import { decideMeasureSession, type MeasureSession } from './measure-session.ts';
-import { decideObserveMain, type ObserveMain } from './main/see-main.ts';
-import { decideOperateTask, type OperateTask } from './operate-task.ts';
+import { decideDeclineChecks, type DeclineChecks } from './workflow/decline-checks.ts';
+import { decideClaimTask, type ClaimTask } from './tasks/claim-task.ts';
+import { decideCompleteTask } from './tasks/complete-task.ts';
+import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './tasks/create-task.ts';
+import { decideExpireClaim, decideReleaseClaim, type ExpireClaim, type ReleaseClaim } from './tasks/end-claim.ts';
+import { checkSessionIsLive } from './tasks/ended-session.ts';
+import { decideExitSession, type ExitSession } from './tasks/exit-session.ts';
+import { decideOutboxMessage } from './tasks/late-message.ts';
+import { decideMeasureSession, type MeasureSession } from './tasks/measure-session.ts';
+import { decideObserveMain, type ObserveMain } from './main/observe-main.ts';
+import { decideOperateTask, type OperateTask } from './tasks/operate-task.ts';
 import { refusal, type Outcome } from './outcome.ts';
 import { agentPrincipal, principalOf } from './principal.ts';
-import { decideRecordThought, type RecordThought } from './record-thought.ts';
+import { decideRecordThought, type RecordThought } from './tasks/record-session.ts';
 import { rulesInForce, type Rules } from './rules.ts';
 import {
   decideReportAgent,
@@ -39,11 +39,11 @@ import { decideSignalAgent, type SignalAgent } from './runs/signal-agent.ts';
 import * as start from './runs/start-run.ts';
 import { decideKillAgent, decideSendMessage, type KillAgent, type SendMessage } from './runs/steer-agent.ts';
 import * as steer from './runs/steer-pipeline.ts';
-import { decideSelfApprove, type SelfApprove } from './self-approve.ts';
-import { decideSendHandoff, type SendHandoff } from './send-handoff.ts';
+import { decideSelfApprove, type SelfApprove } from './tasks/self-approve.ts';
+import { decideSendHandoff, type SendHandoff } from './tasks/send-handoff.ts';
 import type { State } from './state.ts';
-import { decideSubmitResult, type SubmitResult } from './submit-result.ts';
-import { decideUpdateTask } from './update-task.ts';
+import { decideSubmitResult, type SubmitResult } from './tasks/submit-result.ts';
+import { decideUpdateTask } from './tasks/update-task.ts';
 import { decideFinishCheck, type FinishCheck } from './workflow/checks.ts';
 import {
   decideFinishMerge,
@@ -55,8 +55,8 @@ import {
 } from './workflow/merge.ts';
 import { decideNameBranch, type NameBranch } from './workflow/name-branch.ts';
 import * as pulls from './workflow/pull.ts';
-import { decideMeasureProtected, type MeasureProtected } from './workflow/protected.ts';
-import { decidePrepareSession } from './workflow/prepare-session.ts';
+import { decideMeasureProtected, type MeasureProtected } from './workflow/protected-paths.ts';
+import { decidePrepareSession } from './workflow/session-place.ts';
 import { decideClearPlace, type ClearPlace } from './workflow/clear-place.ts';
 import { decideStartWorkflow, type StartWorkflow } from './workflow/start-workflow.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';

@@ -3,7 +3,7 @@ import type { Phase } from '../protocol/phase.ts';
 import { given, OPEN, type Step } from './given.cases.ts';
 import * as say from './say.cases.ts';
 import { claim, create, exit, handoff, moved, operator, record, session, worker } from './say.cases.ts';
-import type { SendHandoff } from './send-handoff.ts';
+import type { SendHandoff } from './tasks/send-handoff.ts';
 
 const playing = (role: string, phase: Phase): Step[] => [
   [create('A', { phase, nextRole: role }), operator],

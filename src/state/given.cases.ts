@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts';
 import type { Rules } from './rules.ts';
 import { emptyState, evolve, type State } from './state.ts';
 import { emptyTask } from './say.cases.ts';
-import type { Task } from './task.ts';
+import type { Task } from './tasks/task.ts';
 
 /** What happened before: an event as it was recorded, or a command and who sent it, which must succeed. */
 export type Step = Event | readonly [Command, Caller];

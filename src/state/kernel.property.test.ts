@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { actorOf } from './caller.ts';
-import { isClaimable } from './claim-task.ts';
+import { isClaimable } from './tasks/claim-task.ts';
 import { decide } from './decide.ts';
 import type { RecordedEvent } from './event.ts';
 import { createStory, type Story } from './given.cases.ts';
@@ -12,7 +12,7 @@ import type { Model } from './model.cases.ts';
 import { create, operator } from './say.cases.ts';
 import { BEGINNING, GATES, SPEECHES, type Speech } from './speech.cases.ts';
 import { emptyState, evolve } from './state.ts';
-import { taskStatus } from './task.ts';
+import { taskStatus } from './tasks/task.ts';
 
 /** More of the same: `BATON_KERNEL_RUNS=20000 vitest run src/state/kernel`. */
 const numRuns = Number(process.env['BATON_KERNEL_RUNS'] ?? 300);

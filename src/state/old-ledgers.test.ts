@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../ledger/entry.ts';
-import { toRecordedEvent } from './recorded.ts';
+import type { Entry } from '../ledger/format/entry.ts';
+import { toRecordedEvent } from './recorded-event.ts';
 import { emptyState, evolve } from './state.ts';
 
 /**

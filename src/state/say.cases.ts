@@ -3,16 +3,16 @@ import type { Result } from '../protocol/result.ts';
 import type { TaskUpdate } from '../protocol/task-update.ts';
 import type { ThoughtRecord } from '../protocol/thought-record.ts';
 import type { Caller } from './caller.ts';
-import type { ClaimTask } from './claim-task.ts';
-import type { CreateTask } from './create-task.ts';
+import type { ClaimTask } from './tasks/claim-task.ts';
+import type { CreateTask } from './tasks/create-task.ts';
 import type { Command } from './decide.ts';
-import type { MoveReason } from './end-claim.ts';
+import type { MoveReason } from './tasks/end-claim.ts';
 import { event, type Event, type EventOf } from './event.ts';
-import { createTask } from './evolve-task.ts';
-import type { ExitSession } from './exit-session.ts';
-import type { OperateTask } from './operate-task.ts';
-import type { SendHandoff } from './send-handoff.ts';
-import type { HeldHandoff, Task } from './task.ts';
+import { createTask } from './tasks/evolve-task.ts';
+import type { ExitSession } from './tasks/exit-session.ts';
+import type { OperateTask } from './tasks/operate-task.ts';
+import type { SendHandoff } from './tasks/send-handoff.ts';
+import type { HeldHandoff, Task } from './tasks/task.ts';
 
 /** Commands and callers, said as briefly as tests can be read. */
 export const operator: Caller = { kind: 'operator', name: 'ann' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { PHASES, type ExitReason, type Phase } from '../protocol/phase.ts';
 import type { Caller } from './caller.ts';
-import type { CreateTask } from './create-task.ts';
+import type { CreateTask } from './tasks/create-task.ts';
 import type { Command } from './decide.ts';
 import { isClaimable, type Model } from './model.cases.ts';
 import type { Rules } from './rules.ts';

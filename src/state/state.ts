@@ -1,15 +1,15 @@
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { Result } from '../protocol/result.ts';
 import { addDependant, type Dependants } from './dependants.ts';
-import { createTask, evolveTask } from './evolve-task.ts';
+import { createTask, evolveTask } from './tasks/evolve-task.ts';
 import type { RecordedEvent, SettledRequest } from './event.ts';
 import { evolveAdoption, type Adoption } from './adoption.ts';
-import { evolveChecksDeclined, type ProjectAnswer } from './checks-answer.ts';
+import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
 import { evolveMain } from './main/evolve-main.ts';
 import type { MainBranches } from './main/main-branch.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
-import type { Task } from './task.ts';
+import type { Task } from './tasks/task.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. Tasks and sessions are values; only the maps that hold them are updated. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES, type Phase } from '../protocol/phase.ts';
-import { isClaimable } from './claim-task.ts';
+import { isClaimable } from './tasks/claim-task.ts';
 import { given, OPEN, type Step } from './given.cases.ts';
 import { claim, create, exit, moved, operate, operator, record, session, update, worker } from './say.cases.ts';
-import { missionIds, taskStatus } from './task.ts';
+import { missionIds, taskStatus } from './tasks/task.ts';
 
 const at = (phase: Phase, next: string | null = null): Step[] => [
   [create(), operator],

@@ -1,6 +1,6 @@
 import type { ViolationKind } from '../protocol/violation.ts';
-import type { JsonObject } from '../ledger/canonical-json.ts';
-import type { Entry } from '../ledger/entry.ts';
+import type { JsonObject } from '../ledger/format/canonical-json.ts';
+import type { Entry } from '../ledger/format/entry.ts';
 import type { MoveCause } from './move-cause.ts';
 
 /**

@@ -8,7 +8,13 @@ import {
   renderEpochSeconds,
   type JsonFields,
 } from './fields.ts';
-import { errorOfHttpStatus, type AgentErrorEvent, type StreamEvent, type TokenUsage, type UsageEvent } from './said.ts';
+import {
+  errorOfHttpStatus,
+  type AgentErrorEvent,
+  type StreamEvent,
+  type TokenUsage,
+  type UsageEvent,
+} from './stream-event.ts';
 import { addUsage } from './tally.ts';
 
 /** Reads a line of `claude -p --output-format stream-json --verbose`. */

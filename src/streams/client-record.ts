@@ -5,7 +5,7 @@ import { parseCodexUsage } from './codex.ts';
 import { asJsonFields, parseJsonFields, asString, type JsonFields } from './fields.ts';
 import { FollowedFile } from './followed-file.ts';
 import { parseGeminiUsage } from './gemini.ts';
-import type { UsageEvent } from './said.ts';
+import type { UsageEvent } from './stream-event.ts';
 
 /** What a hook says about the client's own record of the conversation. */
 export interface RecordHint {

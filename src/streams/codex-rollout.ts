@@ -1,7 +1,7 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import { asJsonFields, asNumber, parseJsonFields, asString, renderEpochSeconds, type JsonFields } from './fields.ts';
 import { parseCodexUsage } from './codex.ts';
-import { errorOfHttpStatus, type StreamEvent, type UsageEvent } from './said.ts';
+import { errorOfHttpStatus, type StreamEvent, type UsageEvent } from './stream-event.ts';
 
 /** Where Codex keeps its record of a conversation, below its home (`CODEX_HOME`, or `~/.codex`). */
 export function codexRolloutPattern(conversation: string): string {

@@ -1,5 +1,5 @@
 import { asJsonFields, asNumber, parseJsonFields, asString, type JsonFields } from './fields.ts';
-import type { StreamEvent, UsageEvent } from './said.ts';
+import type { StreamEvent, UsageEvent } from './stream-event.ts';
 
 /** Reads a line of `codex exec --json`. Why a turn failed it says in prose; the kind of an error is in its rollout (`codex-rollout.ts`). */
 export function parseCodexLine(line: string): readonly StreamEvent[] {

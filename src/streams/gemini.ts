@@ -1,6 +1,12 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import { asJsonFields, asJsonFieldsList, asNumber, parseJsonFields, asString, type JsonFields } from './fields.ts';
-import { errorOfHttpStatus, type AgentErrorEvent, type StreamEvent, type TokenUsage, type UsageEvent } from './said.ts';
+import {
+  errorOfHttpStatus,
+  type AgentErrorEvent,
+  type StreamEvent,
+  type TokenUsage,
+  type UsageEvent,
+} from './stream-event.ts';
 
 /** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
 export function parseGeminiLine(line: string): readonly StreamEvent[] {

@@ -6,7 +6,7 @@ import { codexRolloutPattern, parseCodexRollout } from './codex-rollout.ts';
 import { parseCodexLine } from './codex.ts';
 import { findGeminiExitError, parseGeminiLine } from './gemini.ts';
 import { readLastLines } from './file-lines.ts';
-import type { StreamEvent } from './said.ts';
+import type { StreamEvent } from './stream-event.ts';
 
 /** One client's way to speak. */
 export interface StreamReader {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TokenUsage } from './said.ts';
+import type { TokenUsage } from './stream-event.ts';
 import { EMPTY_TALLY, NOTHING_USED, addToTally, totalUsage } from './tally.ts';
 
 const used = (input: number, costMillicents: number | null = null): TokenUsage => ({

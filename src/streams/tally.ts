@@ -1,4 +1,4 @@
-import type { TokenUsage, UsageEvent } from './said.ts';
+import type { TokenUsage, UsageEvent } from './stream-event.ts';
 
 /** What a session has used: turns add up, and a count of the whole conversation stands in place of the one before. */
 export interface UsageTally {

@@ -6,7 +6,7 @@ import { findCodexTotal, codexRolloutPattern } from './codex-rollout.ts';
 import { asJsonFields, parseJsonFields, asString } from './fields.ts';
 import { readLastLines } from './file-lines.ts';
 import { parseGeminiUsage } from './gemini.ts';
-import type { TokenUsage, UsageEvent } from './said.ts';
+import type { TokenUsage, UsageEvent } from './stream-event.ts';
 import { NOTHING_USED, addUsage } from './tally.ts';
 
 /** Which part of a client's own record of a conversation is of interest. */

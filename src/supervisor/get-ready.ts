@@ -1,17 +1,17 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readProcessIdentity } from '../api/process-identity.ts';
-import { isShortOfResources } from './await-room.ts';
-import { fillUrl } from './child.ts';
+import { isShortOfResources } from './disk-room.ts';
+import { fillUrl } from './process/child.ts';
 import { EXIT_NO_ROOM, EXIT_ALREADY_SUPERVISED, type filesIn, type Launch } from './contract.ts';
-import { AgentHost } from './counterpart.ts';
-import { startHookServer, type HookServer } from './door.ts';
-import { OutputLog } from './output-log.ts';
+import { AgentHost } from './agent-host.ts';
+import { startHookServer, type HookServer } from './hooks/hook-server.ts';
+import { OutputLog } from './process/output.ts';
 import { requireLaunch } from './read-launch.ts';
 import { ReservedFile } from './reserved-file.ts';
-import { Tail } from './tail.ts';
-import { claimStartFile } from './take-start.ts';
-import { TerminalSession } from './terminal-line.ts';
+import { Tail } from './process/tail.ts';
+import { claimStartFile } from './process/claim-start.ts';
+import { TerminalSession } from './process/terminal.ts';
 
 type Files = ReturnType<typeof filesIn>;
 

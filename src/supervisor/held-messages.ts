@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/files.ts';
 
 export interface HeldMessage {
   readonly id: string;

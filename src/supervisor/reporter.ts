@@ -1,6 +1,6 @@
 import type { Answer } from '../api/answer.ts';
 import type { AgentReport, Exit, Launch } from './contract.ts';
-import type { DaemonConnection, DaemonCall } from './daemon-line.ts';
+import type { DaemonConnection, DaemonCall } from './daemon-connection.ts';
 
 /** Tells the daemon what happens to the process, in the order in which it happens, each thing once. */
 export class Reporter {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ReservedFile } from './reserved-file.ts';
-import { claimStartFile } from './take-start.ts';
+import { claimStartFile } from './process/claim-start.ts';
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'baton-reserved-'));

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { writeFileAtomically } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/files.ts';
 
 /**
  * Room for a small file that must be written later, perhaps on a disk that is full by then. A file system that copies on write may refuse all the

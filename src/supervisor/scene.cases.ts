@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { until } from '../../test/processes/until.ts';
 import { agentFiles, type Control, type Exit, type HookConfig, type Launch, type Running } from './contract.ts';
 import { DaemonStandIn, type Answers } from './daemon-stand-in.cases.ts';
-import { findAlive } from './process-tree.ts';
+import { findAlive } from './process/process-tree.ts';
 import { findPrograms, supervisorArgs } from './programs.ts';
 
 let scenes = 0;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import { readProcessIdentity } from '../api/process-identity.ts';
-import { endProcesses, findAlive } from './process-tree.ts';
+import { endProcesses, findAlive } from './process/process-tree.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
 
 const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script] }) as const;

@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readProcessName } from '../api/process-identity.ts';
-import { writeFileAtomically } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/files.ts';
 import { isDiskFaultText, isShortageText } from '../protocol/shortage.ts';
-import { redactTokens, secretForms } from '../protocol/own-tokens.ts';
-import { superviseInTerminal } from './attend.ts';
-import { retryWhileFull } from './await-room.ts';
-import { childEnvironment, environmentMark, startChild, type Child } from './child.ts';
+import { redactTokens, secretForms } from '../protocol/redact-tokens.ts';
+import { superviseInTerminal } from './process/run-in-terminal.ts';
+import { retryWhileFull } from './disk-room.ts';
+import { childEnvironment, environmentMark, startChild, type Child } from './process/child.ts';
 import { filesIn, type Exit, type Running } from './contract.ts';
-import type { AgentHost } from './counterpart.ts';
-import type { HookServer } from './door.ts';
+import type { AgentHost } from './agent-host.ts';
+import type { HookServer } from './hooks/hook-server.ts';
 import { prepareStart, returnStart, logDiskWait } from './get-ready.ts';
-import type { OutputLog } from './output-log.ts';
-import { endProcesses } from './process-tree.ts';
+import type { OutputLog } from './process/output.ts';
+import { endProcesses } from './process/process-tree.ts';
 import { sleep } from './sleep.ts';
-import { TokenFilter } from './token-filter.ts';
+import { TokenFilter } from './process/token-filter.ts';
 
 /**
  * Runs one process from its start to its end, and is its only counterpart meanwhile. What is written into the folder, and when, is what

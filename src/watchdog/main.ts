@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
-import { applyPipedEnvironment } from '../api/environment-pipe.ts';
+import { applyPipedEnvironment } from '../api/client/environment-pipe.ts';
 import { findStateDir } from '../api/state-folder.ts';
-import { readRestartTimes } from './settings.ts';
+import { readRestartTimes } from './restart-times.ts';
 import { GOODBYE, DAEMON_PIPE_FD } from './start-watchdog.ts';
 import { restartDaemon } from './watch.ts';
 

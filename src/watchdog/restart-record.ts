@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { stateFiles } from '../api/state-folder.ts';
-import { writeFileAtomically } from '../api/write-whole.ts';
+import { writeFileAtomically } from '../api/files.ts';
 
 /** The crashes of a state folder's daemon, as `status` shows them and as the next watchdog counts on. */
 export interface RestartRecord {

@@ -1,8 +1,8 @@
 import { appendFileSync, closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasDownIntent } from '../api/down-intent.ts';
-import { findDaemon } from '../api/reach.ts';
-import { startDaemon } from '../api/start-daemon.ts';
+import { findDaemon } from '../api/client/reach.ts';
+import { startDaemon } from '../api/client/start-daemon.ts';
 import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { crashesInRow, longerDelay, restartDelay, type RestartTimes } from './back-off.ts';
 import { crashReason } from './crash-reason.ts';

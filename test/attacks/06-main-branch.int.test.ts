@@ -6,7 +6,7 @@ import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { REAL_GIT } from '../processes/real-git.ts';
 
-/** Variants of attack 6. The fence itself, ref by ref, is tested in `src/git/fence-refs.int.test.ts`. */
+/** Variants of attack 6. The fence itself, ref by ref, is tested in `src/git/fence/fence-refs.int.test.ts`. */
 let scene: RunScene;
 
 const GIT = `env -i ${REAL_GIT} -c user.name=e -c user.email=e@e`;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SNAPSHOT_NAME } from '../../src/daemon/state-snapshot.ts';
-import { openKeyFile } from '../../src/ledger/key-file.ts';
-import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
-import { nodeSha256 } from '../../src/ledger/node-crypto.ts';
+import { SNAPSHOT_NAME } from '../../src/daemon/loop/state-snapshot.ts';
+import { openKeyFile } from '../../src/ledger/writer/keys.ts';
+import { ledgerPlace } from '../../src/ledger/writer/ledger-files.ts';
+import { nodeSha256 } from '../../src/ledger/writer/node-crypto.ts';
 import { signSnapshot } from '../../src/ledger/snapshot.ts';
 import {
   markDone,

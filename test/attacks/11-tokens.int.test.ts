@@ -1,7 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { secretPartOf } from '../../src/protocol/own-tokens.ts';
+import { secretPartOf } from '../../src/protocol/redact-tokens.ts';
 import { resultOf, tokenOf } from '../processes/answers.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { exitSignal, record } from '../processes/messages.ts';

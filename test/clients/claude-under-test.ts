@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { claudeAdapter } from '../../src/agents/claude/adapter.ts';
+import { claudeAdapter } from '../../src/agents/claude.ts';
 import { STREAM_READERS } from '../../src/streams/reader.ts';
 import { startAnthropic } from '../models/anthropic.ts';
 import { fails, uses } from '../models/script.ts';

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { TokenUsage } from '../../src/streams/said.ts';
+import type { TokenUsage } from '../../src/streams/stream-event.ts';
 import type { Asked, Reply } from '../models/script.ts';
 import { says } from '../models/script.ts';
 import { until } from '../processes/until.ts';

@@ -1,6 +1,6 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codexAdapter } from '../../src/agents/codex/adapter.ts';
+import { codexAdapter } from '../../src/agents/codex.ts';
 import { codexRolloutPattern } from '../../src/streams/codex-rollout.ts';
 import { STREAM_READERS } from '../../src/streams/reader.ts';
 import { startOpenai } from '../models/openai.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { geminiAdapter } from '../../src/agents/gemini/adapter.ts';
+import { geminiAdapter } from '../../src/agents/gemini.ts';
 import { STREAM_READERS } from '../../src/streams/reader.ts';
 import { startGemini } from '../models/gemini.ts';
 import { fails, uses } from '../models/script.ts';

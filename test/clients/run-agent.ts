@@ -7,7 +7,7 @@ import { readUserSetup } from '../../src/agents/user-setup.ts';
 import type { AgentPlan } from '../../src/protocol/run-plan.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 import type { StreamReader } from '../../src/streams/reader.ts';
-import type { StreamEvent } from '../../src/streams/said.ts';
+import type { StreamEvent } from '../../src/streams/stream-event.ts';
 import type { World } from './world.ts';
 
 /** A client under test. */
@@ -87,7 +87,7 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
 
 const DEADLINE_MS = 30_000;
 /** Baton's own, as it stands. */
-const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/hook/main.ts');
+const STOP_HOOK = join(import.meta.dirname, '../../src/supervisor/stop-hook/main.ts');
 export const CLIENTS = join(import.meta.dirname, '../../.cache/clients/bin');
 
 /** What a user has in their shell, and what a supervisor adds; made from nothing. */

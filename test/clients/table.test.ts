@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { renderCapabilities } from '../../src/agents/capabilities.ts';
+import { renderCapabilities } from './capabilities.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md');
 

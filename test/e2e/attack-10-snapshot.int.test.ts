@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
-import { SNAPSHOT_NAME } from '../../src/daemon/state-snapshot.ts';
+import { SNAPSHOT_NAME } from '../../src/daemon/loop/state-snapshot.ts';
 import { replaceSnapshot, withDigest } from '../processes/forged-snapshot.ts';
 
 const scene = new RunScene();

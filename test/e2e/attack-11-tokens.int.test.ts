@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
-import { secretForms, secretPartOf } from '../../src/protocol/own-tokens.ts';
+import { secretForms, secretPartOf } from '../../src/protocol/redact-tokens.ts';
 
 const scene = new RunScene();
 afterAll(async () => scene.end());

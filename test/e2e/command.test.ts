@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listLiving } from '../../src/api/proc.ts';
+import { listLiving } from '../../src/api/processes.ts';
 import { until } from '../processes/until.ts';
 
 /** The command as people meet it: the working tree through its bin, and the bundle as an installed package has it. */

@@ -1,7 +1,7 @@
 import { cpSync, globSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRunbookFiles } from '../../src/runbook/read-runbook.ts';
+import { readRunbookFiles } from '../../src/runbook/read/read-runbook.ts';
 import { World } from '../processes/world.ts';
 
 /**

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/api/answer.ts';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry } from '../../src/ledger/format/entry.ts';
 import { exitSignal, record } from '../processes/messages.ts';
 import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
 import { findLedgerFault, readLedger, since, typesOf } from '../processes/ledger.ts';

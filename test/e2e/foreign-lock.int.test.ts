@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/api/connect.ts';
+import { createClient } from '../../src/api/client/connect.ts';
 import { keepCall, listKept } from '../../src/api/outbox.ts';
 import { stateFiles } from '../../src/api/state-folder.ts';
 import { until } from '../processes/until.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createClient } from '../../src/api/connect.ts';
+import { createClient } from '../../src/api/client/connect.ts';
 import { until, type SpawnedDaemon } from '../../src/daemon/running.cases.ts';
 import { GithubScene } from '../github/github-scene.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry } from '../../src/ledger/format/entry.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
 /** It stops, waits for what it is told, and so on; after the last one it says that it is done. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
-import { readRunning } from '../../src/effects/supervised.ts';
+import { readRunning } from '../../src/effects/processes/supervised.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 import { readHeldMessages } from '../../src/supervisor/held-messages.ts';
 

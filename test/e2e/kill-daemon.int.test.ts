@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Answer } from '../../src/api/answer.ts';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry } from '../../src/ledger/format/entry.ts';
 import { findFault, findImpossible, keysIn, runDaemonKills } from '../faults/daemon-kill.ts';
 import { resultOf } from '../processes/answers.ts';
 import { holdLock } from '../processes/break-store.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry } from '../../src/ledger/format/entry.ts';
 import { findFaults, runAgentKills } from '../faults/agents-kill.ts';
 import { isLongRun } from '../processes/long-run.ts';
 

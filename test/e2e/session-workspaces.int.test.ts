@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunScene, type Shown } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
-import { readRunning } from '../../src/effects/supervised.ts';
+import { readRunning } from '../../src/effects/processes/supervised.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 
 const git = (folder: string, ...args: string[]): string =>

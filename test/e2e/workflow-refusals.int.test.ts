@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
-import { createClient } from '../../src/api/connect.ts';
+import { createClient } from '../../src/api/client/connect.ts';
 import { changesRequested } from '../../src/state/workflow/say.cases.ts';
 
 let scene: RunScene;

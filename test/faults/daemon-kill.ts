@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Answer } from '../../src/api/answer.ts';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry } from '../../src/ledger/format/entry.ts';
 import { findLedgerFault, readLedger } from '../processes/ledger.ts';
 import type { Sent } from '../processes/mixed-worker.ts';
 import { until } from '../processes/until.ts';

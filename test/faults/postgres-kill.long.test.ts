@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GENESIS } from '../../src/ledger/chain.ts';
+import { GENESIS } from '../../src/ledger/format/chain.ts';
 import { requireStore } from '../postgres/open-store.ts';
 import { headOf, makeCommit } from '../postgres/make-commit.ts';
 import { startPostgres } from '../postgres/server.ts';

@@ -1,4 +1,4 @@
-import { sameBytes } from '../../src/ledger/hex.ts';
+import { sameBytes } from '../../src/ledger/format/bytes.ts';
 import { requireStore } from '../postgres/open-store.ts';
 import type { Commit, Head, Store } from '../../src/ledger/store.ts';
 import { headOf, makeCommit } from '../postgres/make-commit.ts';

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { checkLink, GENESIS, hashEntries } from '../../src/ledger/chain.ts';
-import { nodeSha256 } from '../../src/ledger/node-crypto.ts';
+import { checkLink, GENESIS, hashEntries } from '../../src/ledger/format/chain.ts';
+import { nodeSha256 } from '../../src/ledger/writer/node-crypto.ts';
 import type { Head, Store } from '../../src/ledger/store.ts';
 
 /** What a writer was told: its n-th entry has this number and this hash. */

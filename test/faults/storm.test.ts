@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry } from '../../src/ledger/format/entry.ts';
 import { checkStorm } from './storm/check-storm.ts';
 import { randomFrom } from './storm/random.ts';
 import { allClearOf, falseAllClears } from './storm/watch-status.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isRelativePath } from '../../src/protocol/text-format.ts';
+import { isRelativePath } from '../../src/protocol/text/text-format.ts';
 import type { Overrides } from './arbitrary-of.ts';
 import { anyText, arbitraryOf } from './arbitrary-of.ts';
 import type { TestedDialect } from './dialects.ts';

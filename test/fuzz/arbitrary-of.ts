@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { ObjectShape, Shape, TextFormat, TextShape } from '../../src/protocol/shape.ts';
-import { TEXT_FORMATS } from '../../src/protocol/text-format.ts';
+import type { ObjectShape, Shape, TextFormat, TextShape } from '../../src/protocol/shape/shape.ts';
+import { TEXT_FORMATS } from '../../src/protocol/text/text-format.ts';
 
 /** Words that some reader somewhere takes for a number, a truth, a date or nothing. */
 const DECEPTIVE = [

@@ -6,9 +6,9 @@ import { exitSignalShape } from '../../src/protocol/exit-signal-shape.ts';
 import { parseExitSignal, renderExitSignal } from '../../src/protocol/exit-signal.ts';
 import { parseHandoff, renderHandoff } from '../../src/protocol/handoff/index.ts';
 import { missionShape, parseMission, renderMission } from '../../src/protocol/mission.ts';
-import type { Parsed } from '../../src/protocol/problem.ts';
+import type { Parsed } from '../../src/protocol/shape/problem.ts';
 import { parseResult, renderResult, resultShape } from '../../src/protocol/result.ts';
-import type { ObjectShape } from '../../src/protocol/shape.ts';
+import type { ObjectShape } from '../../src/protocol/shape/shape.ts';
 import {
   parseStopHookInput,
   parseStopHookOutput,

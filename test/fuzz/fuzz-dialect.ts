@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
-import type { Parsed } from '../../src/protocol/problem.ts';
+import type { Parsed } from '../../src/protocol/shape/problem.ts';
 import type { TestedDialect } from './dialects.ts';
 import { mutate } from './mutate.ts';
 import type { Random } from './random.ts';

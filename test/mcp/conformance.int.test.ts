@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SessionGuard } from '../../src/daemon/session-guard.ts';
+import { SessionGuard } from '../../src/daemon/http/session-guard.ts';
 import { AccessTokens } from '../../src/daemon/tokens.ts';
 import { startFixtureDaemon, type FixtureDaemon } from './fixture-daemon.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';

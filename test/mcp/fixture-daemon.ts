@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { checkAccess, type AccessChecks } from '../../src/daemon/access.ts';
-import { sendAnswer } from '../../src/daemon/respond.ts';
-import { readBody } from '../../src/daemon/read-body.ts';
+import { checkAccess, type AccessChecks } from '../../src/daemon/http/access.ts';
+import { sendAnswer } from '../../src/daemon/http/respond.ts';
+import { readBody } from '../../src/daemon/http/request-body.ts';
 import { createMcpHttp } from '../../src/mcp/http.ts';
 import { closeSignal, sendResponse, toWebRequest } from '../../src/mcp/node-http.ts';
 import { fixtureServer } from './fixture-server.ts';

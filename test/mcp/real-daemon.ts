@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
-import { createClient } from '../../src/api/connect.ts';
+import { createClient } from '../../src/api/client/connect.ts';
 import { readToken } from '../../src/api/state-folder.ts';
 import { runDaemon } from '../../src/daemon/lifecycle.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient } from '../../src/api/connect.ts';
+import { createClient } from '../../src/api/client/connect.ts';
 import { say } from './connect.ts';
 import { openStdio, recordOf } from './open-stdio.ts';
 import { startRealDaemon, type RealDaemon } from './real-daemon.ts';

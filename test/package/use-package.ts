@@ -8,7 +8,9 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(tmpdir(), `baton-package-${process.pid}`);
 
 /** The modules that look for the programs beside them. */
-const LOCATE = new Set(['src/api/start-daemon.ts', 'src/supervisor/programs.ts'].map((path) => join(ROOT, path)));
+const LOCATE = new Set(
+  ['src/api/client/start-daemon.ts', 'src/supervisor/programs.ts'].map((path) => join(ROOT, path)),
+);
 
 /**
  * Settings of vitest with which tests start Baton's programs from a package built once per run. The modules that look for programs beside

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../src/ledger/canonical-json.ts';
-import { linkDrafts } from '../../src/ledger/chain.ts';
-import { prepareDraft, type PreparedDraft } from '../../src/ledger/draft.ts';
-import { nodeSha256 } from '../../src/ledger/node-crypto.ts';
+import type { JsonObject } from '../../src/ledger/format/canonical-json.ts';
+import { linkDrafts } from '../../src/ledger/format/chain.ts';
+import { prepareDraft, type PreparedDraft } from '../../src/ledger/format/draft.ts';
+import { nodeSha256 } from '../../src/ledger/writer/node-crypto.ts';
 import type { Commit, Head } from '../../src/ledger/store.ts';
 
 /** A commit of real entries on `after`. Its checkpoint is unsigned: stores do not read it. */

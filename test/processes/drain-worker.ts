@@ -1,4 +1,4 @@
-import { createClient } from '../../src/api/connect.ts';
+import { createClient } from '../../src/api/client/connect.ts';
 import { record } from './messages.ts';
 import { perform } from './deeds.ts';
 

@@ -1,4 +1,4 @@
-import { listLiving, readProcFile } from '../../src/api/proc.ts';
+import { listLiving, readProcFile } from '../../src/api/processes.ts';
 
 /**
  * Every live process that belongs to a state folder. Agents and commands have the folder in their environment. Supervisors do not, because

@@ -1,4 +1,4 @@
-import type { Client } from '../../src/api/client.ts';
+import type { Client } from '../../src/api/client/client.ts';
 import { exitSignal, record } from './messages.ts';
 import type { World } from './world.ts';
 

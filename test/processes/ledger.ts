@@ -1,12 +1,12 @@
-import { STATE_FOLD } from '../../src/daemon/state-fold.ts';
-import { parseEntry, type Entry } from '../../src/ledger/entry.ts';
-import { refoldSnapshot } from '../../src/ledger/fold-again.ts';
-import { ledgerPlace } from '../../src/ledger/ledger-place.ts';
-import { nodeVerifier } from '../../src/ledger/node-crypto.ts';
-import { parseKey } from '../../src/ledger/note.ts';
-import { OutsideCopyFile } from '../../src/ledger/outside-file.ts';
+import { STATE_FOLD } from '../../src/daemon/loop/state-fold.ts';
+import { parseEntry, type Entry } from '../../src/ledger/format/entry.ts';
+import { refoldSnapshot } from '../../src/ledger/verify/fold-again.ts';
+import { ledgerPlace } from '../../src/ledger/writer/ledger-files.ts';
+import { nodeVerifier } from '../../src/ledger/writer/node-crypto.ts';
+import { parseKey } from '../../src/ledger/format/note.ts';
+import { OutsideCopyFile } from '../../src/ledger/writer/outside-file.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
-import { verifyLedger } from '../../src/ledger/verify.ts';
+import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
 import type { World } from './world.ts';
 
 /** Every entry, read from the file itself: what the daemon says about it plays no part. */

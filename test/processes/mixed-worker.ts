@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '../../src/api/answer.ts';
-import { CallChannel } from '../../src/api/call-channel.ts';
-import type { HttpConnection, HttpRequest, Received } from '../../src/api/http-connection.ts';
+import { CallChannel } from '../../src/api/client/channel.ts';
+import type { HttpConnection, HttpRequest, Received } from '../../src/api/client/http.ts';
 import { makePass } from '../../src/api/operator-pass.ts';
-import { findDaemon } from '../../src/api/reach.ts';
+import { findDaemon } from '../../src/api/client/reach.ts';
 import { findStateDir, readToken } from '../../src/api/state-folder.ts';
 import { VERSION } from '../../src/api/version.ts';
 import { exitSignal, record } from './messages.ts';

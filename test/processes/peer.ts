@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import type { CallOptions } from '../../src/api/client.ts';
-import { createClient } from '../../src/api/connect.ts';
+import type { CallOptions } from '../../src/api/client/client.ts';
+import { createClient } from '../../src/api/client/connect.ts';
 import { perform } from './deeds.ts';
 
 /** A worker, or what renews its claim: it calls the daemon, runs git, and renews. */

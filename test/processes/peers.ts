@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Answer } from '../../src/api/answer.ts';
-import type { CallOptions } from '../../src/api/client.ts';
+import type { CallOptions } from '../../src/api/client/client.ts';
 
 /** What is asked of a peer, and what it says. */
 export interface Asked {

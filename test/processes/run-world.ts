@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProcessesByMark } from '../../src/effects/reap.ts';
+import { findProcessesByMark } from '../../src/effects/processes/reap.ts';
 import { findProcesses } from './find-processes.ts';
-import type { Entry } from '../../src/ledger/entry.ts';
+import type { Entry } from '../../src/ledger/format/entry.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
 import { readLedger } from './ledger.ts';
 import { Receiver } from './receiver.ts';

@@ -1,4 +1,4 @@
-import { createClient } from '../../api/connect.ts';
+import { createClient } from '../../api/client/connect.ts';
 import { runCloser } from './closer.ts';
 import { runPrep } from './prep.ts';
 import { RoleSession } from './session.ts';

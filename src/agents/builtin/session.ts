@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/answer.ts';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 import { parseRoleFacts, type RoleFacts } from './facts.ts';
 

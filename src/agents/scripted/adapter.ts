@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { Adapter, AgentContext, PreparedAgent } from '../adapter.ts';
-import { claudeSettings } from '../claude-hooks.ts';
+import { claudeSettings } from '../client-hooks.ts';
 import { shellQuote } from '../shell-quote.ts';
 
 /**

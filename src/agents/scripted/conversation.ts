@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../../api/write-whole.ts';
+import { writeFileAtomically } from '../../api/files.ts';
 import { isDiskFault, isShortage } from '../../protocol/shortage.ts';
 
 /** What a resumed agent must know: how far it has come, and what was said. */

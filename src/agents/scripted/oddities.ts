@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { printText } from './mouth.ts';
-import type { ScriptStep } from './step.ts';
+import type { ScriptStep } from './script.ts';
 
 const MISBEHAVIOURS = ['hang', 'crash', 'print', 'flood', 'fork', 'ignore'] as const;
 

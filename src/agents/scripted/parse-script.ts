@@ -1,11 +1,11 @@
-import { checkShape } from '../../protocol/check-shape.ts';
-import type { Finding } from '../../protocol/finding.ts';
-import type { ListNode, Node, ObjectNode } from '../../protocol/node.ts';
-import { textPositionAt } from '../../protocol/place.ts';
-import { accepted, problem, refused, type Parsed, type Problem } from '../../protocol/problem.ts';
-import { parseJsonOrYaml } from '../../protocol/read-document.ts';
-import { didYouMean } from '../../protocol/suggest.ts';
-import { STEPS_WITHOUT_INPUT, SHORTHAND_FIELDS, STEPS, type Script, type ScriptStep } from './step.ts';
+import { checkShape } from '../../protocol/shape/check-shape.ts';
+import type { Finding } from '../../protocol/shape/finding.ts';
+import type { ListNode, Node, ObjectNode } from '../../protocol/text/node.ts';
+import { textPositionAt } from '../../protocol/shape/place.ts';
+import { accepted, problem, refused, type Parsed, type Problem } from '../../protocol/shape/problem.ts';
+import { parseJsonOrYaml } from '../../protocol/text/read-document.ts';
+import { didYouMean } from '../../protocol/shape/suggest.ts';
+import { STEPS_WITHOUT_INPUT, SHORTHAND_FIELDS, STEPS, type Script, type ScriptStep } from './script.ts';
 
 /** The text of a script, as steps; or everything that is wrong with it, each with its place. */
 export function parseScript(text: string): Parsed<Script> {

@@ -3,7 +3,7 @@ import { misbehave, isMisbehaviour } from './oddities.ts';
 import type { ScriptedInput } from './ear.ts';
 import type { FireHooks } from './hooks.ts';
 import type { ScriptedOutput } from './mouth.ts';
-import type { Script, ScriptStep } from './step.ts';
+import type { Script, ScriptStep } from './script.ts';
 import { findTool, type ToolCall } from './tools.ts';
 
 export interface PlayerOptions {

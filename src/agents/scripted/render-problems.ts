@@ -1,4 +1,4 @@
-import type { Problem } from '../../protocol/problem.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 
 /** Everything that is wrong with a script, each with its file, line and column, the line itself, and what to do. */
 export function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {

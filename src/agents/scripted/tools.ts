@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { ScriptStep } from './step.ts';
+import type { ScriptStep } from './script.ts';
 
 /** A tool call: what the agent's tool is asked, and what happens. */
 export interface ToolCall {

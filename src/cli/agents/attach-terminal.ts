@@ -1,16 +1,16 @@
 import { readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { ApiError } from '../../api/answer.ts';
-import type { Client } from '../../api/client.ts';
-import { pickTerminalVariables } from '../../supervisor/about-terminal.ts';
+import type { Client } from '../../api/client/client.ts';
+import { pickTerminalVariables } from '../../supervisor/process/about-terminal.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { EXIT, type ParsedArguments, type Io } from '../command.ts';
 import { reportError } from '../operation-command.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { followEntries, readHeadSeq } from '../run/follow-entries.ts';
 import { fieldsIn, numberIn, textIn, type Fields } from '../run/read-fields.ts';
 import { parseAgent, shortId, type AgentView } from '../run/views.ts';
-import { openTerminalConnection } from './terminal-line.ts';
+import { openTerminalConnection } from './terminal.ts';
 import { runInTerminal } from './run-in-terminal.ts';
 
 /**

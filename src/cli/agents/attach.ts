@@ -1,18 +1,18 @@
 import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { EXIT, type CliCommand, type Io } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { readHeadSeq } from '../run/follow-entries.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
 import { fieldsIn } from '../run/read-fields.ts';
 import { parseAgent, shortId, type AgentView } from '../run/views.ts';
-import { exitCodeOfOutcome } from '../run/wait.ts';
+import { exitCodeOfOutcome } from '../wait.ts';
 import { attachTerminal } from './attach-terminal.ts';
 import { followLog } from './follow-log.ts';
-import { agentArgument } from './read-agents.ts';
+import { agentArgument } from './agents.ts';
 
 const SHOWN_LINES = 20;
 

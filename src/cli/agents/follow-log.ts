@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Client } from '../../api/client.ts';
-import { redactTokens } from '../../protocol/own-tokens.ts';
+import type { Client } from '../../api/client/client.ts';
+import { redactTokens } from '../../protocol/redact-tokens.ts';
 import { followEntries } from '../run/follow-entries.ts';
 import { fieldsIn } from '../run/read-fields.ts';
 import { parseAgent, type AgentView } from '../run/views.ts';

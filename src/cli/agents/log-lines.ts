@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 
 /** Turns the bytes of a log into lines that are safe to print, as they come. */
 export class LogLines {

@@ -6,7 +6,7 @@ import { untilInterrupted } from '../run/interrupt.ts';
 import { fieldsIn } from '../run/read-fields.ts';
 import { parseAgent } from '../run/views.ts';
 import { followLog, readLog } from './follow-log.ts';
-import { agentArgument } from './read-agents.ts';
+import { agentArgument } from './agents.ts';
 
 export const agentLogsCommand: CliCommand = {
   name: 'agent logs',

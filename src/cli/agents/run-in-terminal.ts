@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { readProcStat } from '../../api/proc.ts';
-import type { TerminalLaunch } from '../../supervisor/terminal-line.ts';
+import { readProcStat } from '../../api/processes.ts';
+import type { TerminalLaunch } from '../../supervisor/process/terminal.ts';
 
 export type RanInTerminal =
   | { readonly ok: true; readonly code: number | null; readonly signal: string | null }

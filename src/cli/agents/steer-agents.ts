@@ -1,9 +1,9 @@
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { readArgument } from '../read-argument.ts';
+import { readArgument } from '../operation-input.ts';
 import { fieldsIn, findText } from '../run/read-fields.ts';
 import { shortId } from '../run/views.ts';
-import { exitCodeOfOutcome, WAIT_EXIT_CODES, parseWaitInput, WAIT_OPTIONS } from '../run/wait.ts';
-import { agentArgument, renderAgent } from './read-agents.ts';
+import { exitCodeOfOutcome, WAIT_EXIT_CODES, parseWaitInput, WAIT_OPTIONS } from '../wait.ts';
+import { agentArgument, renderAgent } from './agents.ts';
 
 export const agentSendCommand = operationCommand({
   name: 'agent send',

@@ -1,6 +1,6 @@
 import { EXIT, type CliCommand, type ListedCommand } from '../command.ts';
-import { findNearest } from '../../protocol/suggest.ts';
-import { printable } from '../printable.ts';
+import { findNearest } from '../../protocol/shape/suggest.ts';
+import { printable } from '../text.ts';
 import { SCRIPTS } from './scripts.ts';
 
 const SHELLS = Object.keys(SCRIPTS);

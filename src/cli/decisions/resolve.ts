@@ -1,8 +1,8 @@
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { fieldsIn, textIn } from '../run/read-fields.ts';
 import { shortId } from '../run/views.ts';
-import { decisionArgument } from './read-decisions.ts';
+import { decisionArgument } from './decisions.ts';
 
 export const decisionResolveCommand = operationCommand({
   name: 'decision resolve',

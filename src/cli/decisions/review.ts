@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import { withClient } from '../ask.ts';
 import { EXIT, type CliCommand, type Io } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { fieldsIn, listIn } from '../run/read-fields.ts';
 import { parseDecision, type DecisionView } from '../run/views.ts';
 import { describeResolved } from './resolve.ts';

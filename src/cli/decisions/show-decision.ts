@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { textIn } from '../run/read-fields.ts';
 import type { DecisionView } from '../run/views.ts';
 import { shortId } from '../run/views.ts';

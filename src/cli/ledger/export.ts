@@ -1,10 +1,10 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { exportLedger } from '../../ledger/export.ts';
-import { nodeVerifier } from '../../ledger/node-crypto.ts';
-import type { LedgerFault } from '../../ledger/walk.ts';
+import { exportLedger } from '../../ledger/verify/export.ts';
+import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
+import type { LedgerFault } from '../../ledger/verify/walk.ts';
 import { EXIT, type CliCommand, type Io } from '../command.ts';
-import { PROJECT_OPTION } from './project-place.ts';
+import { PROJECT_OPTION } from './find-ledger.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 export const ledgerExportCommand: CliCommand = {

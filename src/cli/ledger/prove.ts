@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { nodeVerifier } from '../../ledger/node-crypto.ts';
-import { makeTaskProof } from '../../ledger/task-proof.ts';
-import { verifyTaskProof } from '../../ledger/verify-task-proof.ts';
+import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
+import { makeTaskProof } from '../../ledger/verify/task-proof.ts';
+import { verifyTaskProof } from '../../ledger/verify/verify-task-proof.ts';
 import { EXIT, type CliCommand } from '../command.ts';
-import { printable } from '../printable.ts';
-import { PROJECT_OPTION } from './project-place.ts';
+import { printable } from '../text.ts';
+import { PROJECT_OPTION } from './find-ledger.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 export const ledgerProveCommand: CliCommand = {

@@ -1,7 +1,7 @@
-import { findLastSeal } from '../../ledger/seal.ts';
-import { problem } from '../../protocol/problem.ts';
+import { findLastSeal } from '../../ledger/writer/seal.ts';
+import { problem } from '../../protocol/shape/problem.ts';
 import { EXIT, type CliCommand } from '../command.ts';
-import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
+import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 export const ledgerRootCommand: CliCommand = {

@@ -1,11 +1,11 @@
-import { parseEntry } from '../../ledger/entry.ts';
-import { sameBytes, toHex } from '../../ledger/hex.ts';
-import { leafHash } from '../../ledger/merkle.ts';
-import { nodeSha256 } from '../../ledger/node-crypto.ts';
-import { problem } from '../../protocol/problem.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
+import { sameBytes, toHex } from '../../ledger/format/bytes.ts';
+import { leafHash } from '../../ledger/format/merkle.ts';
+import { nodeSha256 } from '../../ledger/writer/node-crypto.ts';
+import { problem } from '../../protocol/shape/problem.ts';
 import { EXIT, type CliCommand } from '../command.ts';
-import { printable } from '../printable.ts';
-import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
+import { printable } from '../text.ts';
+import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 export const ledgerShowCommand: CliCommand = {

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { STATE_FOLD } from '../../daemon/state-fold.ts';
-import { refoldSnapshot } from '../../ledger/fold-again.ts';
-import { toHex } from '../../ledger/hex.ts';
-import type { LedgerPlace } from '../../ledger/ledger-place.ts';
-import { nodeVerifier } from '../../ledger/node-crypto.ts';
-import { parseKey } from '../../ledger/note.ts';
-import { findKnownKey } from '../../ledger/open-place.ts';
+import { STATE_FOLD } from '../../daemon/loop/state-fold.ts';
+import { refoldSnapshot } from '../../ledger/verify/fold-again.ts';
+import { toHex } from '../../ledger/format/bytes.ts';
+import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
+import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
+import { parseKey } from '../../ledger/format/note.ts';
+import { findKnownKey } from '../../ledger/writer/open.ts';
 import type { Store } from '../../ledger/store.ts';
-import { verifyLedger, type NotVerified, type Verified } from '../../ledger/verify.ts';
-import { DO_NOT_WRITE } from '../../ledger/ledger-problem.ts';
+import { verifyLedger, type NotVerified, type Verified } from '../../ledger/verify/verify-ledger.ts';
+import { DO_NOT_WRITE } from '../../ledger/format/ledger-problem.ts';
 import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
-import { printable } from '../printable.ts';
-import { JSON_OPTION, PROJECT_OPTION } from './project-place.ts';
+import { printable } from '../text.ts';
+import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
 import { createProgress } from './progress.ts';
 import { reportProblem, withStore } from './with-store.ts';
 

@@ -1,11 +1,11 @@
-import type { LedgerPlace } from '../../ledger/ledger-place.ts';
-import { openStoreAt } from '../../ledger/open-place.ts';
+import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
+import { openStoreAt } from '../../ledger/writer/open.ts';
 import type { SqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
 import { isStoreUnavailable } from '../../ledger/store-problem.ts';
-import type { Problem } from '../../protocol/problem.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import { EXIT, type ParsedArguments, type Io } from '../command.ts';
-import { printable } from '../printable.ts';
-import { findLedger } from './project-place.ts';
+import { printable } from '../text.ts';
+import { findLedger } from './find-ledger.ts';
 
 /** Opens the project's ledger for reading, hands it over, and closes it whatever happens. */
 export async function withStore(

@@ -15,32 +15,32 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'pipeline list',
     summary: 'List the running pipelines, oldest first',
-    load: async () => (await import('../pipelines/read-pipelines.ts')).pipelineListCommand,
+    load: async () => (await import('./pipelines.ts')).pipelineListCommand,
   },
   {
     name: 'pipeline show',
     summary: 'Show one pipeline with its steps',
-    load: async () => (await import('../pipelines/read-pipelines.ts')).pipelineShowCommand,
+    load: async () => (await import('./pipelines.ts')).pipelineShowCommand,
   },
   {
     name: 'pipeline wait',
     summary: 'Wait until a pipeline has ended or needs a person',
-    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineWaitCommand,
+    load: async () => (await import('./steer-pipelines.ts')).pipelineWaitCommand,
   },
   {
     name: 'pipeline cancel',
     summary: 'Cancel a pipeline and everything that runs in it',
-    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineCancelCommand,
+    load: async () => (await import('./steer-pipelines.ts')).pipelineCancelCommand,
   },
   {
     name: 'pipeline resume',
     summary: 'Resume a waiting pipeline in the same conversation',
-    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineResumeCommand,
+    load: async () => (await import('./steer-pipelines.ts')).pipelineResumeCommand,
   },
   {
     name: 'pipeline retry',
     summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
-    load: async () => (await import('../pipelines/steer-pipelines.ts')).pipelineRetryCommand,
+    load: async () => (await import('./steer-pipelines.ts')).pipelineRetryCommand,
   },
   {
     name: 'agent run',
@@ -50,12 +50,12 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'agent list',
     summary: 'List the running agents, oldest first',
-    load: async () => (await import('../agents/read-agents.ts')).agentListCommand,
+    load: async () => (await import('../agents/agents.ts')).agentListCommand,
   },
   {
     name: 'agent show',
     summary: 'Show one agent',
-    load: async () => (await import('../agents/read-agents.ts')).agentShowCommand,
+    load: async () => (await import('../agents/agents.ts')).agentShowCommand,
   },
   {
     name: 'agent logs',
@@ -85,12 +85,12 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'decision list',
     summary: 'List what waits for a person, oldest first',
-    load: async () => (await import('../decisions/read-decisions.ts')).decisionListCommand,
+    load: async () => (await import('../decisions/decisions.ts')).decisionListCommand,
   },
   {
     name: 'decision show',
     summary: 'Show a decision with its options',
-    load: async () => (await import('../decisions/read-decisions.ts')).decisionShowCommand,
+    load: async () => (await import('../decisions/decisions.ts')).decisionShowCommand,
   },
   {
     name: 'decision resolve',
@@ -105,22 +105,22 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'runbook adopt',
     summary: 'Put the working runbook in force for everything that starts from now on',
-    load: async () => (await import('../runbook-rules.ts')).runbookAdoptCommand,
+    load: async () => (await import('../runbook/rules.ts')).runbookAdoptCommand,
   },
   {
     name: 'runbook rules',
     summary: 'Show the runbook in force, and how the working file differs from it',
-    load: async () => (await import('../runbook-rules.ts')).runbookRulesCommand,
+    load: async () => (await import('../runbook/rules.ts')).runbookRulesCommand,
   },
   {
     name: 'runbook check',
     summary: 'Check the runbook and list its errors',
-    load: async () => (await import('../runbook.ts')).runbookCheckCommand,
+    load: async () => (await import('../runbook/runbook.ts')).runbookCheckCommand,
   },
   {
     name: 'runbook list',
     summary: 'List the commands, pipelines, agents and workers of the runbook',
-    load: async () => (await import('../runbook.ts')).runbookListCommand,
+    load: async () => (await import('../runbook/runbook.ts')).runbookListCommand,
   },
   {
     name: 'agent hook stop',

@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/answer.ts';
-import type { Client } from '../../api/client.ts';
-import { delay } from '../../api/http-connection.ts';
+import type { Client } from '../../api/client/client.ts';
+import { delay } from '../../api/client/http.ts';
 import { fieldsIn, textIn, type Fields } from './read-fields.ts';
 
 export interface FollowedEntry {

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../api/answer.ts';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import { findStateDir } from '../../api/state-folder.ts';
 import { createObserver } from '../ask.ts';
 import { EXIT, type ParsedArguments, type Io } from '../command.ts';

@@ -1,9 +1,9 @@
 import { withClient } from '../ask.ts';
 import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
-import { ACCEPT_RULES, callAcceptingRules } from '../accept-rules.ts';
+import { ACCEPT_RULES, callAcceptingRules } from '../approvals.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { printableLines } from '../printable.ts';
-import { callAcceptingNoChecks } from './accept-no-checks.ts';
+import { printableLines } from '../text.ts';
+import { callAcceptingNoChecks } from '../accept-no-checks.ts';
 import { readHeadSeq } from './follow-entries.ts';
 import { followRun, type FollowedRun } from './follow-run.ts';
 import { fieldsIn, textIn } from './read-fields.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { shortId } from './views.ts';
 
 /** The end of what a step printed, where the news is, below the line of the step; and where all of it is. */

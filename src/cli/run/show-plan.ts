@@ -1,6 +1,6 @@
 import { renderDollars } from '../../protocol/price.ts';
 import { describeChecks, type ChecksAnswer } from '../../runbook/describe-checks.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { type Fields, fieldsIn, findText, listIn, textIn } from './read-fields.ts';
 
 /** What a run would do: its variables, its steps, and what would happen first. */

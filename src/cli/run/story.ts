@@ -1,5 +1,5 @@
 import { oneLine } from '../one-line.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { fieldsIn, findText, textIn, type Fields } from './read-fields.ts';
 import { shortId } from './views.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import { followStatus } from './follow-status.ts';
 
 it('reports a daemon that was not reached before it asks again', async () => {

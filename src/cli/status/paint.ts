@@ -1,6 +1,6 @@
 import { oneLine } from '../one-line.ts';
-import { printable } from '../printable.ts';
-import { fitTo, widthOf } from './text-width.ts';
+import { printable } from '../text.ts';
+import { fitTo, widthOf } from '../text-width.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'good' | 'bad' | 'busy' | 'call';
 

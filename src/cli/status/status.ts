@@ -1,8 +1,8 @@
 import { EXIT, type CliCommand } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { parseStatus } from '../run/views.ts';
-import { readStatus } from './ask-status.ts';
-import { renderStatus } from './render-tree.ts';
+import { readStatus } from '../ask-status.ts';
+import { renderStatus } from './render-status.ts';
 import { wantsColors } from './colors.ts';
 
 export const statusCommand: CliCommand = {

@@ -1,18 +1,18 @@
 import { isatty } from 'node:tty';
 import { renderBell } from '../../notify/terminal.ts';
 import type { ApiError } from '../../api/answer.ts';
-import { createClient } from '../../api/connect.ts';
+import { createClient } from '../../api/client/connect.ts';
 import { clientOptions, createObserver } from '../ask.ts';
 import { EXIT, type ParsedArguments, type Io } from '../command.ts';
 import type { FollowedEntry } from '../run/follow-entries.ts';
 import { textIn } from '../run/read-fields.ts';
 import { parseStatus, type StatusView } from '../run/views.ts';
 import { untilInterrupted } from '../run/interrupt.ts';
-import { findProjectDir } from '../runbook.ts';
-import { statusTimeoutMs } from './ask-status.ts';
+import { findProjectDir } from '../runbook/runbook.ts';
+import { statusTimeoutMs } from '../ask-status.ts';
 import { wantsColors } from './colors.ts';
 import { followStatus } from './follow-status.ts';
-import { describeFault, renderStatus, type Away } from './render-tree.ts';
+import { describeFault, renderStatus, type Away } from './render-status.ts';
 import { Screen } from './screen.ts';
 
 /** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. It starts a daemon once, and then only looks on. */
@@ -153,7 +153,7 @@ const STALE: ApiError = {
 /** A call, where the runbook wants terminals to be called for such things. A runbook that cannot be read silences nobody. */
 async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io: Io): Promise<string> {
   if (type !== 'NotificationRequested') return '';
-  const { readRunbook } = await import('../../runbook/read-runbook.ts');
+  const { readRunbook } = await import('../../runbook/read/read-runbook.ts');
   const { checked } = await readRunbook(await findProjectDir(given, io));
   const isWanted =
     !checked.ok || (checked.value.notify.terminal && checked.value.notify.on.some((on) => on === data['kind']));

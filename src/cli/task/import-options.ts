@@ -1,5 +1,5 @@
 import { FORMAT_NAMES, type FormatName } from '../../exchange/format.ts';
-import { didYouMean } from '../../protocol/suggest.ts';
+import { didYouMean } from '../../protocol/shape/suggest.ts';
 
 /** `--from` or `--to`, as one of the formats; a text is an error of usage. */
 export function formatOption(

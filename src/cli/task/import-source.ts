@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { EXCHANGE_LIMITS } from '../../exchange/limits.ts';
 import { findProgram } from '../../notify/run-program.ts';
-import { problem, tooLarge, type Problem } from '../../protocol/problem.ts';
-import { decodeUtf8 } from '../../protocol/utf8.ts';
+import { problem, tooLarge, type Problem } from '../../protocol/shape/problem.ts';
+import { decodeUtf8 } from '../../protocol/text/utf8.ts';
 import type { Io } from '../command.ts';
 import { describeFileError } from '../file-failure.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiError } from '../../api/answer.ts';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import type { ExchangedTask, TaskStatus } from '../../exchange/task.ts';
-import { SHOWN_STATUSES } from '../../protocol/shared-fields.ts';
+import { SHOWN_STATUSES } from '../../protocol/shape/shared-fields.ts';
 
 /** A task of Baton, as far as other tools know such a thing. */
 export type KnownTask = Omit<ExchangedTask, 'description'>;

@@ -1,5 +1,5 @@
 import type { Notice, TaskStatus } from '../../exchange/task.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 
 export interface ImportReport {
   readonly format: string;

@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 import { listIn, type Fields } from '../run/read-fields.ts';
 import { shortId } from '../run/views.ts';
 

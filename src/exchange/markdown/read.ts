@@ -1,8 +1,8 @@
-import type { Parsed } from '../../protocol/problem.ts';
+import type { Parsed } from '../../protocol/shape/problem.ts';
 import { startReading } from '../begin.ts';
 import type { ImportOptions } from '../format.ts';
-import type { ImportFindings, FoundTask } from '../found.ts';
-import { resolveTasks } from '../settle.ts';
+import type { ImportFindings, FoundTask } from '../findings.ts';
+import { resolveTasks } from '../resolve-tasks.ts';
 import type { ImportedTasks } from '../task.ts';
 import { BOXES } from './boxes.ts';
 import { parseItemHead, type ItemHead } from './head.ts';

@@ -1,6 +1,6 @@
-import { accepted, type Parsed } from '../../protocol/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import type { ExportOptions } from '../format.ts';
-import { ImportFindings } from '../found.ts';
+import { ImportFindings } from '../findings.ts';
 import { isSameSet } from '../same.ts';
 import type { ExchangedTask, ExportedText } from '../task.ts';
 import { boxOf, BOXES } from './boxes.ts';

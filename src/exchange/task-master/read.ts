@@ -1,11 +1,11 @@
-import type { ObjectNode } from '../../protocol/node.ts';
-import type { Parsed } from '../../protocol/problem.ts';
-import { quote } from '../../protocol/quote.ts';
+import type { ObjectNode } from '../../protocol/text/node.ts';
+import type { Parsed } from '../../protocol/shape/problem.ts';
+import { quote } from '../../protocol/shape/quote.ts';
 import { startReading } from '../begin.ts';
 import type { ImportOptions } from '../format.ts';
-import type { ImportFindings, FoundDependency, FoundTask } from '../found.ts';
+import type { ImportFindings, FoundDependency, FoundTask } from '../findings.ts';
 import { textOfNode, findList, findObject, objectsIn, parseJsonAt, findFieldText } from '../json.ts';
-import { refuseWithProblems, resolveTasks } from '../settle.ts';
+import { refuseWithProblems, resolveTasks } from '../resolve-tasks.ts';
 import type { ImportedTasks } from '../task.ts';
 import { findTag } from './tags.ts';
 import { TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './words.ts';

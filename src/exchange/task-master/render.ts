@@ -1,4 +1,4 @@
-import { accepted, type Parsed } from '../../protocol/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import type { ExportOptions } from '../format.ts';
 import { isRawObject, parseRawJson, rawText, type RawObject } from '../json.ts';
 import { isSameSet, firstWordFor } from '../same.ts';

@@ -1,6 +1,6 @@
-import type { Node, ObjectNode } from '../../protocol/node.ts';
-import { quote } from '../../protocol/quote.ts';
-import type { ImportFindings } from '../found.ts';
+import type { Node, ObjectNode } from '../../protocol/text/node.ts';
+import { quote } from '../../protocol/shape/quote.ts';
+import type { ImportFindings } from '../findings.ts';
 import { findList } from '../json.ts';
 
 /** The list that is meant: the one under `--tag`, else `master`, else the only one there is. The others are told. */

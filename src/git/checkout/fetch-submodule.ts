@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOperatorConfig, settingArguments } from '../operator-config.ts';
+import { readOperatorConfig, settingArguments } from '../config.ts';
 import { renderOwnConfig, runOwnGit, type ObjectFormat } from '../own/own-git.ts';
 import { transferPack } from '../own/transfer-pack.ts';
 import { gitFailure, type GitResult } from '../run-git.ts';

@@ -1,6 +1,6 @@
-import type { OperatorConfig } from '../operator-config.ts';
+import type { OperatorConfig } from '../config.ts';
 import { gitFailure, git, type GitResult, type OwnGitFolder } from '../run-git.ts';
-import { ATTRIBUTE_FILES } from './attributes-of.ts';
+import { ATTRIBUTE_FILES } from './attributes.ts';
 
 /**
  * Refuses a commit with files that need a filter which no operator allowed, or allowed but has not configured: without its filter such a

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { importCommits } from '../own/import-commits.ts';
+import { importCommits } from '../own/transfer-commits.ts';
 import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
 import { runOwnGit } from '../own/own-git.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { conversionSettings, readOperatorConfig } from '../operator-config.ts';
+import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { readFilterAccess, type FilterAccess } from '../own/filter-reach.ts';
-import { platformConfig } from '../own/look-folder.ts';
+import { platformConfig } from '../own/inspection-folder.ts';
 import { renderOwnConfig, type ObjectFormat } from '../own/own-git.ts';
 import type { GitResult } from '../run-git.ts';
-import { withAttributesOf } from './attributes-of.ts';
+import { withAttributesOf } from './attributes.ts';
 import type { CheckoutRequest, CheckoutSource } from './checkout-request.ts';
 import { copyObjects } from './copy-objects.ts';
 import { findForeignFilter } from './foreign-filter.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { importCommits } from '../own/import-commits.ts';
+import { importCommits } from '../own/transfer-commits.ts';
 import { openOwnRepository } from '../own/own-repository.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { makeCheckout } from './make-checkout.ts';

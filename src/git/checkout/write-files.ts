@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gitFailure, git, gitText, ownEnvironment, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import type { FilterAccess } from '../own/filter-reach.ts';
-import { setIndexEntries, type AttributeFile, type IndexBlob } from './attributes-of.ts';
+import { setIndexEntries, type AttributeFile, type IndexBlob } from './attributes.ts';
 
 export interface WrittenFiles {
   /** The checkout. */

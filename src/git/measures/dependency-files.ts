@@ -6,15 +6,8 @@ import {
   parsePackageJson,
   parsePnpmLock,
   parseYarnLock,
-} from './javascript-dependencies.ts';
-import {
-  nameInCargoToml,
-  nameInGoMod,
-  parseCargoLock,
-  parseCargoToml,
-  parseGoMod,
-  parseGoSum,
-} from './native-dependencies.ts';
+} from './javascript.ts';
+import { nameInCargoToml, nameInGoMod, parseCargoLock, parseCargoToml, parseGoMod, parseGoSum } from './native.ts';
 import {
   nameInPyproject,
   parsePipfile,
@@ -22,7 +15,7 @@ import {
   parsePyproject,
   parseRequirements,
   parseTomlLock,
-} from './python-dependencies.ts';
+} from './python.ts';
 import { parseSetupCfg, parseSetupPy } from './setuptools-dependencies.ts';
 
 /** What says which foreign code a project uses, and how each such file is read. */

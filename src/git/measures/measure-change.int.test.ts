@@ -1,9 +1,9 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { OwnRepositoryImporter } from '../own/import-commits.ts';
+import { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolations } from './violations.ts';
 import { measureChange, type MeasuredFile, type MeasureRequest } from './measure-change.ts';
 
 const scratch = new Scratch();

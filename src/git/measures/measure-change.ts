@@ -1,9 +1,9 @@
-import { withUnhiddenFiles, type UnhiddenFiles } from '../plain-view.ts';
+import { withUnhiddenFiles, type UnhiddenFiles } from '../worktree/unhidden-files.ts';
 import { findSha } from '../repository.ts';
-import type { OwnRepositoryImporter } from '../own/import-commits.ts';
+import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { git, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import type { DependencyFindings } from './find-new-dependencies.ts';
-import { measureDependencies, type ChangedManifest } from './measure-dependencies.ts';
+import { measureDependencies, type ChangedManifest } from './dependencies.ts';
 
 /** What a session has really done in its worktree, whatever it says about itself. */
 export interface MeasuredChange {

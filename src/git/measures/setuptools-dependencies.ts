@@ -1,4 +1,4 @@
-import { nameOfSpecifier } from './python-dependencies.ts';
+import { nameOfSpecifier } from './python.ts';
 
 /** setup.cfg: what `[options]` and `[options.extras_require]` ask for, a requirement a line. */
 export function parseSetupCfg(text: string): Set<string> {

@@ -3,7 +3,7 @@ import type { OwnRepository } from '../own/own-repository.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { findSha } from '../repository.ts';
 import { gitFailure, git, type GitFailure, type GitResult } from '../run-git.ts';
-import { findWorktree } from '../worktrees.ts';
+import { findWorktree } from '../worktree/worktree.ts';
 import { moveCheckout } from './move-checkout.ts';
 
 export interface AdvanceRequest {

@@ -1,5 +1,5 @@
 import { findSha } from '../repository.ts';
-import { operatorIdentity, readOperatorConfig, signingArguments, type GitIdentity } from '../operator-config.ts';
+import { operatorIdentity, readOperatorConfig, signingArguments, type GitIdentity } from '../config.ts';
 import { gitFailure, git, gitText, type GitResult, type GitLocation } from '../run-git.ts';
 import { findMergeBase } from '../commits.ts';
 

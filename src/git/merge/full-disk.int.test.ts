@@ -12,11 +12,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SmallDisk } from '../../../test/processes/small-disk.ts';
-import { importCommits } from '../own/import-commits.ts';
+import { importCommits } from '../own/transfer-commits.ts';
 import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
-import { CheckoutBackup } from './kept-files.ts';
+import { CheckoutBackup } from './checkout-backup.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { CheckoutBackup } from './kept-files.ts';
+import { CheckoutBackup } from './checkout-backup.ts';
 
 function scene() {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'baton-kept-')));

@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { importCommits } from '../own/import-commits.ts';
+import { importCommits } from '../own/transfer-commits.ts';
 import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
-import { operatorIdentity, readOperatorConfig } from '../operator-config.ts';
+import { operatorIdentity, readOperatorConfig } from '../config.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
 import { moveCheckout } from './move-checkout.ts';

@@ -5,7 +5,7 @@ import { withCheckout } from '../own/with-checkout.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { gitFailure, git, gitText, type GitFailure, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import { findOverwrittenFiles } from './find-in-the-way.ts';
-import { CheckoutBackup, type TouchedPath } from './kept-files.ts';
+import { CheckoutBackup, type TouchedPath } from './checkout-backup.ts';
 
 export interface CheckoutMove {
   readonly from: string;

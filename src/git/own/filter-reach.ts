@@ -1,4 +1,4 @@
-import { operatorEnvironment } from '../operator-config.ts';
+import { operatorEnvironment } from '../config.ts';
 import { findRemoteUrl } from '../remote-url.ts';
 
 export interface FilterAccess {

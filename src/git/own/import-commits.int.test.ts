@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync,
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
-import { importCommits, joinPacks, OwnRepositoryImporter } from './import-commits.ts';
+import { importCommits, joinPacks, OwnRepositoryImporter } from './transfer-commits.ts';
 import { runOwnGit } from './own-git.ts';
 import { openOwnRepository, type OwnRepository } from './own-repository.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { Scratch, valueOf } from '../scratch.cases.ts';
-import { removeInspectionFolders, withInspectionFolder } from './look-folder.ts';
+import { removeInspectionFolders, withInspectionFolder } from './inspection-folder.ts';
 import { withCheckout } from './with-checkout.ts';
 
 const scratch = new Scratch();

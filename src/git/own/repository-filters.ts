@@ -1,4 +1,4 @@
-import { readOperatorConfig } from '../operator-config.ts';
+import { readOperatorConfig } from '../config.ts';
 import { git } from '../run-git.ts';
 
 /**

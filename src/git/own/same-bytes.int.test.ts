@@ -8,7 +8,7 @@ import { createMergeCommit } from '../merge/combine.ts';
 import { makeCheckout } from '../checkout/make-checkout.ts';
 import { measureChange } from '../measures/measure-change.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
-import { OwnRepositoryImporter } from './import-commits.ts';
+import { OwnRepositoryImporter } from './transfer-commits.ts';
 import { runOwnGit } from './own-git.ts';
 
 const scratch = new Scratch();

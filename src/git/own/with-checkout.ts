@@ -1,11 +1,11 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { conversionSettings, readOperatorConfig } from '../operator-config.ts';
+import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import { readConfig } from '../worktree-config.ts';
 import { readFilterAccess } from './filter-reach.ts';
-import { readFileSettings } from './file-settings.ts';
-import { withInspectionFolder, type InspectedWorktree } from './look-folder.ts';
+import { readFileSettings } from '../file-settings.ts';
+import { withInspectionFolder, type InspectedWorktree } from './inspection-folder.ts';
 
 type Checkout = OwnGitFolder & { readonly worktree: string };
 

@@ -1,4 +1,4 @@
-import type { OwnClaim } from '../../api/own-session.ts';
+import type { OwnClaim } from '../../api/client/own-session.ts';
 
 /** The answer to `project_brief`. */
 export interface ProjectBrief {

@@ -1,12 +1,12 @@
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import {
   findOwnSession,
   removeOwnClaim,
   removeOwnSession,
   listOwnClaims,
   type OwnSession,
-} from '../../api/own-session.ts';
-import type { HookOutput } from './hook-input.ts';
+} from '../../api/client/own-session.ts';
+import type { HookOutput } from './hook-call.ts';
 import { connectAsWorker, type HookCall } from './world.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOwnSession, type OwnSession } from '../../api/own-session.ts';
-import type { HookOutput } from './hook-input.ts';
+import { findOwnSession, type OwnSession } from '../../api/client/own-session.ts';
+import type { HookOutput } from './hook-call.ts';
 import type { HookCall } from './world.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readSync, writeSync } from 'node:fs';
 import { CLIENTS } from '../client.ts';
-import { readHookInput, renderHookOutput, type HookOutput } from './hook-input.ts';
+import { readHookInput, renderHookOutput, type HookOutput } from './hook-call.ts';
 import { hookCall, type HookCall } from './world.ts';
 
 /**

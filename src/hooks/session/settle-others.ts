@@ -1,6 +1,6 @@
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import { hasEnded } from '../../api/process-identity.ts';
-import { removeOwnSession, listOwnClaims, listOwnSessions, type OwnSession } from '../../api/own-session.ts';
+import { removeOwnSession, listOwnClaims, listOwnSessions, type OwnSession } from '../../api/client/own-session.ts';
 import { releaseHookClaims } from './end.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

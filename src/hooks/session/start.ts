@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import type { Client } from '../../api/client.ts';
-import { parseOwnClaim } from '../../api/own-claims.ts';
-import { ensureWorkerToken } from '../../api/worker-token.ts';
+import type { Client } from '../../api/client/client.ts';
+import { parseOwnClaim } from '../../api/client/own-claims.ts';
+import { ensureWorkerToken } from '../../api/client/worker-token.ts';
 import {
   removeOwnSession,
   saveOwnClaim,
@@ -10,9 +10,9 @@ import {
   listOwnSessions,
   type OwnClaim,
   type OwnSession,
-} from '../../api/own-session.ts';
+} from '../../api/client/own-session.ts';
 import { renderProjectBrief, type ProjectBrief } from './brief.ts';
-import type { HookOutput } from './hook-input.ts';
+import type { HookOutput } from './hook-call.ts';
 import { isKnownProject } from './known-project.ts';
 import { releaseDeadSessions } from './settle-others.ts';
 import { findClientProcess, connectAsWorker, type HookCall } from './world.ts';

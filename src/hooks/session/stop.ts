@@ -1,18 +1,18 @@
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../api/client/client.ts';
 import {
   findOwnSession,
   removeOwnClaim,
   listOwnClaims,
   type OwnClaim,
   type OwnSession,
-} from '../../api/own-session.ts';
-import { CLAIM_OVER_CODES } from '../../api/renew-own-claims.ts';
+} from '../../api/client/own-session.ts';
+import { CLAIM_OVER_CODES } from '../../api/client/renew-claims.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { decideStop } from '../../protocol/decide-stop.ts';
 import type { Standing } from '../../supervisor/contract.ts';
 import { isStanding } from '../../supervisor/control.ts';
-import { hasSignalInOutbox } from '../../supervisor/kept-signal.ts';
-import type { HookOutput } from './hook-input.ts';
+import { hasSignalInOutbox } from '../../supervisor/outbox-signal.ts';
+import type { HookOutput } from './hook-call.ts';
 import { readLastBlock, writeLastBlock } from './last-block.ts';
 import { connectAsWorker, type HookCall } from './world.ts';
 

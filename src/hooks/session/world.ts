@@ -1,9 +1,9 @@
-import { readAncestors, type Ancestor } from '../../api/ancestors.ts';
-import type { Client } from '../../api/client.ts';
-import { createClient } from '../../api/connect.ts';
+import { readAncestors, type Ancestor } from '../../api/client/ancestors.ts';
+import type { Client } from '../../api/client/client.ts';
+import { createClient } from '../../api/client/connect.ts';
 import { findStateDir } from '../../api/state-folder.ts';
 import type { ClientName } from '../client.ts';
-import type { HookInput } from './hook-input.ts';
+import type { HookInput } from './hook-call.ts';
 
 /** One call of a hook. */
 export interface HookCall {

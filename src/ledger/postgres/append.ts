@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GENESIS } from '../chain.ts';
+import { GENESIS } from '../format/chain.ts';
 import type { Appended, Commit, Head } from '../store.ts';
 import { encodeByteaArray } from './bytea-array.ts';
 import type { PostgresConnection } from './connection.ts';

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { sameBytes } from '../hex.ts';
+import { sameBytes } from '../format/bytes.ts';
 import type { Head } from '../store.ts';
 import { rolledBack, type PostgresProblem } from './problems.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { Problem } from '../../protocol/problem.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
 import type { Store } from '../store.ts';
 import { makeConnection, type PostgresConnection } from './connection.ts';
 import { makeContinuityCheck, type ContinuityCheck } from './continuity.ts';

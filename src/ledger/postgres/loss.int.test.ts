@@ -4,7 +4,7 @@ import { headOf, makeCommit } from '../../../test/postgres/make-commit.ts';
 import { startProxy, type Fault, type Proxy } from '../../../test/postgres/proxy.ts';
 import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
-import { GENESIS } from '../chain.ts';
+import { GENESIS } from '../format/chain.ts';
 import type { Head, Store, StoredEntry } from '../store.ts';
 import type { PostgresStoreOptions } from './postgres-store.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { requireStore } from '../../../test/postgres/open-store.ts';
 import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
-import { GENESIS } from '../chain.ts';
-import { LEDGER_LIMITS } from '../limits.ts';
+import { GENESIS } from '../format/chain.ts';
+import { LEDGER_LIMITS } from '../format/limits.ts';
 import { itRecordsTheSame } from '../same-commands.cases.ts';
 import { all, commitAfter, describeDurableStore, describeStore, headOf, type StorePlace } from '../store.cases.ts';
 

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { DO_NOT_WRITE, ledgerProblem } from '../ledger-problem.ts';
+import { DO_NOT_WRITE, ledgerProblem } from '../format/ledger-problem.ts';
 import { StoreProblem } from '../store-problem.ts';
 
 /** Thrown by reads, given back by `append`: the store cannot do its work, and the problem says why. */

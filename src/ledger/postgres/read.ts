@@ -1,5 +1,5 @@
-import { GENESIS } from '../chain.ts';
-import { LEDGER_LIMITS } from '../limits.ts';
+import { GENESIS } from '../format/chain.ts';
+import { LEDGER_LIMITS } from '../format/limits.ts';
 import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import { requireBytes, requireNumber, requireText, type Row, type Statement } from './statement.ts';

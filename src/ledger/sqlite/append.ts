@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Problem } from '../../protocol/problem.ts';
-import { sameBytes } from '../hex.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { sameBytes } from '../format/bytes.ts';
 import type { Appended, Commit, Head } from '../store.ts';
 import { readPragma } from './migrate.ts';
 import { isBusy, databaseReplaced, writeProblem } from './problems.ts';

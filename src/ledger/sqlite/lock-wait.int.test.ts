@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { testDraft, testOptions } from '../ledger.cases.ts';
-import { openLedger } from '../open-ledger.ts';
-import { OutsideCopyFile } from '../outside-file.ts';
+import { testDraft, testOptions } from '../writer/ledger.cases.ts';
+import { openLedger } from '../writer/open-ledger.ts';
+import { OutsideCopyFile } from '../writer/outside-file.ts';
 import { scaleLockTimes } from './lock-wait.ts';
 import { TestFolder } from './sqlite.cases.ts';
 import { openSqliteStoreWhenUnlocked, type SqliteStore } from './sqlite-store.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Problem } from '../../protocol/problem.ts';
-import { ledgerProblem } from '../ledger-problem.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { ledgerProblem } from '../format/ledger-problem.ts';
 
 /** "Batn" in ASCII: tells our files from any other SQLite file. */
 export const APPLICATION_ID = 0x42_61_74_6e;

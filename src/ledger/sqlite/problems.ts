@@ -1,5 +1,5 @@
-import type { Problem } from '../../protocol/problem.ts';
-import { ledgerProblem } from '../ledger-problem.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { ledgerProblem } from '../format/ledger-problem.ts';
 
 const PERM = 3;
 const BUSY = 5;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { GENESIS } from '../chain.ts';
-import { LEDGER_LIMITS } from '../limits.ts';
+import { GENESIS } from '../format/chain.ts';
+import { LEDGER_LIMITS } from '../format/limits.ts';
 import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
 import type { LockWait } from './lock-wait.ts';
 import { requireBytesColumn, requireNumberColumn, requireTextColumn } from './row.ts';

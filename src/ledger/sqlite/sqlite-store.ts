@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import type { Problem } from '../../protocol/problem.ts';
-import type { StoreHealth } from '../../protocol/store-health.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import type { StoreHealth } from '../../protocol/resource-faults.ts';
 import { HealthLog } from '../health-log.ts';
-import { ledgerProblem } from '../ledger-problem.ts';
+import { ledgerProblem } from '../format/ledger-problem.ts';
 import { StoreProblem } from '../store-problem.ts';
 import type { Appended, Commit, Head, Range, Snapshot, Store } from '../store.ts';
 import { SqliteAppender } from './append.ts';

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ledger, LedgerOptions } from '../ledger.ts';
-import { testOptions } from '../ledger.cases.ts';
-import { openLedger, type OpenedLedger } from '../open-ledger.ts';
-import { OutsideCopyFile } from '../outside-file.ts';
+import type { Ledger, LedgerOptions } from '../writer/ledger.ts';
+import { testOptions } from '../writer/ledger.cases.ts';
+import { openLedger, type OpenedLedger } from '../writer/open-ledger.ts';
+import { OutsideCopyFile } from '../writer/outside-file.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 
 /** A folder that goes away with `using`, and the ledger's files in it. */

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import type { Problem } from '../../protocol/problem.ts';
-import { ledgerProblem } from '../ledger-problem.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { ledgerProblem } from '../format/ledger-problem.ts';
 import { isBusy } from './problems.ts';
 
 export type WriterLock =

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isGitRef } from '../text-format.ts';
+import { isGitRef } from '../text/text-format.ts';
 import { elementsOfEdge, type Edge } from './edge.ts';
 import { BASE_ELEMENTS, EDGES, WORKFLOW_COMPLETE } from './edges.ts';
 import type { CountElement, Data, DataElement, Element, ElementFormat, Elements } from './element.ts';

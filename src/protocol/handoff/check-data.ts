@@ -1,6 +1,6 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import { quote } from '../quote.ts';
-import { checkScalar } from './check-scalar.ts';
+import { quote } from '../shape/quote.ts';
+import { checkScalar } from './check-values.ts';
 import type { Data, DataElement } from './element.ts';
 import type { ElementFinding, ElementFindings } from './finding.ts';
 

@@ -1,6 +1,6 @@
-import { problem, type Parsed, type Problem } from '../problem.ts';
-import { quote } from '../quote.ts';
-import { didYouMean } from '../suggest.ts';
+import { problem, type Parsed, type Problem } from '../shape/problem.ts';
+import { quote } from '../shape/quote.ts';
+import { didYouMean } from '../shape/suggest.ts';
 import { elementMessages } from './declaration-shape.ts';
 import type { Element, Elements, Scalar } from './element.ts';
 

@@ -1,7 +1,7 @@
-import { quote } from '../quote.ts';
-import { didYouMean } from '../suggest.ts';
+import { quote } from '../shape/quote.ts';
+import { didYouMean } from '../shape/suggest.ts';
 import { checkData } from './check-data.ts';
-import { checkScalar } from './check-scalar.ts';
+import { checkScalar } from './check-values.ts';
 import type { CountElement, Element, Elements, ListElement } from './element.ts';
 import type { ElementFindings } from './finding.ts';
 import type { ElementValue } from './handoff.ts';

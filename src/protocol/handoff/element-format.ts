@@ -1,4 +1,4 @@
-import { isGitRef, isIso8601 } from '../text-format.ts';
+import { isGitRef, isIso8601 } from '../text/text-format.ts';
 import type { ElementFormat } from './element.ts';
 
 interface Format {

@@ -1,6 +1,6 @@
-import { accepted, refused, type Parsed, type Problem } from '../problem.ts';
-import { quote } from '../quote.ts';
-import { didYouMean } from '../suggest.ts';
+import { accepted, refused, type Parsed, type Problem } from '../shape/problem.ts';
+import { quote } from '../shape/quote.ts';
+import { didYouMean } from '../shape/suggest.ts';
 import { badDeclaration, checkDeclaredElements } from './check-declared-element.ts';
 import { declarationMessage } from './declaration-shape.ts';
 import type { Edge, Role } from './edge.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../shape/problem.ts';
 import { parseHandoff, type HandoffMessage } from './index.ts';
 
 /** The examples of the document, and the edge that was added to it. */

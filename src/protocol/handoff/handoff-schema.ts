@@ -1,9 +1,9 @@
-import type { JsonSchema } from '../json-schema.ts';
+import type { JsonSchema } from '../shape/json-schema.ts';
 import { elementsOfEdge, type Edge } from './edge.ts';
 import { BASE_ELEMENTS, WORKFLOW_COMPLETE } from './edges.ts';
 import { ELEMENT_FORMATS } from './element-format.ts';
 import type { Element, Elements } from './element.ts';
-import type { HandoffKind } from './parse-message.ts';
+import type { HandoffKind } from './handoff-message.ts';
 
 /**
  * JSON Schema (draft 2020-12) of the value form: one alternative for each edge, one for the end, one for the base form. It

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../shape/problem.ts';
 import { anyMessage, anyText, baseForm, handoffOn } from './arbitrary.cases.ts';
 import type { Edge } from './edge.ts';
 import { EDGES, WORKFLOW_COMPLETE } from './edges.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../shape/problem.ts';
 
 /** Thrown where somebody renders what would be refused on arrival: a mistake in the program, not in a message. */
 export class InvalidHandoff extends Error {

@@ -1,5 +1,5 @@
-import { quote } from '../quote.ts';
-import type { ElementNode } from '../read-xml.ts';
+import { quote } from '../shape/quote.ts';
+import type { ElementNode } from '../text/xml.ts';
 import type { Data, Element, Elements, ListElement } from './element.ts';
 import type { ElementFinding } from './finding.ts';
 

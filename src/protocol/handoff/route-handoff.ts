@@ -1,6 +1,6 @@
-import { accepted, refused, type Parsed } from '../problem.ts';
-import { quote } from '../quote.ts';
-import { didYouMean } from '../suggest.ts';
+import { accepted, refused, type Parsed } from '../shape/problem.ts';
+import { quote } from '../shape/quote.ts';
+import { didYouMean } from '../shape/suggest.ts';
 import type { Edge, Role } from './edge.ts';
 import { WORKFLOW_COMPLETE } from './edges.ts';
 import type { ElementFinding } from './finding.ts';

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../runs/agent-run.ts';
 import { isHeldByBudget } from '../runs/standing.ts';
 import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../tasks/task.ts';
 import type { SuspectSession } from './live-session.ts';
 import { findMain } from './main-branch.ts';
 import { findUnsandboxedCommand } from './running-command.ts';

@@ -1,6 +1,6 @@
 import type { BudgetPlan } from '../../protocol/run-plan.ts';
 import { rulesFor, type Rules } from '../rules.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../tasks/task.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import { MEASURES, type BudgetScope, type Measure } from './budget-scope.ts';

@@ -2,10 +2,10 @@ import { event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
-import { finishTask } from '../update-task.ts';
+import type { Task } from '../tasks/task.ts';
+import { finishTask } from '../tasks/update-task.ts';
 import type { Decision, DecisionOption } from './decision.ts';
-import { excerptStart } from './last-of.ts';
+import { excerptStart } from './excerpt.ts';
 import { OPTION_LABELS } from './option-labels.ts';
 
 /** Something about a task that does not fit what is in git, and that only a person can settle. */

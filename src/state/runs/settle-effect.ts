@@ -3,7 +3,7 @@ import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
 import { effectKey } from './evolve-effects.ts';
-import { excerptEnd } from './last-of.ts';
+import { excerptEnd } from './excerpt.ts';
 
 /**
  * How something that was owed to the outside went. Each is settled once: whoever tells it again, or after it was called off, is

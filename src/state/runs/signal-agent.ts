@@ -1,13 +1,13 @@
 import { createExitSignal } from '../../protocol/create-exit-signal.ts';
 import { checkClaim, type Caller } from '../caller.ts';
-import { refuseUnknownTask } from '../create-task.ts';
+import { refuseUnknownTask } from '../tasks/create-task.ts';
 import { event } from '../event.ts';
-import { usesExitProtocol } from '../exit-protocol.ts';
-import { decideExitSession, type ExitSession } from '../exit-session.ts';
+import { usesExitProtocol } from '../tasks/exit-protocol.ts';
+import { decideExitSession, type ExitSession } from '../tasks/exit-session.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import { decideUpdateTask } from '../update-task.ts';
+import { decideUpdateTask } from '../tasks/update-task.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { RunOutcome } from './run-event.ts';
 import { findReportedAgent } from './find-run.ts';

@@ -4,7 +4,7 @@ import type { State } from '../state.ts';
 import type { Decision, DecisionAction } from './decision.ts';
 import { findPipeline } from './find-run.ts';
 import type { PipelineRun, PipelineStatus } from './pipeline-run.ts';
-import { findOverspentDecision } from './overspent-question.ts';
+import { findOverspentDecision } from './open-decisions.ts';
 import { pipelineStatus } from './pipeline-run.ts';
 import { findOption } from './resolve-decision.ts';
 

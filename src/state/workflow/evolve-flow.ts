@@ -1,8 +1,8 @@
 import type { ViolationKind } from '../../protocol/violation.ts';
 import type { Event, EventOf } from '../event.ts';
-import { JUDGED_PHASES } from '../judged-phase.ts';
+import { JUDGED_PHASES } from '../tasks/judged-phase.ts';
 import { isOperator } from '../principal.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../tasks/task.ts';
 import { authorsAfter } from './authors.ts';
 import { findingsIn } from './findings.ts';
 import { evolvePull } from './evolve-pull.ts';

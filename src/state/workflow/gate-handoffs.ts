@@ -1,6 +1,6 @@
 import { parseHandoff, renderHandoff } from '../../protocol/handoff/index.ts';
-import { excerptEnd } from '../runs/last-of.ts';
-import type { Task } from '../task.ts';
+import { excerptEnd } from '../runs/excerpt.ts';
+import type { Task } from '../tasks/task.ts';
 import { taskUrls } from './task-url.ts';
 import type { HandoffRef, MergeMethod } from './workflow-event.ts';
 

@@ -1,19 +1,19 @@
 import { checkClaim, type Caller } from '../caller.ts';
-import { endClaim, phaseMovedEvent } from '../end-claim.ts';
+import { endClaim, phaseMovedEvent } from '../tasks/end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
-import { judgedHead, isSelfApproved, checkMayJudge, checkNoOpenDecision, checkRoleTurn } from '../judging.ts';
-import { findMissingMessages, refuseMissing } from '../owed.ts';
+import { judgedHead, isSelfApproved, checkMayJudge, checkNoOpenDecision, checkRoleTurn } from '../tasks/judging.ts';
+import { findMissingMessages, refuseMissing } from '../tasks/owed.ts';
 import { principalOf } from '../principal.ts';
 import { rulesFor, type Rules } from '../rules.ts';
-import { excerptEnd } from '../runs/last-of.ts';
+import { excerptEnd } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
-import { writebackRecords, type HeldHandoff, type Task } from '../task.ts';
-import { refuseUnknownTask } from '../create-task.ts';
+import { writebackRecords, type HeldHandoff, type Task } from '../tasks/task.ts';
+import { refuseUnknownTask } from '../tasks/create-task.ts';
 import { findMain } from '../main/main-branch.ts';
-import { WRITEBACK_REQUIRED } from '../writeback.ts';
+import { WRITEBACK_REQUIRED } from '../tasks/writeback.ts';
 import { fixerHandoff, addMergeResult } from './gate-handoffs.ts';
-import { needsAgreement } from './protected.ts';
+import { needsAgreement } from './protected-paths.ts';
 import type { MergeMethod, PullRepository, WorkflowEvents } from './workflow-event.ts';
 
 export interface RequestMerge {

@@ -1,6 +1,6 @@
 import { isHandoffOn, parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
-import { excerptStart } from '../runs/last-of.ts';
-import type { Task } from '../task.ts';
+import { excerptStart } from '../runs/excerpt.ts';
+import type { Task } from '../tasks/task.ts';
 
 /** What stands between these is Baton's, and is kept up to date; what people write around it stays. */
 export const PULL_MARKS = { begin: '<!-- baton -->', end: '<!-- /baton -->' } as const;

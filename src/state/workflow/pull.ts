@@ -1,11 +1,11 @@
 import type { Phase } from '../../protocol/phase.ts';
-import { phaseMovedEvent } from '../end-claim.ts';
+import { phaseMovedEvent } from '../tasks/end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import { rulesFor, type Rules } from '../rules.ts';
-import { excerptStart } from '../runs/last-of.ts';
+import { excerptStart } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../tasks/task.ts';
 import { isOfOtherHead } from './checks.ts';
 import { refuseMerge } from './merge.ts';
 import type { WorkflowEvents } from './workflow-event.ts';

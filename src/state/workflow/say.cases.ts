@@ -1,6 +1,6 @@
 import type { AdoptRunbook, AskAdoption } from '../adopt-runbook.ts';
 import type { Command } from '../decide.ts';
-import type { ObservedMove, ObserveMain } from '../main/see-main.ts';
+import type { ObservedMove, ObserveMain } from '../main/observe-main.ts';
 
 /** The commands of the workflow, in a few words each. */
 export const prepare = (task_id: string, epoch: number, main?: string): Command => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide, type Command } from '../decide.ts';
 import { create, claim, operate, operator, release, system, worker } from '../say.cases.ts';
-import { taskStatus } from '../task.ts';
+import { taskStatus } from '../tasks/task.ts';
 import { emptyState, evolve, type State } from '../state.ts';
 import { nameBranch, prepare, startWorkflow } from './say.cases.ts';
 

@@ -1,7 +1,7 @@
 import { findAdoption } from '../adoption.ts';
 import type { Caller } from '../caller.ts';
-import { decideCreateTask, type CreateTask } from '../create-task.ts';
-import { phaseMovedEvent } from '../end-claim.ts';
+import { decideCreateTask, type CreateTask } from '../tasks/create-task.ts';
+import { phaseMovedEvent } from '../tasks/end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';

@@ -1,9 +1,9 @@
-import { refuseUnknownTask } from '../create-task.ts';
+import { refuseUnknownTask } from '../tasks/create-task.ts';
 import { decided, refusal, type Outcome } from '../outcome.ts';
 import type { Phase } from '../../protocol/phase.ts';
 import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
-import { refuseBlocked, refuseCompleted } from '../update-task.ts';
+import type { Task } from '../tasks/task.ts';
+import { refuseBlocked, refuseCompleted } from '../tasks/update-task.ts';
 
 /** An existing task can become a workflow before its work is checked or judged, and while nobody holds it. */
 export function findTaskForWorkflow(state: State, id: string): Outcome<Task> {

@@ -1,6 +1,6 @@
 import { isPrUrl } from '../../protocol/exit-signal-checks.ts';
 import { parseHandoff } from '../../protocol/handoff/index.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../tasks/task.ts';
 
 /**
  * Where an issue and its pull request are: the one that Baton opened, else what a handoff said, else an address of Baton's own. A session is

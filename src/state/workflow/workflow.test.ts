@@ -7,7 +7,7 @@ import { emptyTask } from '../say.cases.ts';
 import { findingsIn } from './findings.ts';
 import { NO_FLOW } from './flow.ts';
 import { fixerHandoff, addMergeResult } from './gate-handoffs.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../tasks/task.ts';
 import { changesRequested, validated } from './say.cases.ts';
 import { taskUrls } from './task-url.ts';
 

@@ -1,4 +1,4 @@
-import type { Entry } from '../../../src/ledger/entry.ts';
+import type { Entry } from '../../../src/ledger/format/entry.ts';
 import { textOf } from '../../processes/ledger.ts';
 
 export interface StormFacts {

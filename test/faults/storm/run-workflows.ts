@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '../../../src/api/client.ts';
+import type { Client } from '../../../src/api/client/client.ts';
 import type { World } from '../../processes/world.ts';
 
 /** How each workflow ended, by its id: done, unfinished, or why it failed. */

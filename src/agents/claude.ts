@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { AgentPlan } from '../protocol/run-plan.ts';
+import type { Adapter, AgentContext, PreparedAgent } from './adapter.ts';
+import type { ClaudeSettings } from './client-hooks.ts';
+import { claudeSettingsFor, CLAUDE_TOOLS } from './settings.ts';
+
+/**
+ * Claude Code, without a terminal: prompts and later messages are lines of its standard input, so that one process holds the whole
+ * conversation. The user's login is found as always; of their settings only what a login needs comes along. With a terminal it has the same
+ * hooks, but asks the person in front of it for permission.
+ */
+export const claudeAdapter: Adapter = {
+  runs: (run) => run === 'claude',
+  needsPrompt: true,
+  variables: (env) => [
+    ...VARIABLES,
+    ...(env['CLAUDE_CODE_USE_BEDROCK'] ? ['AWS_*'] : []),
+    ...(env['CLAUDE_CODE_USE_VERTEX'] ? ['GOOGLE_*', 'CLOUDSDK_*', 'GCLOUD_*', 'CLOUD_ML_REGION', 'VERTEX_*'] : []),
+    ...(env['CLAUDE_CODE_USE_FOUNDRY'] ? ['AZURE_*'] : []),
+  ],
+  prepare: (plan, context, files) => {
+    const settings = claudeSettingsFor(context.user);
+    return prepared(STREAMS, conversation(context), plan, context, files.folder, settings);
+  },
+  attach: (plan, context, files) => {
+    // A prompt on the command line ends what `--add-dir` takes for folders.
+    const prompt = context.prompt === null ? [] : ['--', context.prompt];
+    const { PermissionRequest: _, ...hooks } = claudeSettingsFor(context.user).hooks;
+    const settings = { ...claudeSettingsFor(context.user), hooks };
+    return prepared([], [...conversation(context), ...prompt], plan, context, files.folder, settings);
+  },
+};
+
+function prepared(
+  first: readonly string[],
+  last: readonly string[],
+  { model }: AgentPlan,
+  context: AgentContext,
+  folder: string,
+  content: ClaudeSettings,
+): PreparedAgent {
+  const settings = join(folder, 'claude-settings.json');
+  const mcp = join(folder, 'claude-mcp.json');
+  return {
+    ok: true,
+    launch: {
+      argv: [
+        'claude',
+        ...first,
+        // No settings of user or project: a hook in there that says `continue: false` would end the agent beside ours.
+        '--settings',
+        settings,
+        '--setting-sources',
+        '',
+        '--mcp-config',
+        mcp,
+        '--strict-mcp-config',
+        '--permission-mode',
+        'acceptEdits',
+        '--allowedTools',
+        CLAUDE_TOOLS.join(','),
+        // The project's CLAUDE.md goes with its settings; as an added folder it is read all the same.
+        '--add-dir',
+        context.cwd,
+        ...(model === undefined ? [] : ['--model', model]),
+        ...last,
+      ],
+      env: ENVIRONMENT,
+      output: 'stream-json',
+      input: 'stream-json',
+      prompt: context.prompt,
+      finds_exit_signals: true,
+      files: [
+        { path: settings, content: JSON.stringify(content, null, 2) },
+        { path: mcp, content: JSON.stringify(MCP, null, 2) },
+      ],
+    },
+  };
+}
+
+/** Its API, its own settings, and the switches that its documentation lists. */
+const VARIABLES = `
+ANTHROPIC_* CLAUDE_* CLAUDECODE DISABLE_* API_TIMEOUT_MS IS_SANDBOX USE_BUILTIN_RIPGREP MAX_THINKING_TOKENS
+BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS BASH_MAX_OUTPUT_LENGTH MCP_TIMEOUT MCP_TOOL_TIMEOUT MAX_MCP_OUTPUT_TOKENS ENABLE_TOOL_SEARCH
+`
+  .trim()
+  .split(/\s+/);
+
+const STREAMS = ['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'];
+
+const ENVIRONMENT = {
+  // Baton counts the blocks itself; the client would let go after eight.
+  CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '0',
+  CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
+  // Its updater would change the program under the agents that run.
+  DISABLE_AUTOUPDATER: '1',
+};
+
+/** The client fills the token in from its environment. Without `alwaysLoad` the model has to search for the tools first. */
+const MCP = {
+  mcpServers: {
+    baton: {
+      type: 'http',
+      url: '${BATON_URL}/mcp',
+      headers: { Authorization: 'Bearer ${BATON_TOKEN}' },
+      alwaysLoad: true,
+    },
+  },
+};
+
+function conversation({ isResume, conversation: id }: AgentContext): string[] {
+  return isResume && id !== null ? ['--resume', id] : [];
+}

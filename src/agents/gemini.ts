@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import type { AgentPlan } from '../protocol/run-plan.ts';
+import type { LaunchFile } from '../supervisor/contract.ts';
+import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
+import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './stop-hook-command.ts';
+
+/**
+ * Gemini CLI, one process a turn. Hooks come from settings files only, and the one for the whole machine must be root's: so each agent has a
+ * home of its own for the client, with links to the user's login. Its shell still has the user's HOME.
+ */
+export const geminiAdapter: Adapter = {
+  runs: (run) => run === 'gemini',
+  needsPrompt: true,
+  variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
+  hasUnreliableStopFlag: true,
+  // Without a terminal; what it is told comes on standard input.
+  prepare: (plan, context, { folder }) =>
+    prepared(plan, context, folder, ['--output-format', 'stream-json'], ['-p', '']),
+  attach: (plan, context, { folder }) => {
+    const prompt = context.prompt === null ? [] : ['--prompt-interactive', context.prompt];
+    return prepared(plan, context, folder, [], prompt);
+  },
+};
+
+function prepared(
+  { model }: AgentPlan,
+  context: AgentContext,
+  folder: string,
+  first: readonly string[],
+  last: readonly string[],
+): PreparedAgent {
+  const home = join(folder, 'gemini');
+  const dot = join(home, '.gemini');
+  return {
+    ok: true,
+    launch: {
+      argv: [
+        'gemini',
+        ...first,
+        '--approval-mode',
+        'yolo',
+        // Trust for this run. Unlike the variable, it leaves the settings of the project out, which could switch hooks off.
+        '--skip-trust',
+        ...(model === undefined ? [] : ['-m', model]),
+        ...conversation(context),
+        ...last,
+      ],
+      // It would start itself again as a child, for more memory.
+      env: { GEMINI_CLI_HOME: home, GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: '' },
+      output: 'gemini',
+      input: 'once',
+      prompt: context.prompt,
+      finds_exit_signals: true,
+      hold_ms: HOLD_MS,
+      files: [
+        { path: join(dot, 'settings.json'), content: JSON.stringify(settingsFor(context), null, 2) },
+        ...loginLinks(dot, context.user),
+      ],
+    },
+  };
+}
+
+function settingsFor(context: AgentContext): object {
+  return {
+    ...loginSettings(context.user?.settings ?? {}),
+    hooksConfig: { enabled: true },
+    hooks: { AfterAgent: [hook(stopHookCommand(context))], BeforeTool: [hook(toolHookCommand(context))] },
+    mcpServers: {
+      baton: { httpUrl: '${BATON_URL}/mcp', headers: { Authorization: 'Bearer ${BATON_TOKEN}' }, trust: true },
+    },
+  };
+}
+
+/** Its timeouts are milliseconds. */
+function hook(command: string): object {
+  return { hooks: [{ type: 'command', name: 'baton', command, timeout: HOOK_TIMEOUT_S * 1000 }] };
+}
+
+/** How the user logs in and works; what could hold hooks, or servers, stays behind. */
+function loginSettings(settings: UserSetup['settings']): object {
+  const { security } = settings;
+  const auth = typeof security === 'object' && security !== null && 'auth' in security ? security.auth : undefined;
+  const kept = Object.entries(settings).filter(
+    ([name]) => name === 'general' || name === 'model' || name === 'privacy',
+  );
+  return { ...Object.fromEntries(kept), ...(auth !== undefined && { security: { auth } }) };
+}
+
+/** Links, not copies: a token that is renewed is renewed for the user as well. */
+function loginLinks(dot: string, user: UserSetup | undefined): LaunchFile[] {
+  const names = (user?.entries ?? []).filter((name) => LOGIN_FILES.has(name));
+  return names.map((name) => ({ path: join(dot, name), content: '', link: join(user?.folder ?? '', name) }));
+}
+
+const LOGIN_FILES = new Set([
+  '.env',
+  'GEMINI.md',
+  'gemini-credentials.json',
+  'google_accounts.json',
+  'mcp-oauth-tokens.json',
+  'oauth_creds.json',
+]);
+
+function conversation({ isResume, conversation: id }: AgentContext): string[] {
+  return isResume && id !== null ? ['--resume', id] : [];
+}

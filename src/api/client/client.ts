@@ -1,0 +1,319 @@
+import type { Answer, ApiError } from '../answer.ts';
+import { CallChannel, type ChannelCall } from './channel.ts';
+import { clearDownIntent, recordDownIntent } from '../down-intent.ts';
+import { delay, type HttpRequest } from './http.ts';
+import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outbox.ts';
+import { makePass, needsPass, PASS_HEADER } from '../operator-pass.ts';
+import { notAnsweringError, notStoppingError } from './not-answering.ts';
+import { noResponseError, parseAnswer } from './parse-answer.ts';
+import { findDaemon, reachDaemon, type Reached } from './reach.ts';
+import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
+import { hasOwnSessions, readToken, stateFiles } from '../state-folder.ts';
+import { VERSION } from '../version.ts';
+
+export interface ClientOptions {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Who asks: a token, or the one that lies in the state folder for an operator or a worker; or why every call is refused. */
+  readonly token:
+    | { readonly given: string }
+    | { readonly ofFolder: 'operator' | 'worker'; readonly principal?: string | undefined }
+    | Refused;
+  /** A folder in the repository that calls are about. Sessions need none: their token names it. */
+  readonly projectPath?: string;
+  readonly autostart: boolean;
+  /** How long to try to reach a daemon before a call is kept or given up. */
+  readonly reachMs: number;
+  /** How long a daemon that accepts connections may take for each answer; a minute if left out. Opening a channel counts as one. */
+  readonly answerMs?: number;
+  /** Who stands between: the supervisor of the agent that calls. It speaks plain HTTP. */
+  readonly url?: string;
+}
+
+interface Refused {
+  readonly refused: ApiError;
+}
+
+export interface CallOptions {
+  /** A retry with the same key gets the first answer. Made up where it is left out. */
+  readonly key?: string;
+  readonly token?: string;
+  readonly projectPath?: string;
+  readonly signal?: AbortSignal;
+  /** The client's own name for the conversation in which this is said, where it is known. */
+  readonly conversation?: string;
+  /** How long to wait for the answer, besides the `wait_ms` of the input. */
+  readonly timeoutMs?: number;
+}
+
+/** A daemon, as surfaces see it. Calls may overlap: they share a connection, and each gets its own answer. */
+export class Client {
+  readonly #options: ClientOptions;
+  #channels: CallChannel[] = [];
+  #opening: Promise<OpenedChannel> | undefined;
+  #foldersToken: string | undefined;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Asks for an operation. The input is a value, or JSON text that is passed on as it stands. A connection that is lost is made
+   * again and the call repeated with the same key; a call that says something and reaches nobody is kept in the outbox.
+   */
+  async call(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
+    const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+    const key = given.key ?? crypto.randomUUID();
+    const options = await this.#addClaimToken(operation, body, given);
+    const answer = await this.#ask({ operation, key, body }, options);
+    if (operation === 'task_claim' && answer.ok) await this.#saveClaim(answer, options);
+    if (answer.ok || !NO_RESPONSE_CODES.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
+    const token = options.token ?? this.#token();
+    if (token === undefined) return answer;
+    const projectPath = options.projectPath ?? this.#options.projectPath ?? null;
+    const call = { v: 1, operation, input: body, key, token, projectPath, keptAt: new Date().toISOString() } as const;
+    const { outbox } = stateFiles(this.#options.stateDir);
+    return keepCall(outbox, call) ? keptAnswer(operation) : notKeptAnswer(outbox, call, answer.error);
+  }
+
+  /** Version and process of the daemon. */
+  async health(options: CallOptions = {}): Promise<Answer> {
+    return this.#request({ method: 'GET', path: '/v1/health' }, options);
+  }
+
+  /** The entries of the ledger after a number, and then each as it is recorded. What it returns is why it ended. */
+  events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
+    const connect = async () => this.#reach();
+    return readEvents({ connect, headers: () => this.#headers(options), ...options });
+  }
+
+  /** Ends the daemon, and waits until it has ended. `wasRunning` is false where there was none; `agents` is how many go on without it. */
+  async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
+    const { stateDir } = this.#options;
+    // First: a daemon that is being restarted at this moment finds it.
+    recordDownIntent(stateDir);
+    const connection = await findDaemon(stateDir);
+    if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
+    const request = { method: 'POST', path: '/v1/stop', headers: this.#headers(options), body: '{}' } as const;
+    const received = await connection.send(request, { timeoutMs: options.timeoutMs ?? 60_000 });
+    if (!received.ok && received.lost === 'timeout') return { ok: false, error: notStoppingError(stateDir) };
+    if (!received.ok && received.lost !== 'closed') return { ok: false, error: noResponseError(received.lost) };
+    const answer = received.ok ? parseAnswer(received.body) : undefined;
+    if (answer?.ok === false) {
+      clearDownIntent(stateDir);
+      return answer;
+    }
+    await connection.closed();
+    return { ok: true, result: { wasRunning: true, agents: agentsIn(answer?.result) } };
+  }
+
+  /** A worker token for a named principal; only an operator gets one. */
+  async issueWorkerToken(principal: string): Promise<Answer<{ readonly token: string }>> {
+    const answer = await this.#request(
+      { method: 'POST', path: '/v1/worker-token', body: JSON.stringify({ principal }) },
+      {},
+    );
+    if (!answer.ok) return answer;
+    const token: unknown = Reflect.get(Object(answer.result), 'token');
+    return typeof token === 'string'
+      ? { ok: true, result: { token } }
+      : { ok: false, error: noResponseError('closed') };
+  }
+
+  /** Asks the daemon to deliver what is kept, where something is, so that it comes before what is said next. */
+  async deliverKept(): Promise<void> {
+    if (listKept(stateFiles(this.#options.stateDir).outbox).length === 0) return;
+    await this.#request({ method: 'POST', path: '/v1/deliver', body: '{}' }, { timeoutMs: 5000 });
+  }
+
+  /** Connects ahead of the first call. */
+  async reach(): Promise<ApiError | undefined> {
+    if (this.#options.url !== undefined) {
+      const reached = await this.#reach();
+      if (reached.ok) reached.connection.close();
+      return reached.ok ? undefined : reached.error;
+    }
+    const opened = await this.#channel(performance.now() + this.#options.reachMs);
+    return opened.ok || !NO_RESPONSE_CODES.has(opened.error.code) ? undefined : opened.error;
+  }
+
+  close(): void {
+    for (const channel of this.#channels.splice(0)) channel.close();
+  }
+
+  /** Whoever has no token of their own speaks, in a session with Baton's hooks, for what was claimed in it. */
+  async #addClaimToken(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
+    const { stateDir, env, token: own } = this.#options;
+    if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
+    const { findOwnToken } = await import('./own-claims.ts');
+    const token = findOwnToken({ stateDir, env, conversation: options.conversation }, operation, body);
+    return token === undefined ? options : { ...options, token };
+  }
+
+  async #saveClaim(answer: Answer, { conversation }: CallOptions): Promise<void> {
+    const { stateDir, env } = this.#options;
+    if (!hasOwnSessions(stateDir)) return;
+    (await import('./own-claims.ts')).saveGrantedClaim({ stateDir, env, conversation }, answer);
+  }
+
+  async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {
+    const { token, projectPath } = options;
+    const said = {
+      ...call,
+      ...(token === undefined ? {} : { token }),
+      ...(projectPath === undefined ? {} : { projectPath }),
+    };
+    if (this.#options.url !== undefined) return this.#post(call, options);
+    const { reachMs } = this.#options;
+    let until = performance.now() + reachMs;
+    for (let losses = 0; ;) {
+      const opened = await this.#channel(until);
+      if (!opened.ok) return opened;
+      const received = await opened.channel.call(said, this.#sendOptions(call, options));
+      // Whoever has waited for long, and lost its daemon then, has as much time to find the next one as anybody.
+      if (!received.ok && performance.now() > until) [until, losses] = [performance.now() + reachMs, 0];
+      if (received.ok) {
+        const answer = parseAnswer(received.body);
+        if (!isStopping(answer) || performance.now() > until) return answer;
+        // A daemon that is about to end still says so; the next one can start when it has.
+        opened.channel.close();
+        await delay(STOPPING_MS);
+      } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
+        return { ok: false, error: this.#noResponse(received.lost) };
+      }
+    }
+  }
+
+  /** A channel that has room for another call. One of the calls of this client opens it, or starts the daemon; the others wait for that. */
+  async #channel(until: number): Promise<OpenedChannel> {
+    for (;;) {
+      this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
+      const channel = this.#channels.find(({ load }) => load < CALLS_PER_CHANNEL);
+      if (channel !== undefined) return { ok: true, channel };
+      this.#opening ??= this.#open(until).finally(() => {
+        this.#opening = undefined;
+      });
+      const opened = await this.#opening;
+      if (!opened.ok) return opened;
+    }
+  }
+
+  async #open(until: number): Promise<OpenedChannel> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
+    for (let losses = 0; ;) {
+      const reached = await reachDaemon({ ...this.#options, until });
+      if (!reached.ok) return reached;
+      const timeoutMs = this.#options.answerMs ?? Math.max(HELLO_MS, until - performance.now());
+      const opened = await CallChannel.open(reached.connection, this.#headers({}), timeoutMs);
+      if (opened.ok) {
+        this.#channels.push(opened.channel);
+        return opened;
+      }
+      const { received } = opened;
+      const answer = received.ok ? parseAnswer(received.body) : undefined;
+      if (answer !== undefined && !answer.ok && !(isStopping(answer) && performance.now() < until)) return answer;
+      if (!received.ok && (received.lost !== 'closed' || ++losses > MAX_LOSSES))
+        return { ok: false, error: this.#noResponse(received.lost) };
+      await delay(STOPPING_MS);
+    }
+  }
+
+  async #post(call: ChannelCall, options: CallOptions): Promise<Answer> {
+    const { operation, key, body } = call;
+    const { timeoutMs } = this.#sendOptions(call, options);
+    const request = { method: 'POST', path: `/v1/${operation}`, body } as const;
+    return this.#request(request, { ...options, timeoutMs }, { 'idempotency-key': key });
+  }
+
+  /** A request on a connection of its own. */
+  async #request(
+    request: Omit<HttpRequest, 'headers'>,
+    options: CallOptions,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const until = performance.now() + this.#options.reachMs;
+    for (;;) {
+      const reached = await this.#reach();
+      if (!reached.ok) return reached;
+      const { timeoutMs = this.#options.answerMs ?? ANSWER_MS, signal } = options;
+      const headers = { ...this.#headers(options), ...more };
+      const patience = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
+      const received = await reached.connection.send({ ...request, headers }, patience);
+      reached.connection.close();
+      const answer = received.ok ? parseAnswer(received.body) : undefined;
+      const isGoing = answer === undefined ? !received.ok && received.lost === 'closed' : isStopping(answer);
+      if (answer !== undefined && !isGoing) return answer;
+      if (!received.ok && !isGoing) return { ok: false, error: this.#noResponse(received.lost) };
+      if (performance.now() > until) return answer ?? { ok: false, error: noResponseError('closed') };
+      await delay(STOPPING_MS);
+    }
+  }
+
+  async #reach(): Promise<Reached> {
+    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
+    return reachDaemon({ ...this.#options, until: performance.now() + this.#options.reachMs });
+  }
+
+  #sendOptions({ body }: ChannelCall, { signal, timeoutMs = this.#options.answerMs ?? ANSWER_MS }: CallOptions) {
+    const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);
+    return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
+  }
+
+  /** The daemon is named only if nothing stands in between. */
+  #noResponse(lost: Parameters<typeof noResponseError>[0]): ApiError {
+    const { stateDir, url } = this.#options;
+    return lost === 'timeout' && url === undefined ? notAnsweringError(stateDir) : noResponseError(lost);
+  }
+
+  get #refusal(): ApiError | undefined {
+    return 'refused' in this.#options.token ? this.#options.token.refused : undefined;
+  }
+
+  /** For one connection: a pass is good once. */
+  #headers({ token = this.#token(), projectPath = this.#options.projectPath }: CallOptions): Record<string, string> {
+    const pass = this.#options.url === undefined && needsPass(token) ? makePass(this.#options.stateDir) : undefined;
+    return {
+      'baton-version': VERSION,
+      ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      // Headers are ASCII, and paths are not.
+      ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
+    };
+  }
+
+  #token(): string | undefined {
+    const { token, stateDir } = this.#options;
+    if ('refused' in token) return undefined;
+    if ('given' in token) return token.given;
+    // Read late: the first daemon of a folder makes it.
+    this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal);
+    return this.#foldersToken;
+  }
+}
+
+/** A daemon of another version may not say. */
+function agentsIn(result: unknown): number {
+  const isSaid = typeof result === 'object' && result !== null && 'agents' in result;
+  return isSaid && typeof result.agents === 'number' ? result.agents : 0;
+}
+
+type OpenedChannel =
+  | { readonly ok: true; readonly channel: CallChannel }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** Answers that mean: nobody has heard it, or nobody said that they have. */
+const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
+
+const MAX_LOSSES = 5;
+/** Fewer than the daemon allows: it is the one who says no. */
+const CALLS_PER_CHANNEL = 256;
+const ANSWER_MS = 60_000;
+/** A daemon that accepts a connection is there; it may be busy. */
+const HELLO_MS = 5000;
+const STOPPING_MS = 30;
+
+function isStopping(answer: Answer): boolean {
+  return !answer.ok && answer.error.code === 'stopping';
+}

@@ -1,0 +1,60 @@
+import { belowSessionError } from '../below-session.ts';
+import { Client, type ClientOptions } from './client.ts';
+import { findSessionAbove } from '../session-above.ts';
+import { needsPass } from '../operator-pass.ts';
+import { findStateDir } from '../state-folder.ts';
+
+export interface ConnectOptions extends Partial<Omit<ClientOptions, 'token'>> {
+  /** Overrides the token of the environment. */
+  readonly token?: string;
+  /** Which token of the state folder to use where neither an option nor the environment names one. */
+  readonly as?: 'operator' | 'worker';
+  /** Of workers: whose token; the one that all unnamed workers share if left out. */
+  readonly principal?: string;
+}
+
+/**
+ * A client of the daemon of this environment, which is started where it does not run. What was kept while a daemon was away is
+ * delivered first. A client that reaches nobody is a client all the same: its calls say so, and keep what they say.
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Client> {
+  const client = createClient(options);
+  if ((await client.reach()) === undefined) await client.deliverKept();
+  return client;
+}
+
+/** The same without connecting yet. */
+export function createClient({ token, as = 'operator', principal, ...options }: ConnectOptions = {}): Client {
+  const env = options.env ?? process.env;
+  const stateDir = options.stateDir ?? findStateDir(env);
+  const { BATON_TOKEN: ofEnvironment, BATON_URL: url } = env;
+  // A session never falls back to the operator's token: where there is a token in the environment, no other is read.
+  const given = token ?? (ofEnvironment === '' ? undefined : ofEnvironment);
+  return new Client({
+    env,
+    autostart: true,
+    reachMs: 15_000,
+    // The supervisor knows its own agent; everybody else goes to the daemon.
+    ...(token === undefined && ofEnvironment && url ? { url } : {}),
+    ...options,
+    stateDir,
+    ...rightsOf(given, { ofFolder: as, principal }, stateDir, env),
+  });
+}
+
+/**
+ * Under which token this process calls. A process inside a session acts for the session, also if it has lost or removed its variables; if the
+ * session's own token cannot be read, its calls are refused.
+ */
+function rightsOf(
+  given: string | undefined,
+  own: { readonly ofFolder: 'operator' | 'worker'; readonly principal: string | undefined },
+  stateDir: string,
+  env: ClientOptions['env'],
+): Pick<ClientOptions, 'token' | 'url'> {
+  if (given !== undefined && !needsPass(given)) return { token: { given } };
+  const above = findSessionAbove(stateDir, env);
+  if (above === undefined) return { token: given === undefined ? own : { given } };
+  if (given !== undefined || above.token === undefined) return { token: { refused: belowSessionError(above) } };
+  return { token: { given: above.token }, ...(above.url === undefined ? {} : { url: above.url }) };
+}

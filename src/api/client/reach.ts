@@ -1,0 +1,66 @@
+import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { ApiError } from '../answer.ts';
+import { type HttpConnection, openConnection, delay } from './http.ts';
+import { readDaemonRecord } from '../state-folder.ts';
+
+export interface ReachOptions {
+  readonly stateDir: string;
+  /** Of the supervisor, for those that it started. */
+  readonly url?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether to start a daemon where none answers. */
+  readonly autostart: boolean;
+  /** When to give up, on the clock of `performance.now()`. */
+  readonly until: number;
+}
+
+export type Reached =
+  | { readonly ok: true; readonly connection: HttpConnection }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** A connection to the daemon of a state folder, which is started where none answers. */
+export async function reachDaemon(options: ReachOptions): Promise<Reached> {
+  const { stateDir, url, env, autostart, until } = options;
+  for (;;) {
+    const connection = await findDaemon(stateDir, url);
+    if (connection !== undefined) return { ok: true, connection };
+    if (!autostart) return { ok: false, error: DAEMON_AWAY };
+    const leftMs = until - performance.now();
+    if (leftMs <= 0) return { ok: false, error: DAEMON_AWAY };
+    const { startDaemon } = await import('./start-daemon.ts');
+    const start = await startDaemon({ stateDir, env, deadlineMs: leftMs });
+    if (start.kind === 'failed') return { ok: false, error: start.error };
+    // Somebody else starts one, or one is about to end: there is no event to wait for across processes.
+    if (start.kind === 'elsewhere') await delay(20);
+  }
+}
+
+/**
+ * A connection to the daemon where one runs. An agent's goes through its supervisor, which keeps what is said while the daemon is away;
+ * where that one has been killed, to the daemon itself.
+ */
+export async function findDaemon(stateDir: string, url?: string): Promise<HttpConnection | undefined> {
+  const port = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(url ?? '')?.[1];
+  const supervisor = port === undefined ? undefined : await openConnection({ host: '127.0.0.1', port: Number(port) });
+  if (supervisor !== undefined) return supervisor;
+  const record = readDaemonRecord(stateDir);
+  if (record === undefined || !isOwnSocket(record.socket, stateDir)) return undefined;
+  return openConnection({ path: record.socket });
+}
+
+/** A socket outside of the state folder lies where others can make files: theirs must never hear our token. */
+export function isOwnSocket(socket: string, stateDir: string): boolean {
+  if (dirname(socket) === stateDir) return true;
+  try {
+    return lstatSync(socket).uid === process.getuid?.() && lstatSync(dirname(socket)).uid === process.getuid();
+  } catch {
+    return false;
+  }
+}
+
+const DAEMON_AWAY: ApiError = {
+  code: 'daemon-away',
+  message: 'no daemon answers for this state folder',
+  hint: 'Start it with: baton up',
+};

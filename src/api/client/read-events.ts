@@ -1,0 +1,114 @@
+import type { Socket } from 'node:net';
+import type { ApiError } from '../answer.ts';
+import { delay } from './http.ts';
+import type { Reached } from './reach.ts';
+
+export interface StreamedEntry {
+  readonly seq: number;
+  readonly type: string;
+  /** The entry, as canonical JSON. */
+  readonly json: string;
+}
+
+export interface EventsOptions {
+  /** Only entries after this number; all where it is left out. */
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+}
+
+interface ReadOptions extends EventsOptions {
+  readonly connect: () => Promise<Reached>;
+  readonly headers: () => Record<string, string>;
+}
+
+/** Reads entries as they come. A stream that is cut off is taken up again after the last entry that was read. */
+export async function* readEvents(options: ReadOptions): AsyncGenerator<StreamedEntry, ApiError | undefined> {
+  let after = options.after ?? 0;
+  while (!isCalledOff(options)) {
+    const reached = await options.connect();
+    if (!reached.ok) return reached.error;
+    // Meanwhile it may have been called off, and nobody is told of that twice.
+    if (isCalledOff(options)) {
+      reached.connection.close();
+      break;
+    }
+    const headers = { ...options.headers(), accept: 'text/event-stream', 'last-event-id': String(after) };
+    const socket = reached.connection.stream({ method: 'GET', path: '/v1/events', headers });
+    const stop = (): void => void socket.destroy();
+    options.signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const refusal = yield* readStream(socket, (seq) => {
+        after = seq;
+      });
+      if (refusal !== undefined) return refusal;
+      // It was cut off: a daemon that ends needs a moment before the next one can begin.
+      await delay(30);
+    } finally {
+      options.signal?.removeEventListener('abort', stop);
+      reached.connection.close();
+    }
+  }
+  return undefined;
+}
+
+function isCalledOff({ signal }: EventsOptions): boolean {
+  return signal?.aborted === true;
+}
+
+async function* readStream(
+  socket: Socket,
+  onSeq: (seq: number) => void,
+): AsyncGenerator<StreamedEntry, ApiError | undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let hasHead = false;
+  try {
+    for await (const chunk of socket.iterator({ destroyOnReturn: true })) {
+      text += decoder.decode(chunk as Buffer, { stream: true }); // oxlint-disable-line typescript/no-unsafe-type-assertion
+      if (!hasHead) {
+        const end = text.indexOf('\r\n\r\n');
+        if (end < 0) continue;
+        hasHead = true;
+        const isStream = text.startsWith('HTTP/1.1 200');
+        text = text.slice(end + 4);
+        if (!isStream) return refusalIn(text);
+      }
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const entry = parseBlock(block);
+        if (entry === undefined) continue;
+        onSeq(entry.seq);
+        yield entry;
+      }
+    }
+  } catch {
+    // The connection was lost, or given up: the caller takes the stream up again where that is wanted.
+  }
+  return undefined;
+}
+
+function parseBlock(block: string): StreamedEntry | undefined {
+  const fields = new Map(
+    block.split('\n').map((line) => {
+      const colon = line.indexOf(': ');
+      return [line.slice(0, colon), line.slice(colon + 2)] as const;
+    }),
+  );
+  const [id, type, json] = [fields.get('id'), fields.get('event'), fields.get('data')];
+  return id === undefined || type === undefined || json === undefined ? undefined : { seq: Number(id), type, json };
+}
+
+function refusalIn(body: string): ApiError | undefined {
+  try {
+    const answer: unknown = JSON.parse(body);
+    if (typeof answer === 'object' && answer !== null && 'error' in answer) {
+      const error = answer.error as ApiError; // oxlint-disable-line typescript/no-unsafe-type-assertion
+      // A daemon that ends is followed by another one.
+      return error.code === 'stopping' ? undefined : error;
+    }
+  } catch {
+    // Said below.
+  }
+  return { code: 'no-answer', message: 'the answer cannot be read', hint: 'Start it anew: baton down, then baton up' };
+}

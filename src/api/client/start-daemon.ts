@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable, type Readable } from 'node:stream';
+import type { ApiError } from '../answer.ts';
+import { ENVIRONMENT_FD, splitEnvironment } from './environment-pipe.ts';
+import { makeFolder, stateFiles } from '../state-folder.ts';
+
+export type DaemonStart =
+  | { readonly kind: 'listens' }
+  /** Another process starts one, or has one. */
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'failed'; readonly error: ApiError };
+
+export interface StartDaemonOptions {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly deadlineMs: number;
+}
+
+/** Starts a daemon that outlives this process, and waits until it listens. Of several who try at once, one does. */
+export async function startDaemon(options: StartDaemonOptions): Promise<DaemonStart> {
+  const { starting } = stateFiles(options.stateDir);
+  try {
+    makeFolder(options.stateDir);
+    if (!acquireStartLock(starting, options.deadlineMs)) return { kind: 'elsewhere' };
+  } catch (error) {
+    return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error), NO_FOLDER) };
+  }
+  try {
+    return await spawnDaemon(options);
+  } catch (error) {
+    return { kind: 'failed', error: cannotStart(error instanceof Error ? error.message : String(error)) };
+  } finally {
+    rmSync(starting, { force: true });
+  }
+}
+
+/** The daemon reports on this file descriptor: one line when it listens, or why it does not. */
+export const READY_FD = 3;
+
+/** The exit code of a daemon that found another one in its folder. */
+export const EXIT_DAEMON_RUNNING = 75;
+
+/** In a clone the source runs as it stands; a release has a bundle. */
+const ENTRY_FILES = ['daemon/main.ts', 'daemon.cjs'].map((path) => join(import.meta.dirname, '..', '..', path));
+
+async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): Promise<DaemonStart> {
+  const entry = ENTRY_FILES.find((path) => existsSync(path));
+  if (entry === undefined) return { kind: 'failed', error: cannotStart('its program is missing') };
+  const log = openSync(stateFiles(stateDir).log, 'a', 0o600);
+  const { shown, piped } = splitEnvironment(daemonEnvironment(env));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
+    cwd: stateDir,
+    env: {
+      // What was compiled once starts in half the time. In our own folder: nobody else may put code there.
+      NODE_COMPILE_CACHE: join(stateDir, 'cache'),
+      ...shown,
+      BATON_STATE_DIR: stateDir,
+      BATON_READY_FD: String(READY_FD),
+      BATON_ENVIRONMENT_FD: String(ENVIRONMENT_FD),
+    },
+    detached: true,
+    stdio: ['ignore', log, log, 'pipe', 'pipe'],
+  });
+  closeSync(log);
+  const stdio = pipesOf(child);
+  const pipe = pipeInto(stdio[ENVIRONMENT_FD], piped);
+  const report = stdio[READY_FD];
+  if (stdio.length === 0) return waitForFailure(child);
+  if (!isReadable(report)) return { kind: 'failed', error: cannotStart('no pipe') };
+  try {
+    return await waitForReport(child, report, deadlineMs);
+  } finally {
+    report.destroy();
+    pipe?.destroy();
+    child.unref();
+  }
+}
+
+/** Without a descriptor for them Node makes no pipes at all, whatever its types say; why, it tells in an event. */
+export function pipesOf({ stdio }: { readonly stdio: readonly unknown[] | undefined }): readonly unknown[] {
+  return stdio ?? [];
+}
+
+async function waitForFailure(child: ReturnType<typeof spawn>): Promise<DaemonStart> {
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve({ kind: 'failed', error: cannotStart(message) }));
+  });
+}
+
+/** A daemon that ends before it has read everything says why on the other pipe. */
+function pipeInto(stream: unknown, text: string): Writable | undefined {
+  if (!(stream instanceof Writable)) return undefined;
+  stream.on('error', () => undefined);
+  return stream.end(text);
+}
+
+/** What belongs to one session, or to one git command, must not reach a daemon that serves all of them, nor what it starts. */
+export function daemonEnvironment(env: StartDaemonOptions['env']): NodeJS.ProcessEnv {
+  const isOurs = (name: string): boolean =>
+    !/^BATON_(?:TOKEN|SESSION|AGENT_ID|COMMAND_ID|MISSION|URL)$/.test(name) &&
+    !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX)$/.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isOurs(name)));
+}
+
+async function waitForReport(
+  child: ReturnType<typeof spawn>,
+  report: Readable,
+  deadlineMs: number,
+): Promise<DaemonStart> {
+  return new Promise((resolve) => {
+    let said = '';
+    const timer = setTimeout(() => {
+      const error = cannotStart(`it did not listen in time (${Math.ceil(deadlineMs)} ms)`);
+      resolve({ kind: 'failed', error });
+    }, deadlineMs);
+    const settle = (start: DaemonStart): void => {
+      clearTimeout(timer);
+      resolve(start);
+    };
+    report.on('data', (chunk: Buffer) => {
+      said += chunk.toString('utf8');
+      if (said.startsWith('ready\n')) settle({ kind: 'listens' });
+    });
+    child.once('error', (error) => settle({ kind: 'failed', error: cannotStart(error.message) }));
+    // After the end of the process and of what it said.
+    child.once('close', (code) => {
+      if (code === EXIT_DAEMON_RUNNING) settle({ kind: 'elsewhere' });
+      else settle({ kind: 'failed', error: cannotStart(said.trim() || `exit code ${code}`) });
+    });
+  });
+}
+
+/**
+ * A file that only one can make. It saves the others a process each; who really is the only daemon is decided by the lock of the
+ * state folder, so a turn that was left behind may be taken without ceremony.
+ */
+function acquireStartLock(path: string, deadlineMs: number): boolean {
+  for (const isSecondTry of [false, true]) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (isSecondTry || !isStaleLock(path, deadlineMs)) return false;
+      rmSync(path, { force: true });
+    }
+  }
+  return false;
+}
+
+function isStaleLock(path: string, deadlineMs: number): boolean {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > deadlineMs) return true;
+    const pid = Number(readFileSync(path, 'utf8'));
+    // Empty between being made and being written: then it is new.
+    if (pid > 0) process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+function isReadable(stream: unknown): stream is Readable {
+  return typeof stream === 'object' && stream !== null && 'destroy' in stream && 'read' in stream;
+}
+
+const NO_FOLDER = 'Everything is kept in one folder: make it writable, or name another in BATON_STATE_DIR.';
+
+function cannotStart(why: string, hint = 'See what it says with: baton up --foreground'): ApiError {
+  return { code: 'daemon-away', message: `the daemon cannot be started: ${why}`, hint };
+}

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { listFolderIfPresent, readFileIfPresent } from './if-there.ts';
+import { readBootId } from './processes.ts';
+import { readProcessTable, type ProcessTable } from './process-table.ts';
+import { stateFiles } from './state-folder.ts';
+
+/** The supervised run that a process belongs to. */
+export interface SessionAbove {
+  readonly kind: 'agent' | 'command';
+  readonly id: string;
+  /** The session's own token and the address of its supervisor, if they can be read. */
+  readonly token?: string;
+  readonly url?: string;
+}
+
+/**
+ * Finds the session that this process runs in; undefined if it runs outside of every session of this state folder. `env` is the
+ * environment that the caller goes by, which may differ from the one that the process was started with.
+ */
+export function findSessionAbove(stateDir: string, env: Environment = {}): SessionAbove | undefined {
+  const claimed = Object.entries(env).map(([name, value]) => `\0${name}=${value ?? ''}`);
+  const own = parseSessionMark(`${claimed.join('')}\0`, stateDir);
+  if (own?.token !== undefined) return own;
+  const found = new SessionFinder(stateDir, readProcessTable()).find(process.pid);
+  return own !== undefined && own.id !== found?.id ? own : found;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Looks at a process and at everything above it: parents, and the leaders of process group and session, which a child keeps after its
+ * parent has ended. A process is inside a session if one of these has the session's mark in its environment or is its supervisor. Runs of
+ * other state folders do not count.
+ */
+export class SessionFinder {
+  readonly #stateDir: string;
+  readonly #table: ProcessTable;
+  /** Processes that are known to be outside, with everything above them. */
+  readonly #outside = new Set<number>([0]);
+
+  constructor(stateDir: string, table: ProcessTable) {
+    this.#stateDir = stateDir;
+    this.#table = table;
+  }
+
+  /** The nearest session. Its token may have been removed from the environments nearest to the process, and stand in one further up. */
+  find(pid: number): SessionAbove | undefined {
+    let nearest: SessionAbove | undefined;
+    // Every process is looked at once. There is no other limit: a long chain of processes must not hide what is above it.
+    const seen = new Set<number>();
+    const left = [pid];
+    for (let each = left.pop(); each !== undefined; each = left.pop()) {
+      if (seen.has(each) || this.#outside.has(each)) continue;
+      seen.add(each);
+      const links = this.#table.find(each);
+      const found = links === undefined ? findSessionOfGroup(each, this.#stateDir) : this.#sessionOf(each);
+      nearest ??= found;
+      if (found?.token !== undefined && found.id === nearest?.id) return found;
+      if (links !== undefined) left.push(links.session, links.group, links.parent);
+    }
+    if (nearest === undefined) for (const each of seen) this.#outside.add(each);
+    return nearest;
+  }
+
+  #sessionOf(pid: number): SessionAbove | undefined {
+    const { environmentOf, commandOf } = this.#table;
+    return (
+      parseSessionMark(environmentOf(pid), this.#stateDir) ?? findSupervisedSession(commandOf(pid), this.#stateDir)
+    );
+  }
+}
+
+/** A name may occur twice in an environment; each value is looked at. */
+function parseSessionMark(environment: string, stateDir: string): SessionAbove | undefined {
+  for (const [, name, id = ''] of environment.matchAll(/\0BATON_(AGENT|COMMAND)_ID=([^\0]*)/g)) {
+    const kind = name === 'AGENT' ? 'agent' : 'command';
+    if (!isKnown(kind, id, stateDir)) continue;
+    const token = /\0BATON_TOKEN=([sa]\.[^\0]+)/.exec(environment)?.[1];
+    const url = /\0BATON_URL=([^\0]+)/.exec(environment)?.[1];
+    return { kind, id, ...(token === undefined ? {} : { token }), ...(url === undefined ? {} : { url }) };
+  }
+  return undefined;
+}
+
+/** A supervisor's command line names its program, the folder of its run and the number of the start. */
+function findSupervisedSession(command: string, stateDir: string): SessionAbove | undefined {
+  const [, folder, id = ''] = /supervisor.*\/(agents|commands)\/([^/\0]+)\0\d+\0/s.exec(command) ?? [];
+  const kind = folder === 'agents' ? 'agent' : 'command';
+  return folder !== undefined && isKnown(kind, id, stateDir) ? { kind, id } : undefined;
+}
+
+/**
+ * The leader of a group or session has ended, and members are left. Its number stays theirs until they have gone, so that the record of
+ * a run that has not ended tells whose they are.
+ */
+function findSessionOfGroup(leader: number, stateDir: string): SessionAbove | undefined {
+  const start = `"process":"${readBootId() ?? '?'}/${leader}/`;
+  for (const kind of ['agent', 'command'] as const) {
+    for (const id of listFolderIfPresent(folderOf(kind, stateDir))) {
+      const folder = join(folderOf(kind, stateDir), id);
+      const names = listFolderIfPresent(folder);
+      for (const name of names) {
+        const [, number] = /^running-(\d+)\.json$/.exec(name) ?? [];
+        if (number === undefined || names.includes(`exit-${number}.json`)) continue;
+        if (readFileIfPresent(join(folder, name)).includes(start)) return { kind, id };
+      }
+    }
+  }
+  return undefined;
+}
+
+function isKnown(kind: SessionAbove['kind'], id: string, stateDir: string): boolean {
+  return /^[\w.-]+$/.test(id) && existsSync(join(folderOf(kind, stateDir), id));
+}
+
+function folderOf(kind: SessionAbove['kind'], stateDir: string): string {
+  const { agents, commands } = stateFiles(stateDir);
+  return kind === 'agent' ? agents : commands;
+}

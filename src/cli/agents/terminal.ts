@@ -1,0 +1,87 @@
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+import { readFileSync } from 'node:fs';
+import { filesIn } from '../../supervisor/contract.ts';
+import type { TerminalLaunch } from '../../supervisor/process/terminal.ts';
+import { fieldsIn, numberIn, textIn, type Fields } from '../run/read-fields.ts';
+
+/** The line to the supervisor of a process that is to run in this terminal: it knows that we are here as long as it is open. */
+export interface TerminalConnection {
+  readonly launch: TerminalLaunch;
+  /** The other end is gone: nobody looks after the client any more. */
+  readonly broken: Promise<void>;
+  /** The client has ended. Resolves when Baton has the conversation back. */
+  leave(code: number | null): Promise<void>;
+}
+
+export type OpenedTerminal =
+  | { readonly ok: true; readonly line: TerminalConnection }
+  | { readonly ok: false; readonly reason: string };
+
+/** Says who is here, and hears what to run. Where the supervisor is to be found lies in the agent's folder, which is ours alone. */
+export async function openTerminalConnection(
+  { folder, start }: { readonly folder: string; readonly start: number },
+  who: { readonly by: string; readonly env: Readonly<Record<string, string>> },
+): Promise<OpenedTerminal> {
+  const files = filesIn(folder);
+  const port = numberIn(readJson(files.running(start))['port']);
+  const token = textIn(readJson(files.launch(start))['token']);
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    method: 'POST',
+    path: '/terminal',
+    agent: false,
+    headers: headers(token),
+  });
+  sent.write(`${JSON.stringify(who)}\n`);
+  const response = await new Promise<IncomingMessage | Error>((resolve) => {
+    sent.once('response', resolve);
+    sent.on('error', resolve);
+  });
+  if (response instanceof Error) return { ok: false, reason: response.message };
+  return waitForUpgrade(sent, response);
+}
+
+async function waitForUpgrade(sent: ClientRequest, response: IncomingMessage): Promise<OpenedTerminal> {
+  const broken = new Promise<void>((resolve) => response.once('close', resolve));
+  const lines = createInterface({ input: response })[Symbol.asyncIterator]();
+  const first = await lines.next().catch(() => undefined);
+  const said = fieldsIn(parseJson(first?.done === true ? '' : (first?.value ?? '')));
+  if (response.statusCode !== 200)
+    return { ok: false, reason: textIn(fieldsIn(said['error'])['message']) || 'the supervisor does not answer' };
+  const argv = Array.isArray(said['argv']) ? said['argv'].map(String) : [];
+  const env = Object.fromEntries(Object.entries(fieldsIn(said['env'])).map(([name, value]) => [name, textIn(value)]));
+  response.resume();
+  return {
+    ok: true,
+    line: {
+      launch: { argv, cwd: textIn(said['cwd']), env },
+      broken,
+      leave: async (code) => {
+        sent.end(`${JSON.stringify({ left: { code } })}\n`);
+        await broken;
+      },
+    },
+  };
+}
+
+function headers(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
+}
+
+function readJson(path: string): Fields {
+  try {
+    return fieldsIn(parseJson(readFileSync(path, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

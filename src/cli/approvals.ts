@@ -1,0 +1,43 @@
+import { createInterface } from 'node:readline/promises';
+import { isatty } from 'node:tty';
+import type { Answer, ApiError } from '../api/answer.ts';
+import { shellWord } from '../agents/shell-quote.ts';
+import type { Io, Option } from './command.ts';
+import { printableLines } from './text.ts';
+
+export const ACCEPT_RULES: Option = {
+  name: 'accept-rules',
+  value: 'HASH',
+  about: 'Put a runbook in force that loosens the rules; the error without it names the hash',
+};
+
+/**
+ * Calls an operation that may put a runbook in force. If the runbook loosens the rules, a person at a terminal is asked once; anybody
+ * else gets the command to type.
+ */
+export async function callAcceptingRules(
+  call: (accept: { readonly accept_rules?: string }) => Promise<Answer>,
+  {
+    accepted,
+    typed,
+    io,
+  }: { readonly accepted: string | undefined; readonly typed: readonly string[]; readonly io: Io },
+): Promise<Answer> {
+  const answer = await call(accepted === undefined ? {} : { accept_rules: accepted });
+  if (answer.ok || answer.error.rules === undefined) return answer;
+  const { sha256 } = answer.error.rules;
+  const error: ApiError = {
+    ...answer.error,
+    hint: `If that is what you want: ${[...typed, '--accept-rules', sha256].map(shellWord).join(' ')}`,
+  };
+  if (!io.isTerminal || !isatty(0)) return { ok: false, error };
+  io.err(`${printableLines(error.message)}\n`);
+  return (await confirm('Put these rules in force?')) ? call({ accept_rules: sha256 }) : { ok: false, error };
+}
+
+/** Asks a person at the terminal; anything but a clear yes is a no. */
+export async function confirm(question: string): Promise<boolean> {
+  using prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
+  return /^y(?:es)?$/i.test(answer.trim());
+}

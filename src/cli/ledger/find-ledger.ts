@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import { findStateDir } from '../../api/state-folder.ts';
+import { projectId } from '../../git/project-id.ts';
+import { findRepository } from '../../git/repository.ts';
+import { ledgerPlace, type LedgerPlace } from '../../ledger/writer/ledger-files.ts';
+import { problem, type Problem } from '../../protocol/shape/problem.ts';
+import type { ParsedArguments, Io, Option } from '../command.ts';
+
+/** The options that every command of the ledger takes. */
+export const PROJECT_OPTION: Option = {
+  name: 'project',
+  value: 'DIR',
+  about: 'Another repository than the current one',
+};
+export const JSON_OPTION: Option = { name: 'json', about: 'Print JSON' };
+
+export type FoundLedger =
+  | { readonly ok: true; readonly place: LedgerPlace }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** The ledger of the repository that the command is about: `--project`, else the one around the current folder. */
+export async function findLedger({ options }: ParsedArguments, io: Io): Promise<FoundLedger> {
+  const folder = resolve(io.cwd, options.get('project') ?? '.');
+  const repository = await findRepository(folder);
+  if (!repository.ok) {
+    const hint = 'Go into a repository, or name one: --project DIR';
+    return { ok: false, problem: problem('ledger/no-repository', `${folder} is not inside a git repository`, hint) };
+  }
+  return { ok: true, place: ledgerPlace(findStateDir(io.env), projectId(repository.value)) };
+}

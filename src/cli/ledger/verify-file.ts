@@ -1,0 +1,156 @@
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { toHex } from '../../ledger/format/bytes.ts';
+import { LEDGER_LIMITS } from '../../ledger/format/limits.ts';
+import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
+import { verifyExport } from '../../ledger/verify/verify-export.ts';
+import { verifyTaskProof } from '../../ledger/verify/verify-task-proof.ts';
+import { problem, refused, type Parsed } from '../../protocol/shape/problem.ts';
+import { EXIT, type CliCommand, type Io } from '../command.ts';
+import { reportProblem } from './with-store.ts';
+import { printable } from '../text.ts';
+import { describeFileError } from '../file-failure.ts';
+
+export const verifyFileCommand: CliCommand = {
+  name: 'verify',
+  summary: 'Check a task proof or an export, offline',
+  examples: [
+    'baton verify T001.proof.json',
+    'baton verify ledger.ndjson --key baton/demo+1a2b3c4d+AX…',
+    'gunzip -c ledger.ndjson.gz | baton verify -',
+  ],
+  args: [{ name: 'FILE|-', about: 'What `baton ledger prove` or `baton ledger export` wrote; - is standard input' }],
+  options: [
+    {
+      name: 'key',
+      value: 'KEY',
+      about: 'The public key, known from elsewhere; without it the one in the file is shown',
+    },
+    { name: 'json', about: 'Print the verdict as JSON' },
+  ],
+  exitCodes: { 0: 'verified', 1: 'not readable', 4: 'not verified' },
+  async run({ args: [file = ''], options }, io) {
+    const input = await openInput(file === '-' ? file : resolve(io.cwd, file));
+    if (!input.ok) return reportProblem(input.problems[0], io);
+    const key = options.get('key');
+    const verdict = input.value.isExport ? await checkExport(input.value, key) : await checkProof(input.value, key);
+    if (options.has('json')) io.out(`${JSON.stringify(asJson(verdict))}\n`);
+    else if (verdict.ok) renderVerdict(verdict.value, file, key, io);
+    else return reportProblem(verdict.problems[0], io, EXIT.notVerified);
+    return verdict.ok ? EXIT.ok : EXIT.notVerified;
+  },
+};
+
+interface Verdict {
+  readonly kind: 'task proof' | 'export';
+  readonly project: string;
+  readonly task_id?: string;
+  readonly entries: number;
+  readonly size: number;
+  readonly root?: string;
+  readonly keys: readonly string[];
+}
+
+/**
+ * What is to be checked, which may be longer than memory: its pieces, and whether it is an export (many lines of JSON) or
+ * a proof (one value).
+ */
+interface Input {
+  readonly isExport: boolean;
+  readonly pieces: AsyncGenerator<Buffer>;
+}
+
+async function openInput(path: string): Promise<Parsed<Input>> {
+  const pieces: AsyncGenerator<Buffer> = piecesOf(path);
+  try {
+    const first = await readStart(pieces);
+    const isExport = /^\{"(?:entry|checkpoint)":/.test(first.toString('utf8', 0, START_BYTES));
+    return { ok: true, value: { isExport, pieces: prepend(first, pieces) } };
+  } catch (error) {
+    return refused(problem('unreadable-file', `cannot read ${path}: ${describeFileError(error)}`, 'Check the path.'));
+  }
+}
+
+const START_BYTES = 64;
+
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  for await (const piece of path === '-' ? process.stdin : createReadStream(path)) {
+    yield Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece));
+  }
+}
+
+async function readStart(pieces: AsyncGenerator<Buffer>): Promise<Buffer> {
+  let start = Buffer.alloc(0);
+  while (start.length < START_BYTES) {
+    const next = await pieces.next();
+    if (next.done) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  return start;
+}
+
+async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+async function checkProof({ pieces }: Input, key: string | undefined): Promise<Parsed<Verdict>> {
+  const value = await readValue(pieces);
+  if (value === undefined) {
+    return refused(problem('ledger/bad-proof', 'this is neither a task proof nor an export', 'Make it again.'));
+  }
+  const proven = await verifyTaskProof(nodeVerifier, value, key);
+  if (!proven.ok) return proven;
+  const { project, taskId, entries, size, key: signer } = proven.value;
+  const verdict = {
+    kind: 'task proof',
+    project,
+    task_id: taskId,
+    entries: entries.length,
+    size,
+    keys: [signer],
+  } as const;
+  return { ok: true, value: verdict };
+}
+
+/** The JSON value, or nothing where it is none, or too large to be one of ours. */
+async function readValue(pieces: AsyncGenerator<Buffer>): Promise<unknown> {
+  const read: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    read.push(piece);
+    bytes += piece.length;
+    if (bytes > LEDGER_LIMITS.proofBytes) return undefined;
+  }
+  try {
+    return JSON.parse(Buffer.concat(read).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkExport({ pieces }: Input, key: string | undefined): Promise<Parsed<Verdict>> {
+  const lines = createInterface({ input: Readable.from(pieces), crlfDelay: Infinity });
+  const checked = await verifyExport(nodeVerifier, lines, key);
+  if (!checked.ok) return checked;
+  const { project, size, root, keys } = checked.value;
+  return { ok: true, value: { kind: 'export', project, entries: size, size, root: toHex(root), keys } };
+}
+
+function asJson(verdict: Parsed<Verdict>): unknown {
+  return verdict.ok ? { verified: true, ...verdict.value } : { verified: false, problems: verdict.problems };
+}
+
+function renderVerdict(
+  { kind, project, task_id: task, entries, size, keys }: Verdict,
+  file: string,
+  key: string | undefined,
+  io: Io,
+): void {
+  const about = task === undefined ? '' : ` about ${printable(task)}`;
+  io.out(`${printable(file)}: verified ${kind}, ${entries} entries${about} of ${project} (ledger of ${size})\n`);
+  if (key === undefined)
+    io.out(`signed by ${keys.join(', ')}\ncompare this key with one from elsewhere, or pass it: --key KEY\n`);
+}

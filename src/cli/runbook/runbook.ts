@@ -1,0 +1,212 @@
+import { relative, resolve } from 'node:path';
+import { findRepository } from '../../git/repository.ts';
+import type { CommandDefinition, Runbook } from '../../runbook/runbook.ts';
+import { checksAnswerOf, describeChecks } from '../../runbook/describe-checks.ts';
+import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../../runbook/issue.ts';
+import { checkPromptFiles } from '../../runbook/check/check-files.ts';
+import { checkStore } from '../../runbook/check/check-store.ts';
+import { pipelineArgs } from '../../runbook/pipeline-args.ts';
+import { renderCommandUsage } from '../../runbook/parse-command-args.ts';
+import { readRunbook, readRunbookFiles, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
+import type { CliCommand, ParsedArguments, Io } from '../command.ts';
+import { EXIT } from '../command.ts';
+import { renderProblem } from '../problems.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../ledger/find-ledger.ts';
+import { printable } from '../text.ts';
+
+export const runbookCheckCommand: CliCommand = {
+  name: 'runbook check',
+  summary: 'Check the runbook and list its errors',
+  examples: ['baton runbook check', 'baton runbook check review.yaml --json'],
+  args: [],
+  rest: { name: 'FILE', about: 'Files to check as one runbook; left out: those of the project' },
+  options: [PROJECT_OPTION, JSON_OPTION],
+  exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'wrong usage' },
+  async run(given, io) {
+    const project = await findProjectDir(given, io);
+    const read = given.args.length > 0 ? readNamed(given.args, project, io) : await readRunbook(project);
+    const prompts = read.checked.ok ? checkPromptFiles(project, read) : undefined;
+    const problems = read.checked.ok ? [...checkStore(read), ...(prompts?.problems ?? [])] : read.checked.problems;
+    const files = [...read.files, ...(prompts?.files ?? [])];
+    if (given.options.has('json'))
+      io.out(`${JSON.stringify({ valid: problems.length === 0, problems, notes: notesOn(read) })}\n`);
+    else if (problems.length === 0 && read.checked.ok) {
+      io.out(`${renderSummary(read.checked.value, read)}\n`);
+      for (const note of notesOn(read)) io.out(`note: ${note}\n`);
+    }
+    for (const problem of given.options.has('json') ? [] : problems) {
+      const source = files.find(({ path }) => path === problem.file)?.text ?? '';
+      io.err(renderProblem(problem, problem.file, source));
+    }
+    return problems.length === 0 ? EXIT.ok : EXIT.failed;
+  },
+};
+
+export const runbookListCommand: CliCommand = {
+  name: 'runbook list',
+  summary: 'List the commands, pipelines, agents and workers of the runbook',
+  examples: ['baton runbook list'],
+  args: [],
+  options: [PROJECT_OPTION, JSON_OPTION],
+  async run(given, io) {
+    const { checked } = await readRunbook(await findProjectDir(given, io));
+    if (!checked.ok) {
+      const [{ file, line, column, message }] = checked.problems;
+      const place = line === null ? file : `${file}:${line}:${column}`;
+      io.err(
+        `Error: the runbook is not valid: ${printable(`${place}: ${message}`)}\nSee everything: baton runbook check\n`,
+      );
+      return EXIT.failed;
+    }
+    if (given.options.has('json')) io.out(`${JSON.stringify(listRunbook(checked.value))}\n`);
+    else io.out(renderRunbook(checked.value));
+    return EXIT.ok;
+  },
+};
+
+/** The root of the repository that the command is about, or the folder itself where there is no git. */
+export async function findProjectDir({ options }: ParsedArguments, io: Io): Promise<string> {
+  const folder = resolve(io.cwd, options.get('project') ?? '.');
+  const repository = await findRepository(folder);
+  return repository.ok ? repository.value.top : folder;
+}
+
+/** Named as they were typed, from wherever that was. */
+function readNamed(paths: readonly string[], project: string, io: Io): ReadRunbook {
+  return readRunbookFiles(
+    project,
+    paths.map((path) => relative(project, resolve(io.cwd, path))),
+  );
+}
+
+function renderSummary(runbook: Runbook, { files }: ReadRunbook): string {
+  if (files.length === 0) return 'There is no runbook here: no baton.toml, nothing in .baton/runbooks.';
+  const counts = (['agents', 'pipelines', 'commands', 'workers'] as const).map((section) =>
+    counted(runbook[section].size, section),
+  );
+  return `${files.map(({ path }) => path).join(', ')}: valid (${counts.join(', ')})`;
+}
+
+/** What is allowed, and worth knowing. */
+function notesOn({ checked }: ReadRunbook): readonly string[] {
+  const answer = checked.ok ? checksAnswerOf(checked.value, false) : 'checked';
+  return answer === 'checked' ? [] : [describeChecks(answer)];
+}
+
+function counted(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.slice(0, -1) : plural}`;
+}
+
+interface Listed {
+  /** What Baton brings along: it is there without a word in the runbook. */
+  readonly workflows: readonly {
+    readonly name: string;
+    readonly usage: string;
+    readonly shipped: true;
+    readonly roles: readonly { readonly role: string; readonly runs: string }[];
+  }[];
+  readonly commands: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
+  readonly pipelines: readonly { readonly name: string; readonly usage: string; readonly steps: readonly string[] }[];
+  readonly agents: readonly { readonly name: string; readonly usage: string; readonly runs: string }[];
+  readonly workers: readonly { readonly name: string; readonly takes: string; readonly runs: string }[];
+}
+
+function listRunbook(runbook: Runbook): Listed {
+  const all = <T>(definitions: ReadonlyMap<string, T>): readonly T[] => [...definitions.values()];
+  return {
+    workflows: isIssue(runbook, ISSUE_WORKFLOW) ? [shippedIssue(runbook)] : [],
+    commands: all(runbook.commands).map((each) => ({
+      name: each.name,
+      usage: renderCommandUsage(each),
+      runs: renderRunTarget(each.run),
+    })),
+    pipelines: all(runbook.pipelines).map((each) => ({
+      name: each.name,
+      // A command of the same name stands before it.
+      usage: runbook.commands.has(each.name)
+        ? each.name
+        : renderCommandUsage({ name: each.name, args: pipelineArgs(each) }),
+      steps: each.steps.map(({ name }) => name),
+    })),
+    agents: all(runbook.agents).map(({ name, run }) => ({ name, usage: `baton agent run ${name}`, runs: run })),
+    workers: all(runbook.workers).map(({ name, run, ...selects }) => ({
+      name,
+      takes: renderSelection(selects),
+      runs: renderRunTarget(run),
+    })),
+  };
+}
+
+function shippedIssue(runbook: Runbook): Listed['workflows'][number] {
+  const players = Map.groupBy(issueRolePlayers(runbook), ({ role }) => role);
+  const roles = [...players].map(([role, all]) => ({ role, runs: all.map(({ run }) => run).join(' or ') }));
+  return {
+    name: ISSUE_WORKFLOW,
+    usage: renderCommandUsage({ name: ISSUE_WORKFLOW, args: issueArgs() }),
+    shipped: true,
+    roles,
+  };
+}
+
+function renderRunTarget(run: CommandDefinition['run']): string {
+  if (run.kind === 'shell') return run.command;
+  return run.kind === 'agent' ? `agent ${run.agent}` : `pipeline ${run.pipeline}`;
+}
+
+interface Selection {
+  readonly tasks?: readonly string[];
+  readonly phases?: readonly string[];
+  readonly roles?: readonly string[];
+  readonly concurrency: number;
+}
+
+function renderSelection({ tasks, phases, roles, concurrency }: Selection): string {
+  const parts = [
+    tasks === undefined ? [] : [`tasks ${tasks.join(', ')}`],
+    phases === undefined ? [] : [`in ${phases.join(', ')}`],
+    roles === undefined ? [] : [`for ${roles.join(', ')}`],
+  ].flat();
+  return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once`;
+}
+
+function renderRunbook(runbook: Runbook): string {
+  const { workflows, commands, pipelines, agents, workers } = listRunbook(runbook);
+  const sections = [
+    renderSection(
+      'Commands',
+      commands.map(({ usage, runs: what }) => [usage, what]),
+    ),
+    renderSection(
+      'Pipelines',
+      pipelines.map(({ usage, steps }) => [usage, steps.join(' → ')]),
+    ),
+    renderSection(
+      'Agents',
+      agents.map(({ usage, runs: what }) => [usage, what]),
+    ),
+    renderSection(
+      'Workers',
+      workers.map(({ name, takes: what, runs: how }) => [name, `${what}: ${how}`]),
+    ),
+    renderSection(
+      'Workflows, shipped with Baton',
+      workflows.map(({ usage, roles }) => [
+        usage,
+        roles.map(({ role, runs: what }) => `${role} (${what})`).join(' → '),
+      ]),
+    ),
+  ].filter((text) => text !== '');
+  return sections.join('\n');
+}
+
+function renderSection(title: string, rows: readonly (readonly [string, string])[]): string {
+  if (rows.length === 0) return '';
+  const width = Math.max(...rows.map(([left]) => left.length));
+  const lines = rows.map(([left, right]) => `  ${printable(left.padEnd(width))}  ${firstLine(right)}`);
+  return `${[`${title}:`, ...lines].join('\n')}\n`;
+}
+
+function firstLine(text: string): string {
+  const [line = '', ...more] = text.split('\n');
+  return printable(more.length === 0 ? line : `${line} …`);
+}

@@ -1,0 +1,284 @@
+import { describe, expect, it } from 'vitest';
+import {
+  parseStatus,
+  type AgentView,
+  type AttentionView,
+  type DecisionView,
+  type PipelineView,
+  type StatusView,
+  type StepView,
+} from '../run/views.ts';
+import { describeFault, renderStatus, type RenderStatusOptions } from './render-status.ts';
+import { widthOf } from '../text-width.ts';
+
+const now = new Date('2026-03-01T12:00:00Z');
+const options: RenderStatusOptions = { columns: 80, rows: 24, now, colors: false };
+const NOTHING: StatusView = {
+  seq: 0,
+  allClear: true,
+  summary: 'the verdict of the daemon',
+  needsYou: [],
+  attention: [],
+  pipelines: [],
+  agents: [],
+  tasks: [],
+};
+
+const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
+  id,
+  name: 'fixer',
+  status: 'running',
+  run: 'scripted',
+  outcome: null,
+  pipelineId: null,
+  step: null,
+  taskId: null,
+  worker: null,
+  since: '2026-03-01T11:57:00Z',
+  reason: null,
+  decisionId: null,
+  process: 'running',
+  pid: null,
+  log: null,
+  interactive: false,
+  attached: null,
+  ...more,
+});
+
+const step = (name: string, status: string, more: Partial<StepView> = {}): StepView => ({
+  name,
+  status,
+  since: '2026-03-01T11:59:55Z',
+  reason: null,
+  agentId: null,
+  childId: null,
+  visits: 1,
+  output: null,
+  log: null,
+  ...more,
+});
+
+const pipeline = (id: string, steps: readonly StepView[], more: Partial<PipelineView> = {}): PipelineView => ({
+  id,
+  name: 'ship',
+  status: 'running',
+  parentId: null,
+  parentStep: null,
+  taskId: null,
+  since: '2026-03-01T10:00:00Z',
+  endedAt: null,
+  reason: null,
+  decisionId: null,
+  workspace: null,
+  steps,
+  ...more,
+});
+
+const decision = (id: string, more: Partial<DecisionView> = {}): DecisionView => ({
+  id,
+  source: 'stop',
+  title: 'Pipeline needs attention: ship',
+  context: 'Agent tried to stop without signaling completion',
+  options: [],
+  agentId: null,
+  pipelineId: null,
+  taskId: null,
+  openedAt: '2026-02-27T12:00:00Z',
+  result: null,
+  ...more,
+});
+
+const blocked = (id: string, more: Partial<AttentionView> = {}): AttentionView => ({
+  kind: 'blocked',
+  count: 1,
+  title: `Task is blocked: ${id} do it`,
+  context: 'on_dead: fail',
+  next: `baton task unblock ${id} --reason "…"`,
+  ...more,
+});
+
+const busy: StatusView = {
+  seq: 0,
+  allClear: false,
+  summary: 'the summary of the daemon',
+  needsYou: [decision('d1d1d1d1-0000')],
+  attention: [],
+  pipelines: [
+    pipeline(
+      'p1p1p1p1-0000',
+      [
+        step('build', 'done'),
+        step('review', 'waiting', { reason: 'on_stop: escalate', visits: 2 }),
+        step('checks', 'running'),
+        step('deploy', 'pending', { visits: 0 }),
+      ],
+      { status: 'waiting', taskId: 'P0.1' },
+    ),
+    pipeline('p2p2p2p2-0000', [step('lint', 'running')], {
+      name: 'checks',
+      parentId: 'p1p1p1p1-0000',
+      parentStep: 'checks',
+    }),
+  ],
+  agents: [
+    agent('a1a1a1a1-0000', {
+      name: 'reviewer',
+      status: 'escalated',
+      pipelineId: 'p1p1p1p1-0000',
+      step: 'review',
+    }),
+    agent('a2a2a2a2-0000', { taskId: 'P0.2' }),
+  ],
+  tasks: [
+    ['todo', 4],
+    ['in_progress', 2],
+    ['blocked', 0],
+    ['done', 9],
+  ],
+};
+
+it('shows how far the first copy of the repository is', () => {
+  const importing = 'Receiving objects: 45% (9/20)';
+  const lines = renderStatus({ ...NOTHING, importing }, options);
+  expect(lines.slice(0, 2)).toEqual(['the verdict of the daemon', `Copying the repository: ${importing}`]);
+});
+
+it('names a daemon that does not answer once, and the cause of anything else', () => {
+  const hung = { code: 'no-answer', message: 'the daemon does not answer (pid 7)', hint: 'kill -CONT 7' };
+  const away = { code: 'daemon-away', message: 'nobody answers', hint: 'baton up' };
+  expect(describeFault(hung)).toBe('The daemon does not answer (pid 7)');
+  expect(describeFault(away)).toBe('The daemon is away: nobody answers');
+});
+
+describe('renderTree', () => {
+  it('shows what needs a person, what runs, and the tasks', () => {
+    expect(renderStatus(busy, options)).toEqual([
+      'the summary of the daemon',
+      'needs you',
+      '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
+      '             Agent tried to stop without signaling completion',
+      '             baton decision show d1d1d1d1',
+      'pipelines (1 waiting)',
+      '  ! ship p1p1p1p1 waiting 2h task P0.1',
+      '    ├ ✓ build',
+      '    ├ ! review (try 2) waiting 5s on_stop: escalate',
+      '    │ ! reviewer a1a1a1a1 escalated 3m',
+      '    ├ ● checks running 5s',
+      '    │ ● checks p2p2p2p2 running 2h',
+      '    │   └ ● lint running 5s',
+      '    └ · deploy',
+      'agents (1 running)',
+      '  ● fixer a2a2a2a2 running 3m task P0.2',
+      'tasks 4 todo, 2 in_progress, 9 done',
+    ]);
+  });
+
+  it('shows the verdict of the daemon as it stands, and makes none of its own', () => {
+    expect(renderStatus(NOTHING, options)).toEqual(['the verdict of the daemon']);
+    expect(renderStatus(parseStatus({}), options)).toEqual(['The daemon does not report whether anything needs you.']);
+    const painted = renderStatus({ ...NOTHING, allClear: false }, { ...options, colors: true });
+    expect(painted[0]).toBe('\u001B[1;33mthe verdict of the daemon\u001B[0m');
+  });
+
+  const since = new Date('2026-03-01T11:59:00Z');
+
+  it.each([
+    ['daemon-away', 'nobody answers', 'Start it with: baton up', 'The daemon is away'],
+    ['no-answer', 'the daemon went away before it answered', 'See whether it runs: baton up', 'The daemon is away'],
+    ['no-answer', 'the daemon does not answer (pid 7)', 'kill -CONT 7', 'The daemon does not answer'],
+    ['project-busy', 'its ledger is locked', 'Wait', 'There is no status'],
+  ])('shows no verdict without an answer: %s, %s', (code, message, hint, title) => {
+    const away = { since, why: { code, message, hint } };
+    const lines = renderStatus(NOTHING, { ...options, columns: Infinity, away });
+    expect(lines[0]?.replace(/\d\d:\d\d:00/, '12:00')).toBe(`${title} since 12:00. ${hint}`);
+    expect(lines[1]).toBe(`This is how things stood 1m ago; agents go on meanwhile. (${message})`);
+    expect(lines.join('\n')).not.toContain('verdict');
+  });
+
+  it('shows what needs a person besides decisions, with the command to type', () => {
+    const attention = [blocked('K1')];
+    expect(renderStatus({ ...NOTHING, attention, tasks: [['blocked', 1]] }, options)).toEqual([
+      'the verdict of the daemon',
+      'needs you',
+      '  ! Task is blocked: K1 do it',
+      '    on_dead: fail',
+      '    baton task unblock K1 --reason "…"',
+      'tasks 1 blocked',
+    ]);
+    const short = renderStatus({ ...busy, attention }, { ...options, columns: Infinity, rows: 12 });
+    expect(short).toContain('  ! Task is blocked: K1 do it  baton task unblock K1 --reason "…"');
+  });
+
+  it('leaves out what is not under way where there is little room', () => {
+    expect(renderStatus(busy, { ...options, rows: 14 })).toEqual([
+      'the summary of the daemon',
+      'needs you',
+      '  ! d1d1d1d1 Pipeline needs attention: ship 2d',
+      'pipelines (1 waiting)',
+      '  ! ship p1p1p1p1 waiting 2h task P0.1',
+      '    ├ ! review (try 2) waiting 5s on_stop: escalate',
+      '    │ ! reviewer a1a1a1a1 escalated 3m',
+      '    └ ● checks running 5s',
+      '      ● checks p2p2p2p2 running 2h',
+      '        └ ● lint running 5s',
+      'agents (1 running)',
+      '  ● fixer a2a2a2a2 running 3m task P0.2',
+      'tasks 4 todo, 2 in_progress, 9 done',
+    ]);
+  });
+
+  it('keeps to its height with a thousand agents, and counts the rest', () => {
+    const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
+    const lines = renderStatus({ ...busy, agents }, { ...options, rows: 20 });
+    expect(lines).toHaveLength(20);
+    const shown = lines.filter((line) => line.includes('● fixer')).length;
+    expect(shown).toBeGreaterThan(2);
+    expect(lines.at(-2)).toBe(`  … ${1000 - shown} more: baton agent list`);
+    expect(lines.at(-1)).toContain('tasks');
+  });
+
+  it('gives every section a place, and what needs a person the most', () => {
+    const needsYou = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
+    const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
+    const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
+    const lines = renderStatus({ ...NOTHING, needsYou, agents, pipelines }, options);
+    expect(lines).toHaveLength(24);
+    expect(lines.filter((line) => line.includes('  ! decision')).length).toBe(15);
+    expect(lines.slice(-7)).toEqual([
+      '  … 35 more: baton decision list',
+      'pipelines (30 running)',
+      '  ● ship pipeline running 2h',
+      '  … 29 more: baton pipeline list',
+      'agents (1000 running)',
+      '  ● fixer agent0 running 3m',
+      '  … 999 more: baton agent list',
+    ]);
+  });
+
+  it.each([1, 2, 3, 5, 8])('keeps to %i rows', (rows) => {
+    expect(renderStatus(busy, { ...options, rows }).length).toBeLessThanOrEqual(rows);
+  });
+
+  it.each([1, 7, 20, 41])('keeps to %i columns, wide characters counted twice', (columns) => {
+    const wide = { ...busy, agents: [agent('a3', { name: '修正する人👩‍🚀', reason: '語'.repeat(100) })] };
+    for (const line of renderStatus(wide, { ...options, columns })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+  });
+
+  it('colours without changing the text', () => {
+    const painted = renderStatus(busy, { ...options, colors: true });
+    // oxlint-disable-next-line no-control-regex
+    expect(painted.map((line) => line.replaceAll(/\u001B\[[\d;]*m/g, ''))).toEqual(renderStatus(busy, options));
+    expect(painted.join('')).toContain('\u001B[1;33m!\u001B[0m');
+  });
+
+  it('obeys nothing that agents write', () => {
+    const hostile = { ...NOTHING, agents: [agent('x', { name: '\u001B[2J\u0007\u202Ename\nnew line' })] };
+    const [, , line] = renderStatus(hostile, options);
+    expect(line).toBe('  ● \\u001b[2J\\u0007\\u202ename · new line x running 3m');
+  });
+
+  it('is not led astray by a pipeline that is its own parent', () => {
+    const ring = pipeline('p', [step('again', 'running')], { parentId: 'p', parentStep: 'again' });
+    expect(renderStatus({ ...NOTHING, pipelines: [ring] }, options).length).toBeLessThan(24);
+  });
+});

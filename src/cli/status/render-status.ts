@@ -1,0 +1,139 @@
+import type { ApiError } from '../../api/answer.ts';
+import { NOT_ANSWERING } from '../../api/client/not-answering.ts';
+import type { AgentView, AttentionView, DecisionView, StatusView } from '../run/views.ts';
+import { shortId } from '../run/views.ts';
+import { renderAge } from './ago.ts';
+import { fillSections, type StatusItem, type StatusSection } from './fill-sections.ts';
+import { paint, signOf, type Piece } from './paint.ts';
+import { agentPieces, findAgentsBySteps, pipelineItem } from './pipeline-item.ts';
+
+export interface RenderStatusOptions {
+  readonly columns: number;
+  /** At most so many lines; what does not fit is counted. Left out: everything is shown. */
+  readonly rows?: number;
+  readonly now: Date;
+  readonly colors: boolean;
+  /** If there is no answer of the daemon: since when, and why. What is shown is then how things stood. */
+  readonly away?: Away;
+}
+
+export interface Away {
+  /** When the answer that is shown was asked for, or the first one that did not come. */
+  readonly since: Date;
+  readonly why: ApiError;
+}
+
+/** Without an answer there is no verdict, only this. */
+function describeAway({ code, message }: ApiError): string {
+  const isHung = code === 'no-answer' && message.startsWith(NOT_ANSWERING);
+  return isHung ? 'The daemon does not answer' : AWAY_CODES.has(code) ? 'The daemon is away' : 'There is no status';
+}
+
+/** The same with its cause, in one sentence without a full stop. */
+export function describeFault(error: ApiError): string {
+  const { message } = error;
+  const title = describeAway(error);
+  return message.startsWith(NOT_ANSWERING) ? `${title}${message.slice(NOT_ANSWERING.length)}` : `${title}: ${message}`;
+}
+
+/** No daemon runs, or the connection to it was lost. */
+const AWAY_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
+
+/** What runs and what needs a person, as lines for a terminal. Pure. */
+export function renderStatus(status: StatusView, options: RenderStatusOptions): string[] {
+  const head = renderHead(status, options);
+  const foot = renderFoot(status);
+  const left = (options.rows ?? Infinity) - head.length - foot.length;
+  const body = fillSections(sectionsOf(status, options.now.getTime()), left);
+  const lines = [...head, ...body, ...foot].slice(0, options.rows ?? Infinity);
+  return lines.map((pieces) => paint(pieces, options));
+}
+
+type Line = readonly Piece[];
+
+/** The line that is always there: the daemon's verdict, or that there is none. */
+function renderHead({ allClear, summary, importing }: StatusView, { away, now }: RenderStatusOptions): Line[] {
+  if (away !== undefined) {
+    const since = away.since.toTimeString().slice(0, 8);
+    const age = renderAge(away.since.toISOString(), now.getTime());
+    return [
+      [
+        [`${describeAway(away.why)} since ${since}.`, 'bad'],
+        [` ${away.why.hint}`, 'bold'],
+      ],
+      [[`This is how things stood ${age} ago; agents go on meanwhile. (${away.why.message})`, 'dim']],
+    ];
+  }
+  const copying: Line[] = importing === undefined ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];
+  return [[[summary, allClear ? 'good' : 'call']], ...copying];
+}
+
+function sectionsOf(status: StatusView, nowMs: number): StatusSection[] {
+  const { needsYou, attention, pipelines, agents } = status;
+  const crew = findAgentsBySteps(status);
+  const shown = new Set(pipelines.map(({ id }) => id));
+  const alone = agents.filter(({ pipelineId }) => pipelineId === null || !shown.has(pipelineId));
+  const roots = pipelines.filter(({ parentId }) => parentId === null || !shown.has(parentId));
+  return [
+    {
+      title: [['needs you', 'bold']],
+      more: attention.length === 0 ? 'baton decision list' : 'baton status',
+      items: [...needsYou.map((decision) => decisionItem(decision, nowMs)), ...attention.map(attentionItem)],
+    },
+    {
+      title: [
+        ['pipelines', 'bold'],
+        [renderCounts(roots), 'dim'],
+      ],
+      more: 'baton pipeline list',
+      items: roots.map((pipeline) => pipelineItem(pipeline, crew, nowMs)),
+    },
+    {
+      title: [
+        ['agents', 'bold'],
+        [renderCounts(alone), 'dim'],
+      ],
+      more: 'baton agent list',
+      items: alone.map((agent) => agentItem(agent, nowMs)),
+    },
+  ];
+}
+
+function decisionItem({ id, title, context, openedAt }: DecisionView, nowMs: number) {
+  const brief: Line = [
+    ['  '],
+    signOf('waiting'),
+    [` ${shortId(id)} `, 'bold'],
+    [`${title} `],
+    [renderAge(openedAt, nowMs), 'dim'],
+  ];
+  const why: Line[] = context === '' ? [] : [[[UNDER_ID], [context, 'dim']]];
+  const next: Line = [[UNDER_ID], [`baton decision show ${shortId(id)}`, 'bold']];
+  return { brief: [brief], full: [brief, ...why, next] };
+}
+
+const UNDER_ID = ' '.repeat(13);
+
+function attentionItem({ title, context, next }: AttentionView): StatusItem {
+  const head: Line = [['  '], signOf('waiting'), [` ${title}`]];
+  const command: Piece = [next, 'bold'];
+  const why: Line[] = context === '' ? [] : [[['    '], [context, 'dim']]];
+  return { brief: [[...head, ['  '], command]], full: [head, ...why, [['    '], command]] };
+}
+
+function agentItem(agent: AgentView, nowMs: number) {
+  const line: Line = [['  '], ...agentPieces(agent, nowMs)];
+  return { brief: [line], full: [line] };
+}
+
+function renderCounts(runs: readonly { readonly status: string }[]): string {
+  const byStatus = Map.groupBy(runs, ({ status }) => status);
+  const words = [...byStatus].map(([status, those]) => `${those.length} ${status}`);
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+}
+
+function renderFoot({ tasks }: StatusView): Line[] {
+  const some = tasks.filter(([, count]) => count > 0);
+  if (some.length === 0) return [];
+  return [[['tasks', 'bold'], [` ${some.map(([status, count]) => `${count} ${status}`).join(', ')}`]]];
+}

@@ -1,0 +1,151 @@
+import type { ParsedArguments } from '../command.ts';
+import { numberOption, operationCommand, pickOptions, type CommandInput } from '../operation-command.ts';
+import { readDocumentArgument } from '../operation-input.ts';
+import { printableFields } from '../fields.ts';
+import { SELF_APPROVE_OPTION, selfApprovalCall } from '../self-approve.ts';
+import { findPromptPath } from './prompt-path.ts';
+
+export const taskAddCommand = operationCommand({
+  name: 'task add',
+  summary: 'Add a task',
+  examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
+  args: [{ name: 'ID', about: 'Its id, as in P0.1.2, T042 or 123' }],
+  options: [
+    { name: 'title', value: 'TEXT', needed: true, about: 'What is to be done' },
+    { name: 'after', value: 'A,B', about: 'Tasks that must be done before' },
+    { name: 'priority', value: 'N', about: 'The larger, the sooner (0)' },
+    { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
+    { name: 'role', value: 'ROLE', about: 'The role whose turn it is' },
+    { name: 'prompt', value: 'FILE', about: 'A file in the repository that says more' },
+    { name: 'epic', value: 'ID', about: 'The epic it belongs to' },
+    { name: 'prd', value: 'ID', about: 'The PRD it belongs to' },
+  ],
+  operation: 'task_create',
+  input: (given, io) => {
+    const priority = numberOption(given, 'priority');
+    if ('usage' in priority) return priority;
+    const prompt = findPromptPath(given, io);
+    if ('usage' in prompt) return prompt;
+    if (!given.options.has('title')) return { usage: '--title TEXT is missing: say what is to be done' };
+    const after = given.options
+      .get('after')
+      ?.split(',')
+      .map((id) => id.trim())
+      .filter((id) => id !== '');
+    const names = {
+      title: 'title',
+      phase: 'phase',
+      role: 'role',
+      epic: 'epic_id',
+      prd: 'prd_id',
+    };
+    const { prompt_file } = prompt;
+    return {
+      value: { task_id: given.args[0], ...pickOptions(given, names), after, priority: priority.value, prompt_file },
+    };
+  },
+  show: (result) => `Added ${printableFields(result)['task_id']} (number ${printableFields(result)['n']}).\n`,
+});
+
+export const taskUpdateCommand = operationCommand({
+  name: 'task update',
+  summary: 'Update the progress or the status of a task',
+  examples: ['baton task update P0.1.1 --status in_progress --progress 40', 'baton task update P0.1.1 --status done'],
+  args: [{ name: 'ID', about: 'The task' }],
+  options: [
+    {
+      name: 'status',
+      value: 'STATUS',
+      needed: true,
+      about: 'todo, in_progress, blocked (with notes) or done (after a thought record)',
+    },
+    { name: 'progress', value: 'N', about: '0 to 100' },
+    { name: 'notes', value: 'TEXT', about: 'One or two sentences' },
+    SELF_APPROVE_OPTION,
+  ],
+  before: (given) => selfApprovalCall(given.args[0], given),
+  operation: 'task_update',
+  input: (given) => {
+    const progress = numberOption(given, 'progress');
+    if ('usage' in progress) return progress;
+    if (!given.options.has('status')) return { usage: '--status STATUS is missing' };
+    return {
+      value: {
+        task_id: given.args[0],
+        ...pickOptions(given, { status: 'status', notes: 'notes' }),
+        progress: progress.value,
+      },
+    };
+  },
+  show: (result) => `${printableFields(result)['task_id']} is ${printableFields(result)['status']}.\n`,
+});
+
+export const taskCompleteCommand = operationCommand({
+  name: 'task complete',
+  summary: 'Record what was done and complete the task',
+  examples: [
+    'baton task complete P0.1.1 record.json',
+    'baton task complete P0.1.1 --waive "done by hand, nothing to record"',
+  ],
+  args: [
+    { name: 'ID', about: 'The task' },
+    { name: 'FILE|-', about: 'The thought record', optional: true },
+  ],
+  options: [
+    { name: 'waive', value: 'REASON', about: 'Operators only: complete without a record; the waiver is recorded' },
+    SELF_APPROVE_OPTION,
+  ],
+  before: (given) => selfApprovalCall(given.args[0], given),
+  operation: ({ options }) => (options.has('waive') ? 'task_waive' : 'task_complete'),
+  input: async (given, io) => {
+    const [task_id, file] = given.args;
+    const reason = given.options.get('waive');
+    if (reason !== undefined) return { value: { task_id, reason } };
+    if (file === undefined) return { usage: 'name the thought record: FILE, or - for standard input' };
+    const record = await readDocumentArgument(file, 'thought', io);
+    if (!('value' in record)) return record;
+    const about = 'task_id' in record.value ? record.value.task_id : undefined;
+    if (about !== task_id) return { usage: `the record is about ${String(about)}, not ${task_id}` };
+    return { value: record.value };
+  },
+  show: (result) => `${printableFields(result)['task_id']} is done.\n`,
+});
+
+/** What only operators may do to a task, with a reason. */
+const withReason = {
+  args: [{ name: 'ID', about: 'The task' }],
+  options: [{ name: 'reason', value: 'TEXT', needed: true, about: 'Why: it is recorded' }],
+  input: (given: ParsedArguments): CommandInput => {
+    const reason = given.options.get('reason');
+    return reason === undefined
+      ? { usage: '--reason TEXT is missing: it is recorded' }
+      : { value: { task_id: given.args[0], reason } };
+  },
+};
+
+export const taskUnblockCommand = operationCommand({
+  ...withReason,
+  name: 'task unblock',
+  summary: 'Return a blocked task to the phase that was blocked',
+  examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
+  operation: 'task_unblock',
+  show: (result) => `Unblocked ${printableFields(result)['task_id']}.\n`,
+});
+
+export const taskCancelCommand = operationCommand({
+  ...withReason,
+  name: 'task cancel',
+  summary: 'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
+  examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
+  operation: 'task_cancel',
+  show: (result) => `Cancelled ${printableFields(result)['task_id']}.\n`,
+});
+
+export const taskReinstateCommand = operationCommand({
+  ...withReason,
+  name: 'task reinstate',
+  summary: 'Reinstate a completed or cancelled task, from IMPLEMENTATION',
+  examples: ['baton task reinstate P0.1.1 --reason "it is wanted after all"'],
+  operation: 'task_reinstate',
+  show: (result) => `Reinstated ${printableFields(result)['task_id']}.\n`,
+});

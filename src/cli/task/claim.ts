@@ -1,0 +1,83 @@
+import { printableFields } from '../fields.ts';
+import { operationCommand, pickOptions } from '../operation-command.ts';
+import { MAX_WAIT_MS } from './read.ts';
+import { reportBlockers } from './say-what-it-waits-for.ts';
+import { SELF_APPROVE_OPTION, selfApprovalCall } from '../self-approve.ts';
+import { shellWord } from '../../agents/shell-quote.ts';
+
+export const taskClaimCommand = operationCommand({
+  name: 'task claim',
+  summary: 'Claim a task; without ID, the next one',
+  examples: [
+    'baton task claim P0.1.1 --as ada',
+    'export BATON_TOKEN=$(baton task claim --as ada --wait --json | jq -r .token)',
+  ],
+  args: [{ name: 'ID', about: 'The task', optional: true }],
+  options: [
+    {
+      name: 'as',
+      value: 'NAME',
+      needed: true,
+      about: 'A name that people recognise; who answers for the work is your token',
+    },
+    { name: 'role', value: 'ROLE', about: 'The role you play; without it you cannot send handoffs' },
+    { name: 'wait', about: 'Wait until it, or any, can be claimed' },
+    { name: 'worktree', about: 'Make a git worktree for it, in which git refuses whoever loses the claim' },
+    SELF_APPROVE_OPTION,
+  ],
+  before: (given) => selfApprovalCall(given.args[0], given),
+  operation: 'task_claim',
+  input: (given) => {
+    const [task_id] = given.args;
+    if (!given.options.has('as')) return { usage: '--as NAME is missing: say who works on it' };
+    const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
+    return {
+      value: {
+        ...(task_id === undefined ? {} : { task_id }),
+        ...pickOptions(given, { as: 'as', role: 'role' }),
+        ...wait,
+      },
+    };
+  },
+  meanwhile: (given, io) => {
+    const [id] = given.args;
+    return id !== undefined && given.options.has('wait') ? reportBlockers(id, given, io) : undefined;
+  },
+  also: (result, { options }) => {
+    if (!options.has('worktree')) return undefined;
+    const { token = '', task_id } = printableFields(result);
+    const undo = { operation: 'task_release', input: { task_id, reason: 'no worktree could be made' } };
+    return { operation: 'task_worktree', token, undo };
+  },
+  show: (result) => {
+    const { task_id, epoch, token, expires_at, path, next_role } = printableFields(result);
+    const worktree = path === undefined ? '' : `cd ${shellWord(path)}\n`;
+    // A comment for a shell that is given all of this.
+    const role =
+      next_role === undefined
+        ? ''
+        : `# It waits for the role ${next_role}. Without --role ${next_role} you can work on it, but send no handoff.\n`;
+    return `Claimed ${task_id}, epoch ${epoch}, until ${expires_at}.\n${role}export BATON_TOKEN=${token}\n${worktree}`;
+  },
+});
+
+export const taskHeartbeatCommand = operationCommand({
+  name: 'task heartbeat',
+  summary: 'Renew your claim',
+  examples: ['baton task heartbeat P0.1.1'],
+  args: [{ name: 'ID', about: 'The task' }],
+  operation: 'task_heartbeat',
+  input: ({ args: [task_id] }) => ({ value: { task_id } }),
+  show: (result) => `Renewed until ${printableFields(result)['expires_at']}.\n`,
+});
+
+export const taskReleaseCommand = operationCommand({
+  name: 'task release',
+  summary: 'Release your claim; an operator can revoke any claim',
+  examples: ['baton task release P0.1.1 --reason "needs somebody who knows the parser"'],
+  args: [{ name: 'ID', about: 'The task' }],
+  options: [{ name: 'reason', value: 'TEXT', about: 'Why, for whoever comes next' }],
+  operation: 'task_release',
+  input: (given) => ({ value: { task_id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
+  show: (result) => `Released ${printableFields(result)['task_id']}.\n`,
+});

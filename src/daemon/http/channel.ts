@@ -1,0 +1,200 @@
+import type { Duplex } from 'node:stream';
+import type { Answer, ApiError } from '../../api/answer.ts';
+import { OPERATIONS } from '../../api/operations/registry.ts';
+import { FrameReader, renderFrame } from '../../api/client/frames.ts';
+import type { IncomingCall } from '../dispatch.ts';
+import { SERVER_LIMITS } from '../limits.ts';
+import { decodeProjectPath, isIdempotencyKey } from './request-words.ts';
+import { DAEMON_STOPPING, TOO_MANY_REQUESTS } from './respond.ts';
+import type { CallerIdentity, AccessTokens } from '../tokens.ts';
+import type { ActiveCalls } from './under-way.ts';
+
+export interface ChannelOptions {
+  /** Who opened it, and what about: for the calls that do not say otherwise. */
+  readonly identity: CallerIdentity;
+  readonly token: string;
+  readonly projectPath: string | undefined;
+  readonly tokens: AccessTokens;
+  /** Why this connection may not act under the identity of a token that a call brings. */
+  readonly refuse: (identity: CallerIdentity) => ApiError | undefined;
+  readonly underWay: ActiveCalls;
+  readonly isStopping: () => boolean;
+  readonly dispatch: (said: IncomingCall) => Promise<Answer>;
+}
+
+/**
+ * Many calls over one connection, each answered when its answer is ready: what our own clients speak. See `api/frames.ts`. The same
+ * operations, tokens and limits as over plain HTTP, without a head for each of them, and with one write for all that is ready.
+ */
+export class OperationChannel {
+  readonly #socket: Duplex;
+  readonly #options: ChannelOptions;
+  readonly #calls = new Map<string, AbortController>();
+  /** Those under way whose callers do not want the answer any more. */
+  readonly #calledOff = new Set<string>();
+  readonly #granted = new Map<string, GrantedClaim>();
+  #unsent = '';
+
+  private constructor(socket: Duplex, options: ChannelOptions) {
+    this.#socket = socket;
+    this.#options = options;
+  }
+
+  /** Serves what comes over a socket until it is closed; `head` is what has come already. */
+  static serve(socket: Duplex, head: Buffer, options: ChannelOptions): void {
+    const channel = new OperationChannel(socket, options);
+    const reader = new FrameReader({
+      bodyBytes: SERVER_LIMITS.bodyBytes,
+      bodyBytesOf: ([, , operation = '']) => OPERATIONS.get(operation)?.maxBytes,
+      onFrame: (words, body) => channel.#receive(words, body),
+    });
+    const take = (chunk: Buffer): void => {
+      if (!reader.push(chunk)) socket.destroy();
+    };
+    socket.on('data', take);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => channel.#abandon());
+    // Whoever does not take answers gets no further ones made.
+    socket.on('drain', () => socket.resume());
+    if (head.length > 0) take(head);
+  }
+
+  #receive(words: readonly string[], body: Buffer | undefined): boolean {
+    const [verb, id = '', operation = '', key = '', token = '', path = ''] = words;
+    if (!/^\d{1,15}$/.test(id)) return false;
+    if (verb === 'cancel') this.#cancel(id);
+    else if (verb === 'call' && words.length === CALL_FIELD_COUNT)
+      void this.#call({ id, operation, key, token, path, body });
+    else return false;
+    return true;
+  }
+
+  async #call({ id, operation, key, token, path, body }: ReceivedCall): Promise<void> {
+    const { underWay, dispatch } = this.#options;
+    const refusal = this.#findRefusal(id, key, body);
+    const identity = this.#identify(token);
+    const projectPath = path === '' ? this.#options.projectPath : decodeProjectPath(path);
+    if (refusal !== undefined || identity === undefined || projectPath === null || body === undefined) {
+      this.#answer(id, refusal ?? (identity === undefined ? BAD_TOKEN : BAD_PATH));
+      return;
+    }
+    const error = token === '' ? undefined : this.#options.refuse(identity);
+    if (error !== undefined) {
+      this.#answer(id, { ok: false, error });
+      return;
+    }
+    const controller = underWay.enter();
+    this.#calls.set(id, controller);
+    const who = token === '' ? this.#options.token : token;
+    const said = { operation, identity, token: who, projectPath, body, key, signal: controller.signal };
+    const answer = await dispatch(said);
+    this.#calls.delete(id);
+    underWay.leave(controller);
+    if (operation === 'task_claim' && answer.ok) this.#noteGrant(id, answer.result);
+    if (this.#calledOff.delete(id)) this.#releaseClaim(id);
+    this.#answer(id, answer);
+  }
+
+  #findRefusal(id: string, key: string, body: Buffer | undefined): Refused | undefined {
+    const { underWay, isStopping } = this.#options;
+    if (isStopping()) return DAEMON_STOPPING;
+    if (body === undefined) return TOO_LARGE;
+    if (!isIdempotencyKey(key) || this.#calls.has(id)) return BAD_CALL;
+    const isBusy = underWay.size >= SERVER_LIMITS.requestsTogether || this.#calls.size >= SERVER_LIMITS.callsPerChannel;
+    return isBusy ? TOO_MANY_REQUESTS : undefined;
+  }
+
+  #identify(token: string): CallerIdentity | undefined {
+    return token === '' ? this.#options.identity : this.#options.tokens.identify(token);
+  }
+
+  #cancel(id: string): void {
+    const controller = this.#calls.get(id);
+    if (controller === undefined) {
+      this.#releaseClaim(id);
+      return;
+    }
+    this.#calledOff.add(id);
+    controller.abort();
+  }
+
+  /**
+   * A caller that calls off has not heard the answer, although it may be on its way. A claim that nobody knows of would keep the task
+   * from everybody until it expires: it is released. (One whose connection is lost may come back and ask with the same key.)
+   */
+  #releaseClaim(id: string): void {
+    const granted = this.#granted.get(id);
+    const identity = granted === undefined ? undefined : this.#options.tokens.identify(granted.token);
+    this.#granted.delete(id);
+    if (granted === undefined || identity === undefined) return;
+    const { task_id, token } = granted;
+    const body = Buffer.from(JSON.stringify({ task_id, reason: CALLER_GONE_REASON }));
+    const said = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
+    void this.#options.dispatch(said);
+  }
+
+  #noteGrant(id: string, result: unknown): void {
+    if (!isGranted(result)) return;
+    this.#granted.set(id, result);
+    const [oldest] = this.#granted.keys();
+    if (this.#granted.size > SERVER_LIMITS.callsPerChannel && oldest !== undefined) this.#granted.delete(oldest);
+  }
+
+  #answer(id: string, answer: Answer): void {
+    if (this.#unsent === '') process.nextTick(() => this.#flush());
+    this.#unsent += renderFrame(`answer ${id}`, JSON.stringify(answer));
+  }
+
+  #flush(): void {
+    const text = this.#unsent;
+    this.#unsent = '';
+    if (this.#socket.destroyed) return;
+    if (!this.#socket.write(text) && this.#socket.writableLength > SERVER_LIMITS.streamBytes) this.#socket.pause();
+  }
+
+  #abandon(): void {
+    for (const controller of this.#calls.values()) controller.abort();
+  }
+}
+
+interface ReceivedCall {
+  readonly id: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly token: string;
+  readonly path: string;
+  readonly body: Buffer | undefined;
+}
+
+interface GrantedClaim {
+  readonly task_id: string;
+  readonly token: string;
+}
+
+type Refused = { readonly ok: false; readonly error: ApiError };
+
+const CALL_FIELD_COUNT = 7;
+
+const CALLER_GONE_REASON = 'the caller had given up before the claim was granted';
+
+function isGranted(result: unknown): result is GrantedClaim {
+  if (typeof result !== 'object' || result === null || !('task_id' in result && 'token' in result)) return false;
+  return typeof result.task_id === 'string' && typeof result.token === 'string';
+}
+
+function refusedAnswer(code: string, message: string, hint: string): Refused {
+  return { ok: false, error: { code, message, hint } };
+}
+
+const BAD_TOKEN = refusedAnswer(
+  'bad-token',
+  'the token is not one of this daemon',
+  'Check BATON_TOKEN and BATON_STATE_DIR: tokens of one state folder are strangers in another.',
+);
+const BAD_PATH = refusedAnswer('bad-request', 'the path of the project is not well encoded', 'See docs/api.md.');
+const BAD_CALL = refusedAnswer('bad-request', 'a call has a number of its own and a key', 'See docs/api.md.');
+const TOO_LARGE = refusedAnswer(
+  'too-large',
+  `the body is larger than ${SERVER_LIMITS.bodyBytes} bytes`,
+  'Send less, or name a file instead of sending its content.',
+);

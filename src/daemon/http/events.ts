@@ -1,0 +1,96 @@
+import type { ServerResponse } from 'node:http';
+import type { EntryFeed } from '../project/entry-feed.ts';
+import { SERVER_LIMITS } from '../limits.ts';
+
+/**
+ * Sends the entries after `seq`, and then each as it becomes durable, as server-sent events whose ids are the entries'
+ * numbers. Resolves when the stream has ended, whoever ended it.
+ */
+export async function streamEvents(
+  response: ServerResponse,
+  feed: EntryFeed,
+  after: number,
+  signal: AbortSignal,
+  stallMs: number = SERVER_LIMITS.streamStallMs,
+): Promise<void> {
+  const bell = new WakeSignal();
+  const ring = (): void => bell.ring();
+  const leave = feed.follow(ring);
+  signal.addEventListener('abort', ring, { once: true });
+  response.once('close', ring);
+  openStream(response);
+  // A line of silence tells both sides that the other one lives; one that is still unsent says it as well.
+  const pulse = setInterval(
+    () => response.writableLength === 0 && response.write(':\n\n'),
+    SERVER_LIMITS.streamPulseMs,
+  );
+  try {
+    for (let seq = after; !signal.aborted && !response.destroyed;) {
+      const next = await feed.readAfter(seq);
+      if (next.seq === seq) await bell.wait();
+      else if (!(await writeText(response, next.text, signal, stallMs))) return;
+      seq = next.seq;
+    }
+  } finally {
+    clearInterval(pulse);
+    leave();
+    response.end();
+  }
+}
+
+function openStream(response: ServerResponse): void {
+  // Without a length and without chunks the stream ends with its connection, which is what a stream of events is.
+  response.removeHeader('transfer-encoding');
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  });
+  response.write(': baton\n\n');
+}
+
+/** False where the reader has taken nothing for so long that it is cut off. It resumes with the last id it has seen. */
+async function writeText(
+  response: ServerResponse,
+  text: string,
+  signal: AbortSignal,
+  stallMs: number,
+): Promise<boolean> {
+  if (response.write(text)) return true;
+  return new Promise((resolve) => {
+    const settle = (isTaken: boolean) => (): void => {
+      clearTimeout(stall);
+      response.off('drain', onDrain);
+      response.off('close', onEnd);
+      signal.removeEventListener('abort', onEnd);
+      if (!isTaken) response.destroy();
+      resolve(isTaken);
+    };
+    const [onDrain, onEnd] = [settle(true), settle(false)];
+    const stall = setTimeout(onEnd, stallMs);
+    response.once('drain', onDrain);
+    response.once('close', onEnd);
+    signal.addEventListener('abort', onEnd, { once: true });
+  });
+}
+
+/** Remembers that it was rung while nobody waited. */
+class WakeSignal {
+  #isRung = false;
+  #wake: (() => void) | undefined;
+
+  ring(): void {
+    this.#isRung = true;
+    this.#wake?.();
+  }
+
+  async wait(): Promise<void> {
+    if (!this.#isRung) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#isRung = false;
+  }
+}

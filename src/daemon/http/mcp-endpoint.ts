@@ -1,0 +1,110 @@
+import type { Answer, ApiError } from '../../api/answer.ts';
+import { VERSION } from '../../api/version.ts';
+import type { Backend } from '../../mcp/backend.ts';
+import type { McpConnection } from '../../mcp/connection.ts';
+import { createMcpHttp, type McpHttp } from '../../mcp/http.ts';
+import { closeSignal, sendResponse, toWebRequest } from '../../mcp/node-http.ts';
+import { createMcpServer } from '../../mcp/server.ts';
+import { dispatchCall, type DispatchOptions } from '../dispatch.ts';
+import { SERVER_LIMITS } from '../limits.ts';
+import { readBody } from './request-body.ts';
+import { sendAnswer } from './respond.ts';
+import { projectPathIn, type HttpExchange } from './route.ts';
+import type { AccessTokens } from '../tokens.ts';
+
+export interface McpEndpointOptions extends DispatchOptions {
+  readonly tokens: AccessTokens;
+}
+
+/** `/mcp`: the same operations, behind the same guards, for clients that speak MCP over HTTP. */
+export class McpEndpoint {
+  readonly #options: McpEndpointOptions;
+  readonly #http: McpHttp;
+  readonly #stopping = new AbortController();
+
+  constructor(options: McpEndpointOptions) {
+    this.#options = options;
+    this.#http = createMcpHttp(
+      (connection, projectPath) =>
+        createMcpServer(this.#backend(projectPath, connection), { connection, version: VERSION, takesToken: true }),
+      { maxSessions: SERVER_LIMITS.mcpSessions },
+    );
+  }
+
+  async handle({ request, response, identity, token, signal }: HttpExchange): Promise<void> {
+    if (identity.caller.kind === 'operator') return sendAnswer(response, { ok: false, error: NOT_FOR_OPERATORS });
+    const projectPath = projectPathIn(request);
+    if (projectPath === null) return sendAnswer(response, { ok: false, error: BAD_PATH });
+    const body = request.method === 'POST' ? await readBody(request) : EMPTY_BODY;
+    if (body === 'gone') return;
+    if (!body.ok) return sendAnswer(response, body, { closes: true });
+    const gone = closeSignal(response);
+    // Aborted although its sender is there: the daemon stops. Those who wait get their answers, streams without an end end.
+    const onEnd = (): void => void (response.destroyed || this.#stop());
+    if (signal.aborted) onEnd();
+    signal.addEventListener('abort', onEnd, { once: true });
+    const text = body.bytes.length === 0 ? undefined : Buffer.from(body.bytes).toString('utf8');
+    const guarded = { request: toWebRequest(request, text, gone), body: parseJson(text), token, projectPath };
+    await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
+  }
+
+  /** Those who wait are answered at once. A moment later all streams end, also those that only listen. */
+  #stop(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#stopping.abort();
+    setTimeout(() => void this.#http.close(), ANSWERING_MS).unref();
+  }
+
+  #backend(projectPath: string | undefined, opened: McpConnection): Backend {
+    return {
+      call: async (operation, input, { token = '', key, signal }): Promise<Answer> => {
+        const identity = this.#options.tokens.identify(token);
+        if (identity === undefined) return { ok: false, error: BAD_TOKEN };
+        if (identity.caller.kind === 'operator') return { ok: false, error: NOT_FOR_OPERATORS };
+        // Only the token in the header was admitted for this connection; an argument may name a claim, and no wider right.
+        if (identity.caller.kind === 'worker' && token !== opened.token) return { ok: false, error: BAD_TOKEN };
+        const said = {
+          operation,
+          identity,
+          token,
+          projectPath,
+          body: Buffer.from(JSON.stringify(input ?? {})),
+          key,
+          signal: AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]),
+        };
+        return dispatchCall(said, this.#options);
+      },
+    };
+  }
+}
+
+const ANSWERING_MS = 500;
+
+const EMPTY_BODY = { ok: true, bytes: new Uint8Array() } as const;
+
+/** What is not JSON is left to the transport, which knows how to say so. */
+function parseJson(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const NOT_FOR_OPERATORS: ApiError = {
+  code: 'forbidden',
+  message: 'an MCP client never acts for the operator',
+  hint: "Use the worker's token, in worker.token in the state folder, or that of a session.",
+};
+
+const BAD_TOKEN: ApiError = {
+  code: 'bad-token',
+  message: 'the token is not one of this daemon',
+  hint: 'Pass the token that task_claim gave you.',
+};
+
+const BAD_PATH: ApiError = {
+  code: 'bad-request',
+  message: 'baton-project-path is not well encoded',
+  hint: 'Percent-encode it.',
+};

@@ -1,0 +1,276 @@
+import { chmodSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ApiError } from '../../api/answer.ts';
+import { checkAccess, isAddressedToDaemon, type AccessResult, type Listener } from './access.ts';
+import { OperationChannel, type ChannelOptions } from './channel.ts';
+import { readDescriptorLimit } from './descriptor-limit.ts';
+import { WEBHOOK_PATH } from './github-webhook.ts';
+import { savePort, readSavedPort } from './kept-port.ts';
+import { SERVER_LIMITS } from '../limits.ts';
+import { causeOf, type Log } from '../log.ts';
+import { ThrottledLog } from '../rare-log.ts';
+import { TOO_MANY_CONNECTIONS, INTERNAL_ERROR, sendAnswer, DAEMON_STOPPING, TOO_MANY_REQUESTS } from './respond.ts';
+import { isOurVersion, projectPathIn, type HttpExchange } from './route.ts';
+import { ConnectionSlots, slotLimits } from './connections.ts';
+import { servePage } from './page.ts';
+import { SessionGuard } from './session-guard.ts';
+import { makeSocketPath, removeSocketFolder } from './socket-path.ts';
+import type { CallerIdentity, AccessTokens } from '../tokens.ts';
+import { ActiveCalls } from './under-way.ts';
+
+export interface DaemonServerOptions {
+  readonly stateDir: string;
+  readonly tokens: AccessTokens;
+  readonly log: Log;
+  readonly route: (exchange: HttpExchange) => Promise<void>;
+  readonly dispatch: ChannelOptions['dispatch'];
+  /** What comes from GitHub: it has no token, and is known by its signature. */
+  readonly webhook: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+/** The two doors of the daemon: a Unix socket and a port on loopback, with the same rules behind both. */
+export class DaemonServer {
+  readonly #options: DaemonServerOptions;
+  readonly #servers: HttpServer[] = [];
+  readonly #underWay = new ActiveCalls();
+  /** They are answered last, and not waited for. */
+  readonly #stopRequests = new ActiveCalls();
+  /** Connections that have become channels are no longer Node's to close. */
+  readonly #channels = new Set<Duplex>();
+  readonly #perSocket = new WeakMap<Socket, number>();
+  readonly #guard: SessionGuard;
+  readonly #seats: ConnectionSlots<Socket>;
+  readonly #seatLimits = slotLimits(readDescriptorLimit(), SERVER_LIMITS.connections);
+  readonly #rare: ThrottledLog;
+  #socket = '';
+  #isStopping = false;
+
+  constructor(options: DaemonServerOptions) {
+    this.#options = options;
+    this.#guard = new SessionGuard(options.stateDir);
+    this.#seats = new ConnectionSlots(this.#seatLimits);
+    this.#rare = new ThrottledLog(options.log);
+  }
+
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  async listen(): Promise<{ readonly socket: string; readonly port: number }> {
+    const socket = makeSocketPath(this.#options.stateDir);
+    this.#socket = socket;
+    const [onSocket, onPort] = [this.#create(() => undefined), this.#create((server) => portOf(server))];
+    await listenAt(onSocket, { path: socket });
+    chmodSync(socket, 0o600);
+    const listenOn = async (port: number): Promise<void> => listenAt(onPort, { host: '127.0.0.1', port });
+    // Where somebody else has it meanwhile, any other will do.
+    await listenOn(readSavedPort(this.#options.stateDir)).catch(async () => listenOn(0));
+    const port = portOf(onPort);
+    savePort(this.#options.stateDir, port);
+    return { socket, port };
+  }
+
+  /** From now on everybody hears that the daemon stops; those who wait are woken, the others get their answers. */
+  async finishCalls(): Promise<void> {
+    this.#isStopping = true;
+    this.#underWay.abort();
+    await this.#underWay.whenEmpty(SERVER_LIMITS.settleMs);
+  }
+
+  /** Nobody can connect any more; connections that are there stay. Node removes the socket. */
+  closeListeners(): void {
+    for (const server of this.#servers) server.close();
+    removeSocketFolder(this.#socket);
+  }
+
+  /** Those who asked for the end have heard that it has come. */
+  async closeConnections(): Promise<void> {
+    await this.#stopRequests.whenEmpty(SERVER_LIMITS.farewellMs);
+    for (const server of this.#servers) server.closeAllConnections();
+    await this.#endChannels();
+  }
+
+  /** The last answers may still lie in our own buffers: a channel ends when they are out, or when nobody takes them. */
+  async #endChannels(): Promise<void> {
+    const channels = [...this.#channels];
+    const timer = setTimeout(() => channels.map((socket) => socket.destroy()), SERVER_LIMITS.farewellMs);
+    const closed = channels.map(
+      (socket) =>
+        new Promise<void>((resolve) => {
+          socket.once('close', resolve);
+          socket.end(() => socket.destroy());
+        }),
+    );
+    await Promise.all(closed);
+    clearTimeout(timer);
+  }
+
+  #create(port: (server: HttpServer) => number | undefined): HttpServer {
+    const server: HttpServer = createServer(
+      {
+        keepAliveTimeout: SERVER_LIMITS.keepAliveMs,
+        headersTimeout: SERVER_LIMITS.headersTimeoutMs,
+        requestTimeout: SERVER_LIMITS.requestTimeoutMs,
+        maxHeaderSize: SERVER_LIMITS.headerBytes,
+        noDelay: true,
+        // Whoever may not have a channel is answered like anybody else who may not.
+        shouldUpgradeCallback: (request) => this.#findOpener(request, { port: port(server) }) !== undefined,
+      },
+      (request, response) => void this.#handle(request, response, { port: port(server) }),
+    );
+    server.on('upgrade', (request, socket, head) => this.#openChannel(request, socket, head, { port: port(server) }));
+    server.on('connection', (socket) => this.#addConnection(socket));
+    // Without a listener an accept that fails would end the process.
+    server.on('error', (error) => this.#rare.error('a connection cannot be accepted', { cause: error.message }));
+    server.maxConnections = this.#seatLimits.total + 1;
+    this.#servers.push(server);
+    return server;
+  }
+
+  #addConnection(socket: Socket): void {
+    socket.once('close', () => this.#seats.remove(socket));
+    this.#removeConnection(this.#seats.add(socket));
+  }
+
+  /** Closes an idle connection; its client connects again when it needs to. */
+  #removeConnection(socket: Socket | undefined): void {
+    if (socket === undefined) return;
+    const { total } = this.#seatLimits;
+    this.#rare.error('too many connections: those that were idle for longest are closed', { limit: total });
+    this.#seats.remove(socket);
+    socket.destroy();
+  }
+
+  /** Whether there is room for one more of its kind. */
+  #isSeated(socket: Socket, { caller }: CallerIdentity): boolean {
+    const { kind } = caller;
+    const seated = this.#seats.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');
+    if (seated !== 'full') this.#removeConnection(seated.close);
+    else this.#rare.error('too many connections: one was refused', { kind, limit: this.#seatLimits.total });
+    return seated !== 'full';
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse, door: Listener): Promise<void> {
+    const { log, route } = this.#options;
+    response.sendDate = false;
+    // A page that is led here under another name gets nothing, not even the page.
+    if (!this.#isStopping && isAddressedToDaemon(request, door) && servePage(request, response)) return;
+    if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, door))
+      return this.#handleWebhook(request, response);
+    const isStop = request.url === '/v1/stop';
+    const admitted =
+      this.#isStopping && !isStop ? DAEMON_STOPPING : (this.#busy(request) ?? this.#admit(request, door));
+    if (!admitted.ok) {
+      if (admitted !== DAEMON_STOPPING) log.info('refused', { code: admitted.error.code, path: pathOf(request) });
+      sendAnswer(response, admitted, { closes: true });
+      return;
+    }
+    if (!this.#isSeated(request.socket, admitted.identity))
+      return sendAnswer(response, TOO_MANY_CONNECTIONS, { closes: true });
+    const leave = this.#enter(request, response, isStop);
+    try {
+      await route({
+        request,
+        response,
+        identity: admitted.identity,
+        token: tokenIn(request),
+        signal: leave.signal,
+      });
+    } catch (error) {
+      log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
+      sendAnswer(response, { ok: false, error: INTERNAL_ERROR }, { closes: true });
+    }
+  }
+
+  async #handleWebhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const busy = this.#isStopping ? DAEMON_STOPPING : this.#busy(request);
+    if (busy !== undefined) return sendAnswer(response, busy, { closes: true });
+    this.#enter(request, response, false);
+    try {
+      await this.#options.webhook(request, response);
+    } catch (error) {
+      this.#options.log.error('a webhook failed', { cause: causeOf(error) });
+      sendAnswer(response, { ok: false, error: INTERNAL_ERROR }, { closes: true });
+    }
+  }
+
+  /** Counts the request until its answer is out, or its sender gone. */
+  #enter(request: IncomingMessage, response: ServerResponse, isStop: boolean): { readonly signal: AbortSignal } {
+    const { socket } = request;
+    const set = isStop ? this.#stopRequests : this.#underWay;
+    const controller = set.enter();
+    this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 0) + 1);
+    const rest = this.#seats.markBusy(socket);
+    response.once('close', () => {
+      rest();
+      this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 1) - 1);
+      if (!response.writableFinished) controller.abort();
+      set.leave(controller);
+    });
+    return controller;
+  }
+
+  #admit(request: IncomingMessage, door: Listener): AccessResult {
+    return checkAccess(request, door, { tokens: this.#options.tokens, guard: this.#guard });
+  }
+
+  #findOpener(request: IncomingMessage, door: Listener): CallerIdentity | undefined {
+    const isWanted = request.url === '/v1/calls' && request.headers.upgrade === 'baton-calls';
+    if (!isWanted || this.#isStopping || !isOurVersion(request) || projectPathIn(request) === null) return undefined;
+    const admitted = this.#admit(request, door);
+    return admitted.ok ? admitted.identity : undefined;
+  }
+
+  #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, door: Listener): void {
+    const { tokens, dispatch } = this.#options;
+    const identity = this.#findOpener(request, door);
+    if (identity === undefined || !this.#isSeated(request.socket, identity)) {
+      socket.destroy();
+      return;
+    }
+    this.#channels.add(socket);
+    socket.once('close', () => this.#channels.delete(socket));
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
+    const refuse = (given: CallerIdentity): ApiError | undefined => this.#guard.findRefusal(given, request.socket);
+    const opened = { identity, token: tokenIn(request), projectPath: projectPathIn(request) ?? undefined, refuse };
+    const dispatchSeated: ChannelOptions['dispatch'] = async (said) => {
+      const rest = this.#seats.markBusy(request.socket);
+      return dispatch(said).finally(rest);
+    };
+    const shared = { tokens, dispatch: dispatchSeated, underWay: this.#underWay, isStopping: () => this.#isStopping };
+    OperationChannel.serve(socket, head, { ...opened, ...shared });
+  }
+
+  #busy({ socket }: IncomingMessage): { readonly ok: false; readonly error: ApiError } | undefined {
+    const isBusy =
+      this.#underWay.size >= SERVER_LIMITS.requestsTogether ||
+      (this.#perSocket.get(socket) ?? 0) >= SERVER_LIMITS.requestsPerConnection;
+    return isBusy ? TOO_MANY_REQUESTS : undefined;
+  }
+}
+
+function tokenIn({ headers }: IncomingMessage): string {
+  return (headers.authorization ?? '').slice('Bearer '.length).trim();
+}
+
+/** Without the query, in which somebody may have put a secret. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return (url.split('?', 1)[0] ?? '').slice(0, 100);
+}
+
+async function listenAt(server: HttpServer, where: { path: string } | { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ ...where, backlog: SERVER_LIMITS.connections }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function portOf(server: HttpServer): number {
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

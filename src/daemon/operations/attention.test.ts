@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { Play } from '../../engine/play.cases.ts';
+import { WorkflowPlay } from '../../engine/workflow.cases.ts';
+import type { Command } from '../../state/decide.ts';
+import * as runs from '../../state/runs/say.cases.ts';
+import * as say from '../../state/say.cases.ts';
+import { failure } from '../../state/workflow/say.cases.ts';
+import { blockedAttention, cancelledAttention, outboxAttention, stuckAttention } from './attention.ts';
+
+const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
+
+const block = (id: string, notes: string): Command => say.update('blocked', { task_id: id, notes });
+
+const blocked = (count: number): Play => {
+  const play = new Play();
+  for (let i = 1; i <= count; i++) {
+    play.order(say.create(`K${i}`));
+    play.order(block(`K${i}`, 'no disk'));
+  }
+  return play;
+};
+
+describe('a blocked task', () => {
+  it('that nobody is asked about is there, with its reason and the next command', () => {
+    const play = blocked(1);
+    expect(blockedAttention(play.state)).toEqual([
+      {
+        kind: 'blocked',
+        count: 1,
+        task_id: 'K1',
+        title: `Task is blocked: K1 ${play.state.tasks.get('K1')?.title ?? ''}`,
+        context: 'no disk',
+        next: 'baton task unblock K1 --reason "…"',
+      },
+    ]);
+    expect(blockedAttention(play.order(say.operate('unblock', 'there is one', 'K1')).state)).toEqual([]);
+  });
+
+  it('that a decision asks about is there once the decision is settled, and it is still blocked', () => {
+    const play = new WorkflowPlay(CI).turn('issue-manager').turn('prep');
+    const caller = play.claim('implementer');
+    play.say(say.exit('IMPLEMENTATION', 'blocked', { notes: 'no disk' }), caller);
+    expect(play.openDecisions()).toHaveLength(1);
+    expect(blockedAttention(play.state)).toEqual([]);
+    play.order(runs.resolve(play.decision().id, 2));
+    expect(play.task.phase).toBe('BLOCKED');
+    expect(blockedAttention(play.state)).toMatchObject([{ task_id: play.id }]);
+  });
+
+  it('that is tried again by itself waits for nobody', () => {
+    const play = new WorkflowPlay().turn('issue-manager').turn('prep');
+    play.turn('implementer', { to: 'orchestrator', phase: 'BLOCKED', nextRole: 'implementer', xml: failure(true) });
+    expect(play.task.phase).toBe('BLOCKED');
+    expect(blockedAttention(play.state)).toEqual([]);
+  });
+});
+
+describe('a cancelled task', () => {
+  it('waits for nobody, unless another one waits for it', () => {
+    const play = new Play().order(say.create('A')).order(say.operate('cancel', 'nobody wants it'));
+    expect(blockedAttention(play.state)).toEqual([]);
+    expect(cancelledAttention(play.state)).toEqual([]);
+    play.order(say.create('B', { after: ['A'] }));
+    expect(blockedAttention(play.state)).toEqual([]);
+    expect(cancelledAttention(play.state)).toMatchObject([
+      { kind: 'cancelled', task_id: 'A', context: 'cancelled: nobody wants it; waiting: B' },
+    ]);
+    play.order(say.operate('cancel', 'neither is this', 'B'));
+    expect(cancelledAttention(play.state)).toEqual([]);
+  });
+
+  it('is one that a person cancelled: whoever works on it cannot put it away with the same words', () => {
+    const play = new Play().order(say.create('A')).say(say.claim(), say.worker);
+    play.say(block('A', 'cancelled: I am tired'), say.session());
+    expect(blockedAttention(play.state)).toMatchObject([{ task_id: 'A' }]);
+  });
+});
+
+it('sums many up after the first few, and loses none', () => {
+  const lines = blockedAttention(blocked(40).state);
+  expect(lines).toHaveLength(6);
+  expect(lines.reduce((sum, { count }) => sum + count, 0)).toBe(40);
+  expect(lines.at(-1)).toMatchObject({
+    task_id: null,
+    title: '35 more tasks are blocked',
+    next: 'baton task list --status blocked',
+  });
+  // One more takes no more room than to say so.
+  expect(blockedAttention(blocked(6).state).map(({ task_id }) => task_id)).toEqual([
+    'K1',
+    'K2',
+    'K3',
+    'K4',
+    'K5',
+    'K6',
+  ]);
+});
+
+describe('a run that waits for an answer', () => {
+  const pipeline = {
+    id: 'p1p1p1p1-0000',
+    name: 'ship',
+    status: 'waiting',
+    task_id: null,
+    decision_id: 'd1',
+    parent: null,
+  };
+  const agent = {
+    id: 'a1a1a1a1-0000',
+    name: 'fixer',
+    status: 'escalated',
+    task_id: 'K1',
+    decision_id: 'd1',
+    pipeline_id: null,
+  };
+
+  it('needs nobody besides its open decision', () => {
+    expect(stuckAttention([pipeline], [agent], new Set(['d1']))).toEqual([]);
+  });
+
+  it('is stuck if that decision is not open, or there is none', () => {
+    expect(stuckAttention([{ ...pipeline, decision_id: null }], [agent], new Set())).toMatchObject([
+      { kind: 'stuck', next: 'baton pipeline cancel p1p1p1p1' },
+      { kind: 'stuck', task_id: 'K1', next: 'baton agent kill a1a1a1a1' },
+    ]);
+  });
+
+  it('is counted once if it is part of another', () => {
+    const inside = { ...pipeline, parent: { pipeline_id: 'p0' } };
+    expect(stuckAttention([inside], [{ ...agent, pipeline_id: 'p0' }], new Set())).toEqual([]);
+  });
+});
+
+describe('messages that wait in the outbox', () => {
+  it('are there if they have waited for long, with the place to look at', () => {
+    expect(outboxAttention(14_000, '/state')).toEqual([]);
+    expect(outboxAttention(20_000, '/state')).toMatchObject([
+      { kind: 'outbox', title: 'Messages of agents have not been recorded for 20 s', next: 'ls -l /state/outbox' },
+    ]);
+  });
+});

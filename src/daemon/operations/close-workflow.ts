@@ -1,0 +1,97 @@
+import { deleteRemoteBranch } from '../../git/push-branch.ts';
+import { gitLines } from '../../git/run-git.ts';
+import { removeWorktree } from '../../git/worktree/remove.ts';
+import { ghLoginConfig, parseRepository } from '../../github/remote-url.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import type { Call } from './call.ts';
+import { commentOnPull, type WorkflowMeasures } from './closing-comment.ts';
+
+export interface ClosedWorkflow extends WorkflowMeasures {
+  /** What was done, in words; also what was left as it is, and why. */
+  readonly actions: readonly string[];
+}
+
+/** Clears away what a merged task leaves behind, and measures what it came to. Nothing that holds unmerged work is removed. */
+export async function closeWorkflow(
+  { task, dependants }: { readonly task: Task; readonly dependants: readonly string[] },
+  call: Pick<Call, 'project' | 'services' | 'signal'>,
+): Promise<ClosedWorkflow> {
+  const { project, services } = call;
+  const { flow } = task;
+  const began = Date.parse(flow.startedAt ?? '');
+  const measured = {
+    merge_sha: flow.mergeSha,
+    cycle_ms: Number.isNaN(began) ? 0 : services.now().getTime() - began,
+    review_iterations: flow.reviews,
+    commits: flow.commits,
+    tests_added: flow.mergeSha === null ? 0 : await countTests(project, flow.mergeSha, flow.mergeBase),
+  };
+  return {
+    ...measured,
+    actions: [
+      describeMerge(flow),
+      ...(await commentOnPull(task, measured, call)),
+      await removeTaskWorktree(task, project, services),
+      ...(await deletePullBranch(task, project)),
+      ...(dependants.length === 0 ? [] : [`Dependants can go on: ${dependants.join(', ')}`]),
+      'Issue closed',
+    ],
+  };
+}
+
+function describeMerge({ mergeSha, mergeBase }: Task['flow']): string {
+  if (mergeSha === null) return 'Nothing was merged by Baton';
+  return mergeSha === mergeBase ? `Nothing was left to merge at ${mergeSha}` : `Merged as ${mergeSha}`;
+}
+
+async function removeTaskWorktree(
+  task: Task,
+  { path, stateDir, own }: Call['project'],
+  services: Call['services'],
+): Promise<string> {
+  const { flow } = task;
+  const { place } = flow;
+  if (place === null) return 'There was no worktree';
+  // A squash leaves the branch's own commits with no name, and git would collect them: the record still names them.
+  if (flow.head !== null) await own.with(flow.head);
+  const { workspace, merge } = services.rulebook.runbookFor(task);
+  const guard = { stateDir, mainBranch: merge?.into, configured: [...workspace.copy, ...workspace.link] };
+  const removed = await removeWorktree(path, place.workspace, guard);
+  if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
+  // It may have been cleared away before: whoever closes a second time finds nothing.
+  return removed.problem.code === 'git/no-worktree' ? 'Worktree and branch are gone' : removed.problem.message;
+}
+
+/** The branch at GitHub, which may also remove it by itself. */
+async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']): Promise<readonly string[]> {
+  const { place, pull } = flow;
+  const repository = parseRepository(pull?.repository ?? '');
+  if (place === null || !pull?.published || repository === undefined || flow.mergeSha === null) return [];
+  const { remote, published: head } = pull;
+  const { branch } = place;
+  const own = await copy.with();
+  if (!own.ok) return [`Branch ${branch} stays at ${remote}: ${own.problem.message}`];
+  const gone = await deleteRemoteBranch(own.value, { remote, branch, head, config: ghLoginConfig(repository) });
+  if (!gone.ok) return [`Branch ${branch} stays at ${remote}: ${gone.problem.message}`];
+  return [
+    gone.value === 'kept'
+      ? `Branch ${branch} stays at ${remote}: it has moved on`
+      : `Branch ${branch} deleted at ${remote}`,
+  ];
+}
+
+/** Tests that the merge added, by how tests begin in the common languages: in all of its commits, where it was a rebase. */
+async function countTests({ own: copy }: Call['project'], sha: string, base: string | null): Promise<number> {
+  const own = await copy.with(sha);
+  if (!own.ok) return 0;
+  const range = [base ?? `${sha}^1`, sha];
+  const asked = ['diff', '--unified=0', '--no-color', '--no-ext-diff', '--no-textconv', '--end-of-options', ...range];
+  const shown = await gitLines([...asked, '--'], { cwd: own.value });
+  if (!shown.ok) return 0;
+  const count = (sign: string): number =>
+    shown.value.filter((line) => line.startsWith(sign) && TEST_LINE.test(line)).length;
+  return Math.max(0, count('+') - count('-'));
+}
+
+const TEST_LINE =
+  /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;

@@ -1,0 +1,83 @@
+import type { ApiError } from '../../api/answer.ts';
+import * as operations from '../../api/operations/writeback.ts';
+import { createHandoffDialect, type HandoffDialect, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import type { Caller } from '../../state/caller.ts';
+import type { State } from '../../state/state.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { actorOf } from '../../state/caller.ts';
+import { decide } from '../../state/decide.ts';
+import { checkFilledIn } from '../../state/tasks/filled-in.ts';
+import { refusal } from '../../state/outcome.ts';
+import type { Services } from './call.ts';
+import { answerFor, inputErrorAnswer, handlerFor } from './handler.ts';
+import { redactHandoff } from './redact-handoff.ts';
+
+/** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
+export const handoffHandler = handlerFor(operations.handoffSend, async (call) => {
+  const { input, caller, project, services } = call;
+  const own = caller.kind === 'session' ? caller.taskId : input.task_id;
+  const known = await project.commandLoop.read(({ state }) => state.tasks.get(own ?? '') ?? null);
+  const dialect = dialectFor(known.ok ? known.answer : null, services);
+  const { route: find, roles } = dialect;
+  const parsed = dialect.parse(input.handoff);
+  if (!parsed.ok) return inputErrorAnswer(parsed);
+  const message = parsed.value;
+  const route = find(message);
+  if (!route.ok) return inputErrorAnswer(route);
+  const { edge, phase, next } = route.value;
+  const xml = redactHandoff(input.handoff, message, dialect, project.ledger.secrets);
+  if (xml === undefined) return { ok: false, error: HOLDS_CREDENTIAL };
+  const handoffId = services.newId();
+  const settled = await project.commandLoop.submit<{ held: boolean; task_id: string }>({
+    actor: actorOf(caller),
+    ...(call.key === undefined ? {} : { key: call.key }),
+    decide: ({ state, rules }) => {
+      const task = findTask(state, caller, message, input.task_id);
+      if (task === undefined)
+        return refusal('no-such-task', 'the handoff is about no task that is here', 'Check issue_number.');
+      if (message.issue_number !== undefined && Number(message.issue_number) !== task.n) {
+        const text = `the handoff is about issue ${message.issue_number}, and task ${task.id} is number ${task.n}`;
+        return refusal('wrong-task', text, `Send issue_number ${task.n}.`);
+      }
+      const filled = checkFilledIn('handoff', message);
+      if (!filled.ok) return filled;
+      const from = message.kind === 'handoff' ? message.from : 'closer-agent';
+      const command = {
+        handoffId,
+        taskId: task.id,
+        from,
+        to: edge.to,
+        senderRole: roles.find(({ agent }) => agent === from)?.name ?? null,
+        phase,
+        nextRole: next,
+        xml,
+      };
+      const outcome = decide(state, { kind: 'send-handoff', command }, caller, rules);
+      return outcome.ok ? { ...outcome, answer: { held: caller.kind === 'session', task_id: task.id } } : outcome;
+    },
+  });
+  return answerFor(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
+});
+
+const HOLDS_CREDENTIAL: ApiError = {
+  code: 'holds-credential',
+  message: 'the handoff holds what looks like a credential, and is not valid without it',
+  hint: 'Take the credential out, and send the handoff again.',
+};
+
+/** The built-in roles and edges, and those that the runbook of the task adds; without a task, the one in force. */
+function dialectFor(task: Task | null, { rulebook }: Services): HandoffDialect {
+  const { workflow } = rulebook.runbookFor(task);
+  const dialect = DIALECTS.get(workflow) ?? createHandoffDialect(workflow);
+  DIALECTS.set(workflow, dialect);
+  return dialect;
+}
+
+const DIALECTS = new WeakMap<object, HandoffDialect>();
+
+function findTask(state: State, caller: Caller, message: HandoffMessage, named: string | undefined): Task | undefined {
+  if (caller.kind === 'session') return state.tasks.get(caller.taskId);
+  if (named !== undefined) return state.tasks.get(named);
+  const n = Number(message.issue_number);
+  return [...state.tasks.values()].find((task) => task.n === n);
+}

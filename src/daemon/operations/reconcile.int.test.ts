@@ -1,0 +1,214 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Client } from '../../api/client/client.ts';
+import type { Daemon } from '../lifecycle.ts';
+import { Scene, until } from '../running.cases.ts';
+
+let scene: Scene;
+let daemon: Daemon;
+let repository: string;
+let client: Client;
+
+beforeEach(async () => {
+  scene = new Scene();
+  repository = scene.makeRepository();
+  await start();
+});
+afterEach(async () => {
+  client.close();
+  await daemon.stop();
+  await scene.end();
+});
+
+describe('reconciling', () => {
+  it('finds the claim of a process that has ended, and ends it only when it is told to', async () => {
+    await ask('task_create', { task_id: 'A', title: 'x' });
+    await ask('task_create', { task_id: 'B', title: 'x' });
+    const dead = await startAndEnd('A');
+    await ask('task_claim', { task_id: 'B', as: 'alive', pid: process.pid });
+    const found = { kind: 'session-dead', task_id: 'A', safe: true };
+    expect(await ask('reconcile', {})).toMatchObject({ findings: [found], applied: [] });
+    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ claim: { holder: dead } });
+    expect(await ask('reconcile', { apply: true })).toMatchObject({
+      findings: [found],
+      applied: ['ended the claim of epoch 1 on A'],
+    });
+    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ claim: null, endings: [{ how: 'expired' }] });
+    expect(await ask('task_get', { task_id: 'B' })).toMatchObject({ claim: { holder: 'alive' } });
+    expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
+  });
+
+  it('finds work that was reverted, and leaves it to people', async () => {
+    await ask('task_create', { task_id: 'A', title: 'x' });
+    git('commit', '-q', '--allow-empty', '-m', 'second');
+    const sha = commitFile();
+    await ask('thought_record', { ...RECORD, task_id: 'A', commit_sha: sha });
+    await ask('task_update', { task_id: 'A', status: 'done' });
+    expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
+    git('revert', '--no-edit', sha);
+    const found = { kind: 'commit-reverted', task_id: 'A', safe: false };
+    expect(await ask('reconcile', {})).toMatchObject({ findings: [found], applied: [] });
+    expect(await decisions()).toEqual([]);
+    // Told to act, it asks, and asks no second time.
+    const about = expect.stringMatching(/^asked about A: baton decision show [0-9a-f]{8}$/);
+    expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [about] });
+    expect(await ask('reconcile', { apply: true })).toMatchObject({ findings: [found], applied: [] });
+    const [decision, ...others] = await decisions();
+    expect(others).toEqual([]);
+    expect(decision).toMatchObject({ source: 'reconcile', task_id: 'A', result: null });
+    expect(decision?.context).toContain(`A is done, but commit ${sha.slice(0, 12)} was reverted on main`);
+    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'done' });
+    await ask('decision_resolve', { id: decision?.id, option: 1 });
+    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'todo', phase: 'IMPLEMENTATION' });
+    expect(await ask('reconcile', { apply: true })).toMatchObject({ applied: [] });
+  });
+
+  it('asks when a project is opened, and withdraws what fits again', async () => {
+    await ask('task_create', { task_id: 'A', title: 'x' });
+    git('switch', '-q', '-c', 'feature/a');
+    const sha = commitFile();
+    git('switch', '-q', 'main');
+    await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
+    client.close();
+    await daemon.stop();
+    git('merge', '-q', '--no-ff', '-m', 'by hand', 'feature/a');
+    await start();
+    await until(async () => (await decisions()).length === 1, 'people are asked');
+    const [decision] = await decisions();
+    expect(decision?.context).toContain('A is in IMPLEMENTATION, but feature/a was merged into main');
+    expect(decision?.options).toMatchObject([{ action: 'done', recommended: true }, { action: 'dismiss' }]);
+    git('reset', '-q', '--hard', 'HEAD~1');
+    expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
+    // That main went back is a question of its own.
+    expect((await decisions()).filter(({ source }) => source === 'reconcile')).toEqual([]);
+  });
+
+  it('knows what Baton has merged itself, whatever main made of the patch', async () => {
+    write('f', 'one two three four five six seven'.split(' '));
+    git('add', 'f');
+    git('commit', '-q', '-m', 'a file');
+    git('switch', '-q', '-c', 'feature/a');
+    write('f', 'one two three four FIVE six seven'.split(' '));
+    git('commit', '-q', '-a', '-m', 'work');
+    const sha = git('rev-parse', 'HEAD');
+    git('switch', '-q', 'main');
+    // The lines around it are others now: the same change is not the same patch any more.
+    write('f', 'one two THREE four five six seven'.split(' '));
+    git('commit', '-q', '-a', '-m', 'meanwhile');
+    await ask('task_create', { task_id: 'A', title: 'x', phase: 'READY_FOR_MERGE' });
+    await ask('thought_record', { ...RECORD, branch: 'feature/a', task_id: 'A', commit_sha: sha });
+    await ask('task_self_approve', { task_id: 'A', reason: 'nobody else is here' });
+    await ask('merge_request', { task_id: 'A' });
+    const isDone = async (): Promise<boolean> =>
+      JSON.stringify(await ask('task_get', { task_id: 'A' })).includes('"status":"done"');
+    await until(isDone, 'it is merged');
+    git('branch', '-q', '-D', 'feature/a');
+    // On later work the file looks different altogether.
+    write('f', 'nothing of that is left'.split(' '));
+    git('commit', '-q', '-a', '-m', 'later');
+    expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
+  });
+
+  it('happens when a project is opened: who died while the daemon was away holds nothing any more', async () => {
+    await ask('task_create', { task_id: 'A', title: 'x' });
+    const { end } = await claimByProcess('A');
+    client.close();
+    await daemon.stop();
+    await end();
+    await start();
+    const isFree = async (): Promise<boolean> =>
+      JSON.stringify(await ask('task_get', { task_id: 'A' })).includes('"claim":null');
+    await until(isFree, 'the claim of the dead is ended');
+    await until(() => logged().includes('"message":"reconciled"'), 'the log says so');
+    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ endings: [{ epoch: 1, how: 'expired' }] });
+  });
+
+  it('is said in the log where the repository has gone', async () => {
+    await ask('task_create', { task_id: 'A', title: 'x' });
+    const { token } = (await ask('task_claim', { task_id: 'A', as: 'ada' })) as { token: string };
+    client.close();
+    await daemon.stop();
+    execFileSync('rm', ['-rf', join(repository, '.git')]);
+    await start();
+    // A session's token names its project: it needs no repository to be found.
+    expect(await client.call('task_get', { task_id: 'A' }, { token })).toMatchObject({ ok: true });
+    await until(() => logged().includes('cannot compare a project with git'), 'the log says so');
+  });
+});
+
+interface Asked {
+  readonly id: string;
+  readonly context: string;
+  readonly source: string;
+  readonly options: readonly unknown[];
+}
+
+async function decisions(): Promise<readonly Asked[]> {
+  return ((await ask('decision_list', {})) as { decisions: readonly Asked[] }).decisions;
+}
+
+const RECORD = {
+  branch: 'main',
+  tests_run: ['all'],
+  summary: 'Done.',
+  blockers: [],
+  files_changed: ['a'],
+  related_thought_records: [],
+};
+
+async function start(): Promise<void> {
+  daemon = await scene.runDaemon();
+  const token = { ofFolder: 'operator' } as const;
+  const { stateDir, env } = scene;
+  client = new Client({ stateDir, env, token, projectPath: repository, autostart: false, reachMs: 5000 });
+}
+
+async function ask(operation: string, input: unknown): Promise<unknown> {
+  const answer = await client.call(operation, input);
+  if (!answer.ok) throw new Error(`${operation}: ${answer.error.message}`);
+  return answer.result;
+}
+
+/** Claims a task for a process that lives; `end` is its end. */
+async function claimByProcess(task_id: string): Promise<{ holder: string; end: () => Promise<void> }> {
+  const child = spawn('sleep', ['600']);
+  await once(child, 'spawn');
+  const holder = `process ${child.pid}`;
+  await ask('task_claim', { task_id, as: holder, pid: child.pid });
+  return {
+    holder,
+    end: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function startAndEnd(task_id: string): Promise<string> {
+  const { holder, end } = await claimByProcess(task_id);
+  await end();
+  return holder;
+}
+
+function git(...args: string[]): string {
+  const who = ['-c', 'user.name=t', '-c', 'user.email=t@t'];
+  return execFileSync('git', ['-C', repository, ...who, ...args], { encoding: 'utf8' }).trim();
+}
+
+function write(name: string, lines: readonly string[]): void {
+  writeFileSync(join(repository, name), `${lines.join('\n')}\n`);
+}
+
+function commitFile(): string {
+  execFileSync('sh', ['-c', 'echo done > a'], { cwd: repository });
+  git('add', 'a');
+  git('commit', '-q', '-m', 'work');
+  return git('rev-parse', 'HEAD');
+}
+
+function logged(): string {
+  return readFileSync(join(scene.stateDir, 'daemon.log'), 'utf8');
+}

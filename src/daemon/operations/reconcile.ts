@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer } from '../../api/answer.ts';
+import { reconcile as reconcileOperation } from '../../api/operations/writeback.ts';
+import { measureFacts } from '../../git/reconcile/measure-facts.ts';
+import { findReconcileFindings, type ReconcileFinding, type RecordedTask } from '../../git/reconcile/reconcile.ts';
+import { listWorktrees } from '../../git/worktree/worktree.ts';
+import { redactText } from '../../ledger/redact.ts';
+import { decide } from '../../state/decide.ts';
+import type { Outcome } from '../../state/outcome.ts';
+import type { RaiseResult, RaisedFinding } from '../../state/runs/raise-findings.ts';
+import type { State } from '../../state/state.ts';
+import { taskStatus, writebackRecords, type Task } from '../../state/tasks/task.ts';
+import { answerFor, handlerFor } from './handler.ts';
+import { causeOf, type Log } from '../log.ts';
+import type { Project } from '../project/project.ts';
+import { hasEnded } from '../../api/process-identity.ts';
+
+/** On command: what was found, and with `apply` what was done about it. */
+export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>
+  reconcileProject(project, { apply: input.apply === true }),
+);
+
+/**
+ * At start: the claims of those who died while nobody looked are ended, so that the next can begin. What else was found is asked of
+ * people; `baton reconcile` shows all of it.
+ */
+export async function reconcileAtStart(project: Project, log: Log): Promise<void> {
+  try {
+    const answer = await reconcileProject(project, { apply: true });
+    if (!answer.ok)
+      log.error('cannot compare a project with git', { project: project.id, cause: answer.error.message });
+    else if (answer.result.findings.length > 0) {
+      const { findings, applied } = answer.result;
+      log.info('reconciled', { project: project.id, found: findings.length, applied: applied.length });
+    }
+  } catch (error) {
+    log.error('cannot compare a project with git', { project: project.id, cause: causeOf(error) });
+  }
+}
+
+interface Reconciled {
+  readonly findings: readonly ReconcileFinding[];
+  readonly applied: readonly string[];
+}
+
+/** Compares the tasks with git and with processes. With `apply` it ends the claims of the dead, and asks people about everything else. */
+async function reconcileProject(project: Project, options: { readonly apply: boolean }): Promise<Answer<Reconciled>> {
+  const worktrees = await listWorktrees(project.path);
+  const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
+  const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches));
+  if (!settled.ok) return answerFor<never, never>(settled, (never) => never);
+  const { tasks, deadSessions, standing } = settled.answer;
+  if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
+  const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions });
+  if (!facts.ok) {
+    const { code, message, hint } = facts.problem;
+    return { ok: false, error: { code, message, hint } };
+  }
+  const findings = findReconcileFindings(tasks, facts.value);
+  if (!options.apply) return { ok: true, result: { findings, applied: [] } };
+  const ended = await endDeadClaims(project, findings);
+  const asked = await openDecisions(project, findings, standing);
+  return { ok: true, result: { findings, applied: [...ended, ...asked] } };
+}
+
+/** Only tasks that somebody has touched can disagree with git. */
+function viewTasks(state: State, worktrees: ReadonlyMap<string, string>) {
+  const touched = [...state.tasks.values()].filter((task) => task.epoch > 0 || task.records.length > 0);
+  const dead = touched.flatMap(({ claim }) => (claim?.process && hasEnded(claim.process) ? [claim.sessionId] : []));
+  const standing = new Map(touched.map(({ id, epoch, flow }) => [id, { epoch, movedAt: flow.movedAt }]));
+  return { tasks: touched.map((task) => viewTask(task, worktrees)), deadSessions: new Set(dead), standing };
+}
+
+function viewTask(task: Task, worktrees: ReadonlyMap<string, string>): RecordedTask {
+  const newest = writebackRecords(task).at(-1);
+  const record =
+    newest === undefined || task.latestRecord === null
+      ? null
+      : { commitSha: newest.commitSha, branch: task.latestRecord.branch };
+  const branch = record?.branch ?? task.flow.branch;
+  const worktree = branch === null ? null : (worktrees.get(branch) ?? null);
+  const { id, phase, claim, flow } = task;
+  return { id, phase, status: taskStatus(task), record, mergeSha: flow.mergeSha, branch, worktree, claim };
+}
+
+async function endDeadClaims(project: Project, findings: readonly ReconcileFinding[]): Promise<string[]> {
+  const done: string[] = [];
+  for (const { safe, action, task_id: id, message } of findings) {
+    if (!safe || action?.do !== 'end-claim') continue;
+    const command = { id, epoch: action.epoch, reason: message };
+    const settled = await project.commandLoop.submit({
+      actor: 'system:reconcile',
+      decide: ({ state, rules }) => decide(state, { kind: 'expire-claim', command }, SYSTEM, rules),
+    });
+    if (settled.ok) done.push(`ended the claim of epoch ${action.epoch} on ${id}`);
+  }
+  return done;
+}
+
+/** What is not safe to do is a decision; one that was asked, and what fits again, are known to the state. */
+async function openDecisions(
+  project: Project,
+  findings: readonly ReconcileFinding[],
+  standing: ClaimTimes,
+): Promise<string[]> {
+  const raised = findings
+    .filter(({ safe }) => !safe)
+    .map(({ task_id: taskId, message, hint, action }): RaisedFinding => {
+      const { epoch, movedAt } = standing.get(taskId) ?? { epoch: 0, movedAt: 0 };
+      const remedy = action?.do === 'reinstate' || action?.do === 'complete' ? action.do : null;
+      // As the ledger will have it, or it would look like another question each time.
+      const context = redactText(`${message}\n${hint}`, project.ledger.secrets);
+      return { decisionId: randomUUID(), taskId, context, remedy, epoch, movedAt };
+    });
+  const command = { kind: 'raise-findings', command: { findings: raised } } as const;
+  const settled = await project.commandLoop.submit({
+    actor: 'system:reconcile',
+    decide: ({ state, rules }) => decide(state, command, SYSTEM, rules) as Outcome<RaiseResult>, // oxlint-disable-line typescript/no-unsafe-type-assertion
+  });
+  if (!settled.ok) return [];
+  const asked = raised.filter(({ decisionId }) => settled.answer.asked.includes(decisionId));
+  return asked.map(({ taskId, decisionId }) => `asked about ${taskId}: baton decision show ${decisionId.slice(0, 8)}`);
+}
+
+type ClaimTimes = ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>;
+
+const SYSTEM = { kind: 'system', name: 'reconcile' } as const;

@@ -1,0 +1,115 @@
+import { isInteractive } from '../../agents/prepare-agent.ts';
+import type { Decision } from '../../state/runs/decision.ts';
+import { isAttached, isAttaching, agentStatus, type AgentRun } from '../../state/runs/agent-run.ts';
+import { findPipelinePlan, type PipelineRun } from '../../state/runs/pipeline-run.ts';
+import { findPipelineDecision, overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
+import type { State } from '../../state/state.ts';
+import { agentFiles, commandFiles } from '../../supervisor/contract.ts';
+
+/** A pipeline as every surface shows it. */
+export function pipelineView(state: State, run: PipelineRun, stateDir: string) {
+  return {
+    id: run.id,
+    name: run.name,
+    status: overallPipelineStatus(state, run),
+    step: run.step?.name ?? null,
+    reason: run.reason ?? run.step?.reason ?? null,
+    // Of a pipeline inside it, where that is the one that waits.
+    decision_id: findPipelineDecision(state, run)?.id ?? null,
+    vars: run.vars,
+    parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },
+    task_id: run.task?.task_id ?? null,
+    worker: run.worker,
+    workspace: run.workspace === null ? null : { path: run.workspace.path, branch: run.workspace.branch },
+    started_at: run.startedAt,
+    ended_at: run.endedAt,
+    steps: stepViews(state, run, stateDir),
+  };
+}
+
+export type StepStatus = 'pending' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
+
+/** In the order of the runbook; a step that was never entered is pending. */
+function stepViews({ agents }: State, run: PipelineRun, stateDir: string) {
+  const plan = findPipelinePlan(run)?.steps ?? [];
+  const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
+  const newest = new Map(own.map(({ owner, id }) => [owner?.step, id]));
+  return plan.map(({ name, run: what }) => {
+    const record = run.history[name];
+    const current = run.step?.name === name ? run.step : null;
+    const status: StepStatus = current?.status ?? record?.outcome ?? 'pending';
+    const agentId = current === null ? newest.get(name) : current.agentId;
+    const agent = agents.get(agentId ?? '');
+    const commandId = record?.commandId ?? null;
+    return {
+      name,
+      kind: what.kind,
+      status,
+      visits: record?.visits ?? 0,
+      reason: current?.reason ?? record?.reason ?? null,
+      output: record?.output ?? null,
+      exit_code: record?.exitCode ?? null,
+      since: current?.since ?? null,
+      agent_id: agentId ?? null,
+      agent_status: agent === undefined ? null : agentStatus(agent),
+      command_id: commandId,
+      // Everything that its command printed; a command that could not be started has none.
+      log: commandId === null ? null : commandFiles(stateDir, commandId).log,
+      pipeline_id: current?.childId ?? null,
+    };
+  });
+}
+
+/** An agent as every surface shows it. */
+export function agentView(run: AgentRun, stateDir: string) {
+  const { folder, log } = agentFiles(stateDir, run.id);
+  return {
+    id: run.id,
+    name: run.plan.name,
+    status: agentStatus(run),
+    run: run.plan.run,
+    role: run.plan.role ?? null,
+    pipeline_id: run.owner?.pipelineId ?? null,
+    step: run.owner?.step ?? null,
+    task_id: run.task?.task_id ?? null,
+    worker: run.worker,
+    on_stop: run.onStop,
+    process: run.process,
+    start: run.start,
+    pid: run.process === 'running' ? Number(run.pid?.split('/')[1] ?? 0) || null : null,
+    // Who has it in their terminal now, or is about to.
+    attached: isAttached(run) || isAttaching(run) ? (run.attach?.by ?? null) : null,
+    interactive: isInteractive(run.plan),
+    signal: run.signal,
+    decision_id: run.parked,
+    outcome: run.outcome,
+    reason: run.reason,
+    exit: run.exit === null ? null : exitView(run.exit),
+    usage: run.usage,
+    requested_at: run.requestedAt,
+    folder,
+    log,
+  };
+}
+
+function exitView({ code, signal, timedOut, blocksUsed, output, at }: NonNullable<AgentRun['exit']>) {
+  return { code, signal, timed_out: timedOut, blocks_used: blocksUsed, output, at };
+}
+
+/** A decision as every surface shows it; options are numbered from 1. */
+export function decisionView(decision: Decision) {
+  const { result } = decision;
+  return {
+    id: decision.id,
+    status: result?.kind ?? 'open',
+    source: decision.source,
+    title: decision.title,
+    context: decision.context,
+    options: decision.options.map(({ label, action, recommended }, i) => ({ n: i + 1, label, action, recommended })),
+    agent_id: decision.agentId,
+    pipeline_id: decision.pipelineId,
+    task_id: decision.taskId,
+    opened_at: decision.openedAt,
+    result,
+  };
+}

@@ -1,0 +1,27 @@
+import * as operations from '../../api/operations/runbook-operations.ts';
+import { hasLoosening } from '../../runbook/gates/compare-rules.ts';
+import { findAdoption } from '../../state/adoption.ts';
+import { actorOf } from '../../state/caller.ts';
+import { adoptedView } from '../rules/describe-rules.ts';
+import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
+
+export const RUNBOOK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  runbook_rules: handlerFor(operations.runbookRules, async ({ project }) => {
+    const proposed = await project.adoptions?.propose();
+    if (proposed?.ok === false) return proposed;
+    const settled = await project.commandLoop.read(({ state }) => findAdoption(state) ?? null);
+    const working = proposed === undefined ? null : adoptedView(proposed.proposal);
+    return answerFor(settled, (in_force) => ({
+      in_force,
+      working: working === null ? null : { ...working, loosens: hasLoosening(working.differences) },
+    }));
+  }),
+
+  runbook_adopt: handlerFor(operations.runbookAdopt, async ({ project, caller, input }) => {
+    const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
+    if (adopted === undefined) return { ok: false, error: NO_RUNBOOKS };
+    return adopted.ok ? { ok: true, result: adoptedView(adopted) } : adopted;
+  }),
+};
+
+const NO_RUNBOOKS = { code: 'internal', message: 'this project adopts no runbooks', hint: '' } as const;

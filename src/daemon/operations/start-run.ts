@@ -1,0 +1,174 @@
+import type { Answer, ApiError } from '../../api/answer.ts';
+import * as operations from '../../api/operations/runs.ts';
+import { findGithub } from '../../github/find-github.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
+import type { Plan } from '../../protocol/run-plan.ts';
+import { actorOf } from '../../state/caller.ts';
+import type { Command } from '../../state/decide.ts';
+import { pipelineOfShell } from '../../state/runs/start-run.ts';
+import { findTaskForWorkflow } from '../../state/workflow/take-task.ts';
+import { isIssue, ISSUE_WORKFLOW } from '../../runbook/issue.ts';
+import { planAgentRun, planRun, type PlannedRun } from '../../runbook/plan.ts';
+import type { Runbook } from '../../runbook/runbook.ts';
+import type { Call } from './call.ts';
+import { adoptedView } from '../rules/describe-rules.ts';
+import { findStartObstacle } from './find-hindrance.ts';
+import { withWorkers } from '../rules/workers.ts';
+import { answerFor, inputErrorOf, handlerFor, type OperationHandler } from './handler.ts';
+import { holdsCredential } from './holds-credential.ts';
+import { previewRun } from './preview-run.ts';
+import { isDeclined, requireChecksAnswer } from './require-checks-answer.ts';
+import { configureLibrary, describeIssue, planIssue } from './plan-run.ts';
+import { runbookError } from '../rules/runbook-watch.ts';
+import { submitCommand } from './tasks.ts';
+
+export const RUN_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  run_start: handlerFor(operations.runStart, async (call) => {
+    const issue = findIssue(call);
+    if (issue !== undefined) return startIssue(call, issue);
+    const planned = planNamed(call);
+    if (!planned.ok) return planned;
+    const { name, plan: what, vars } = planned.result;
+    const command = startCommandOf(call.services.newId(), name, what, vars);
+    const kind = command.kind === 'start-agent' ? 'agent' : 'pipeline';
+    return answerFor(await submitCommand<{ id: string }>(call, command), ({ id }) => ({ kind, id }));
+  }),
+
+  run_plan: handlerFor(operations.runPlan, async (call) => {
+    const issue = findIssue(call);
+    if (issue !== undefined) return previewIssue(call, issue);
+    const planned = planNamed(call);
+    if (!planned.ok) return planned;
+    const { name, plan: what, vars } = planned.result;
+    const { newId } = call.services;
+    const command = startCommandOf(newId(), name, what, vars);
+    const settled = await call.project.commandLoop.submit({
+      actor: 'system:reader',
+      decide: (view) => previewRun(view, [command], newId),
+    });
+    return answerFor(settled, ({ entries, effects }) => ({ name, vars, plan: what, entries, effects }));
+  }),
+};
+
+/** The project's runbook, where the built-in workflow is asked for. */
+function findIssue({ input, services }: Call<RunInput>): Runbook | undefined {
+  const { checked } = services.runbook.read();
+  return checked.ok && input.kind === undefined && isIssue(checked.value, input.name) ? checked.value : undefined;
+}
+
+async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer> {
+  const planned = planIssue(runbook, call.input.args ?? []);
+  if (!planned.ok) return planned;
+  const hindrance = await findStartObstacle(runbook, call.project);
+  if (hindrance !== undefined) return { ok: false, error: hindrance };
+  // Before anything is asked or adopted for it.
+  const { command: wanted } = planned.result;
+  const takable = 'task' in wanted ? await readTakenTask(call, wanted.task) : undefined;
+  if (takable?.ok === false) return takable;
+  const unanswered = await requireChecksAnswer(call, runbook);
+  if (unanswered !== undefined) return unanswered;
+  const { project, caller, input } = call;
+  const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
+  if (adopted?.ok === false) return adopted;
+  const pin = adopted === undefined ? {} : { runbook: adopted.pinned.sha256 };
+  const command = { ...wanted, ...pin };
+  const settled = await submitCommand<{ id: string }>(
+    call,
+    { kind: 'start-workflow', command },
+    (started, { state, rules }) =>
+      adopted === undefined ? started : withWorkers(started, adopted.pinned, state, rules),
+  );
+  const rules = adopted === undefined || adopted.differences.length === 0 ? {} : { rules: adoptedView(adopted) };
+  return answerFor(settled, ({ id }) => ({ kind: 'workflow', id, ...rules }));
+}
+
+async function readTakenTask(call: Call<RunInput>, id: string): Promise<Answer<null>> {
+  const read = await call.project.commandLoop.read(({ state }) => findTaskForWorkflow(state, id));
+  if (!read.ok) return answerFor(read, () => null);
+  return read.answer.ok ? { ok: true, result: null } : { ok: false, error: read.answer.refusal };
+}
+
+async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer> {
+  const { input, project, services } = call;
+  const planned = planIssue(runbook, input.args ?? []);
+  if (!planned.ok) return planned;
+  const hindrance = await findStartObstacle(runbook, project);
+  if (hindrance !== undefined) return { ok: false, error: hindrance };
+  const { command, vars } = planned.result;
+  const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];
+  const settled = await project.commandLoop.submit({
+    actor: 'system:reader',
+    decide: (view) => previewRun(view, commands, services.newId),
+  });
+  // As the runbook is now: the rules of the project follow it a moment later.
+  const found = await findGithub(project.path, runbook.github, services.env);
+  const pulls = found === 'unknown' ? project.rules.pulls : found;
+  const declined = await isDeclined(call);
+  if (!declined.ok) return declined;
+  const plan = describeIssue(runbook, command.mode, {
+    env: services.env,
+    isDeclined: declined.result,
+    ...(pulls === undefined ? {} : { pulls }),
+  });
+  return answerFor(settled, ({ entries, effects }) => ({ name: ISSUE_WORKFLOW, vars, plan, entries, effects }));
+}
+
+interface RunInput {
+  readonly name: string;
+  readonly args?: readonly string[];
+  readonly kind?: 'agent';
+  readonly accept_rules?: string;
+  readonly accept_no_checks?: boolean;
+}
+
+/** What a name of the runbook stands for, as the runbook is now. */
+function planNamed({ input: { name, args = [], kind }, services, project }: Call<RunInput>): Answer<PlannedRun> {
+  const { checked } = services.runbook.read();
+  if (!checked.ok) return { ok: false, error: runbookError(checked.problems) };
+  const { agents, commands, pipelines } = checked.value;
+  const { secrets } = project.ledger;
+  const isAgent = kind === 'agent' || (agents.has(name) && !commands.has(name) && !pipelines.has(name));
+  if (!isAgent) return checkPlan(planRun(checked.value, name, args), secrets);
+  if (args.length > 0) return { ok: false, error: NO_ARGUMENTS };
+  const agent = planAgentRun(checked.value, name);
+  return checkPlan(
+    agent.ok ? accepted({ plan: { kind: 'agent', agent: agent.value }, vars: {}, name }) : agent,
+    secrets,
+  );
+}
+
+const NO_ARGUMENTS: ApiError = {
+  code: 'runbook/usage',
+  message: 'an agent takes no arguments',
+  hint: 'Give it a command of its own in the runbook, with arguments.',
+};
+
+function checkPlan(planned: Parsed<PlannedRun>, secrets: readonly string[]): Answer<PlannedRun> {
+  if (!planned.ok) return { ok: false, error: inputErrorOf(planned) };
+  const { plan: what, vars } = planned.value;
+  return holdsCredential({ what, vars }, secrets)
+    ? { ok: false, error: CREDENTIAL_IN_PLAN }
+    : { ok: true, result: planned.value };
+}
+
+const CREDENTIAL_IN_PLAN: ApiError = {
+  code: 'credential-in-plan',
+  message: 'the run holds what looks like a password or a token, and a ledger never forgets',
+  hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
+};
+
+/** A shell command is a pipeline of one step, so that it is shown and steered like any other. */
+function startCommandOf(id: string, name: string, what: Plan, vars: PlannedRun['vars']): StartCommand {
+  switch (what.kind) {
+    case 'agent':
+      return { kind: 'start-agent', command: { id, plan: what.agent, vars } };
+    case 'shell': {
+      const only = pipelineOfShell(name, what.command, Object.keys(vars));
+      return { kind: 'start-pipeline', command: { id, name, plan: only, vars } };
+    }
+    case 'pipeline':
+      return { kind: 'start-pipeline', command: { id, name: what.pipeline, plan: what, vars } };
+  }
+}
+
+type StartCommand = Extract<Command, { kind: 'start-agent' | 'start-pipeline' }>;

@@ -1,0 +1,105 @@
+import { isClaimable } from '../../state/tasks/claim-task.ts';
+import { rulesInForce } from '../../state/rules.ts';
+import type { State } from '../../state/state.ts';
+import { taskStatus, type Task } from '../../state/tasks/task.ts';
+import type { Project } from '../project/project.ts';
+
+/** A task as every surface shows it. */
+export interface TaskView {
+  readonly id: string;
+  readonly n: number;
+  readonly title: string;
+  readonly status: string;
+  readonly phase: string;
+  readonly claimable: boolean;
+  readonly next_role: string | null;
+  readonly after: readonly string[];
+  readonly priority: number;
+  readonly progress: number | null;
+  readonly notes: string | null;
+  readonly blocked_because: string | null;
+  readonly claim: ClaimView | null;
+  /** The protected paths that its branch changes, as they were last measured. */
+  readonly protected_paths: readonly string[];
+}
+
+/** What a task waits for, besides somebody who takes it up. */
+export interface WaitsView {
+  /** Those of `after` that are not done. */
+  readonly waits_for: readonly WaitView[];
+  /** The open decisions about it. */
+  readonly decision_ids: readonly string[];
+}
+
+export interface WaitView {
+  readonly task_id: string;
+  readonly status: string;
+  readonly blocked_because: string | null;
+}
+
+export interface ClaimView {
+  readonly epoch: number;
+  readonly holder: string;
+  readonly principal: string;
+  readonly role: string | null;
+  readonly session_id: string;
+  readonly since: string;
+  readonly expires_at: string;
+}
+
+export function taskView(project: Project, state: State, task: Task, clocks: ViewClocks): TaskView {
+  return {
+    id: task.id,
+    n: task.n,
+    title: task.title,
+    status: taskStatus(task),
+    phase: task.phase,
+    claimable: isClaimable(state, task, rulesInForce(state, project.rules)),
+    next_role: task.nextRole,
+    after: task.after,
+    priority: task.priority,
+    progress: task.progress,
+    notes: task.notes,
+    blocked_because: task.blocked?.reason ?? null,
+    claim: claimView(project, task, clocks),
+    protected_paths: task.flow.protected?.paths ?? [],
+  };
+}
+
+export function waitsView({ tasks, decisions }: State, { id, after }: Task): WaitsView {
+  const before = after.flatMap((each) => tasks.get(each) ?? []).filter(({ phase }) => phase !== 'COMPLETED');
+  const open = [...decisions.values()].filter(({ taskId, result }) => taskId === id && result === null);
+  return {
+    waits_for: before.map((task) => ({
+      task_id: task.id,
+      status: taskStatus(task),
+      blocked_because: task.blocked?.reason ?? null,
+    })),
+    decision_ids: open.map((decision) => decision.id),
+  };
+}
+
+export interface ViewClocks {
+  readonly now: () => Date;
+  readonly monotonicMs: () => number;
+}
+
+function claimView(project: Project, { id, claim }: Task, clocks: ViewClocks): ClaimView | null {
+  if (claim === null) return null;
+  const { epoch, holder, principal, role, sessionId, at } = claim;
+  return {
+    epoch,
+    holder,
+    principal,
+    role,
+    session_id: sessionId,
+    since: at,
+    expires_at: expiresAt(project, id, clocks),
+  };
+}
+
+/** Leases run on a clock that does not jump; people get the time of day that this comes to. */
+export function expiresAt(project: Project, taskId: string, { now, monotonicMs }: ViewClocks): string {
+  const remainingMs = project.leases.remaining(taskId, monotonicMs()) ?? 0;
+  return new Date(now().getTime() + remainingMs).toISOString();
+}

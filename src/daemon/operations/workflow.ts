@@ -1,0 +1,93 @@
+import * as operations from '../../api/operations/workflow.ts';
+import { checkClaim, type Caller } from '../../state/caller.ts';
+import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { refusal } from '../../state/outcome.ts';
+import type { Call } from './call.ts';
+import { closeWorkflow } from './close-workflow.ts';
+import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
+import { findHandoffs, type FoundHandoff } from './find-handoffs.ts';
+import { submitCommand } from './tasks.ts';
+import { workflowView } from './workflow-view.ts';
+
+export const WORKFLOW_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  merge_request: handlerFor(operations.mergeRequest, async (call) => {
+    const id = ownTask(call);
+    const command = { id, mergeId: `merge-${call.services.newId()}` };
+    return answerFor(await submitCommand<{ merge_id: string }>(call, { kind: 'request-merge', command }), (answer) => ({
+      task_id: id,
+      ...answer,
+    }));
+  }),
+
+  workflow_get: handlerFor(operations.workflowGet, async (call) => {
+    const { project, services } = call;
+    const id = ownTask(call);
+    const settled = await project.commandLoop.submit({
+      actor: 'system:reader',
+      decide: ({ state }) => {
+        const task = state.tasks.get(id);
+        return task === undefined
+          ? refuseUnknownTask(id)
+          : { ok: true, events: [], answer: workflowView(task, services) };
+      },
+    });
+    return answerFor(settled, (view) => view);
+  }),
+
+  workflow_close: handlerFor(operations.workflowClose, async (call) => {
+    const id = ownTask(call);
+    const { caller } = call;
+    const settled = await call.project.commandLoop.submit({
+      actor: 'system:reader',
+      decide: ({ state }) => {
+        const task = state.tasks.get(id);
+        if (task === undefined) return refuseUnknownTask(id);
+        const held = caller.kind === 'session' ? checkClaim(task, caller) : undefined;
+        if (held?.ok === false) return held;
+        if (task.phase !== 'COMPLETED')
+          return refusal(
+            'not-mergeable',
+            `task ${id} is ${task.phase}, not COMPLETED`,
+            'It is closed once it is merged.',
+          );
+        const dependants = [...state.tasks.values()].filter(({ after }) => after.includes(id)).map((each) => each.id);
+        return { ok: true, events: [], answer: { task, dependants } };
+      },
+    });
+    if (!settled.ok) return answerFor(settled, () => null);
+    return { ok: true, result: await closeWorkflow(settled.answer, call) };
+  }),
+
+  handoff_list: handlerFor(operations.handoffList, async ({ project, input }) => {
+    await project.commandLoop.whenIdle();
+    const found = await findHandoffs(
+      project.ledger,
+      ({ task_id }) => input.task_id === undefined || task_id === input.task_id,
+    );
+    return { ok: true, result: { handoffs: found.map(withoutXml) } };
+  }),
+
+  handoff_show: handlerFor(operations.handoffShow, async ({ project, input }) => {
+    await project.commandLoop.whenIdle();
+    const found = await findHandoffs(project.ledger, ({ handoff_id }) => handoff_id.startsWith(input.id));
+    const [first, second] = found;
+    if (first !== undefined && second === undefined) return { ok: true, result: first };
+    const message =
+      first === undefined ? `there is no handoff ${input.id}` : `${input.id} is the beginning of ${found.length} ids`;
+    const code = first === undefined ? 'no-such-handoff' : 'ambiguous';
+    return { ok: false, error: { code, message, hint: 'See: baton handoff list' } };
+  }),
+};
+
+function withoutXml(found: FoundHandoff) {
+  const { handoff_id, task_id, from, to, seq, at, status, reason } = found;
+  return { handoff_id, task_id, from, to, seq, at, status, reason };
+}
+
+function ownTask({ input, caller }: Call<{ readonly task_id?: string }>): string {
+  return input.task_id ?? taskOf(caller);
+}
+
+function taskOf(caller: Caller): string {
+  return caller.kind === 'session' ? caller.taskId : '';
+}

@@ -1,0 +1,75 @@
+import type { Entry } from '../../ledger/format/entry.ts';
+import { parseEntry, renderEntry } from '../../ledger/format/entry.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { SERVER_LIMITS } from '../limits.ts';
+
+/**
+ * The entries of a project for whoever follows it. Followers are woken and then take what they have not seen, at their own pace: the
+ * newest from here, older ones from the store. So a slow follower costs no memory, and a fast one no reading.
+ */
+export class EntryFeed {
+  readonly #ledger: () => Ledger | undefined;
+  readonly #followers = new Set<() => void>();
+  #atHand: StreamedText[] = [];
+
+  constructor(ledger: () => Ledger | undefined) {
+    this.#ledger = ledger;
+  }
+
+  /** Entries that are durable now, in order. */
+  add(entries: readonly Entry[]): void {
+    if (this.#followers.size === 0) return;
+    for (const entry of entries) this.#atHand.push({ seq: entry.seq, entry });
+    if (this.#atHand.length > 2 * SERVER_LIMITS.entriesAtHand)
+      this.#atHand = this.#atHand.slice(-SERVER_LIMITS.entriesAtHand);
+    for (const wake of this.#followers) wake();
+  }
+
+  follow(wake: () => void): () => void {
+    // Wrapped, so that the same function can follow twice and stop once.
+    const own = (): void => wake();
+    this.#followers.add(own);
+    return () => {
+      this.#followers.delete(own);
+      if (this.#followers.size === 0) this.#atHand = [];
+    };
+  }
+
+  /** Some of what comes after `seq`, as events of a stream; empty where there is nothing yet. */
+  async readAfter(seq: number): Promise<{ readonly text: string; readonly seq: number }> {
+    const [oldest] = this.#atHand;
+    if (oldest !== undefined && oldest.seq <= seq + 1)
+      return joinEntries(this.#atHand.slice(seq + 1 - oldest.seq), seq);
+    const ledger = this.#ledger();
+    if (ledger === undefined || ledger.head.size <= seq) return { text: '', seq };
+    for await (const batch of ledger.store.entries({ from: seq + 1, to: ledger.head.size })) {
+      return joinEntries(batch.map(streamedOf), seq);
+    }
+    return { text: '', seq };
+  }
+}
+
+interface StreamedText {
+  readonly seq: number;
+  readonly entry: Entry;
+  /** Made once, for all who follow. */
+  text?: string;
+}
+
+function joinEntries(entries: readonly StreamedText[], after: number): { text: string; seq: number } {
+  let text = '';
+  let seq = after;
+  for (const each of entries) {
+    if (text.length > SERVER_LIMITS.streamBytes) break;
+    each.text ??= `id: ${each.seq}\nevent: ${each.entry.type}\ndata: ${renderEntry(each.entry)}\n\n`;
+    text += each.text;
+    seq = each.seq;
+  }
+  return { text, seq };
+}
+
+function streamedOf({ seq, bytes }: { readonly seq: number; readonly bytes: Uint8Array }): StreamedText {
+  const entry = parseEntry(bytes);
+  if (!entry.ok) throw new Error(`entry ${seq} cannot be read: ${entry.problems[0].message}`);
+  return { seq, entry: entry.value };
+}

@@ -1,0 +1,55 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fencePath, writeFence, type LiveClaim } from '../../git/fence/fence.ts';
+import type { RecordedEvent } from '../../state/event.ts';
+import type { State } from '../../state/state.ts';
+
+/**
+ * Tells git which claim may write. Only tasks that have a worktree of Baton's are told about: their file is there already. It is
+ * written before anybody hears of the claim, so that an old holder is locked out before a new one begins.
+ */
+export class Fences {
+  readonly #stateDir: string;
+  readonly #project: string;
+  readonly #fenced: Set<string>;
+
+  constructor(stateDir: string, project: string) {
+    this.#stateDir = stateDir;
+    this.#project = project;
+    this.#fenced = new Set(listFences(stateDir, project));
+  }
+
+  /** From here on this task has a fence. */
+  add(taskId: string, claim: LiveClaim | null): void {
+    this.#fenced.add(taskId);
+    writeFence(this.#stateDir, this.#project, taskId, claim);
+  }
+
+  /** After a start: whatever the files say, the state knows better. */
+  writeAll(state: State): void {
+    for (const taskId of this.#fenced) {
+      const claim = state.tasks.get(taskId)?.claim ?? null;
+      writeFence(this.#stateDir, this.#project, taskId, claim);
+    }
+  }
+
+  follow(recorded: readonly RecordedEvent[]): void {
+    if (this.#fenced.size === 0) return;
+    for (const { type, data } of recorded) {
+      if (type === 'TaskClaimed') this.#write(data.task_id, { epoch: data.epoch, sessionId: data.session_id });
+      else if (type.startsWith('Claim') && 'task_id' in data) this.#write(data.task_id ?? '', null);
+    }
+  }
+
+  #write(taskId: string, claim: LiveClaim | null): void {
+    if (this.#fenced.has(taskId)) writeFence(this.#stateDir, this.#project, taskId, claim);
+  }
+}
+
+function listFences(stateDir: string, project: string): string[] {
+  try {
+    return readdirSync(dirname(fencePath(stateDir, project, 'x'))).filter((name) => !name.startsWith('.'));
+  } catch {
+    return [];
+  }
+}

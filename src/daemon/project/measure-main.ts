@@ -1,0 +1,76 @@
+import { readMoveContent, isInHistory, measureMove } from '../../git/main-branch.ts';
+import { fetchUpstream, type Upstream } from '../../git/upstream.ts';
+import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import type { OwnRepository } from '../../git/own/own-repository.ts';
+import type { MainBranchState } from '../../state/main/main-branch.ts';
+import type { ObservedMove } from '../../state/main/observe-main.ts';
+
+export interface MeasureMain {
+  /** The top of the repository. */
+  readonly path: string;
+  readonly own: OwnRepositoryImporter;
+  readonly branch: string;
+  /** Settings of git (`name=value`) for logging in at the remote. */
+  readonly login: () => readonly string[];
+}
+
+interface Asked {
+  readonly main: MainBranchState;
+  readonly sha: string;
+  /** A session was alive that could have made the move. */
+  readonly isSuspect: boolean;
+  readonly upstream: Upstream | null;
+}
+
+/**
+ * Measures how the main branch got where it is. With a session alive that is done in Baton's own repository, where nobody else writes; the
+ * upstream branch is fetched only if the answer depends on it. Commits that cannot be copied there (a shallow or partial clone, or one that
+ * was made to look like it) count as rewritten history, and a person is asked.
+ */
+export async function measureMain(
+  scene: MeasureMain,
+  { main, sha, isSuspect, upstream }: Asked,
+): Promise<ObservedMove> {
+  const { path, branch } = scene;
+  const place = isSuspect ? await ownPlace(scene, main, sha) : path;
+  if (place === undefined) return { old: main.sha, fastForward: false, commits: 0, onUpstream: null, ...UNKNOWN };
+  const prepared = main.prepared?.sha;
+  const old = prepared !== undefined && (await isInHistory(place, prepared, sha)) ? prepared : main.sha;
+  const { fastForward, commits } = await measureMove(place, old, sha);
+  const isKept = fastForward && branch === main.branch;
+  // An upstream that was exchanged since is no witness, and its address is not visited.
+  const witness = upstream?.digest === main.upstream ? upstream : null;
+  const onUpstream = isKept && isSuspect ? await isUpstream(scene, sha, witness) : null;
+  if (isKept && (!isSuspect || onUpstream === true)) return { old, fastForward, commits, onUpstream, ...UNKNOWN };
+  const own = await ownPlace(scene, main, sha);
+  return {
+    old,
+    fastForward,
+    commits,
+    onUpstream,
+    ...(own === undefined ? UNKNOWN : await readMoveContent(own, old, sha)),
+  };
+}
+
+const UNKNOWN = { authors: [], stat: null };
+
+/** Baton's own repository with both commits; undefined if the new one cannot be copied there. */
+async function ownPlace(
+  { own }: MeasureMain,
+  { sha: old }: MainBranchState,
+  sha: string,
+): Promise<OwnRepository | undefined> {
+  // An old position that is gone from the repository may be here from before.
+  await own.with(old);
+  const found = await own.with(sha);
+  return found.ok ? found.value : undefined;
+}
+
+async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Upstream | null): Promise<boolean> {
+  const opened = upstream === null ? null : await own.with();
+  if (upstream === null || opened === null || !opened.ok) return false;
+  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: FETCH_MS });
+  return fetched.ok && isInHistory(opened.value, sha, fetched.value);
+}
+
+const FETCH_MS = 30_000;

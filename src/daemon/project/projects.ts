@@ -1,0 +1,347 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import type { ApiError } from '../../api/answer.ts';
+import { stateFiles } from '../../api/state-folder.ts';
+import type { Effects } from '../../effects/effects.ts';
+import { projectId } from '../../git/project-id.ts';
+import { findRepository } from '../../git/repository.ts';
+import { problem, type Problem } from '../../protocol/shape/problem.ts';
+import type { Signer } from '../../ledger/format/crypto.ts';
+import type { Entry } from '../../ledger/format/entry.ts';
+import { ledgerPlace } from '../../ledger/writer/ledger-files.ts';
+import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
+import { openWriterAt } from '../../ledger/writer/open.ts';
+import { OutsideCopyFile } from '../../ledger/writer/outside-file.ts';
+import { StoreProblem } from '../../ledger/store-problem.ts';
+import { findSecretValues } from '../../ledger/secrets-in.ts';
+import { CLAIM_ENDS } from '../../state/event.ts';
+import { findMain } from '../../state/main/main-branch.ts';
+import { STORE_NOT_OFFERED } from '../../runbook/check/check-store.ts';
+import { Adoptions } from '../rules/adoptions.ts';
+import { EntryFeed } from './entry-feed.ts';
+import { configureWorkers } from '../rules/workers.ts';
+import type { KeptMessages } from '../loop/kept-messages.ts';
+import { SERVER_LIMITS } from '../limits.ts';
+import { causeOf, type Log } from '../log.ts';
+import type { Services } from '../operations/call.ts';
+import { ProjectList } from './project-list.ts';
+import { readOwnSecrets } from '../own-secrets.ts';
+import { openProject, type OpenedProject, type Project, type ProjectOptions } from './project.ts';
+import { reconcileAtStart } from '../operations/reconcile.ts';
+import { NO_RUNBOOK } from '../rules/rulebook.ts';
+import { leaseTimesOf, type DaemonSettings } from '../settings.ts';
+
+/** A project that is open, and what calls on it may use. */
+export interface OpenProject {
+  readonly project: Project;
+  readonly services: Services;
+  readonly feed: EntryFeed;
+}
+
+export type FoundProject =
+  | { readonly ok: true; readonly open: OpenProject }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** Who does what a project owes to the outside. */
+export type EffectsFor = (project: Project, services: Services) => Effects;
+
+export interface ProjectsOptions {
+  readonly stateDir: string;
+  readonly settings: DaemonSettings;
+  readonly signer: Signer;
+  readonly log: Log;
+  /** The daemon's own: where `gh` is, and who the user is there. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly servicesFor: (path: string) => Services;
+  /** What the outbox holds for a project. */
+  readonly messagesFor: (projectId: string) => KeptMessages;
+  /** A store can be written again: what waited for it can go on. */
+  readonly onStoreBack?: () => void;
+}
+
+/** The projects of this daemon: each is opened when it is first asked for, once, and closed at the end. */
+export class Projects {
+  readonly #options: ProjectsOptions;
+  readonly #list: ProjectList;
+  readonly #open = new Map<string, OpenProject>();
+  readonly #opening = new Map<string, Promise<FoundProject>>();
+  readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
+  readonly #asking = new Map<string, Promise<string | ApiError>>();
+  readonly #aside = new Set<Promise<void>>();
+
+  #effectsFor: EffectsFor | undefined;
+  #isClosed = false;
+
+  constructor(options: ProjectsOptions) {
+    this.#options = options;
+    this.#list = new ProjectList(stateFiles(options.stateDir).projectList);
+  }
+
+  /** From now on projects act. Those that are known are opened, so that what is under way in them goes on. */
+  async start(effectsFor: EffectsFor): Promise<void> {
+    this.#effectsFor = effectsFor;
+    for (const { project, services } of this.#open.values()) project.startEffects(effectsFor(project, services));
+    for (const id of this.#list.ids()) {
+      // One whose folder is away, for the moment or for good, would only be told that it has no runbook.
+      if (!this.#isClosed && existsSync(this.#list.pathOf(id) ?? '')) await this.find(id);
+    }
+  }
+
+  /** Those that are open now. */
+  opened(): readonly OpenProject[] {
+    return [...this.#open.values()];
+  }
+
+  /** The project with this id: what a session's token names. */
+  async find(id: string): Promise<FoundProject> {
+    const open = this.#open.get(id);
+    if (open !== undefined) return { ok: true, open };
+    const path = this.#list.pathOf(id);
+    if (path === undefined) {
+      return { ok: false, error: noSuchProject(`there is no project ${id}`, 'Check BATON_STATE_DIR.') };
+    }
+    const opening = this.#opening.get(id) ?? this.#openOnce(id, path);
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  /**
+   * The project of the repository that a folder is in. All worktrees of a repository are one project. Git is asked once, and again now
+   * and then; nobody but the first waits for it.
+   */
+  async findByPath(path: string): Promise<FoundProject> {
+    const known = this.#idOfPath.get(path);
+    if (known === undefined) {
+      const id = await this.#askGit(path);
+      return typeof id === 'string' ? this.find(id) : { ok: false, error: id };
+    }
+    if (known.untilMs < performance.now()) {
+      known.untilMs = Number.POSITIVE_INFINITY;
+      void this.#askGit(path);
+    }
+    return this.find(known.id);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#opening.values());
+    await Promise.all(this.#aside);
+    await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
+    this.#open.clear();
+  }
+
+  async #askGit(path: string): Promise<string | ApiError> {
+    const asking = this.#asking.get(path) ?? this.#identify(path);
+    this.#asking.set(path, asking);
+    const id = await asking.finally(() => this.#asking.delete(path));
+    if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
+    if (typeof id !== 'string') this.#idOfPath.delete(path);
+    else this.#idOfPath.set(path, { id, untilMs: performance.now() + SERVER_LIMITS.repositoryMs });
+    return id;
+  }
+
+  async #identify(path: string): Promise<string | ApiError> {
+    if (!isAbsolute(path)) return noSuchProject(`'${path}' is not an absolute path`, 'Send the whole path.');
+    const repository = await findRepository(path);
+    if (!repository.ok) return noSuchProject(repository.problem.message, repository.problem.hint);
+    const id = identityOf(repository.value);
+    if (id === undefined) return noSuchProject(`the repository of '${path}' has gone`, 'Check that it is still there.');
+    this.#list.remember(id, repository.value.mainTop);
+    return id;
+  }
+
+  async #openOnce(id: string, path: string): Promise<FoundProject> {
+    try {
+      const found = await this.#openProject(id, path);
+      if (found.ok) this.#enter(id, found.open);
+      else this.#options.log.error('cannot open a project', { project: id, cause: found.error.message });
+      return found;
+    } finally {
+      // One that failed is tried again by the next call.
+      this.#opening.delete(id);
+    }
+  }
+
+  #enter(id: string, open: OpenProject): void {
+    this.#open.set(id, open);
+    if (this.#effectsFor !== undefined) open.project.startEffects(this.#effectsFor(open.project, open.services));
+  }
+
+  async #openProject(id: string, path: string): Promise<FoundProject> {
+    const { stateDir, settings, signer, log, servicesFor, messagesFor, env } = this.#options;
+    const place = ledgerPlace(stateDir, id);
+    const hadCheckpoint = existsSync(place.outside);
+    const services = servicesFor(path);
+    const { runbook } = services;
+    runbook.read();
+    if (runbook.lastValid?.store !== undefined) return projectUnavailable(STORE_NOT_OFFERED);
+    const store = await openWriterAt(place, settings.lockTimes);
+    if (!store.ok) return projectUnavailable(store.problem);
+    const { rulebook } = services;
+    let project: Project | undefined;
+    let adoptions: Adoptions | undefined;
+    const followAdoption = async (): Promise<void> => {
+      if (project === undefined) return;
+      const { inForce } = rulebook;
+      const hasTasks = await project.commandLoop.read(({ state }) => state.tasks.size > 0);
+      // A project of an earlier version may have tasks and nothing in force yet: the workers on record go on.
+      if (inForce !== undefined || (hasTasks.ok && !hasTasks.answer))
+        await configureWorkers(project, inForce ?? { runbook: NO_RUNBOOK, holdsCredential: false }, log);
+      await rulebook.detectGithub();
+    };
+    const afterSession = async (): Promise<void> => {
+      await adoptions?.adoptForTasks();
+      if (runbook.lastValid !== undefined) rulebook.follow(runbook.lastValid);
+    };
+    const feed = new EntryFeed(() => project?.ledger);
+    const opened = await openStored({
+      id,
+      path,
+      stateDir,
+      rules: rulebook.rules,
+      get leaseTimes() {
+        return leaseTimesOf(settings, rulebook.runbookFor(null).limits);
+      },
+      prepare: async (ledger, state) => {
+        const lost = await rulebook.load(ledger, state);
+        if (lost !== undefined) return lostRunbookProblem(lost);
+        await rulebook.detectGithub();
+        return undefined;
+      },
+      now: services.now,
+      monotonicMs: services.monotonicMs,
+      onEntries: (entries) => {
+        feed.add(entries);
+        if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#runInBackground(rulebook.detectGithub());
+        if (entries.some(({ type }) => type === 'RunbookAdopted')) this.#runInBackground(followAdoption());
+        if (rulebook.inForce === undefined && entries.some(endsSession)) this.#runInBackground(afterSession());
+        if (entries.some(movesMain)) this.#runInBackground(adoptions?.followMain());
+      },
+      onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
+      onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
+      onImport: importLog(id, log),
+      messages: messagesFor(id),
+      onStoreHealth: (health) => {
+        if (health.writable) log.info('the store can be written again', { project: id });
+        else log.error('the store cannot be written', { project: id, since: health.since, cause: health.reason });
+        if (health.writable) this.#options.onStoreBack?.();
+      },
+      onTick: (nowMs) => runbook.readIfDue(nowMs),
+      ledger: {
+        store: store.store,
+        signer,
+        verifier: nodeVerifier,
+        secrets: [...findSecretValues(env), ...readOwnSecrets(stateDir)],
+        outside: new OutsideCopyFile(place.outside),
+      },
+    });
+    if (!opened.ok) {
+      await store.store.close();
+      return projectUnavailable(opened.problem);
+    }
+    const made = opened.project;
+    project = made;
+    if (!hadCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
+    adoptions = new Adoptions({ project: made, working: runbook, rulebook, newId: services.newId, log });
+    made.adoptions = adoptions;
+    const used = await made.commandLoop.read(({ state }) => state.tasks.size > 0);
+    if (used.ok && used.answer) await adoptions.adoptFirst();
+    await followAdoption();
+    runbook.follow((good) => {
+      rulebook.follow(good);
+      this.#runInBackground(adoptions?.adoptForTasks());
+    });
+    this.#runInBackground(adoptions.followMain());
+    log.info('project opened', { project: id, path, entries: made.ledger.head.size });
+    this.#runInBackground(reconcileAtStart(made, log));
+    await this.#watchMain(made);
+    return { ok: true, open: { project: made, services, feed } };
+  }
+
+  /** The first position of the main branch is on record before anything else happens; later ones are compared with it aside. */
+  async #watchMain({ mainWatch, commandLoop: keeper }: Project): Promise<void> {
+    const known = await keeper.read(({ state }) => findMain(state) !== undefined);
+    mainWatch.start();
+    const looked = mainWatch.poll();
+    if (known.ok && !known.answer) await looked;
+    else this.#runInBackground(looked);
+  }
+
+  /** Nobody waits for it but the end: git and the disk take their time. */
+  #runInBackground(work: Promise<void> | undefined): void {
+    if (work === undefined) return;
+    const done = work
+      .catch((error: unknown) => this.#options.log.error('something done aside failed', { cause: causeOf(error) }))
+      .finally(() => this.#aside.delete(done));
+    this.#aside.add(done);
+  }
+}
+
+/** A store that stops answering while the state is folded keeps the project closed; the next call tries again. */
+async function openStored(options: ProjectOptions): Promise<OpenedProject> {
+  try {
+    return await openProject(options);
+  } catch (error) {
+    if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+    throw error;
+  }
+}
+
+const MAX_PATHS = 10_000;
+
+/** The first copy of a large repository takes minutes: the log shows now and then how far it is. */
+function importLog(project: string, log: Log): (line: string) => void {
+  let nextMs = performance.now() + IMPORT_LOG_MS;
+  return (line) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + IMPORT_LOG_MS;
+    log.info("copying commits into Baton's own repository", { project, progress: line });
+  };
+}
+
+const IMPORT_LOG_MS = 2000;
+
+/**
+ * Without its outside checkpoint a ledger cannot show that nothing is missing from its end. Somebody may have moved it for a good
+ * reason, so Baton goes on; but that it was so is recorded, and stays.
+ */
+async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise<void> {
+  const { size } = ledger.head;
+  log.error('the outside checkpoint is missing', { project: id, entries: size });
+  await ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
+}
+
+/** Undefined where it was removed since git has seen it: nobody may be waiting for this answer, and that must not end the daemon. */
+function identityOf(repository: Parameters<typeof projectId>[0]): string | undefined {
+  try {
+    return projectId(repository);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Before the first adoption: the working file counts again when no session is left that may be writing it. */
+function endsSession({ type }: Entry): boolean {
+  return SESSION_ENDS.has(type);
+}
+
+const SESSION_ENDS: ReadonlySet<string> = new Set([...Object.values(CLAIM_ENDS), 'AgentExited']);
+
+/** What moves the main branch may have changed the runbook that it has. */
+function movesMain({ type, data }: Entry): boolean {
+  return type === 'MainMoved' || (type === 'MergeFinished' && data['outcome'] === 'merged');
+}
+
+/** Without the rules on record every gate would be open, so that nothing is decided at all. */
+function lostRunbookProblem(sha256: string): Problem {
+  const message = `the store has lost the runbook ${sha256}, which tasks of this project go by`;
+  return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');
+}
+
+function noSuchProject(message: string, hint: string): ApiError {
+  return { code: 'no-such-project', message, hint };
+}
+
+function projectUnavailable({ message, hint }: { readonly message: string; readonly hint: string }): FoundProject {
+  return { ok: false, error: { code: 'store-unavailable', message, hint } };
+}

@@ -1,0 +1,274 @@
+import type { ApiError } from '../../api/answer.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { hasLoosening, compareRules, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
+import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
+import type { ReadRunbook } from '../../runbook/read/read-runbook.ts';
+import type { GitResult } from '../../git/run-git.ts';
+import { findAdoption } from '../../state/adoption.ts';
+import { decide, type Command } from '../../state/decide.ts';
+import { acceptedMain } from '../../state/main/main-branch.ts';
+import { hasSessions } from '../../state/has-sessions.ts';
+import type { State } from '../../state/state.ts';
+import { renderDifferences } from './describe-rules.ts';
+import type { CommandLoop } from '../loop/command-loop.ts';
+import { causeOf, type Log } from '../log.ts';
+import { storePinned, type PinnedRunbook } from './pinned-runbook.ts';
+import { readCommittedRules, readWorkingRules, type CommittedRules } from './read-rules.ts';
+import { NO_RUNBOOK, type Rulebook } from './rulebook.ts';
+import { runbookError, type RunbookWatch } from './runbook-watch.ts';
+
+export interface AdoptionsOptions {
+  readonly project: {
+    readonly id: string;
+    readonly path: string;
+    readonly ledger: Ledger;
+    readonly keeper: CommandLoop;
+  };
+  readonly working: RunbookWatch;
+  readonly rulebook: Rulebook;
+  readonly newId: () => string;
+  readonly log: Log;
+}
+
+/** The working file beside the rules in force. */
+export interface Proposal {
+  readonly pinned: PinnedRunbook;
+  readonly differences: readonly RuleDifference[];
+}
+
+export type Proposed =
+  | { readonly ok: true; readonly proposal: Proposal; readonly committed: CommittedRules | undefined }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** Decides which runbook a project adopts: the committed one by itself if it does not loosen, the working file by an operator. */
+export class Adoptions {
+  readonly #options: AdoptionsOptions;
+  #last: Promise<unknown> = Promise.resolve();
+  /** The working file at the last try of a first adoption, and whether it was left out because a session was alive. */
+  #tried: { readonly read: ReadRunbook; readonly besideSession: boolean } | undefined;
+  #first: Promise<void> | undefined;
+
+  constructor(options: AdoptionsOptions) {
+    this.#options = options;
+  }
+
+  /** The working file, compared with the rules in force, or with the committed runbook before the first adoption. */
+  async propose(): Promise<Proposed> {
+    const { project, working, rulebook } = this.#options;
+    const read = working.read();
+    if (!read.checked.ok) return { ok: false, error: runbookError(read.checked.problems) };
+    const pinned = await readWorkingRules(project.path, read, project.ledger);
+    if (pinned === undefined) return { ok: false, error: INVALID_RUNBOOK };
+    const { inForce } = rulebook;
+    const found = await this.#readCommitted(inForce ?? pinned);
+    if (!found.ok) return { ok: false, error: found.problem };
+    const { value: committed } = found;
+    const base = inForce ?? committed?.pinned;
+    const differences = base === undefined ? [] : compareRules(base.fields, pinned.fields);
+    return { ok: true, proposal: { pinned, differences }, committed };
+  }
+
+  /** How the working file differs from the rules in force; nothing before the first adoption, or if the file has mistakes. */
+  async readDifferences(): Promise<readonly RuleDifference[]> {
+    const { project, working, rulebook } = this.#options;
+    const { inForce } = rulebook;
+    if (inForce === undefined) return [];
+    const pinned = await readWorkingRules(project.path, working.read(), project.ledger);
+    return pinned === undefined ? [] : compareRules(inForce.fields, pinned.fields);
+  }
+
+  /** An operator uses the working file. If it loosens the rules, they have to name it by its hash. */
+  async adoptWorking(by: string, accepted: string | undefined): Promise<AdoptedWorking> {
+    return this.#inTurn(async () => {
+      const proposed = await this.propose();
+      if (!proposed.ok) return proposed;
+      const { pinned, differences } = proposed.proposal;
+      if (pinned.holdsCredential) return { ok: false, error: HOLDS_CREDENTIAL };
+      if (hasLoosening(differences) && accepted !== pinned.sha256)
+        return { ok: false, error: loosenedError(pinned.sha256, differences) };
+      const adopted = await this.#adopt(pinned, proposed.committed, by);
+      return adopted ? { ok: true, pinned, differences } : { ok: false, error: ADOPTION_NOT_RECORDED };
+    });
+  }
+
+  /**
+   * Before the first task: the project gets the rules it starts with. The committed runbook counts, or the working file if it has the
+   * same gates or nothing is committed. While a session is alive only the committed one is adopted: the session may have written the file.
+   */
+  async adoptFirst(): Promise<void> {
+    const { working, rulebook } = this.#options;
+    if (rulebook.inForce !== undefined) return;
+    const tried = working.read() === this.#tried?.read ? this.#tried : undefined;
+    if (tried !== undefined && (!tried.besideSession || rulebook.hasSessions)) return;
+    this.#first ??= this.#tryFirst().finally(() => {
+      this.#first = undefined;
+    });
+    await this.#first;
+  }
+
+  /** Undefined unless a first adoption is under way. Commands wait for it, so that none overtakes the one that caused it. */
+  get firstUnderWay(): Promise<void> | undefined {
+    return this.#first;
+  }
+
+  async #tryFirst(): Promise<void> {
+    const { project, working, rulebook } = this.#options;
+    await this.#inTurn(async () => {
+      const state = await this.#state();
+      if (state === undefined || findAdoption(state) !== undefined) return;
+      const besideSession = hasSessions(state);
+      const read = working.read();
+      this.#tried = { read, besideSession };
+      const pinned = await readWorkingRules(project.path, read, project.ledger);
+      const committed = requireFound(await this.#readCommitted(pinned));
+      const isSame =
+        !besideSession &&
+        pinned !== undefined &&
+        (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
+      const first = isSame ? pinned : committed?.pinned;
+      if (first === undefined || !hasGates(first)) return;
+      // A session can commit too: what it commits must not loosen the gates that its task goes by.
+      if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
+      await this.#adopt(first, committed, 'system:daemon');
+    }).catch((error: unknown) => this.#log('the first runbook cannot be adopted', error));
+  }
+
+  /** The working file or the main branch has changed, or a session has ended. A project without tasks has nothing that the file could decide about yet. */
+  async adoptForTasks(): Promise<void> {
+    const state = await this.#state();
+    if (state !== undefined && state.tasks.size > 0) await this.adoptFirst();
+  }
+
+  /** The main branch has moved: its runbook is adopted if it does not loosen anything; otherwise a person is asked. */
+  async followMain(): Promise<void> {
+    if (this.#options.rulebook.inForce === undefined) {
+      await this.#first;
+      this.#tried = undefined;
+      await this.adoptForTasks();
+    }
+    await this.#inTurn(async () => {
+      const { rulebook, newId } = this.#options;
+      const state = await this.#state();
+      const adoption = state === undefined ? undefined : findAdoption(state);
+      const { inForce } = rulebook;
+      if (adoption === undefined || inForce === undefined) return;
+      const committed = requireFound(await this.#readCommitted(inForce));
+      const pinned = committed?.pinned;
+      if (committed === undefined || pinned === undefined || pinned.sha256 === inForce.sha256) {
+        await this.#submit({ kind: 'drop-adoption-questions', command: null });
+        return;
+      }
+      if (pinned.sha256 === adoption.committed) return;
+      const differences = compareRules(inForce.fields, pinned.fields);
+      if (!hasLoosening(differences)) {
+        await this.#adopt(pinned, committed, 'system:daemon');
+        return;
+      }
+      if (!(await this.#keep(pinned))) return;
+      const { sha256 } = pinned;
+      const { commit } = committed;
+      const words = renderDifferences(differences);
+      await this.#submit({
+        kind: 'ask-adoption',
+        command: { decisionId: newId(), sha256, commit, differences: words },
+      });
+    }).catch((error: unknown) => this.#log('the runbook of the main branch cannot be followed', error));
+  }
+
+  async #adopt(pinned: PinnedRunbook, committed: CommittedRules | undefined, by: string): Promise<boolean> {
+    if (!(await this.#keep(pinned))) return false;
+    const isCommitted = committed?.pinned?.sha256 === pinned.sha256;
+    const command = {
+      sha256: pinned.sha256,
+      commit: isCommitted ? committed.commit : null,
+      committed: committed?.pinned?.sha256 ?? null,
+      by,
+    };
+    return this.#submit({ kind: 'adopt-runbook', command });
+  }
+
+  /** Kept first, recorded second; and the rules are there before anything is decided by them. */
+  async #keep(pinned: PinnedRunbook): Promise<boolean> {
+    const kept = await storePinned(pinned, this.#options.project.ledger);
+    if (kept) this.#options.rulebook.add(pinned);
+    return kept;
+  }
+
+  async #submit(command: Command): Promise<boolean> {
+    const settled = await this.#options.project.keeper.submit<unknown>({
+      actor: 'system:daemon',
+      decide: ({ state, rules }) => decide(state, command, SYSTEM, rules),
+    });
+    return settled.ok;
+  }
+
+  async #state(): Promise<State | undefined> {
+    const settled = await this.#options.project.keeper.read(({ state }) => state);
+    return settled.ok ? settled.answer : undefined;
+  }
+
+  async #readCommitted(by: PinnedRunbook | undefined): Promise<GitResult<CommittedRules | undefined>> {
+    const { path, ledger } = this.#options.project;
+    const state = await this.#state();
+    const into = by?.runbook.merge?.into ?? (state === undefined ? undefined : acceptedMain(state)?.branch);
+    return readCommittedRules(path, { into, ledger });
+  }
+
+  /** One at a time: two adoptions at once would each compare with the one before. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  #log(message: string, error: unknown): void {
+    const { log, project } = this.#options;
+    log.error(message, { project: project.id, cause: causeOf(error) });
+  }
+}
+
+export type AdoptedWorking =
+  | { readonly ok: true; readonly pinned: PinnedRunbook; readonly differences: readonly RuleDifference[] }
+  | { readonly ok: false; readonly error: ApiError };
+
+const SYSTEM = { kind: 'system', name: 'daemon' } as const;
+
+/** The daemon adopts nothing while the repository is damaged; its log says why. */
+function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
+  if (!found.ok) throw new Error(found.problem.message);
+  return found.value;
+}
+
+/** A runbook without gates is not pinned, so that its author is not asked about each edit while writing it. */
+function hasGates({ fields }: PinnedRunbook): boolean {
+  return compareRules(NO_GATES, fields).length > 0;
+}
+
+const NO_GATES = gateFieldsOf(NO_RUNBOOK);
+
+function loosenedError(sha256: string, differences: readonly RuleDifference[]): ApiError {
+  return {
+    code: 'rules-loosened',
+    message: `the working file loosens the rules in force:\n${renderDifferences(differences)}`,
+    hint: `If that is what you want, run the same command with: --accept-rules ${sha256}`,
+    rules: { sha256, differences },
+  };
+}
+
+const INVALID_RUNBOOK: ApiError = {
+  code: 'bad-runbook',
+  message: 'the runbook cannot be recorded: it holds a value that has no canonical form',
+  hint: 'Check it with: baton runbook check',
+};
+
+const ADOPTION_NOT_RECORDED: ApiError = {
+  code: 'store-unavailable',
+  message: 'the store cannot keep the runbook',
+  hint: 'Look at the log of the daemon, make room, and try again.',
+};
+
+const HOLDS_CREDENTIAL: ApiError = {
+  code: 'credential-in-plan',
+  message: 'the runbook holds what looks like a password or a token, and a ledger never forgets',
+  hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
+};

@@ -1,0 +1,81 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Scratch } from '../../git/scratch.cases.ts';
+import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
+import { examineRunbook } from '../../runbook/check/check-runbook.ts';
+import { pinRunbook, type PinnedRunbook } from './pinned-runbook.ts';
+import { Rulebook } from './rulebook.ts';
+
+const scratch = new Scratch();
+const bin = join(scratch.folder, 'bin');
+scratch.write(bin, { gh: '#!/bin/sh\n' }, 0o755);
+afterAll(() => scratch.remove());
+
+function open(name: string) {
+  const path = scratch.repository(name);
+  scratch.git(path, 'remote', 'add', 'origin', 'git@github.com:owner/name.git');
+  const errors: string[] = [];
+  const log = { info: () => {}, error: (message: string) => void errors.push(message) };
+  return { path, errors, book: new Rulebook({ path, working: { good: undefined }, env: { PATH: bin }, log }) };
+}
+
+function pin(text: string, secrets: readonly string[] = []): PinnedRunbook {
+  const { subject } = examineRunbook([{ path: 'baton.toml', text }]);
+  const pinned = pinRunbook(subject.value, {}, { sha256: nodeVerifier.sha256, secrets });
+  if (pinned === undefined) throw new Error('not canonical');
+  return pinned;
+}
+
+describe('the rules of a project', () => {
+  it('say where its pull requests are, until git says otherwise; that git does not answer says nothing', async () => {
+    const { path, book, errors } = open('busy');
+    const { rules } = book;
+    await book.detectGithub();
+    expect(rules.pulls).toEqual({ repository: 'owner/name', remote: 'origin', draft: false });
+    renameSync(join(path, '.git'), join(path, 'away'));
+    await book.detectGithub();
+    expect([rules.pulls?.repository, errors.length]).toEqual(['owner/name', 1]);
+    renameSync(join(path, 'away'), join(path, '.git'));
+    scratch.git(path, 'remote', 'remove', 'origin');
+    await book.detectGithub();
+    expect(rules.pulls).toBeUndefined();
+  });
+
+  it('are kept for each adopted runbook, and all of them know what git says', async () => {
+    const { book } = open('changed');
+    const [strict, lax] = [pin('[merge]\nmethod = "rebase"\n'), pin('')];
+    book.add(strict);
+    await book.detectGithub();
+    book.add(lax);
+    const of = ({ sha256 }: PinnedRunbook) => book.rules.adopted?.get(sha256);
+    expect(of(strict)).toMatchObject({ mergeGate: true, merge: { method: 'rebase' }, pulls: { remote: 'origin' } });
+    expect(of(lax)).toMatchObject({ mergeGate: false, pulls: { remote: 'origin' } });
+  });
+});
+
+describe('before the first adoption', () => {
+  it('the working file counts: what it does not say any more holds no more, and what git says stays', async () => {
+    const { book } = open('first');
+    await book.detectGithub();
+    book.follow(pin('[merge]\nmethod = "rebase"\n').runbook);
+    expect(book.rules).toMatchObject({ mergeGate: true, merge: { method: 'rebase' }, pulls: { remote: 'origin' } });
+    book.follow(pin('').runbook);
+    expect(book.rules.merge).toBeUndefined();
+    expect(book.rules).toMatchObject({ mergeGate: false, pulls: { remote: 'origin' } });
+  });
+});
+
+describe('the content of a runbook', () => {
+  it('is named by what counts: neither comments nor notifications', () => {
+    const name = pin('[merge]\nmethod = "squash"\n').sha256;
+    expect(pin('# merging\nmerge = { method = "squash" }\n[notify]\ndesktop = false\n').sha256).toBe(name);
+    expect(pin('[merge]\nmethod = "rebase"\n').sha256).not.toBe(name);
+  });
+
+  it('holds no credential, and says that one was taken out', () => {
+    const key = `sk-ant-api03-${'a'.repeat(60)}`;
+    const pinned = pin(`[agents.a]\nrun = "claude"\nenv = { KEY = "${key}" }\n`);
+    expect([pinned.text.includes(key), pinned.holdsCredential]).toEqual([false, true]);
+  });
+});

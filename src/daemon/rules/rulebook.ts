@@ -1,0 +1,142 @@
+import { findGithub } from '../../github/find-github.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { buildRunbook } from '../../runbook/build/build-runbook.ts';
+import { compareRules, hasLoosening } from '../../runbook/gates/compare-rules.ts';
+import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
+import { withLibrary } from '../../runbook/library.ts';
+import type { Runbook } from '../../runbook/runbook.ts';
+import { findAdoption, runbooksInUse } from '../../state/adoption.ts';
+import { hasSessions } from '../../state/has-sessions.ts';
+import type { Rules } from '../../state/rules.ts';
+import type { State } from '../../state/state.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import type { Log } from '../log.ts';
+import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
+import { rulesFromRunbook, sortedWorkers } from './rules-of.ts';
+
+export interface RulebookOptions {
+  /** The repository. */
+  readonly path: string;
+  /** The working file, which counts for as long as nothing was adopted. */
+  readonly working: { readonly good: Runbook | undefined };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/** The adopted runbooks of a project that are still needed, and the rules that follow from each. */
+export class Rulebook {
+  /** Always the same object: the command loop looks at it. */
+  readonly rules: Rules;
+  readonly #adopted = new Map<string, Rules>();
+  readonly #pinned = new Map<string, PinnedRunbook>();
+  readonly #options: RulebookOptions;
+  #state: Pick<State, 'adopted' | 'tasks' | 'agents'> = { adopted: new Map(), tasks: new Map(), agents: new Map() };
+  /** The working file that counts before the first adoption. */
+  #followed: Runbook | undefined;
+  #pulls: Rules['pulls'];
+  #looks = 0;
+
+  constructor(options: RulebookOptions) {
+    this.#options = options;
+    this.rules = { ...rulesFromRunbook(undefined), adopted: this.#adopted };
+  }
+
+  /**
+   * Before the first adoption the working file counts: pipelines and standalone agents have its limits and prices. If the project has
+   * tasks, an edit that loosens does not count while a session is alive, because the session may have made it.
+   */
+  follow(working: Runbook): void {
+    const mayBeOfSession = this.inForce === undefined && this.#state.tasks.size > 0 && this.hasSessions;
+    if (mayBeOfSession && this.loosensFollowed(working)) return;
+    this.#followed = working;
+    const { adopted, pulls } = this.rules;
+    for (const name of Object.keys(this.rules)) Reflect.deleteProperty(this.rules, name);
+    Object.assign(this.rules, rulesFromRunbook(working), { adopted }, pulls === undefined ? {} : { pulls });
+  }
+
+  /** Whether a runbook has looser gates than the working file that counts before the first adoption. */
+  loosensFollowed(runbook: Runbook): boolean {
+    const followed = this.#followed;
+    if (followed === undefined || followed === runbook) return false;
+    return hasLoosening(compareRules(gateFieldsOf(followed), gateFieldsOf(runbook)));
+  }
+
+  get hasSessions(): boolean {
+    return hasSessions(this.#state);
+  }
+
+  /** Loads what the state needs. Returns the name of a runbook that the store has lost. */
+  async load(ledger: Ledger, state: State): Promise<string | undefined> {
+    this.#state = state;
+    const asked = [...state.decisions.values()].flatMap(({ adopts, result }) =>
+      adopts === null || result !== null ? [] : [adopts.sha256],
+    );
+    for (const sha256 of new Set([...runbooksInUse(state), ...asked])) {
+      const pinned = await findPinned(sha256, ledger);
+      if (pinned === undefined) return sha256;
+      this.add(pinned);
+    }
+    return undefined;
+  }
+
+  /** Before an entry names it: from then on decisions are made by its rules. */
+  add(pinned: PinnedRunbook): void {
+    if (this.#pinned.has(pinned.sha256)) return;
+    const workers = pinned.holdsCredential ? [] : sortedWorkers(withLibrary(pinned.runbook));
+    this.#pinned.set(pinned.sha256, pinned);
+    this.#adopted.set(pinned.sha256, {
+      ...rulesFromRunbook(pinned.runbook),
+      workers,
+      adopted: this.#adopted,
+      ...this.#ofPulls(),
+    });
+  }
+
+  /** Undefined before the first adoption. */
+  get inForce(): PinnedRunbook | undefined {
+    return this.#pinned.get(findAdoption(this.#state)?.sha256 ?? '');
+  }
+
+  /** The pinned runbook that a task goes by. */
+  pinnedFor(task: Pick<Task, 'flow'> | null): PinnedRunbook | undefined {
+    const own = task?.flow.runbook ?? null;
+    return own === null ? this.inForce : this.#pinned.get(own);
+  }
+
+  /**
+   * The same as a runbook: before the first adoption the working file as `follow` has it, and an empty one if there is none. How
+   * worktrees are made has no part in a gate, and follows the working file.
+   */
+  runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
+    const { good } = this.#options.working;
+    const counts = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
+    return good === undefined ? counts : { ...counts, workspace: good.workspace };
+  }
+
+  /**
+   * Asks git whether there are pull requests, and where. Of two looks at once the newer counts. A look that git did not answer changes
+   * nothing: a task whose pull request is open must not be merged here because git was busy.
+   */
+  async detectGithub(): Promise<void> {
+    const { path, env, log } = this.#options;
+    const look = (this.#looks += 1);
+    const pulls = await findGithub(path, this.runbookFor(null).github, env);
+    if (look !== this.#looks) return;
+    if (pulls === 'unknown') {
+      log.error('git does not say which remotes there are', { path });
+      return;
+    }
+    this.#pulls = pulls;
+    for (const [sha256, { pulls: _, ...rules }] of this.#adopted)
+      this.#adopted.set(sha256, { ...rules, ...this.#ofPulls() });
+    const own: { pulls?: Rules['pulls'] } = this.rules;
+    if (pulls === undefined) delete own.pulls;
+    else own.pulls = pulls;
+  }
+
+  #ofPulls(): Pick<Rules, 'pulls'> {
+    return this.#pulls === undefined ? {} : { pulls: this.#pulls };
+  }
+}
+
+export const NO_RUNBOOK = buildRunbook({});

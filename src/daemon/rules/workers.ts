@@ -1,0 +1,66 @@
+import { canonicalJson } from '../../ledger/format/canonical-json.ts';
+import type { WorkerPlan } from '../../protocol/run-plan.ts';
+import { withLibrary } from '../../runbook/library.ts';
+import { findAdoption } from '../../state/adoption.ts';
+import { decide } from '../../state/decide.ts';
+import { decided, type Outcome } from '../../state/outcome.ts';
+import type { Rules } from '../../state/rules.ts';
+import type { State } from '../../state/state.ts';
+import type { Log } from '../log.ts';
+import type { PinnedRunbook } from './pinned-runbook.ts';
+import { sortedWorkers } from './rules-of.ts';
+import type { Project } from '../project/project.ts';
+
+/** Records the workers of the runbook in force, if they differ from those on record. */
+export async function configureWorkers(
+  { commandLoop: keeper, id }: Project,
+  { runbook, holdsCredential }: Pick<PinnedRunbook, 'runbook' | 'holdsCredential'>,
+  log: Log,
+): Promise<void> {
+  const [own, all] = [sortedWorkers(runbook), sortedWorkers(withLibrary(runbook))];
+  if (holdsCredential) {
+    log.error('a worker of the runbook holds what looks like a credential, and is not used', { project: id });
+    return;
+  }
+  const settled = await keeper.submit<unknown>({
+    actor: 'system:daemon',
+    decide: ({ state, rules }) => decideWorkers(state, hasWorkflows(state) ? all : own, rules),
+  });
+  if (settled.ok) return;
+  const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
+  log.error('the workers of the runbook cannot be recorded', { project: id, cause });
+}
+
+/**
+ * The start of a workflow after the workers of its runbook, in one commit: workers on record from an earlier runbook would claim the new
+ * task first.
+ */
+export function withWorkers<A>(
+  started: Outcome<A>,
+  { sha256, runbook }: Pick<PinnedRunbook, 'sha256' | 'runbook'>,
+  state: State,
+  rules: Rules,
+): Outcome<A> {
+  // The workflow brings its own workers if another runbook was adopted meanwhile.
+  if (!started.ok || findAdoption(state)?.sha256 !== sha256) return started;
+  const configured = decideWorkers(state, sortedWorkers(withLibrary(runbook)), rules);
+  return configured.ok ? { ...started, events: [...configured.events, ...started.events] } : configured;
+}
+
+function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rules): Outcome<unknown> {
+  if (haveSameWorkers([...state.workers.values()], workers)) return decided([], null);
+  return decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules);
+}
+
+/** Those of the built-in workflow work from the first workflow on; a project without any has only its own. */
+function hasWorkflows({ tasks }: State): boolean {
+  return [...tasks.values()].some(({ flow }) => flow.mode !== null);
+}
+
+const SYSTEM = { kind: 'system', name: 'daemon' } as const;
+
+/** The ledger gives fields back in another order than they were written in. */
+function haveSameWorkers(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {
+  const [a, b] = [canonicalJson(before), canonicalJson(now)];
+  return a.ok && b.ok && a.value === b.value;
+}

@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { gitShimFiles } from '../../agents/git-shim.ts';
+import { clientVariables, prepareAgent } from '../../agents/prepare-agent.ts';
+import { readUserSetup } from '../../agents/user-setup.ts';
+import { fenceEnvironment } from '../../git/fence/fence-environment.ts';
+import { isShellAgent } from '../../runbook/agent-texts.ts';
+import { promptKey, type Prompts } from '../../runbook/gates/gate-fields.ts';
+import { resolvePromptPath } from '../../runbook/library.ts';
+import { allowedEnvironment } from '../../protocol/environment.ts';
+import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { isAttached, type AgentRun } from '../../state/runs/agent-run.ts';
+import { agentFiles, type Launch } from '../../supervisor/contract.ts';
+import { readHeldMessages, type HeldMessage } from '../../supervisor/held-messages.ts';
+import type { Programs } from '../../supervisor/programs.ts';
+import { fillMessage } from './handler-message.ts';
+import { resolveWithin } from '../sessions/workplace.ts';
+import type { EffectContext } from '../context.ts';
+
+/** An agent that is to be started, with everything about it that is durable. */
+export interface StartedAgent {
+  readonly run: AgentRun;
+  readonly start: number;
+  readonly context: TemplateContext;
+  readonly workplace: string;
+  /** What its session adds to its environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly fenceHooks: string | null;
+  /** Who commits, as variables; the agent's own `env` comes after them. */
+  readonly author: Readonly<Record<string, string>>;
+  readonly owes: readonly string[];
+  /** Its session ends with an exit signal, which may stand in its output. */
+  readonly usesExitSignals: boolean;
+  /** The pinned prompt files of a task; null: a run without a task, which reads them from the project. */
+  readonly prompts: Prompts | null;
+  /** What passes of the daemon's environment to everything in the project. */
+  readonly envPass: readonly string[];
+}
+
+export type LaunchResult =
+  | { readonly ok: true; readonly launch: Launch }
+  | { readonly ok: false; readonly reason: string };
+
+/** What a supervisor is told to run: the plan with its texts filled in, the client's own ways, and the run's tokens. */
+export function launchAgent(started: StartedAgent, world: EffectContext, programs: Programs): LaunchResult {
+  const { run, start, workplace } = started;
+  const { stateDir, times } = world;
+  const files = agentFiles(stateDir, run.id);
+  const conversation = start === 1 ? null : readConversation(files.conversation);
+  const held = start === 1 ? [] : readHeldMessages(files.held);
+  const filled = fillIn(started, { hasConversation: conversation !== null, held }, world);
+  if (!filled.ok) return filled;
+  const cwd = resolveWithin(workplace, filled.plan.cwd);
+  const user = readUserSetup(filled.plan.run, { ...world.env, ...filled.plan.env });
+  const prepared = prepareAgent(filled.plan, {
+    agentId: run.id,
+    start,
+    prompt: filled.prompt,
+    isResume: start > 1,
+    conversation,
+    stateDir,
+    cwd,
+    projectDir: world.path,
+    programs,
+    isAttached: isAttached(run),
+    ...(user === undefined ? {} : { user }),
+  });
+  if (!prepared.ok) return prepared;
+  const launch: Launch = {
+    ...prepared.launch,
+    held: held.map(({ id }) => id),
+    v: 1,
+    kind: 'agent',
+    id: run.id,
+    start,
+    cwd,
+    files: [
+      ...prepared.launch.files,
+      ...(started.fenceHooks === null ? [] : gitShimFiles(files.bin, started.fenceHooks)),
+    ],
+    env: {
+      ...started.author,
+      BATON_SESSION: run.task?.session_id ?? run.id,
+      ...prepared.launch.env,
+      ...started.env,
+      ...(started.fenceHooks === null ? {} : fenceEnvironment(started.fenceHooks, prepared.launch.env)),
+    },
+    env_pass: [...started.envPass, ...(filled.plan.env_pass ?? []), ...clientVariables(filled.plan, world.env, user)],
+    ...(isAttached(run) ? ({ terminal: true } as const) : {}),
+    // A person in front of it takes as long as they take.
+    timeout_ms: isAttached(run) ? null : (run.plan.timeout_ms ?? null),
+    kill_after_ms: times.killAfterMs,
+    idle_ms: isAttached(run) ? null : times.idleMs,
+    ...(isAttached(run) ? {} : { silence_ms: times.silenceMs, tool_ms: times.toolMs }),
+    report_ms: Math.min(REPORT_MS, times.silenceMs / 4),
+    renew_ms: run.task === null ? null : times.renewalMs,
+    log_bytes: times.logBytes,
+    finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && started.usesExitSignals,
+    token: world.supervisorToken(run.id),
+    agent_token: world.agentToken(run),
+    owes: started.owes,
+    state_dir: stateDir,
+  };
+  return { ok: true, launch };
+}
+
+/** A supervisor reports this often even if nothing happens, so that the daemon knows which agents it has lost sight of. */
+const REPORT_MS = 30_000;
+
+interface LaunchRefusal {
+  readonly ok: false;
+  readonly reason: string;
+}
+
+interface Filled {
+  readonly ok: true;
+  readonly plan: AgentPlan;
+  readonly prompt: string | null;
+}
+
+/** What an agent's earlier processes have left. */
+interface EarlierProcesses {
+  readonly hasConversation: boolean;
+  readonly held: readonly HeldMessage[];
+}
+
+/** The texts of a plan with their values. What a person, or a handler, says to an agent is said as it is. */
+function fillIn(started: StartedAgent, before: EarlierProcesses, world: EffectContext): Filled | LaunchRefusal {
+  const { run, context, prompts } = started;
+  const reasons: string[] = [];
+  const fill = (text: string, quote: 'shell' | 'none' = 'none', values = context): string => {
+    const rendered = renderTemplate(text, values, { quote });
+    if (rendered.ok) return rendered.value;
+    reasons.push(...rendered.problems.map(({ message }) => message));
+    return text;
+  };
+  const { env = {}, cwd, model, prompt_file } = run.plan;
+  const plan: AgentPlan = {
+    ...run.plan,
+    run: fill(run.plan.run, isShellAgent(run.plan) && !/^scripted\s/.test(run.plan.run) ? 'shell' : 'none'),
+    env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, fill(text)])),
+    ...(cwd === undefined ? {} : { cwd: fill(cwd) }),
+    ...(model === undefined ? {} : { model: fill(model) }),
+    ...(prompt_file === undefined ? {} : { prompt_file: fill(prompt_file) }),
+  };
+  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, world.path, prompts);
+  if (!prompt.ok) return prompt;
+  const isUnpinned = prompt.isUnpinned === true;
+  const said =
+    prompt.text === null
+      ? null
+      : fill(prompt.text, 'none', isUnpinned ? withAllowedEnvironment(started, world) : context);
+  if (reasons.length > 0)
+    return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPASSED_VARIABLE_HINT : ''}` };
+  const message = run.resume?.message ?? null;
+  const told = message === null ? null : fillMessage(run.plan, message, context);
+  return {
+    ok: true,
+    plan,
+    prompt: firstMessage(run, said, joinUndelivered(before.held, told), before.hasConversation),
+  };
+}
+
+/**
+ * The values for a prompt file that is read from the project when the agent starts. Other agents can edit that file, so it names only
+ * variables that pass to the agent anyway: `${env.AWS_SECRET_ACCESS_KEY}` would otherwise put the key into a conversation.
+ */
+function withAllowedEnvironment({ run, context, envPass }: StartedAgent, { env }: EffectContext): TemplateContext {
+  return { ...context, env: allowedEnvironment(env, [...envPass, ...(run.plan.env_pass ?? [])]).passed };
+}
+
+const UNPASSED_VARIABLE_HINT = ' (a prompt file names only variables that pass to its agent: see env_pass)';
+
+/** What an earlier process was told and did not hear comes first, and what is said again anyway is said once. */
+function joinUndelivered(held: readonly HeldMessage[], message: string | null): string | null {
+  const texts = held.map(({ text }) => text).filter((text) => message?.includes(text) !== true);
+  return [...texts, ...(message === null ? [] : [message])].join('\n\n') || null;
+}
+
+/** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */
+function firstMessage(
+  run: AgentRun,
+  prompt: string | null,
+  message: string | null,
+  hasConversation: boolean,
+): string | null {
+  const { resume, plan } = run;
+  if (resume === null) return prompt;
+  // A client that resumes its conversation without a message would wait on its standard input for ever; a person types one.
+  if (message === null) return hasConversation ? (isAttached(run) ? null : CONTINUE) : prompt;
+  // A client that has kept nothing of its conversation begins again: then the message alone would tell it nothing.
+  const beginsAnew = !hasConversation && RESUMABLE_KINDS.has(plan.run);
+  return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
+}
+
+const CONTINUE =
+  'Continue where you stopped. When the work is done, signal completion; if you cannot continue, escalate and say why.';
+
+/** Those that can take up a conversation; others are started again with what they are told. */
+const RESUMABLE_KINDS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
+
+function readPrompt(
+  { prompt, prompt_file: file }: AgentPlan,
+  path: string,
+  prompts: Prompts | null,
+): { readonly ok: true; readonly text: string | null; readonly isUnpinned?: true } | LaunchRefusal {
+  if (file === undefined) return { ok: true, text: prompt ?? null };
+  // An agent under a claim gets the prompt that was adopted, whatever the file says by now.
+  if (prompts !== null && !file.startsWith('baton:')) {
+    const text = prompts[promptKey(file)] ?? null;
+    if (text !== null) return { ok: true, text };
+    return { ok: false, reason: `its prompt ${file} is not part of the adopted runbook: baton runbook adopt` };
+  }
+  try {
+    return { ok: true, text: readFileSync(resolvePromptPath(path, file), 'utf8'), isUnpinned: true };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ok: false, reason: `its prompt cannot be read: ${why}` };
+  }
+}
+
+function readConversation(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { Play } from '../../engine/play.cases.ts';
+import * as runs from '../../state/runs/say.cases.ts';
+import * as say from '../../state/say.cases.ts';
+import { claimsToRenew } from './leases.ts';
+
+const worker = {
+  name: 'w',
+  concurrency: 2,
+  plan: { kind: 'agent', agent: runs.agentPlan({ requires: [] }) },
+} as const;
+
+it('renews the claim of an agent that is being started, and leaves that of one at work to its supervisor', () => {
+  const play = new Play().order(say.create('T1')).order(runs.configure([worker]));
+  expect(claimsToRenew(play.state)).toEqual([{ taskId: 'T1', epoch: 1 }]);
+  expect(claimsToRenew(play.say(runs.started(play.agent().id)).state)).toEqual([]);
+});
+
+it('renews the claim of one that waits until the process of an earlier claim has gone', () => {
+  const play = new Play().order(say.create('T1')).order(runs.configure([worker]));
+  const first = play.agent();
+  play.say(runs.started(first.id)).say(say.release('T1'), say.session(first.id, 'T1', 1));
+  expect([play.agent(first.id).process, play.agent().task?.epoch]).toEqual(['running', 2]);
+  expect(claimsToRenew(play.state)).toEqual([{ taskId: 'T1', epoch: 2 }]);
+});

@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { writeFileAtomically } from '../../api/files.ts';
+import { usesExitProtocol } from '../../state/tasks/exit-protocol.ts';
+import type { Effect } from '../../state/runs/effect.ts';
+import type { AgentRun } from '../../state/runs/agent-run.ts';
+import { standingOf } from '../../state/runs/standing.ts';
+import type { State } from '../../state/state.ts';
+import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
+import { readAuthorEnvironment } from '../../git/author-environment.ts';
+import { agentFiles, type Exit, type HookConfig } from '../../supervisor/contract.ts';
+import { waitForStart, type FoundStart } from '../processes/follow-start.ts';
+import { launchAgent, type StartedAgent } from './launch-agent.ts';
+import { ownerFile } from '../processes/owner-file.ts';
+import { prepareSession, type PreparedSession } from '../sessions/prepare-session.ts';
+import { agentMark, endLostRun } from '../processes/settle-lost.ts';
+import { refuseWithoutRoom, startSupervisor } from '../processes/supervisor.ts';
+import { inspectSupervised } from '../processes/supervised.ts';
+import { agentContext } from '../template-context.ts';
+import { workplaceOf } from '../sessions/workplace.ts';
+import type { EffectContext } from '../context.ts';
+
+/** What became of a start; several, where it ran and ended before anybody was told. */
+export type StartOutcome =
+  | { readonly kind: 'started'; readonly supervisor: string; readonly process: string }
+  | { readonly kind: 'exited'; readonly exit: Exit }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type StartAgentEffect = Extract<Effect, { kind: 'start-agent' }>;
+
+/**
+ * Starts an agent under a supervisor of its own, once: a supervisor that an earlier daemon started is found by what lies in the
+ * agent's folder, and is followed instead. Nothing comes of it where somebody else has said how it went.
+ */
+export async function startAgent(
+  { agentId, start }: StartAgentEffect,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<readonly StartOutcome[]> {
+  const files = agentFiles(world.stateDir, agentId);
+  const lose = async (): Promise<Exit> => endLostRun({ files, start, mark: agentMark(agentId) });
+  if (inspectSupervised(files, start).kind !== 'untaken') {
+    const settling = await waitForStart({ files, start, spawned: undefined, signal }, world.times.startMs);
+    if (settling === undefined) return [];
+    refuseWithoutRoom(settling);
+    return outcomesOf(settling, lose);
+  }
+  const run = await world.readState((state) => state.agents.get(agentId));
+  if (run === undefined || run.start !== start) return [];
+  const session = run.task === null ? null : await prepareSession(run, world, signal);
+  if (session === undefined || signal.aborted) return [];
+  if (session?.ok === false) return [{ kind: 'failed', reason: session.reason }];
+  const author = await readAuthorEnvironment(world.path, world.env);
+  const programs = await world.programs();
+  return world.startSemaphore.run(async () => {
+    const wanted = await world.readState((state) => selectStartedAgent(state, agentId, start, session, author, world));
+    if (wanted === undefined || signal.aborted) return [];
+    const made = launchAgent(wanted, world, programs);
+    if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
+    mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+    writeFileAtomically(ownerFile(files.folder), world.projectId);
+    writeFileAtomically(files.config, `${JSON.stringify(hookConfig(wanted.run, start, world.times.maxBlocks))}\n`);
+    const { settling } = await startSupervisor(files, made.launch, {
+      programs,
+      env: world.env,
+      signal,
+      startMs: world.times.startMs,
+      onSpawned: (spawned) => world.onSpawned(agentId, spawned),
+    });
+    return settling === undefined ? [] : outcomesOf(settling, lose);
+  });
+}
+
+async function outcomesOf({ found, words }: FoundStart, lose: () => Promise<Exit>): Promise<readonly StartOutcome[]> {
+  const ran = 'running' in found && found.running !== undefined ? [startedOf(found.running)] : [];
+  switch (found.kind) {
+    case 'running':
+      return ran;
+    case 'ended':
+      return [...ran, { kind: 'exited', exit: found.exit }];
+    case 'lost':
+      return [...ran, { kind: 'exited', exit: await lose() }];
+    case 'untaken':
+      return [{ kind: 'failed', reason: `the supervisor did not start: ${words ?? 'it has gone'}` }];
+    case 'starting':
+      await lose();
+      return [{ kind: 'failed', reason: 'the supervisor did not come to run it in time' }];
+  }
+}
+
+function selectStartedAgent(
+  state: State,
+  agentId: string,
+  start: number,
+  session: Extract<PreparedSession, { ok: true }> | null,
+  author: Readonly<Record<string, string>>,
+  world: EffectContext,
+): StartedAgent | undefined {
+  const run = state.agents.get(agentId);
+  if (run === undefined || run.start !== start) return undefined;
+  const { path } = world;
+  const task = state.tasks.get(run.task?.task_id ?? '');
+  const settings = world.settingsFor(task ?? null);
+  const flag = world.usesExitSignals();
+  return {
+    run,
+    start,
+    context: agentContext(state, run, world),
+    workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
+    env: session?.env ?? {},
+    fenceHooks: session?.fenceHooks ?? null,
+    author,
+    owes: standingOf(state, run.id, flag).missing,
+    usesExitSignals: usesExitProtocol(task, flag),
+    prompts: run.task === null ? null : settings.prompts,
+    envPass: settings.envPass ?? [],
+  };
+}
+
+function startedOf({ supervisor, process }: { readonly supervisor: string; readonly process: string }): StartOutcome {
+  return { kind: 'started', supervisor, process };
+}
+
+function hookConfig({ onStop, plan, blocks }: AgentRun, start: number, maxBlocks: number): HookConfig {
+  const attempts = plan.on_stop?.attempts;
+  return {
+    on_stop: onStop,
+    ...(attempts === undefined ? {} : { attempts }),
+    max_blocks: maxBlocks,
+    blocks_before: blocks,
+    ...(hasReliableStopFlag(plan) ? {} : { ignores_flag: true as const }),
+    start,
+  };
+}

@@ -1,0 +1,127 @@
+import { renameSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import { Scratch } from '../../git/scratch.cases.ts';
+import type { Protection } from '../../runbook/gates/protected-paths.ts';
+import { NO_FLOW } from '../../state/workflow/flow.ts';
+import { findProtected } from './find-protected.ts';
+import type { EffectContext } from '../context.ts';
+
+let scratch: Scratch;
+let repo: string;
+/** The main branch that the project names. */
+let into: string | undefined;
+beforeEach(() => {
+  into = 'main';
+  scratch = new Scratch();
+  repo = scratch.repository();
+});
+afterEach(() => scratch.remove());
+
+/** The protected paths that the commits on a new branch change. */
+async function find(work: () => void, protection: Partial<Protection> = {}): Promise<readonly string[]> {
+  scratch.git(repo, 'switch', '--quiet', '--create', 'feature/a');
+  work();
+  const head = scratch.git(repo, 'rev-parse', 'HEAD');
+  const own = new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo });
+  const settings = { into, protection: { patterns: [], inUse: [], ...protection } };
+  const state = { main: new Map([['main', { branch: 'main', trusted: null }]]) };
+  const read = async (ask: (state: unknown) => unknown) => Promise.resolve(ask(state));
+  const world = {
+    path: repo,
+    own,
+    settingsFor: () => settings,
+    read,
+    lookAtMain: async () => undefined,
+  } as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const found = await findProtected({ flow: NO_FLOW }, head, world);
+  if (!found.ok) throw new Error(found.problem.message);
+  return found.value.paths;
+}
+
+function commitAll(): void {
+  scratch.git(repo, 'add', '--all');
+  scratch.git(repo, 'commit', '--quiet', '--message', 'x');
+}
+
+it('finds nothing in an ordinary change with a test and a dependency', async () => {
+  scratch.commit(repo, { 'package.json': '{"scripts":{"test":"x"}}' });
+  const ordinary = { 'src/a.js': '1', 'test/a.test.js': '1', 'package.json': '{"dependencies":{"a":"1"},"scripts":{"test":"x"}}' }; // prettier-ignore
+  expect(await find(() => scratch.commit(repo, ordinary))).toEqual([]);
+});
+
+it('finds the runbook, prompts in use, CI files and package scripts', async () => {
+  scratch.commit(repo, { 'package.json': '{"scripts":{"test":"x"}}' });
+  const changed = { 'baton.toml': '', '.baton/runbooks/a.toml': '', '.github/workflows/a.yml': '', 'package.json': '{"scripts":{"test":"true"}}', 'prompts/judge.md': '' }; // prettier-ignore
+  const found = await find(() => scratch.commit(repo, changed), { inUse: ['prompts/judge.md'] });
+  expect([...found].sort()).toEqual(Object.keys(changed).sort());
+});
+
+it('does not blame a branch for what main changed since', async () => {
+  const found = await find(() => {
+    scratch.git(repo, 'switch', '--quiet', 'main');
+    scratch.commit(repo, { 'baton.toml': '# on main' });
+    scratch.git(repo, 'switch', '--quiet', 'feature/a');
+    scratch.commit(repo, { 'src/a.js': '1' });
+  });
+  expect(found).toEqual([]);
+});
+
+it('counts a rename for both names', async () => {
+  scratch.commit(repo, { Makefile: 'test:\n\tnode --test\n' });
+  const found = await find(() => {
+    renameSync(join(repo, 'Makefile'), join(repo, 'notes.txt'));
+    commitAll();
+  });
+  expect(found).toEqual(['Makefile']);
+});
+
+it('finds a protected name in another case', async () => {
+  expect(await find(() => scratch.commit(repo, { 'Baton.TOML': '' }))).toEqual(['Baton.TOML']);
+});
+
+it('follows links: of the path itself, and of a folder above it', async () => {
+  scratch.commit(repo, { 'ci/config.js': '1', 'hooks/github/workflows/a.yml': '1' });
+  symlinkSync('ci/config.js', join(repo, 'vitest.config.js'));
+  symlinkSync('hooks/github', join(repo, '.github'));
+  commitAll();
+  const changed = { 'ci/config.js': '2', 'hooks/github/workflows/a.yml': '2', 'ci/other.js': '2' };
+  expect(await find(() => scratch.commit(repo, changed))).toEqual(['ci/config.js', 'hooks/github/workflows/a.yml']);
+});
+
+it('finds a link that takes the place of a protected folder', async () => {
+  const found = await find(() => {
+    symlinkSync('elsewhere', join(repo, '.baton'));
+    symlinkSync('elsewhere', join(repo, '.github'));
+    commitAll();
+  });
+  expect(found).toEqual(['.baton', '.github']);
+});
+
+it('sees what was committed, whatever replace refs and attributes show', async () => {
+  const head = scratch.git(repo, 'rev-parse', 'HEAD');
+  const found = await find(() => {
+    scratch.commit(repo, { 'baton.toml': '# loosened', '.gitattributes': '* -diff\n' });
+    scratch.git(repo, 'replace', scratch.git(repo, 'rev-parse', 'HEAD'), head);
+  });
+  expect(found).toEqual(['baton.toml']);
+});
+
+it('compares with the main branch here, wherever the agent puts the remote’s copy of it', async () => {
+  const found = await find(() => {
+    scratch.commit(repo, { 'baton.toml': '# weaker', '.github/workflows/a.yml': '' });
+    scratch.git(repo, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+  });
+  expect([...found].sort()).toEqual(['.github/workflows/a.yml', 'baton.toml']);
+});
+
+it('compares with the main branch on record, whatever the agent says which one it is', async () => {
+  into = undefined;
+  const found = await find(() => {
+    scratch.commit(repo, { 'baton.toml': '# weaker' });
+    scratch.git(repo, 'update-ref', 'refs/remotes/origin/other', 'HEAD');
+    scratch.git(repo, 'symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/other');
+  });
+  expect(found).toEqual(['baton.toml']);
+});

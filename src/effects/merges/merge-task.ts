@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { advanceBranch } from '../../git/merge/advance-branch.ts';
+import { createMergeCommit, findTree } from '../../git/merge/combine.ts';
+import { pinCommits, type OwnRepository } from '../../git/own/own-repository.ts';
+import { findSha } from '../../git/repository.ts';
+import type { Command } from '../../state/decide.ts';
+import type { Effect } from '../../state/runs/effect.ts';
+import { checkCommit } from './check-commit.ts';
+import { findPrepared } from './find-prepared.ts';
+import { findProtected } from './find-protected.ts';
+import { renderGithubProblem } from './github.ts';
+import { findBaseOf } from '../sessions/main-commit.ts';
+import type { MergeResult } from './merge-end.ts';
+import { mergePull } from './merge-pull.ts';
+import { findMissingRecord } from './missing-record.ts';
+import type { EffectContext } from '../context.ts';
+
+type MergeEffect = Extract<Effect, { kind: 'merge' }>;
+
+/**
+ * Merges one task at a time. The commit is made in Baton's own repository, checked whole in a checkout of its own, recorded, and only then
+ * does the main branch move, if it is still where it was. Otherwise the merge is made and checked again.
+ */
+export async function mergeTask(
+  effect: MergeEffect,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<readonly Command[]> {
+  return world.mergeSemaphore.run(async () => {
+    // A move of the main branch that a person must look at calls this merge off for now.
+    await world.recordMainMoves();
+    if (signal.aborted) return [];
+    const missing = await findMissingRecord(effect, world);
+    if (missing === 'unknown') return [];
+    const held = await holdProtected(effect, world);
+    if (held === 'held') return [];
+    const how = effect.pull === undefined ? mergeLocally : mergePull;
+    const ended =
+      missing === undefined
+        ? (held ?? (await how(effect, world, signal)))
+        : ({ outcome: 'failed', failure: 'writeback', reason: missing } as const);
+    if (ended === undefined) return [];
+    const { mergeId, method } = effect;
+    const nothing = { base: null, merge_sha: null, reason: null, files: [], output: null };
+    return [{ kind: 'finish-merge', command: { mergeId, method, newId: randomUUID(), ...nothing, ...ended } }];
+  });
+}
+
+/**
+ * Puts on record which protected paths the branch changes. `held`: a person is asked first, or the store does not answer. What cannot be
+ * measured is not merged.
+ */
+async function holdProtected(
+  { mergeId, taskId, head }: MergeEffect,
+  world: EffectContext,
+): Promise<MergeResult | 'held' | undefined> {
+  const task = await world.readState(({ tasks }) => tasks.get(taskId));
+  if (task === undefined) return 'held';
+  const found = await findProtected(task, head, world);
+  if (!found.ok) return { outcome: 'refused', reason: renderGithubProblem(found.problem) };
+  const told = await world.submit({ kind: 'measure-protected', command: { taskId, mergeId, ...found.value } });
+  const isGoing = told && (await world.readState(({ tasks }) => tasks.get(taskId)?.flow.merge?.id === mergeId));
+  return isGoing === true ? undefined : 'held';
+}
+
+async function mergeLocally(
+  effect: MergeEffect,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<MergeResult | undefined> {
+  const { into } = effect;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const main = await findBaseOf(into, world);
+    if (!main.ok) return { outcome: 'refused', reason: renderGithubProblem(main.problem) };
+    const branch = main.value.name;
+    const onto = await findSha(world.path, `refs/heads/${branch}`);
+    if (onto === null) return { outcome: 'refused', reason: `there is no branch ${branch} here` };
+    const own = await world.ownRepository.with(effect.head, onto);
+    if (!own.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(own.problem) };
+    const prepared = await findPrepared(effect, { own: own.value, branch, onto }, world);
+    if (prepared === 'unknown') return undefined;
+    if (prepared?.isOnBranch === true) return { outcome: 'merged', base: prepared.base, merge_sha: prepared.sha };
+    const made =
+      prepared === undefined
+        ? await makeMergeCommit(effect, { own: own.value, onto, branch }, world, signal)
+        : prepared;
+    if (made === undefined || 'outcome' in made) return made;
+    // Called off in the last moment: nobody would hear that it was merged.
+    if (signal.aborted) return undefined;
+    const advanced = await advanceBranch(own.value, { branch, from: onto, to: made.sha });
+    if (!advanced.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(advanced.problem) };
+    if (advanced.value === 'advanced') return { outcome: 'merged', base: onto, merge_sha: made.sha };
+  }
+  return { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
+}
+
+const MOST_TRIES = 20;
+
+interface MergeTarget {
+  readonly own: OwnRepository;
+  readonly onto: string;
+  readonly branch: string;
+}
+
+/** Makes the merge commit, checks it and puts it on record. */
+async function makeMergeCommit(
+  effect: MergeEffect,
+  { own, onto, branch }: MergeTarget,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<MergeResult | { readonly sha: string } | undefined> {
+  const { head, method, message, checks, mergeId } = effect;
+  const combined = await createMergeCommit(own, { head, onto, method, message });
+  if (!combined.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(combined.problem) };
+  const { value } = combined;
+  if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
+  // The main branch has all of it: there is nothing to move.
+  if (value.kind === 'nothing') return { outcome: 'merged', base: onto, merge_sha: onto };
+  const unseen = await findUncheckedByGithub(effect, own, value.sha);
+  if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUncheckedByGithub(unseen) };
+  const pinned = await pinCommits(own, [value.sha]);
+  if (!pinned.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(pinned.problem) };
+  const ran = checks.filter(({ run }) => run !== undefined);
+  const id = `${mergeId}.${value.sha.slice(0, 12)}`;
+  const checked = await checkCommit({ id, sha: value.sha, taskId: effect.taskId, checks: ran }, world, signal);
+  if (checked === undefined) return undefined;
+  const failed = checked.find(({ passed }) => !passed);
+  if (failed !== undefined) {
+    const reason = `check failed on the merged tree: ${failed.name}`;
+    return { outcome: 'failed', base: onto, reason, output: failed.output };
+  }
+  if (signal.aborted) return undefined;
+  const command = { mergeId, branch, base: onto, merge_sha: value.sha };
+  const told = await world.submit({ kind: 'prepare-merge', command });
+  // Without an answer it is tried again; a refusal means that the merge was called off, and its branch stays.
+  return told === undefined || told.refused !== undefined ? undefined : { sha: value.sha };
+}
+
+/** Checks that GitHub runs have seen the head alone. Where the merge makes anything else of it, nobody here can say whether they would pass. */
+async function findUncheckedByGithub(
+  { head, checks }: MergeEffect,
+  own: OwnRepository,
+  sha: string,
+): Promise<readonly string[]> {
+  const elsewhere = checks.flatMap(({ name, run }) => (run === undefined ? [name] : []));
+  if (elsewhere.length === 0 || (await findTree(own, head)) === (await findTree(own, sha))) return [];
+  return elsewhere;
+}
+
+function describeUncheckedByGithub(names: readonly string[]): string {
+  return `the main branch has moved on, and GitHub has not checked the two together (${names.join(', ')}): merge the main branch into yours, so that it does`;
+}

@@ -1,0 +1,98 @@
+import { pushBranch } from '../../git/push-branch.ts';
+import { githubFailure } from '../../github/call-api.ts';
+import { findHeadOwner } from '../../github/find-github.ts';
+import { openPullRequestApi, type GithubPull, type PullRequestApi } from '../../github/pulls.ts';
+import { ghLoginConfig } from '../../github/remote-url.ts';
+import type { Command } from '../../state/decide.ts';
+import type { Effect } from '../../state/runs/effect.ts';
+import type { PullRequest as Known } from '../../state/workflow/flow.ts';
+import { replaceMarkedPart } from '../../state/workflow/pull-body.ts';
+import type { PublishPull } from '../../state/workflow/pull.ts';
+import { apiContext, renderGithubProblem, retryGithub, type GithubOutcome, type GithubContext } from './github.ts';
+import { findBaseOf } from '../sessions/main-commit.ts';
+
+type PublishPullEffect = Extract<Effect, { kind: 'publish-pull' }>;
+type PublishResult = Omit<PublishPull, 'pullId'>;
+
+/**
+ * The branch of a task goes to GitHub, and its pull request is opened, or brought up to date. One at a time for each task; and before
+ * anything is opened, GitHub is asked whether it is there: a daemon may have died before it could say so.
+ */
+export async function publishPull(
+  effect: PublishPullEffect,
+  world: GithubContext,
+  signal: AbortSignal,
+): Promise<readonly Command[]> {
+  const { pullId, taskId } = effect;
+  return world.placeMutex.run(`pull:${taskId}`, async () => {
+    if (signal.aborted) return [];
+    const known = await world.readState((state) => state.tasks.get(taskId)?.flow.pull ?? null);
+    if (known?.id !== pullId) return [];
+    const done = await retryGithub(() => publishBranch(effect, known, world, signal), signal);
+    if (signal.aborted) return [];
+    if (done.ok) return [{ kind: 'publish-pull', command: { pullId, ...done.value } }];
+    return [{ kind: 'fail-pull', command: { pullId, reason: renderGithubProblem(done.problem) } }];
+  });
+}
+
+async function publishBranch(
+  effect: PublishPullEffect,
+  known: Known,
+  world: GithubContext,
+  signal: AbortSignal,
+): Promise<GithubOutcome<PublishResult>> {
+  const { branch, head, into, title, place } = effect;
+  const { path } = world;
+  const opened = openPullRequestApi(place.repository, apiContext(world, signal));
+  if (!opened.ok) return opened;
+  const pulls = opened.value;
+  const main = await findBaseOf(into, world);
+  if (!main.ok) return main;
+  const base = main.value.name;
+  if (branch === base)
+    return githubFailure('github/base-branch', `'${branch}' is the branch that is merged into`, 'Work on another one.');
+  const wanted = { branch, owner: await findHeadOwner(path, place.remote, pulls.repository), base };
+  const found = known.number === null ? await pulls.findOpen(wanted) : await pulls.read(known.number);
+  if (!found.ok) return found;
+  const before = found.value;
+  if (before !== undefined && !before.isOpen && !(known.isClosed && !before.isMerged)) return endedElsewhere(before);
+  const push = { remote: place.remote, branch, head, last: known.published, config: ghLoginConfig(pulls.repository) };
+  const own = await world.ownRepository.with(head);
+  if (!own.ok) return own;
+  const pushed = await pushBranch(own.value, push);
+  if (!pushed.ok) return pushed;
+  if (before !== undefined) return updatePull(pulls, before, known, effect.body);
+  const made = await pulls.open({ ...wanted, title, body: effect.body, isDraft: effect.draft });
+  if (!made.ok) return made;
+  return { ok: true, value: { number: made.value.number, url: made.value.url, how: 'opened' } };
+}
+
+/** What people wrote around our part of the text stays. */
+async function updatePull(
+  pulls: PullRequestApi,
+  before: GithubPull,
+  known: Known,
+  own: string,
+): Promise<GithubOutcome<PublishResult>> {
+  const { number, url, isOpen } = before;
+  const body = replaceMarkedPart(before.body, own);
+  const changes = { ...(body === before.body ? {} : { body }), ...(isOpen ? {} : { state: 'open' as const }) };
+  if (Object.keys(changes).length > 0) {
+    const changed = await pulls.change(number, changes);
+    if (!changed.ok) return changed;
+  }
+  return { ok: true, value: { number, url, how: isOpen ? (known.number === null ? 'found' : 'updated') : 'reopened' } };
+}
+
+/** Somebody has merged or closed it at GitHub while the task was under way: only a person knows what they meant. */
+export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head }: GithubPull): GithubOutcome<never> {
+  if (isMerged) {
+    const by = mergedBy === null ? '' : ` by ${mergedBy}`;
+    const message = `pull request #${number} was merged at GitHub${by} as ${mergeSha ?? 'an unknown commit'}, with the head ${head.slice(0, 12)}: ${url}`;
+    const hint =
+      'If that is all there was to do: git pull, then baton reconcile. If more is to come, reinstate it: baton thought record, with "status": "todo".';
+    return githubFailure('github/merged-elsewhere', message, hint);
+  }
+  const hint = `If that was a mistake: gh pr reopen ${number}, then try again. If not: leave it blocked.`;
+  return githubFailure('github/closed-elsewhere', `pull request #${number} was closed at GitHub: ${url}`, hint);
+}

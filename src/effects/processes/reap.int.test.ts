@@ -1,0 +1,54 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { readProcessIdentity } from '../../api/process-identity.ts';
+import { until } from '../../daemon/running.cases.ts';
+import { findProcessesByArguments, findProcessesByMark, killRemains } from './reap.ts';
+
+const children: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+it('ends a group that ignores SIGTERM, and children that left it', async () => {
+  const value = randomUUID();
+  // Its grandchild has a session of its own: no signal to the group reaches it.
+  const script =
+    'trap "" TERM; setsid sh -c "trap \\"\\" TERM; while :; do sleep 60; done" & while :; do sleep 60; done';
+  const leader = start('sh', ['-c', script], value);
+  const mark = { name: 'BATON_AGENT_ID', value };
+  await until(() => findProcessesByMark(mark).length >= 4, 'all of them run');
+  const identity = readProcessIdentity(leader.pid ?? 0) ?? '';
+  expect(await killRemains({ mark, leaders: [identity] })).toBe(true);
+  expect(findProcessesByMark(mark)).toEqual([]);
+});
+
+it('leaves a process alone that has the number of one that has gone', async () => {
+  const stranger = start('sleep', ['60'], 'somebody-else');
+  await once(stranger, 'spawn');
+  const [boot] = (readProcessIdentity(stranger.pid ?? 0) ?? '').split('/');
+  const gone = `${boot}/${stranger.pid}/1`;
+  expect(await killRemains({ mark: { name: 'BATON_AGENT_ID', value: randomUUID() }, leaders: [gone] })).toBe(true);
+  expect(readProcessIdentity(stranger.pid ?? 0)).toBeDefined();
+});
+
+it('finds a process by the words it was started with', async () => {
+  const word = randomUUID();
+  // It starts nobody: a child has the words of its parent until it has some of its own.
+  const child = start('sh', ['-c', 'kill -STOP $$', word, '7'], word);
+  await until(() => findProcessesByArguments(word, '7').length === 1, 'it runs');
+  expect(findProcessesByArguments(word, '7')).toEqual([child.pid]);
+  expect(findProcessesByArguments(word, '8')).toEqual([]);
+});
+
+function start(program: string, args: readonly string[], value: string): ChildProcess {
+  const child = spawn(program, args, {
+    env: { ...process.env, BATON_AGENT_ID: value },
+    detached: true,
+    stdio: 'ignore',
+  });
+  children.push(child);
+  return child;
+}

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { writeFileAtomically } from '../../api/files.ts';
+import type { Exit } from '../../supervisor/contract.ts';
+import { findProcessesByArguments, killRemains } from './reap.ts';
+import { readExit, readRunning, type SupervisedFiles } from './supervised.ts';
+
+export interface LostRun {
+  readonly files: SupervisedFiles;
+  readonly start: number;
+  /** In the environment of everything that the run has started. */
+  readonly mark: { readonly name: string; readonly value: string };
+}
+
+export function agentMark(agentId: string): LostRun['mark'] {
+  return { name: 'BATON_AGENT_ID', value: agentId };
+}
+
+export function commandMark(commandId: string): LostRun['mark'] {
+  return { name: 'BATON_COMMAND_ID', value: commandId };
+}
+
+/**
+ * A supervisor was killed, or does not answer. Whatever is left of it and of its run is ended, and its last word is said for it, so
+ * that everybody who looks from now on finds the same. A word that it left itself stands, and whoever said it has left nothing behind.
+ */
+export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit> {
+  const before = readExit(files, start);
+  if (before !== undefined) return before;
+  const running = readRunning(files, start);
+  const supervisors = running === undefined ? findProcessesByArguments(files.folder, String(start)) : [];
+  for (const pid of supervisors) kill(pid);
+  const leaders = running === undefined ? [] : [running.supervisor, running.process];
+  const isGone = await killRemains({ mark, leaders, isSettled: () => readExit(files, start) !== undefined });
+  const said = readExit(files, start);
+  if (said !== undefined) return said;
+  const output = isGone ? null : 'some of its processes could not be ended';
+  const exit: Exit = { start, code: null, signal: 'SIGKILL', timed_out: false, blocks_used: false, output };
+  mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(files.exit(start))) writeFileAtomically(files.exit(start), `${JSON.stringify(exit)}\n`);
+  return exit;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone by itself.
+  }
+}

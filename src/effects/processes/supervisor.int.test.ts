@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EXIT_NO_ROOM, type Launch } from '../../supervisor/contract.ts';
+import { launchIn, Scene } from '../../supervisor/scene.cases.ts';
+import { findPrograms, type Programs } from '../../supervisor/programs.ts';
+import { waitForEnd } from './follow-start.ts';
+import { isTransient } from '../may-pass.ts';
+import { startSupervisor, type StartedSupervisor } from './supervisor.ts';
+
+/** The supervisor, which is killed as soon as it begins, so many times. */
+async function killedAtFirst(scene: Scene, times: number): Promise<Programs> {
+  const programs = await findPrograms(scene.stateDir);
+  const supervisor = join(scene.folder, 'supervisor.cjs');
+  writeFileSync(
+    supervisor,
+    `const { appendFileSync, readFileSync } = require('node:fs');
+     const tries = ${JSON.stringify(join(scene.folder, 'tries'))};
+     appendFileSync(tries, 'x');
+     if (readFileSync(tries).length <= ${times}) process.kill(process.pid, 'SIGKILL');
+     require(${JSON.stringify(programs.supervisor)});`,
+  );
+  return { ...programs, supervisor };
+}
+
+const signal = new AbortController().signal;
+
+async function start(scene: Scene, killed: number): Promise<StartedSupervisor> {
+  const launch: Launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', 'echo ran >> ran.txt'] };
+  const options = { programs: await killedAtFirst(scene, killed), env: process.env, signal, startMs: 30_000 };
+  return startSupervisor(scene.files(), launch, options);
+}
+
+describe('a supervisor that is killed before it has taken what it was to run', () => {
+  it('is started anew, and runs it once', async () => {
+    await using scene = new Scene();
+    const { spawned, settling } = await start(scene, 2);
+    expect(settling?.found.kind).toMatch(/^(?:running|ended)$/);
+    const ended = await waitForEnd({ files: scene.files(), start: 1, spawned, signal });
+    expect(ended?.found).toMatchObject({ kind: 'ended', exit: { code: 0 } });
+    expect(readFileSync(join(scene.cwd, 'ran.txt'), 'utf8')).toBe('ran\n');
+  });
+
+  it('again and again has failed, and that is said', async () => {
+    await using scene = new Scene();
+    const { settling } = await start(scene, 100);
+    expect(settling).toMatchObject({ found: { kind: 'untaken' }, words: 'it ended with SIGKILL' });
+    expect(readFileSync(join(scene.folder, 'tries'), 'utf8')).toBe('xxx');
+  });
+});
+
+it('a supervisor that had no room is no outcome: the effect is tried again', async () => {
+  await using scene = new Scene();
+  const supervisor = join(scene.folder, 'supervisor.cjs');
+  writeFileSync(supervisor, `process.exitCode = ${EXIT_NO_ROOM};`);
+  const programs = { ...(await findPrograms(scene.stateDir)), supervisor };
+  const options = { programs, env: process.env, signal, startMs: 30_000 };
+  const started = startSupervisor(scene.files(), launchIn(scene), options);
+  await expect(started).rejects.toSatisfy((error) => isTransient(error, 0));
+});
+
+describe('the environment of what is started', () => {
+  it('is what may pass, for the supervisor as for its child; the names of the rest are in the launch', async () => {
+    await using scene = new Scene();
+    const look = 'tr "\\0" "\\n" < /proc/$PPID/environ > parent.txt; env > own.txt';
+    const launch: Launch = { ...launchIn(scene), argv: ['/bin/sh', '-c', look], env_pass: ['WANTED_*'] };
+    const env = { PATH: process.env['PATH'], WANTED_A: 'wanted', AWS_KEY: 'secret-a', BATON_SECRET: 'secret-b' };
+    const options = { programs: await findPrograms(scene.stateDir), env, signal, startMs: 30_000 };
+    const { spawned } = await startSupervisor(scene.files(), launch, options);
+    await waitForEnd({ files: scene.files(), start: 1, spawned, signal });
+    for (const name of ['own.txt', 'parent.txt']) {
+      const seen = readFileSync(join(scene.cwd, name), 'utf8');
+      expect(seen).toContain('WANTED_A=wanted');
+      expect(seen).not.toContain('secret-');
+    }
+    const kept = readFileSync(scene.files().launch(1), 'utf8');
+    expect(JSON.parse(kept)).toMatchObject({ env_dropped: ['AWS_KEY', 'BATON_SECRET'] });
+    expect(kept).not.toContain('secret-');
+  });
+});

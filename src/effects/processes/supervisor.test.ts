@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { isTransient } from '../may-pass.ts';
+import { refuseWithoutRoom } from './supervisor.ts';
+
+const untaken = { kind: 'untaken' } as const;
+
+function caught(words: string | undefined, found: Parameters<typeof refuseWithoutRoom>[0]['found'] = untaken): unknown {
+  try {
+    refuseWithoutRoom({ found, words });
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+it.each(['ENOSPC: no space left on device, write', 'spawn EAGAIN', 'Error: EFBIG: file too large'])(
+  'a start that was given back with %j is tried again',
+  (words) => {
+    expect(isTransient(caught(words), 0)).toBe(true);
+  },
+);
+
+it('a start that the supervisor of an earlier daemon gave back is tried again', () => {
+  expect(isTransient(caught(undefined), 0)).toBe(true);
+});
+
+it('a supervisor that failed for another reason, or has run something, is judged', () => {
+  expect(caught('it ended with SIGKILL')).toBeUndefined();
+  expect(caught('ENOSPC', { kind: 'lost', running: undefined })).toBeUndefined();
+});

@@ -1,0 +1,150 @@
+import {
+  createHandoffDialect,
+  type Handoff,
+  type HandoffDialect,
+  type HandoffEdge,
+  type HandoffElement,
+} from '../../protocol/handoff/index.ts';
+import type { Workflow } from '../../protocol/handoff/extend-workflow.ts';
+import type { ElementFormat } from '../../protocol/handoff/element.ts';
+import { WORKFLOW_COMPLETE } from '../../protocol/handoff/index.ts';
+import { PLACEHOLDERS } from '../../protocol/placeholder.ts';
+import { renderResult } from '../../protocol/result.ts';
+import { renderYaml } from '../../protocol/text/render-yaml.ts';
+import type { ThoughtRecord } from '../../protocol/thought-record.ts';
+import { missionIds, type Task } from '../../state/tasks/task.ts';
+import { taskUrls } from '../../state/workflow/task-url.ts';
+
+/** A message that only waits to be filled in and sent. */
+export interface Form {
+  /** Its file below the session's folder. */
+  readonly file: string;
+  /** When it is the one to send. */
+  readonly when: string;
+  readonly send: string;
+  readonly text: string;
+}
+
+export interface FormFacts {
+  readonly task: Task;
+  readonly role: string | null;
+  readonly workspace: string;
+  readonly branch: string;
+  readonly head: string;
+  readonly port: number | null;
+  readonly workflow: Workflow;
+  readonly at: string;
+}
+
+/** Everything that a session of this role may have to send, with all that Baton knows filled in. They are valid as they stand. */
+export function buildForms(facts: FormFacts): readonly Form[] {
+  return [...handoffForms(facts), resultForm(facts), recordForm(facts)];
+}
+
+function handoffForms({ workflow, role, ...facts }: FormFacts): Form[] {
+  const agent = workflow.roles.find(({ name }) => name === role)?.agent;
+  if (agent === undefined) return [];
+  const known = knownValues(facts);
+  const dialect = createHandoffDialect(workflow);
+  const closing: HandoffEdge[] = WORKFLOW_COMPLETE.from === agent ? [WORKFLOW_COMPLETE] : [];
+  const edges = [...workflow.edges.filter(({ from }) => from === agent || from === '*'), ...closing];
+  return edges.map((edge) => {
+    const file = edge.to === null ? 'workflow-complete.xml' : `handoff-to-${edge.to}.xml`;
+    return {
+      file,
+      when: edge.when,
+      send: `baton handoff send .baton/session/${file}`,
+      text: fill(edge, agent, known, dialect),
+    };
+  });
+}
+
+type KnownValues = Readonly<Record<string, string | number>>;
+
+function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'workflow' | 'role'>): KnownValues {
+  return {
+    ...taskUrls(task),
+    issue_title: task.title,
+    branch,
+    workspace_path: workspace,
+    workspace_type: 'worktree',
+    ...(port === null ? {} : { port }),
+    timestamp: at,
+  };
+}
+
+function fill(edge: HandoffEdge, agent: string, known: KnownValues, { render }: HandoffDialect): string {
+  const entries = Object.entries(edge.elements)
+    .filter(([name, element]) => element.optional !== true || name in known)
+    .map(([name, element]) => [name, known[name] ?? blankValue(element)]);
+  const ends = edge.to === null ? { kind: 'workflow-complete' } : { kind: 'handoff', from: agent, to: edge.to };
+  // The elements of an edge are what a handoff on it consists of; what is written is checked by whoever reads it.
+  return render({ ...ends, ...Object.fromEntries(entries) } as Handoff); // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+function blankValue(element: HandoffElement): unknown {
+  switch (element.kind) {
+    case 'text':
+      return blankText(element.format);
+    case 'choice':
+      return element.values[0] ?? PLACEHOLDERS.text;
+    case 'count':
+      return element.min ?? 0;
+    case 'flag':
+      return false;
+    case 'list':
+      return [
+        element.attributes === undefined
+          ? PLACEHOLDERS.text
+          : { ...blankOf(element.attributes), text: PLACEHOLDERS.text },
+      ];
+    case 'group':
+      return blankOf(element.elements);
+    case 'free':
+      return '';
+  }
+}
+
+function blankText(format: ElementFormat | undefined): string {
+  return PLACEHOLDERS[format ?? 'text'];
+}
+
+function blankOf(elements: Readonly<Record<string, HandoffElement>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(elements).map(([name, element]) => [name, blankValue(element)]));
+}
+
+function resultForm({ task, at }: FormFacts): Form {
+  const text = renderResult({
+    version: '1',
+    task_id: missionIds(task).taskId,
+    status: 'completed',
+    files_modified: [],
+    log: [
+      { level: 'info', message: PLACEHOLDERS.did, timestamp: at },
+      { level: 'tip', message: PLACEHOLDERS.tip, timestamp: at },
+    ],
+    completed_at: at,
+  });
+  const when = 'always, once; list every file that differs from the base, with `created`, `modified` or `deleted`';
+  return { file: 'result.yaml', when, send: 'baton result submit .baton/session/result.yaml', text };
+}
+
+function recordForm({ task, branch, head }: FormFacts): Form {
+  const record: ThoughtRecord = {
+    task_id: task.id,
+    branch,
+    commit_sha: head,
+    tests_run: [],
+    summary: PLACEHOLDERS.summary,
+    blockers: [],
+    files_changed: [],
+    related_thought_records: task.records.slice(-1).map(({ id }) => id),
+  };
+  const when = 'where you have committed; commit_sha is the commit with the work: git rev-parse HEAD';
+  return {
+    file: 'record.yaml',
+    when,
+    send: 'baton thought record .baton/session/record.yaml',
+    text: renderYaml(record),
+  };
+}

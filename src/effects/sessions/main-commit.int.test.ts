@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Scratch } from '../../git/scratch.cases.ts';
+import type { MainBranchState } from '../../state/main/main-branch.ts';
+import { NO_FLOW } from '../../state/workflow/flow.ts';
+import { findBaseOf, findMainOf } from './main-commit.ts';
+import type { EffectContext } from '../context.ts';
+
+let scratch: Scratch;
+let repo: string;
+let accepted: string;
+let evil: string;
+beforeEach(() => {
+  scratch = new Scratch();
+  repo = scratch.repository();
+  accepted = scratch.git(repo, 'rev-parse', 'main');
+  // What a session can write: a branch of its own that the remote is said to have as its main branch.
+  scratch.git(repo, 'switch', '--quiet', '--create', 'evil');
+  scratch.commit(repo, { 'evil.txt': 'x' });
+  evil = scratch.git(repo, 'rev-parse', 'HEAD');
+  scratch.git(repo, 'update-ref', 'refs/remotes/origin/evil', evil);
+  scratch.git(repo, 'symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/evil');
+});
+afterEach(() => scratch.remove());
+
+function world(main: Partial<MainBranchState> | undefined, into?: string): EffectContext {
+  const state = { main: new Map(main === undefined ? [] : [['main', { trusted: null, ...main }]]) };
+  const read = async (look: (state: unknown) => unknown) => Promise.resolve(look(state));
+  const parts = { path: repo, settingsFor: () => ({ into }), read, lookAtMain: async () => undefined };
+  return parts as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+const find = async (where: EffectContext) => findMainOf({ flow: NO_FLOW }, where);
+
+it('is the branch that the runbook names, whatever the remote is said to have', async () => {
+  expect(await find(world({ branch: 'evil' }, 'main'))).toMatchObject({
+    ok: true,
+    value: { name: 'main', sha: accepted },
+  });
+  expect(await findBaseOf('main', world({ branch: 'evil' }))).toMatchObject({ value: { name: 'main' } });
+});
+
+it('is the branch on record if the runbook names none', async () => {
+  expect(await find(world({ branch: 'main' }))).toMatchObject({ ok: true, value: { name: 'main', sha: accepted } });
+  expect(await findBaseOf('', world({ branch: 'main' }))).toMatchObject({ value: { name: 'main' } });
+});
+
+it('is the last accepted commit while later ones wait for a person, also if another branch took its place', async () => {
+  scratch.git(repo, 'branch', '--force', 'main', evil);
+  const trusted = { branch: 'main', sha: accepted };
+  for (const branch of ['main', 'evil']) {
+    const found = await find(world({ branch, sha: evil, trusted }));
+    expect(found).toMatchObject({ ok: true, value: { name: 'main', sha: accepted } });
+    expect(await findBaseOf('', world({ branch, sha: evil, trusted }))).toMatchObject({ value: { name: 'main' } });
+  }
+});
+
+it('is what the repository says before the first look', async () => {
+  expect(await find(world(undefined))).toMatchObject({ ok: true, value: { name: 'evil', sha: evil } });
+});

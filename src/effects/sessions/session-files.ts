@@ -1,0 +1,136 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { SESSION_FOLDER } from '../../git/worktree/hide-worktrees.ts';
+import { findMergeBase } from '../../git/commits.ts';
+import { readDiff } from '../../git/diff-of.ts';
+import { excludeFromGit } from '../../git/worktree/hide-from-git.ts';
+import { readInside } from '../../git/worktree/read-inside.ts';
+import { withUnhiddenFiles } from '../../git/worktree/unhidden-files.ts';
+import { findRepository, findSha } from '../../git/repository.ts';
+import { gitText } from '../../git/run-git.ts';
+import { renderMission, type Mission } from '../../protocol/mission.ts';
+import { isRelativePath } from '../../protocol/text/text-format.ts';
+import type { SessionPreparation } from '../../state/state.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { isAuthorRole } from '../../state/workflow/authors.ts';
+import { findMainOf } from './main-commit.ts';
+import { renderEpicFile, type EpicFacts } from './session-epic-file.ts';
+import { buildForms } from './forms.ts';
+import { EPIC_FILE, MISSION_FILE, TASK_FILE } from './session-mission.ts';
+import { renderTaskFile, type BranchChange, type TaskFacts } from './task-file.ts';
+import type { EffectContext } from '../context.ts';
+
+export interface SessionFileFacts {
+  readonly task: Task;
+  readonly role: string | null;
+  readonly owes: readonly string[];
+  readonly epic: EpicFacts;
+  /** The protected paths that the branch changes, for those who judge it. */
+  readonly protectedPaths: readonly string[];
+}
+
+/** Lays the mission, and all that it refers to, into the session's workspace. */
+export async function writeSessionFiles(
+  { task, role, owes, epic, protectedPaths }: SessionFileFacts,
+  {
+    workspace,
+    branch,
+    base,
+    port,
+    mission,
+  }: Pick<SessionPreparation, 'workspace' | 'branch' | 'base' | 'port' | 'mission'>,
+  world: EffectContext,
+  isResumed: boolean,
+): Promise<void> {
+  const found = await findRepository(workspace);
+  if (found.ok) await excludeFromGit(found.value.commonDir, `/${SESSION_FOLDER}/`).catch(() => undefined);
+  const { workflow } = world.settingsFor(task);
+  const at = world.now().toISOString();
+  const head = await gitText(['rev-parse', 'HEAD'], { cwd: workspace });
+  const shared = { task, role, branch, port };
+  const forms = buildForms({ ...shared, workspace, head: head.ok ? head.value : base, workflow, at });
+  const facts: TaskFacts = {
+    ...shared,
+    base,
+    owes,
+    constraints: describeConstraints(mission),
+    prompt: await readPrompt(workspace, task.promptFile),
+    protectedPaths,
+    leftovers: await readLeftovers(workspace, world),
+    change: await readChange(workspace, task, role, world),
+    forms,
+  };
+  const write = async (path: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(workspace, path)), { recursive: true });
+    // A session that goes on finds its forms as it has filled them in. To the next one they are new, whatever a session before has
+    // put in their place: a link would be followed, and a pipe waited for without end.
+    if (!isResumed) await rm(join(workspace, path), { force: true });
+    await writeFile(join(workspace, path), text, { flag: 'wx' }).catch((error: unknown) => {
+      if (!isResumed) throw error;
+    });
+  };
+  if (!isResumed) await removeForms(join(workspace, SESSION_FOLDER));
+  await write(EPIC_FILE, renderEpicFile(epic));
+  await write(TASK_FILE, renderTaskFile(facts));
+  for (const { file, text } of forms) await write(join(SESSION_FOLDER, file), text);
+  await write(MISSION_FILE, renderMission(mission));
+}
+
+/** The forms of the session before belong to another role. */
+async function removeForms(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => []))
+    if (/^(?:handoff.*|workflow-complete)\.xml$/.test(name)) await rm(join(folder, name), { force: true });
+}
+
+function describeConstraints({ constraints = {}, timeout }: Mission): string[] {
+  const { max_files, no_git_commit, no_new_deps } = constraints;
+  return [
+    ...(max_files === undefined ? [] : [`Change more than ${max_files} files.`]),
+    ...(no_git_commit === true ? ['Commit.'] : []),
+    ...(no_new_deps === true ? ['Add a dependency, in a manifest or in a lock file.'] : []),
+    ...(timeout === undefined || timeout === 0 ? [] : [`Take longer than ${timeout} seconds: you would be ended.`]),
+  ];
+}
+
+const MOST_PROMPT_BYTES = 65_536;
+
+async function readPrompt(workspace: string, path: string | null): Promise<TaskFacts['prompt']> {
+  if (path === null || !isRelativePath(path)) return null;
+  const bytes = await readInside(workspace, path, MOST_PROMPT_BYTES);
+  return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
+}
+
+/** What the session before left uncommitted. Not with `git status`: that would run the filters that the worktree is configured with. */
+async function readLeftovers(workspace: string, { stateDir }: EffectContext): Promise<readonly string[]> {
+  const head = await findSha(workspace, 'HEAD');
+  const files = await withUnhiddenFiles(workspace, { stateDir, rulesAt: head }, async (view) => {
+    const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=dirty'];
+    const changed = await view.list(...asked, ...(head === null ? [] : [head]), '--');
+    const untracked = changed.ok ? await view.untracked() : changed;
+    return untracked.ok && changed.ok ? { ok: true, value: [...changed.value, ...untracked.value] } : untracked;
+  });
+  return files.ok ? files.value : [];
+}
+
+/**
+ * A role that judges the work gets the whole diff, as far as there is room; authors see what it touches. The diff is made in Baton's own
+ * repository, against the main branch that is on record: attributes, drivers and refs that an agent can write do not change it.
+ */
+async function readChange(
+  workspace: string,
+  task: Task,
+  role: string | null,
+  world: EffectContext,
+): Promise<BranchChange | null> {
+  const main = await findMainOf(task, world);
+  const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
+  if (!main.ok || !head.ok) return null;
+  const own = await world.ownRepository.with(main.value.sha, head.value);
+  if (!own.ok) return null;
+  const base = await findMergeBase(own.value, main.value.sha, head.value);
+  const from = base.ok ? base.value : null;
+  if (from === null || from === head.value) return null;
+  const isJudge = role !== null && !isAuthorRole(role);
+  const shown = await readDiff(own.value, from, head.value, isJudge);
+  return { from, to: head.value, ...shown };
+}

@@ -1,0 +1,146 @@
+import type { AgentError, HandlerName, HandlerPlan } from '../protocol/run-plan.ts';
+import { event, type Event } from '../state/event.ts';
+import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
+import type { DecisionSource } from '../state/runs/decision.ts';
+import { endAgent } from './end-agent.ts';
+import { escalate } from './escalate.ts';
+import { findWaitingHandler, addMs, pendingActions } from './pending.ts';
+import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './resume.ts';
+import type { EngineContext } from './context.ts';
+
+/** A handler that has a reason to act. */
+export interface HandlerFiring {
+  readonly handler: HandlerName;
+  readonly plan: HandlerPlan;
+  readonly source: DecisionSource;
+  /** What happened, as people are told where they are needed. */
+  readonly message: string;
+  readonly details?: string | null;
+  readonly error?: AgentError | null;
+  /** When an API's limit is lifted. */
+  readonly resetAt?: string | null;
+}
+
+/** A handler fires. While it is still busy with the last time, this is the same occasion. */
+export function fireHandler(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
+  if (!isAtWork(agent)) return [];
+  const isBusy = pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) === firing.handler);
+  return isBusy ? [] : nextAttempt(world, agent, firing);
+}
+
+/** Somebody waits for the agent, nobody was called to help or sits in front of it, and it has not said that it is done. */
+export function isAtWork(agent: AgentRun): boolean {
+  const { outcome, parked, signal } = agent;
+  if (isAttached(agent) || isAttaching(agent)) return false;
+  return outcome === null && parked === null && signal?.kind !== 'complete';
+}
+
+/** Acts now, or after the cooldown; when its attempts are used up it calls for a person. */
+export function nextAttempt(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
+  const { plan, handler } = firing;
+  // To wait is to let time pass: nothing is put off before it.
+  if (plan.action === 'wait') return waitForReset(world, agent, firing);
+  const { count, at } = agent.tries[handler] ?? { count: 0, at: world.at };
+  const attempts = plan.attempts ?? 1;
+  if (attempts !== 'forever' && count >= attempts) return escalateExhausted(world, agent, firing, count);
+  if (plan.action === 'resume' && agent.resumes >= (world.rules.maxResumes ?? MAX_RESUMES))
+    return escalateExhausted(world, agent, firing, agent.resumes);
+  // Where the clock was put back meanwhile, the last time lies ahead: nobody waits for longer than the cooldown.
+  const since = Date.parse(at) < Date.parse(world.at) ? at : world.at;
+  const due = addMs(since, plan.cooldown_ms ?? 0);
+  if (count === 0 || Date.parse(due) <= Date.parse(world.at)) return runAction(world, agent, firing);
+  const purpose = { kind: 'handler', agent_id: agent.id, handler, error: firing.error ?? null } as const;
+  return [event('TimerSet', { timer_id: world.newId(), due, purpose })];
+}
+
+/** Limits come again and again: how often an agent waits for one is counted over its life, whatever lifted the last. */
+function waitForReset(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
+  const { attempts = MAX_LIMIT_WAITS } = firing.plan;
+  if (attempts !== 'forever' && agent.waits >= attempts) return escalateExhausted(world, agent, firing, agent.waits);
+  return runAction(world, agent, firing);
+}
+
+/** One retry budget for all limits of a run, where the runbook names no `attempts`. */
+const MAX_LIMIT_WAITS = 10;
+
+/** `attempts` may be "forever", and other handlers resume too: this bounds all of them together. */
+const MAX_RESUMES = 5;
+
+function escalateExhausted(world: EngineContext, agent: AgentRun, firing: HandlerFiring, count: number): Event[] {
+  const { handler, plan, message, details = null } = firing;
+  const source = plan.action === 'gate' ? 'gate' : firing.source;
+  const times = count === 1 ? 'once' : `${count} times`;
+  const told = `${message} (${handler} = ${plan.action} was tried ${times})`;
+  return escalate(world, agent, { source, reason: `${handler}: attempts used up`, message: told, details });
+}
+
+/** The action itself. */
+export function runAction(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
+  const { handler, plan, source, message, details = null } = firing;
+  const { action } = plan;
+  if (action === 'escalate')
+    return escalate(world, agent, {
+      source,
+      reason: `${handler}: escalate`,
+      message: plan.message ?? message,
+      details,
+    });
+  const attempt = (action === 'wait' ? agent.waits : (agent.tries[handler]?.count ?? 0)) + 1;
+  return [
+    event('HandlerTried', { agent_id: agent.id, handler, attempt, action }),
+    ...actionEvents(world, agent, firing),
+  ];
+}
+
+function actionEvents(
+  world: EngineContext,
+  agent: AgentRun,
+  { handler, plan, error = null, resetAt = null }: HandlerFiring,
+): Event[] {
+  const { newId } = world;
+  switch (plan.action) {
+    case 'nudge':
+      return [sendOrResume(world, agent, plan.message ?? NUDGE_MESSAGE)];
+    case 'done':
+      return endAgent(world, agent, 'done', `${handler}: done`);
+    case 'fail':
+      return endAgent(
+        world,
+        agent,
+        'failed',
+        plan.message === undefined ? `${handler}: fail` : `${handler}: ${plan.message}`,
+      );
+    case 'resume':
+      if (agent.process !== 'gone') return [sendOrResume(world, agent, plan.message ?? CONTINUE_MESSAGE)];
+      return [resumeAgent(agent, plan.message ?? null, plan.append ?? false)];
+    case 'gate': {
+      const subject = { kind: 'gate', agent_id: agent.id, handler, error } as const;
+      const { run: command = 'false', timeout_ms = null } = plan;
+      return [event('CommandRequested', { command_id: newId(), subject, command, timeout_ms })];
+    }
+    case 'wait':
+      return [
+        event('TimerSet', { timer_id: newId(), due: untilReset(world, agent, plan, resetAt), purpose: resetOf(agent) }),
+      ];
+    default:
+      return [];
+  }
+}
+
+export const NUDGE_MESSAGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
+
+/** Where nobody says when a limit is lifted: the first wait, and the longest. Each wait is twice as long as the one before. */
+const FIRST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** A time that has passed says nothing: whoever was told it has been refused all the same. */
+function untilReset({ at }: EngineContext, { waits }: AgentRun, plan: HandlerPlan, resetAt: string | null): string {
+  const reset = Date.parse(resetAt ?? '');
+  if (reset > Date.parse(at)) return new Date(reset).toISOString();
+  const { cooldown_ms: first = FIRST_WAIT_MS } = plan;
+  return addMs(at, Math.min(Math.max(first, LONGEST_WAIT_MS), first * 2 ** Math.min(waits, 30)));
+}
+
+function resetOf({ id: agent_id }: AgentRun) {
+  return { kind: 'reset', agent_id } as const;
+}

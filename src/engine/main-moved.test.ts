@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../state/caller.ts';
+import { isDue } from '../effects/due.ts';
+import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
+import * as runs from '../state/runs/say.cases.ts';
+import { claim, create, release, SHA } from '../state/say.cases.ts';
+import { evolve } from '../state/state.ts';
+import { diffCommand } from './diff-command.ts';
+import { finishMerge, MAIN, prepareMerge, seeMain } from '../state/workflow/say.cases.ts';
+import { Play } from './play.cases.ts';
+import { WorkflowPlay } from './workflow.cases.ts';
+
+const A = 'a'.repeat(40);
+const B = 'b'.repeat(40);
+const UPSTREAM = 'digest of an address';
+
+/** Main was seen, with nobody at work. */
+function seen(): Play {
+  return new Play().say(seeMain(MAIN, { by: null, upstream: UPSTREAM }));
+}
+
+/** An agent without a sandbox runs. */
+function busy(): Play {
+  const play = seen().order(runs.startAgent());
+  return play.say(runs.started(play.agent().id));
+}
+
+function now(play: Play): string {
+  return play.wait(1000).at;
+}
+
+describe('a move of the main branch that Baton did not make', () => {
+  it('is no move at the first sight, and none if nothing moved', () => {
+    const play = seen();
+    expect(play.newest('MainMoved')).toMatchObject({ branch: 'main', old: null, new: MAIN });
+    expect(play.say(seeMain(MAIN)).types()).toEqual([]);
+    expect(play.state.decisions.size).toBe(0);
+  });
+
+  it('is recorded and asks nobody while no session is alive: people commit and pull all day', () => {
+    const play = seen();
+    expect(play.say(seeMain(A)).types()).toEqual(['MainMoved']);
+    expect(play.newest('MainMoved')).toMatchObject({ old: MAIN, new: A, fast_forward: true, sessions: [] });
+    expect(play.say(seeMain(B, { by: { old: A } })).types()).toEqual(['MainMoved']);
+    expect(isMainUnaccepted(play.state)).toBe(false);
+    play.checkReplay();
+  });
+
+  it.each([
+    ['a session is alive, and the commits are not upstream', busy, { onUpstream: false }, true],
+    ['a session is alive, and there is no upstream', busy, { onUpstream: null }, true],
+    ['a session is alive, and the commits are upstream', busy, { onUpstream: true }, false],
+    ['history was rewritten, with nobody at work', seen, { fastForward: false }, true],
+    ['history was rewritten, as upstream', busy, { fastForward: false, onUpstream: true }, true],
+  ])('asks a person, or not: %s', (_, begin, by, asks) => {
+    const play = begin();
+    play.say(seeMain(A, { upstream: UPSTREAM, by }));
+    expect(play.types()).toEqual(['MainMoved', ...(asks ? ['DecisionOpened', 'NotificationRequested'] : [])]);
+    expect(isMainUnaccepted(play.state)).toBe(asks);
+    play.checkReplay();
+  });
+
+  it('is suspect if a session was alive since the branch was last seen, and not if it ended before', () => {
+    const ended = (): Play => {
+      const play = busy();
+      return play.wait(1000).say(runs.exited(play.agent().id));
+    };
+    const late = ended();
+    const before = late.at;
+    expect(late.say(seeMain(A, { seenAt: before })).types()).toContain('DecisionOpened');
+    const calm = ended();
+    expect(calm.say(seeMain(A, { seenAt: now(calm) })).types()).toEqual(['MainMoved']);
+  });
+
+  it('is suspect also while the start of an agent is not on record yet', () => {
+    const play = seen().order(runs.startAgent());
+    expect(play.say(seeMain(A, { seenAt: now(play) })).types()).toContain('DecisionOpened');
+  });
+
+  it('is not suspect if every session that was alive had a sandbox', () => {
+    const play = seen().order(runs.startAgent());
+    const data = { agent_id: play.agent().id, start: 1, supervisor: 's', process: 'p', sandbox: 'bubblewrap' };
+    evolve(play.state, { type: 'AgentStarted', data, seq: play.state.seq + 1, at: play.at, actor: 'system:effects' });
+    expect(play.say(seeMain(A)).types()).toEqual(['MainMoved']);
+  });
+
+  it('is suspect if a client with a worker’s token holds a claim, or held one since; a person’s claim is not', () => {
+    const claimed = (caller: Caller): Play => seen().order(create('A')).say(claim('A', 's1'), caller);
+    const robot = { kind: 'worker', name: 'robot' } as const;
+    const client = claimed(robot);
+    expect(client.say(seeMain(A, { seenAt: client.at })).types()).toContain('DecisionOpened');
+    expect(client.newest('MainMoved').sessions).toEqual([{ id: 's1', name: 'holder of s1', task_id: 'A' }]);
+    const left = claimed(robot).wait(1000).order(release('A'));
+    expect(left.say(seeMain(A, { seenAt: left.at })).types()).toContain('DecisionOpened');
+    const gone = claimed(robot).order(release('A'));
+    expect(gone.say(seeMain(A, { seenAt: now(gone) })).types()).toEqual(['MainMoved']);
+    const person = claimed({ kind: 'operator', name: 'ann' });
+    expect(person.say(seeMain(A, { seenAt: person.at })).types()).toEqual(['MainMoved']);
+  });
+
+  it('is suspect while the checks of a task run, and if they ended since', () => {
+    const checking = (): WorkflowPlay =>
+      new WorkflowPlay()
+        .say(seeMain(MAIN, { by: null }))
+        .turn('issue-manager')
+        .turn('prep')
+        .turn('implementer', { head: SHA });
+    const open = checking();
+    const { checksId } = open.the('run-checks');
+    expect(open.say(seeMain(A, { seenAt: now(open) })).types()).toContain('DecisionOpened');
+    expect(open.newest('MainMoved').sessions).toEqual([{ id: checksId, name: 'checks', task_id: 'W-00001' }]);
+    open.checkReplay();
+    const ended = checking().wait(1000).check();
+    expect(ended.say(seeMain(A, { seenAt: ended.at })).types()).toContain('DecisionOpened');
+    const calm = checking().check();
+    expect(calm.say(seeMain(A, { seenAt: now(calm) })).types()).toEqual(['MainMoved']);
+  });
+
+  it('is suspect while a merge runs checks, and not while one runs none', () => {
+    const merging = (): WorkflowPlay => {
+      const play = new WorkflowPlay().say(seeMain(MAIN, { by: null })).toReview();
+      return play.turn('reviewer').turn('validator');
+    };
+    const checked = merging();
+    expect(checked.the('merge').checks).toHaveLength(1);
+    expect(checked.say(seeMain(A, { seenAt: now(checked) })).types()).toContain('DecisionOpened');
+    const unchecked = merging();
+    const merge = unchecked.the('merge');
+    unchecked.state.effects.set(merge.key, { ...merge, checks: [] });
+    expect(unchecked.say(seeMain(A, { seenAt: now(unchecked) })).types()).toEqual(['MainMoved']);
+  });
+
+  it('is suspect while the command of a step runs, if it ended since, and if the setup for an agent failed since', () => {
+    const stepping = (): Play => seen().order(runs.startPipeline(runs.pipelinePlan([runs.shellStep('build')])));
+    const open = stepping();
+    expect(open.say(seeMain(A, { seenAt: now(open) })).types()).toContain('DecisionOpened');
+    expect(open.newest('MainMoved').sessions).toMatchObject([{ name: 'step build' }]);
+    const ended = stepping().wait(1000);
+    ended.say(runs.finish(ended.the('run-command').commandId));
+    expect(ended.say(seeMain(A, { seenAt: ended.at })).types()).toContain('DecisionOpened');
+    const calm = stepping();
+    calm.say(runs.finish(calm.the('run-command').commandId));
+    expect(calm.say(seeMain(A, { seenAt: now(calm) })).types()).toEqual(['MainMoved']);
+    const failed = seen().order(runs.startAgent()).wait(1000);
+    failed.say(runs.startFailed(failed.agent().id));
+    expect(failed.say(seeMain(A, { seenAt: failed.at })).types()).toContain('DecisionOpened');
+  });
+
+  it('is not excused by an upstream that was exchanged since', () => {
+    const play = busy();
+    play.say(seeMain(A, { upstream: 'another address', by: { onUpstream: true } }));
+    expect(play.types()).toContain('DecisionOpened');
+    expect(play.newest('MainMoved').on_upstream).toBe(false);
+  });
+
+  it('asks if the repository names another main branch, unless the project does', () => {
+    const play = seen().say(seeMain(A, { branch: 'evil' }));
+    expect(play.types()).toContain('DecisionOpened');
+    expect(play.newest('MainMoved')).toMatchObject({ branch: 'evil', previous_branch: 'main', fast_forward: false });
+    play.say(seeMain(MAIN, { by: { old: A } }));
+    expect(play.types()).toEqual(['MainMoved', 'DecisionWithdrawn']);
+    expect(isMainUnaccepted(play.state)).toBe(false);
+    const told = seen().say(seeMain(A, { branch: 'develop', isConfigured: true, by: null }));
+    expect(told.types()).toEqual(['MainMoved']);
+    expect(findMain(told.state)).toMatchObject({ branch: 'develop', sha: A, trusted: null });
+  });
+
+  it('is measured again if the position on record changed meanwhile', () => {
+    const play = seen().say(seeMain(A));
+    expect(play.say(seeMain(B, { by: { old: MAIN } })).types()).toEqual([]);
+    expect(play.answer).toBe('stale');
+  });
+});
+
+describe('the decision about the main branch', () => {
+  /** An agent has moved main. */
+  const asked = (): Play => busy().say(seeMain(A, { by: { onUpstream: false } }));
+
+  it('shows authors, changes and the sessions alive, and recommends no approval', () => {
+    const { source, context, options, taskId } = asked().decision();
+    expect({ source, taskId }).toEqual({ source: 'integrity', taskId: null });
+    for (const part of [MAIN, A, 'Ada <a@example.org> (1)', 'a.ts | 1 +', 'coder', 'not on the upstream branch'])
+      expect(context).toContain(part);
+    expect(context).toContain(`See the change: ${diffCommand(MAIN, A)}`);
+    expect(options.map(({ action, recommended }) => [action, recommended])).toEqual([
+      ['deny', true],
+      ['approve', false],
+    ]);
+  });
+
+  it('is one for all moves while it is open', () => {
+    const play = asked().say(seeMain(B, { by: { old: A, authors: ['Eve <e@example.org> (2)'], commits: 2 } }));
+    expect(play.types()).toEqual(['MainMoved', 'DecisionExtended']);
+    const { context } = play.decision();
+    for (const part of [MAIN, B, 'Ada', 'Eve', '2 new commits', '1 new commit,']) expect(context).toContain(part);
+    play.checkReplay();
+  });
+
+  it('is withdrawn if the branch goes back', () => {
+    const play = asked().say(seeMain(MAIN, { by: { old: A, fastForward: false } }));
+    expect(play.types()).toEqual(['MainMoved', 'DecisionWithdrawn']);
+    expect(isMainUnaccepted(play.state)).toBe(false);
+    play.checkReplay();
+  });
+
+  it('holds nothing more once it is approved', () => {
+    const play = asked();
+    play.order(runs.resolve(play.decision().id, 2));
+    expect(play.types()).toEqual(['DecisionResolved']);
+    expect(findMain(play.state)).toMatchObject({ sha: A, trusted: null, decisionId: null });
+  });
+
+  it('holds merges after a denial until the branch is back; any other move asks again', () => {
+    const play = asked();
+    play.order(runs.resolve(play.decision().id, 1));
+    expect(isMainUnaccepted(play.state)).toBe(true);
+    play.say(runs.exited(play.agent().id)).wait(1000);
+    play.say(seeMain(B, { seenAt: now(play), by: { old: A } }));
+    expect(play.types()).toEqual(['MainMoved', 'DecisionOpened', 'NotificationRequested']);
+    play.say(seeMain(MAIN, { by: { old: B, fastForward: false } }));
+    expect(isMainUnaccepted(play.state)).toBe(false);
+    play.checkReplay();
+  });
+});
+
+describe('merges and the main branch', () => {
+  const M = 'c'.repeat(40);
+
+  function merging(): WorkflowPlay {
+    const play = new WorkflowPlay();
+    play.say(seeMain(MAIN, { by: null }));
+    play
+      .turn('issue-manager')
+      .turn('prep')
+      .turn('implementer', { head: '2'.repeat(40) })
+      .check();
+    play.turn('reviewer').turn('validator');
+    return play;
+  }
+
+  it('Baton’s own merge is no move, also before its end is recorded', () => {
+    const play = merging();
+    const { mergeId } = play.the('merge');
+    play.say(prepareMerge(mergeId, M)).say(seeMain(M));
+    expect(play.types()).toEqual([]);
+    play.merge('merged', M);
+    expect(findMain(play.state)).toMatchObject({ sha: M, prepared: null, trusted: null });
+    expect(play.say(seeMain(M)).types()).toEqual([]);
+    expect(play.count('MainMoved')).toBe(1);
+    play.checkReplay();
+  });
+
+  it('a commit on top of a merge begins at the merge', () => {
+    const play = merging();
+    const { mergeId } = play.the('merge');
+    play.say(prepareMerge(mergeId, M)).say(seeMain(A, { by: { old: M } }));
+    expect(play.newest('MainMoved')).toMatchObject({ old: M, new: A });
+    play.say(finishMerge(mergeId, 'merged', M));
+    expect(findMain(play.state)).toMatchObject({ sha: A });
+    play.checkReplay();
+  });
+
+  it('a merge that was prepared and not made is forgotten', () => {
+    const play = merging();
+    play.say(prepareMerge(play.the('merge').mergeId, M)).merge('refused');
+    expect(findMain(play.state)).toMatchObject({ sha: MAIN, prepared: null });
+  });
+
+  it('merges wait while commits are not accepted, and go on when they are', () => {
+    const play = merging();
+    const effect = play.the('merge');
+    expect(isDue(effect, play.state)).toBe(true);
+    play.say(seeMain(A, { by: { fastForward: false } }));
+    expect(isDue(effect, play.state)).toBe(false);
+    expect(play.refuse(prepareMerge(effect.mergeId, M), { kind: 'system', name: 'merge' }).code).toBe('main-held');
+    play.order(runs.resolve(play.decision().id, 2));
+    expect(isDue(effect, play.state)).toBe(true);
+  });
+
+  it('a merge onto a position that is not on record is refused', () => {
+    const play = merging().say(seeMain(A, { by: { onUpstream: true } }));
+    const refused = play.refuse(prepareMerge(play.the('merge').mergeId, M), { kind: 'system', name: 'merge' });
+    expect(refused.code).toBe('main-moved');
+  });
+});

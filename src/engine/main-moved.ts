@@ -1,0 +1,75 @@
+import { event, type Event } from '../state/event.ts';
+import { findMain, type MainMoved, type TrustedPosition } from '../state/main/main-branch.ts';
+import type { Decision, DecisionOption } from '../state/runs/decision.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
+import { diffCommand } from './diff-command.ts';
+import { notifyAttention } from './notify.ts';
+import type { EngineContext } from './context.ts';
+
+/**
+ * On `MainMoved`: commits that nobody has accepted become one question, however often the branch moves while it is open. It is withdrawn
+ * if the branch goes back. After a denial the next move that does not go back asks again.
+ */
+export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
+  const { state } = world;
+  const main = findMain(state);
+  if (main === undefined) return [];
+  const asked = state.decisions.get(main.decisionId ?? '');
+  const open = asked?.result === null ? asked : undefined;
+  const { trusted } = main;
+  if (trusted === null) {
+    const reason = `${main.branch} is back at ${short(main.sha)}`;
+    return open === undefined ? [] : [event('DecisionWithdrawn', { decision_id: open.id, reason })];
+  }
+  const context = describe(moved, trusted, open);
+  if (open !== undefined) return [event('DecisionExtended', { decision_id: open.id, context })];
+  const decision_id = world.newId();
+  const title = `The main branch needs attention: ${trusted.branch} was moved, and not by Baton`;
+  const options: DecisionOption[] = [
+    {
+      label: `Merge nothing until ${trusted.branch} is back at ${short(trusted.sha)}`,
+      action: 'deny',
+      recommended: true,
+    },
+    { label: 'Keep the commits', action: 'approve', recommended: false },
+  ];
+  const about = { agent_id: null, pipeline_id: null, task_id: null, branch: trusted.branch };
+  return [
+    event('DecisionOpened', { decision_id, source: 'integrity', title, context, options, ...about }),
+    notifyAttention(world, title, context, decision_id),
+  ];
+}
+
+const OTHER_UPSTREAM =
+  'The upstream branch has another address than before (git remote -v); if the commits are kept, that address counts from then on.';
+
+/** The newest move first; those that were described before follow. */
+function describe(moved: MainMoved, trusted: TrustedPosition, open: Decision | undefined): string {
+  const where = `Merges wait. The last accepted commit is ${trusted.sha}; ${moved.branch} is at ${moved.new}.`;
+  const head = trusted.upstream === undefined ? where : `${where} ${OTHER_UPSTREAM}`;
+  const earlier = open === undefined ? [] : [open.context.split('\n\n').slice(1).join('\n\n')];
+  return excerptStart([head, describeMove(moved), ...earlier].filter((part) => part !== '').join('\n\n'));
+}
+
+function describeMove(moved: MainMoved): string {
+  const { old, commits, fast_forward, on_upstream, previous_branch, authors, sessions, stat } = moved;
+  const faults = [
+    ...(previous_branch === undefined ? [] : [`the main branch was ${previous_branch} before`]),
+    ...(fast_forward || previous_branch !== undefined ? [] : ['not a fast-forward']),
+    ...(on_upstream === false ? ['not on the upstream branch'] : []),
+  ];
+  const alive = sessions.map(({ name, id, task_id }) =>
+    task_id === null ? `${name} (${id.slice(0, 8)})` : `${name} (${id.slice(0, 8)}, ${task_id})`,
+  );
+  return [
+    `${short(old ?? '')} -> ${short(moved.new)}: ${[`${commits} new ${commits === 1 ? 'commit' : 'commits'}`, ...faults].join(', ')}`,
+    ...(authors.length === 0 ? [] : [`Authors: ${authors.join(', ')}`]),
+    ...(alive.length === 0 ? [] : [`Sessions and commands alive since the last look: ${alive.join(', ')}`]),
+    ...(stat === null ? [] : [stat]),
+    ...(old === null ? [] : [`See the change: ${diffCommand(old, moved.new)}`]),
+  ].join('\n');
+}
+
+function short(sha: string): string {
+  return sha.slice(0, 12);
+}

@@ -1,0 +1,34 @@
+import { event, type Event } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { EngineContext } from './context.ts';
+
+/** A message in the agent's own conversation: to its process where there is one, else to a new one that takes it up again. */
+export function sendOrResume(world: EngineContext, agent: AgentRun, text: string): Event {
+  if (agent.process === 'gone') return resumeAgent(agent, text, false);
+  return event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text });
+}
+
+/**
+ * Sets one going that was held: with a word from the person who did, or without any where it is in the middle of its work. One that is yet to
+ * be started needs neither.
+ */
+export function wakeAgent(world: EngineContext, agent: AgentRun, text: string | null): Event[] {
+  if (agent.process === 'gone') return [resumeAgent(agent, text ?? CONTINUE_MESSAGE, false)];
+  if (text !== null) return [sendOrResume(world, agent, text)];
+  if (agent.process === 'wanted') return [];
+  const message = { message_id: world.newId(), agent_id: agent.id, text: CONTINUE_MESSAGE, wakes: true };
+  return [event('MessageRequested', message)];
+}
+
+export const CONTINUE_MESSAGE = 'Go on where you were.';
+
+/** What a person answered when they had the process restarted reaches the next process, whatever that one is started for. */
+export function resumeAgent(
+  { id: agent_id, start, restart }: AgentRun,
+  message: string | null,
+  append: boolean,
+): Event {
+  const texts = [restart, message ?? undefined].filter((text) => text !== undefined);
+  const all = texts.length === 0 ? null : texts.join('\n\n');
+  return event('AgentResumeRequested', { agent_id, start: start + 1, message: all, append });
+}

@@ -1,0 +1,146 @@
+import { accepted, refused, type Parsed } from '../protocol/shape/problem.ts';
+import { quote } from '../protocol/shape/quote.ts';
+import type { ImportOptions } from './format.ts';
+import { isTaskId, toTaskId } from './foreign-id.ts';
+import type { ImportFindings, FoundTask } from './findings.ts';
+import { EXCHANGE_LIMITS as LIMITS } from './limits.ts';
+import { findBackEdges, findCycles, orderTasks } from './order-tasks.ts';
+import { addPartDependencies } from './parts.ts';
+import type { ExchangedTask, ImportedTasks } from './task.ts';
+
+/** What holds for every format: ids that Baton can hold, no duplicates, parts and wholes, no cycles, an order. */
+export function resolveTasks(
+  found: readonly FoundTask[],
+  findings: ImportFindings,
+  options: ImportOptions = {},
+): Parsed<ImportedTasks> {
+  if (found.length === 0 && findings.problems.length === 0) {
+    findings.problem('import/no-tasks', 'there is no task in it', 0, 'See what is understood: docs/import.md');
+  }
+  if (found.length > LIMITS.tasks) {
+    const at = found[LIMITS.tasks]?.at ?? 0;
+    findings.problem('import/too-many', `${found.length} tasks > ${LIMITS.tasks} tasks maximum`, at, 'Split the file.');
+    return refuseWithProblems(findings);
+  }
+  const ids = findIds(found, findings);
+  const edges = findEdges(found, ids, findings, options.known ?? new Set());
+  const tasks = found.map((task) => checked(task, ids, edges, findings));
+  if (findings.problems.length > 0) return refuseWithProblems(findings);
+  return accepted({ tasks: orderTasks(tasks), notices: findings.notices });
+}
+
+export function refuseWithProblems({ problems: [first, ...rest] }: ImportFindings): Parsed<never> {
+  if (first === undefined) throw new Error('refused without a problem');
+  return refused(first, ...rest);
+}
+
+type Ids = ReadonlyMap<string, string>;
+
+/** The id of each in Baton, by its id in the text. */
+function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
+  const ids = new Map<string, string>();
+  const taken = new Map<string, number>();
+  for (const { id, taskId = toTaskId(id), at } of found) {
+    if (taskId === undefined || !isTaskId(taskId)) {
+      const hint = 'Baton holds 64 characters; every one but letters, digits, `.` and `-` takes several. Shorten it.';
+      findings.problem('import/long-id', `the id is too long: ${quote(id)}`, at, hint);
+      continue;
+    }
+    const first = taken.get(taskId);
+    if (first !== undefined || ids.has(id)) {
+      const where = first === undefined ? '' : `, as in line ${findings.lineOf(first)}`;
+      findings.problem('import/duplicate-id', `the id ${quote(id)} is there twice${where}`, at, 'Rename one of them.');
+      continue;
+    }
+    taken.set(taskId, at);
+    ids.set(id, taskId);
+    if (taskId !== id && toTaskId(id) === taskId) findings.notice(`the id ${quote(id)} becomes ${taskId}`, at);
+  }
+  return ids;
+}
+
+type Edges = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Who waits for whom, by the ids of Baton. */
+function findEdges(found: readonly FoundTask[], ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): Edges {
+  const own = new Map<string, Set<string>>();
+  for (const task of found) {
+    const id = ids.get(task.id);
+    if (id !== undefined) own.set(id, new Set(dependenciesOf(task, ids, findings, known)));
+  }
+  dropLooseCycleEdges(found, ids, own, findings);
+  const cycles = findCycles(own);
+  for (const cycle of cycles) reportCycle(cycle, found, ids, findings);
+  return cycles.length > 0
+    ? own
+    : addPartDependencies(found, ids, own, findings, (cycle) => reportCycle(cycle, found, ids, findings));
+}
+
+function dependenciesOf(task: FoundTask, ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): string[] {
+  return task.after.flatMap(({ id, at, isLoose = false }) => {
+    const there = ids.get(id) ?? (known.has(id) ? id : undefined) ?? findKnown(id, known);
+    if (there !== undefined && !(isLoose && id === task.id)) return [there];
+    const message = `${quote(task.id)} waits for ${quote(id)}, which ${id === task.id ? 'is itself' : 'is not there'}`;
+    if (isLoose) findings.notice(`${message}: left out`, at);
+    else findings.problem('import/unknown-dependency', message, at, 'Add that task, or remove the dependency.');
+    return [];
+  });
+}
+
+/** People write `after #7` for many reasons: where such words lead in a circle, one of them is left out, and told. */
+function dropLooseCycleEdges(
+  found: readonly FoundTask[],
+  ids: Ids,
+  own: Map<string, Set<string>>,
+  findings: ImportFindings,
+): void {
+  const loose = found.filter(({ after }) => after.some(({ isLoose }) => isLoose));
+  if (loose.length === 0) return;
+  const byId = new Map(loose.map((task) => [ids.get(task.id), task]));
+  for (const [from, to] of findBackEdges(own)) {
+    const task = byId.get(from);
+    const said = task?.after.find(({ id, isLoose }) => isLoose === true && (ids.get(id) ?? id) === to);
+    if (said === undefined || own.get(from)?.delete(to) !== true) continue;
+    findings.notice(`${quote(from)} waits for ${quote(to)}, which waits for it: left out`, said.at);
+  }
+}
+
+function findKnown(id: string, known: ReadonlySet<string>): string | undefined {
+  const mapped = toTaskId(id);
+  return mapped !== undefined && known.has(mapped) ? mapped : undefined;
+}
+
+function reportCycle(cycle: readonly string[], found: readonly FoundTask[], ids: Ids, findings: ImportFindings): void {
+  const at = found.find(({ id }) => ids.get(id) === cycle[0])?.at ?? 0;
+  const shown = cycle.length > SHOWN ? [...cycle.slice(0, SHOWN), '…', cycle[0] ?? ''] : [...cycle, cycle[0] ?? ''];
+  findings.problem('import/cycle', `cycle: ${shown.join(' → ')}`, at, 'Remove one of these dependencies.');
+}
+
+const SHOWN = 20;
+
+function checked(found: FoundTask, ids: Ids, edges: Edges, findings: ImportFindings): ExchangedTask {
+  const { status, priority, at, description } = found;
+  const id = ids.get(found.id) ?? found.id;
+  const title = found.title.replace(/\s+/gu, ' ').trim();
+  const after = [...(edges.get(id) ?? [])];
+  if (title === '')
+    findings.problem('import/no-title', `${quote(found.id)} has no title`, at, 'Say what is to be done.');
+  if (title.length > LIMITS.titleCharacters) {
+    const message = `the title of ${quote(found.id)} has ${title.length} characters > ${LIMITS.titleCharacters} maximum`;
+    findings.problem('import/long-title', message, at, 'Put the rest of it into the description.');
+  }
+  if (after.length > LIMITS.dependencies) {
+    const message = `${quote(found.id)} waits for ${after.length} tasks > ${LIMITS.dependencies} maximum`;
+    findings.problem('import/too-many', message, at, 'Put tasks in between, each for a part of them.');
+  }
+  if (!Number.isSafeInteger(priority)) {
+    const hint = 'Use a whole number; the larger, the sooner.';
+    findings.problem('import/priority', `the priority of ${quote(found.id)} is not a whole number`, at, hint);
+  }
+  return { id, title, description, status, reason: reasonOf(found), priority, after };
+}
+
+function reasonOf({ status, reason }: FoundTask): string | null {
+  if (status !== 'blocked' && status !== 'cancelled') return null;
+  return (reason ?? '').slice(0, LIMITS.reasonCharacters).toWellFormed() || `${status} when it was imported`;
+}

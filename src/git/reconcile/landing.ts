@@ -1,0 +1,110 @@
+import { readChangedPaths, readChangeSide } from '../changed-paths.ts';
+import { findMergeBase, isAncestor } from '../commits.ts';
+import { git, gitLines, type GitResult, type GitLocation } from '../run-git.ts';
+
+/** How work came onto the main branch, whoever merged it. */
+export interface Landing {
+  readonly how: 'fast-forward' | 'merge' | 'squash' | 'rebase';
+  /** The commit on the main branch that brought it: what a revert would name. Null where only the content tells. */
+  readonly commit: string | null;
+  /** The commit without the work; the work is the difference between it and `sha`. Null where nothing is known of it. */
+  readonly base: string | null;
+}
+
+/** Further back than this nobody looks for a squashed copy by its content. */
+const MAX_COMMITS = 2_000;
+const MAX_PATCH_BYTES = 64 * 1024 * 1024;
+
+/** How the work up to `sha` came onto the main branch; null where it is not there. */
+export async function findLanding(
+  repository: GitLocation,
+  sha: string,
+  main: string,
+): Promise<GitResult<Landing | null>> {
+  const ancestor = await isAncestor(repository, sha, main);
+  if (!ancestor.ok) return ancestor;
+  if (ancestor.value) return landingOfAncestor(repository, sha, main);
+  const base = await findMergeBase(repository, sha, main);
+  if (!base.ok || base.value === null) return base.ok ? { ok: true, value: null } : base;
+  return findCopy(repository, sha, main, base.value);
+}
+
+async function landingOfAncestor(repository: GitLocation, sha: string, main: string): Promise<GitResult<Landing>> {
+  const range = ['--end-of-options', main, `^${sha}`, '--'];
+  const trunk = await gitLines(['rev-list', '--first-parent', ...range], { cwd: repository });
+  if (!trunk.ok) return trunk;
+  const path = await gitLines(['rev-list', '--ancestry-path', ...range], { cwd: repository });
+  if (!path.ok) return path;
+  const descendants = new Set(path.value);
+  // The oldest commit of the trunk that comes after the work is the one that brought it, or its next neighbour.
+  const first = trunk.value.findLast((commit) => descendants.has(commit));
+  const parents = first === undefined ? [] : await parentsOf(repository, first);
+  const [trunkParent] = parents;
+  if (first === undefined || trunkParent === undefined || trunkParent === sha || parents.length < 2) {
+    return { ok: true, value: { how: 'fast-forward', commit: sha, base: null } };
+  }
+  const base = await findMergeBase(repository, trunkParent, sha);
+  return base.ok ? { ok: true, value: { how: 'merge', commit: first, base: base.value } } : base;
+}
+
+/** Work that was copied instead of merged: as one commit with the same patch, commit by commit, or by the look of it. */
+async function findCopy(
+  repository: GitLocation,
+  sha: string,
+  main: string,
+  base: string,
+): Promise<GitResult<Landing | null>> {
+  const paths = await readChangedPaths(repository, base, sha);
+  if (!paths.ok || paths.value.length === 0) return paths.ok ? { ok: true, value: null } : paths;
+  const squashed = await findSamePatch(repository, sha, main, base);
+  if (!squashed.ok || squashed.value !== null) {
+    return squashed.ok ? { ok: true, value: { how: 'squash', commit: squashed.value, base } } : squashed;
+  }
+  const unmatched = await git(['cherry', '--end-of-options', main, sha, base], { cwd: repository });
+  if (!unmatched.ok) return unmatched;
+  if (!unmatched.value.stdout.includes('+')) return { ok: true, value: { how: 'rebase', commit: null, base } };
+  const side = await readChangeSide(repository, base, sha, main);
+  if (!side.ok) return side;
+  return { ok: true, value: side.value === 'after' ? { how: 'squash', commit: null, base } : null };
+}
+
+/** The commit on the main branch with the same patch as the whole of the work. */
+async function findSamePatch(
+  repository: GitLocation,
+  sha: string,
+  main: string,
+  base: string,
+): Promise<GitResult<string | null>> {
+  const wanted = await patchIds(repository, ['--end-of-options', base, sha, '--']);
+  if (!wanted.ok) return wanted;
+  const id = wanted.value[0]?.id;
+  const asked = ['rev-list', '--no-merges', `--max-count=${MAX_COMMITS}`, '--end-of-options', main, `^${base}`, '--'];
+  const candidates = await gitLines(asked, { cwd: repository });
+  if (!candidates.ok) return candidates;
+  if (id === undefined || candidates.value.length === 0) return { ok: true, value: null };
+  const theirs = await patchIds(repository, ['--stdin'], `${candidates.value.join('\n')}\n`);
+  // A range too large to compare is not known to have the work; the cheaper checks that follow may still see it.
+  if (!theirs.ok) return theirs.problem.code === 'git/too-much-output' ? { ok: true, value: null } : theirs;
+  return { ok: true, value: theirs.value.find((patch) => patch.id === id)?.commit ?? null };
+}
+
+interface PatchId {
+  readonly id: string;
+  readonly commit: string;
+}
+
+async function patchIds(repository: GitLocation, of: readonly string[], input?: string): Promise<GitResult<PatchId[]>> {
+  const options = { cwd: repository, maxBytes: MAX_PATCH_BYTES };
+  const asked = ['diff-tree', '-p', '-r', '--no-ext-diff', '--no-textconv', '--no-color', ...of];
+  const patch = await git(asked, input === undefined ? options : { ...options, input });
+  if (!patch.ok) return patch;
+  const lines = await gitLines(['patch-id', '--stable'], { ...options, input: patch.value.stdout });
+  if (!lines.ok) return lines;
+  const ids = lines.value.map((line) => line.split(' ')).map(([id = '', commit = '']) => ({ id, commit }));
+  return { ok: true, value: ids };
+}
+
+async function parentsOf(repository: GitLocation, commit: string): Promise<string[]> {
+  const line = await gitLines(['rev-list', '--parents', '--max-count=1', commit, '--'], { cwd: repository });
+  return line.ok ? (line.value[0]?.split(' ').slice(1) ?? []) : [];
+}

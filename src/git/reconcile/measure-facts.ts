@@ -1,0 +1,112 @@
+import { access } from 'node:fs/promises';
+import type { MeasuredFacts, RecordedTask } from './reconcile.ts';
+import { isAncestor } from '../commits.ts';
+import { findMainBranch, findSha, type MainBranchHead } from '../repository.ts';
+import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
+import { gitLines, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { findUnrevertedCommits } from './undisputed.ts';
+import { readMainHistory, readWorkFact, type MainHistory, type WorkFact, type WorkPlaces } from './work-facts.ts';
+
+export interface MeasureOptions {
+  /** Baton's own copy of the commits. */
+  readonly own: Pick<OwnRepositoryImporter, 'with'>;
+  readonly mainBranch?: string;
+  /** Sessions whose process is known to have ended: processes are not this room's business. */
+  readonly deadSessions: ReadonlySet<string>;
+  /** How many of the newest finished tasks are also looked at file by file, for work undone without a word. */
+  readonly thorough?: number;
+}
+
+const AT_ONCE = 4;
+const THOROUGH = 50;
+
+/** Measures what reconciliation compares the tasks with. Tasks are given oldest first. It only reads. */
+export async function measureFacts(
+  repository: string,
+  tasks: readonly RecordedTask[],
+  options: MeasureOptions,
+): Promise<GitResult<MeasuredFacts>> {
+  const main = await findMainBranch(repository, options.mainBranch);
+  if (!main.ok) return main;
+  const places = { repository, own: options.own };
+  const work = await measureWork(places, tasks, main.value, options.thorough ?? THOROUGH);
+  if (!work.ok) return work;
+  const paths = tasks.flatMap(({ worktree, status }) => (worktree === null || status === 'done' ? [] : [worktree]));
+  const missing = await Promise.all(paths.map((path) => isMissing(path)));
+  const missingWorktrees = new Set(paths.filter((_, i) => missing[i] === true));
+  const facts = { mainBranch: main.value.name, work: work.value, missingWorktrees };
+  return { ok: true, value: { ...facts, deadSessions: options.deadSessions } };
+}
+
+async function measureWork(
+  places: WorkPlaces,
+  tasks: readonly RecordedTask[],
+  main: MainBranchHead,
+  thorough: number,
+): Promise<GitResult<Map<string, WorkFact>>> {
+  const { repository } = places;
+  const own = await places.own.with(main.sha);
+  if (!own.ok) return own;
+  const newest = await findNewest(own.value, main);
+  const history = await readMainHistory(repository, main.ref, newest);
+  const undisputed = await findUnrevertedCommits(own.value, newest);
+  if (!undisputed.ok) return undisputed;
+  const branches = await readBranches(repository);
+  if (!branches.ok) return branches;
+  const recent = new Set(tasks.filter(({ status }) => status === 'done').slice(-thorough));
+  const isSettled = ({ status, record, mergeSha }: RecordedTask) =>
+    status === 'done' && (record === null || undisputed.value.has(mergeSha ?? record.commitSha));
+  const open = tasks.filter((task) => recent.has(task) || !isSettled(task));
+  const work = new Map<string, WorkFact>();
+  for (let i = 0; i < open.length; i += AT_ONCE) {
+    const some = open.slice(i, i + AT_ONCE);
+    const facts = await Promise.all(some.map((task) => measureTask(places, task, branches.value, history)));
+    for (const [j, fact] of facts.entries()) {
+      if (!fact.ok) return fact;
+      if (fact.value !== null) work.set(some[j]?.id ?? '', fact.value);
+    }
+  }
+  return { ok: true, value: work };
+}
+
+/** What GitHub merged last is in our copy of its branch, if the main branch here could not follow. */
+async function findNewest(own: OwnGitFolder, { name, sha }: MainBranchHead): Promise<string> {
+  const there = await findSha(own, `refs/remotes/origin/${name}`);
+  const ahead = there === null ? null : await isAncestor(own, sha, there);
+  return there !== null && ahead?.ok === true && ahead.value ? there : sha;
+}
+
+async function measureTask(
+  places: WorkPlaces,
+  task: RecordedTask,
+  branches: ReadonlyMap<string, string>,
+  history: MainHistory,
+): Promise<GitResult<WorkFact | null>> {
+  const { record, mergeSha } = task;
+  const tip = branches.get(record?.branch ?? task.branch ?? '');
+  // What is done is judged by its record; what is not, by where its branch stands, which may be gone after a merge.
+  const sha = task.status === 'done' ? record?.commitSha : (tip ?? record?.commitSha);
+  if (sha === undefined) return { ok: true, value: null };
+  const fact = await readWorkFact(places, { sha, mergeSha }, history);
+  if (!fact.ok) return fact;
+  // A branch on which nothing was done yet is part of the main branch too; a record says that something was.
+  const isUnused = record === null && fact.value.state === 'on-main' && fact.value.landing.how === 'fast-forward';
+  return isUnused ? { ok: true, value: null } : fact;
+}
+
+async function readBranches(repository: string): Promise<GitResult<Map<string, string>>> {
+  const asked = ['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads'];
+  const lines = await gitLines(asked, { cwd: repository });
+  if (!lines.ok) return lines;
+  return {
+    ok: true,
+    value: new Map(lines.value.map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ')[0] ?? ''])),
+  };
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    () => true,
+  );
+}

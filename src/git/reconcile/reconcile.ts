@@ -1,0 +1,142 @@
+import type { Phase } from '../../protocol/phase.ts';
+import type { WorkFact } from './work-facts.ts';
+
+/** A task as the state sees it, as far as git and processes can contradict it. */
+export interface RecordedTask {
+  readonly id: string;
+  readonly phase: Phase;
+  readonly status: 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
+  /** The commit and branch of the record that stands for its writeback. */
+  readonly record: { readonly commitSha: string; readonly branch: string } | null;
+  /** The commit that Baton's own merge made of it; null where somebody else merged, or nobody yet. */
+  readonly mergeSha: string | null;
+  /** The branch it is worked on in, whether or not there is a record. */
+  readonly branch: string | null;
+  readonly worktree: string | null;
+  readonly claim: { readonly epoch: number; readonly sessionId: string; readonly holder: string } | null;
+}
+
+/** What was measured. A task that is not in a map was not looked at, and nothing is said about it. */
+export interface MeasuredFacts {
+  readonly mainBranch: string;
+  readonly work: ReadonlyMap<string, WorkFact>;
+  /** By path. */
+  readonly missingWorktrees: ReadonlySet<string>;
+  /** Sessions whose process is known to have ended. One that cannot be looked at is not known to. */
+  readonly deadSessions: ReadonlySet<string>;
+}
+
+export type ReconcileFindingKind =
+  | 'commit-missing'
+  | 'commit-gone'
+  | 'commit-reverted'
+  | 'merged-by-hand'
+  | 'worktree-missing'
+  | 'session-dead';
+
+export interface ReconcileFinding {
+  readonly kind: ReconcileFindingKind;
+  readonly task_id: string;
+  readonly message: string;
+  readonly hint: string;
+  /** Whether it may be acted on without asking. All others become decisions. */
+  readonly safe: boolean;
+  readonly action?: ReconcileAction;
+}
+
+export type ReconcileAction =
+  | { readonly do: 'end-claim'; readonly epoch: number; readonly session_id: string }
+  | { readonly do: 'reinstate'; readonly reason: string }
+  | { readonly do: 'complete'; readonly commit_sha: string }
+  | { readonly do: 'make-worktree'; readonly branch: string };
+
+/** Compares what is recorded with what is there. It changes nothing: whoever asked decides what follows. */
+export function findReconcileFindings(tasks: readonly RecordedTask[], facts: MeasuredFacts): ReconcileFinding[] {
+  // No question about work that a person cancelled.
+  const kept = tasks.filter(({ status }) => status !== 'cancelled');
+  return kept.flatMap((task) => [
+    ...(task.status === 'done' ? undoneWork(task, facts) : mergedByHand(task, facts)),
+    ...missingWorktree(task, facts),
+    ...deadSession(task, facts),
+  ]);
+}
+
+/** Failure mode 3 of the handoff document: recorded as done, but not on the main branch any more. */
+function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): ReconcileFinding[] {
+  const fact = work.get(task.id);
+  if (fact === undefined || task.record === null) return [];
+  const commit = short(task.record.commitSha);
+  switch (fact.state) {
+    case 'missing':
+      return [contradiction('commit-missing', `commit ${commit}, which its record names, is not in the repository`)];
+    case 'reverted': {
+      const by = fact.by === null ? 'its files are as they were before' : `by ${short(fact.by)}`;
+      return [contradiction('commit-reverted', `commit ${commit} was reverted on ${mainBranch}: ${by}`)];
+    }
+    case 'elsewhere':
+      // Done and not merged yet is no contradiction: a reviewer may still have it before them.
+      if (!fact.wasOnMain) return [];
+      return [contradiction('commit-gone', `commit ${commit} was on ${mainBranch}, and is not any more`)];
+    case 'nowhere':
+      return [contradiction('commit-gone', `commit ${commit} is on no branch`)];
+    case 'on-main':
+      return [];
+  }
+
+  function contradiction(kind: ReconcileFindingKind, what: string): ReconcileFinding {
+    const hint = `If it is to be done again, reinstate it: baton thought record, with "status": "todo"`;
+    const action: ReconcileAction = { do: 'reinstate', reason: what };
+    return { kind, task_id: task.id, message: `${task.id} is done, but ${what}`, hint, safe: false, action };
+  }
+}
+
+function mergedByHand(task: RecordedTask, { work, mainBranch }: MeasuredFacts): ReconcileFinding[] {
+  const fact = work.get(task.id);
+  if (fact?.state !== 'on-main') return [];
+  const branch = task.record?.branch ?? task.branch ?? 'its branch';
+  const how = HOW[fact.landing.how];
+  const message = `${task.id} is in ${task.phase}, but ${branch} ${how} ${mainBranch}`;
+  const next =
+    task.record === null ? `baton task complete ${task.id} RECORD.json` : `baton task update ${task.id} --status done`;
+  const action: ReconcileAction = { do: 'complete', commit_sha: fact.sha };
+  return [{ kind: 'merged-by-hand', task_id: task.id, message, hint: `If it is done: ${next}`, safe: false, action }];
+}
+
+const HOW = {
+  'fast-forward': 'is part of',
+  merge: 'was merged into',
+  squash: 'was squashed into',
+  rebase: 'was rebased onto',
+} as const;
+
+function missingWorktree(task: RecordedTask, { missingWorktrees }: MeasuredFacts): ReconcileFinding[] {
+  const { worktree, branch } = task;
+  if (task.status === 'done' || worktree === null || !missingWorktrees.has(worktree)) return [];
+  const found: ReconcileFinding = {
+    kind: 'worktree-missing',
+    task_id: task.id,
+    message: `the worktree of ${task.id} is gone: '${worktree}'`,
+    hint: 'Let git forget it: git worktree prune. The next session gets a new one.',
+    safe: false,
+  };
+  return [branch === null ? found : { ...found, action: { do: 'make-worktree', branch } }];
+}
+
+function deadSession(task: RecordedTask, { deadSessions }: MeasuredFacts): ReconcileFinding[] {
+  const { claim } = task;
+  if (claim === null || !deadSessions.has(claim.sessionId)) return [];
+  return [
+    {
+      kind: 'session-dead',
+      task_id: task.id,
+      message: `${claim.holder} holds ${task.id} (epoch ${claim.epoch}), but its process has ended`,
+      hint: `End its claim: baton task release ${task.id}`,
+      safe: true,
+      action: { do: 'end-claim', epoch: claim.epoch, session_id: claim.sessionId },
+    },
+  ];
+}
+
+function short(sha: string): string {
+  return sha.slice(0, 12);
+}

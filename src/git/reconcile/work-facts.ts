@@ -1,0 +1,84 @@
+import { hasCommit, isAncestor } from '../commits.ts';
+import { findLanding, type Landing } from './landing.ts';
+import { findRevert } from './reverted.ts';
+import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
+import { gitLines, type GitResult, type OwnGitFolder } from '../run-git.ts';
+
+/** Where a piece of work is. */
+export type WorkFact =
+  | { readonly state: 'missing' }
+  | { readonly state: 'on-main'; readonly sha: string; readonly landing: Landing }
+  | { readonly state: 'reverted'; readonly sha: string; readonly landing: Landing; readonly by: string | null }
+  | { readonly state: 'elsewhere'; readonly wasOnMain: boolean }
+  | { readonly state: 'nowhere' };
+
+/** The main branch, now and as far back as its log goes. */
+export interface MainHistory {
+  readonly sha: string;
+  readonly earlier: readonly string[];
+}
+
+/** Where to look: refs and their logs are in the user's repository, commits in Baton's own. */
+export interface WorkPlaces {
+  readonly repository: string;
+  readonly own: Pick<OwnRepositoryImporter, 'with'>;
+}
+
+/** Looks one piece of work up, thoroughly: some ten git processes. */
+export async function readWorkFact(
+  { repository, own: copy }: WorkPlaces,
+  work: { readonly sha: string; readonly mergeSha: string | null },
+  main: MainHistory,
+): Promise<GitResult<WorkFact>> {
+  const { sha, mergeSha } = work;
+  const own = await copy.with(main.sha);
+  if (!own.ok) return own;
+  if (!(await copy.with(sha)).ok) return { ok: true, value: { state: 'missing' } };
+  const merged = await readOwnMerge(own.value, mergeSha, main.sha);
+  const landing = merged === null ? await findLanding(own.value, sha, main.sha) : { ok: true as const, value: merged };
+  if (!landing.ok) return landing;
+  if (landing.value === null) return readLostFact(repository, sha, main, mergeSha !== null);
+  const found = { sha, landing: landing.value };
+  const revert = await findRevert(own.value, { sha: merged?.commit ?? sha, landing: found.landing }, main.sha);
+  if (!revert.ok) return revert;
+  if (revert.value === null) return { ok: true, value: { state: 'on-main', ...found } };
+  return { ok: true, value: { state: 'reverted', ...found, by: revert.value.commit } };
+}
+
+/** What Baton merged itself need not be searched for: its commit is known, whatever a conflict made of the patch. */
+async function readOwnMerge(own: OwnGitFolder, mergeSha: string | null, main: string): Promise<Landing | null> {
+  if (mergeSha === null) return null;
+  const ancestor = await isAncestor(own, mergeSha, main);
+  return ancestor.ok && ancestor.value ? { how: 'squash', commit: mergeSha, base: `${mergeSha}^` } : null;
+}
+
+/** The commits that the main branch stood at before, newest first, as far as this repository has seen it. */
+export async function readMainHistory(repository: string, ref: string, sha: string): Promise<MainHistory> {
+  const asked = ['rev-list', '--walk-reflogs', '--ignore-missing', '--max-count=500', ref, '--'];
+  const log = await gitLines(asked, { cwd: repository });
+  return { sha, earlier: log.ok ? [...new Set(log.value)] : [] };
+}
+
+async function readLostFact(
+  repository: string,
+  sha: string,
+  main: MainHistory,
+  wasMerged: boolean,
+): Promise<GitResult<WorkFact>> {
+  // What is in our copy alone is on no branch any more.
+  if (!(await hasCommit(repository, sha))) return { ok: true, value: { state: 'nowhere' } };
+  const asked = ['for-each-ref', '--count=1', `--contains=${sha}`, 'refs/heads', 'refs/remotes'];
+  const refs = await gitLines(asked, { cwd: repository });
+  if (!refs.ok) return refs;
+  if (refs.value.length === 0) return { ok: true, value: { state: 'nowhere' } };
+  const wasOnMain = wasMerged || (await isReachable(repository, sha, main.earlier));
+  return { ok: true, value: { state: 'elsewhere', wasOnMain } };
+}
+
+async function isReachable(repository: string, sha: string, from: readonly string[]): Promise<boolean> {
+  if (from.length === 0) return false;
+  const left = ['rev-list', '--ignore-missing', '--max-count=1', '--stdin'];
+  const input = `${[sha, ...from.map((commit) => `^${commit}`)].join('\n')}\n`;
+  const unreachable = await gitLines(left, { cwd: repository, input });
+  return unreachable.ok && unreachable.value.length === 0;
+}

@@ -1,0 +1,195 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isGitRef, isRelativePath } from '../../protocol/text/text-format.ts';
+import { worktreeFolder } from './branch-name.ts';
+import { readFence, readLiveClaim } from '../fence/fence.ts';
+import { excludeWorktrees, WORKTREES_FOLDER } from './hide-worktrees.ts';
+import { withCheckout } from '../own/with-checkout.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
+import { findRepository, findSha } from '../repository.ts';
+import { gitFailure, git, gitText, type GitFailure, type GitResult } from '../run-git.ts';
+import {
+  CREATION_LOCK_REASON,
+  findWorktree,
+  listWorktrees,
+  unlockCompletedWorktree,
+  type Worktree,
+} from './worktree.ts';
+
+export interface WorktreeRequest {
+  readonly stateDir: string;
+  readonly branch: string;
+  /** The commit, branch or tag to start from. */
+  readonly base: string;
+  /** Who a branch belongs to, where the caller knows: it is named where the branch is taken. */
+  readonly owner?: BranchOwner | null;
+  /** Whether a branch that is there already, but nowhere checked out, is gone on with. */
+  readonly existingBranch?: 'refuse' | 'continue';
+  /** The folder below `.worktrees`, where the branch's own name is not to be used. */
+  readonly folder?: string;
+  /** Whether the caller has more to do before the worktree is complete, such as to put up a fence, which ends it. */
+  readonly hold?: boolean;
+  /** Whether a worktree that has the branch is left out of account: its holder has lost the task, and a fence keeps it off. */
+  readonly beside?: boolean;
+}
+
+export interface BranchOwner {
+  readonly taskId: string;
+  /** Who holds the task now; null where nobody does. */
+  readonly holder: string | null;
+}
+
+export interface NewWorktree {
+  readonly path: string;
+  readonly branch: string;
+  /** Where the branch started, or stands where it was there already. */
+  readonly head: string;
+}
+
+/** Makes a worktree with a branch of its own. What is there already is never touched, and its owner is named. */
+export async function createWorktree(folder: string, request: WorktreeRequest): Promise<GitResult<NewWorktree>> {
+  const { branch, base } = request;
+  if (!isGitRef(branch))
+    return gitFailure('git/bad-name', `not a branch name: '${branch}'`, 'Choose another branch name.');
+  const place = request.folder ?? worktreeFolder(branch);
+  if (!isRelativePath(place))
+    return gitFailure('git/bad-name', `not a folder name: '${place}'`, 'Choose another folder.');
+  const repository = await findRepository(folder);
+  if (!repository.ok) return repository;
+  const { mainTop, commonDir } = repository.value;
+  const cleared = await removeHalfMade(mainTop, branch);
+  if (!cleared.ok) return cleared;
+  const path = await findFreePath(mainTop, join(mainTop, WORKTREES_FOLDER, place));
+  const taken = await findTaken(mainTop, path, request);
+  if (taken !== null) return taken;
+  const ref = `refs/heads/${branch}`;
+  const existing = await findSha(mainTop, ref);
+  const head = existing ?? (await findSha(mainTop, base));
+  if (head === null) {
+    const hint = 'Name a commit or a branch that has one. In a new repository, make the first commit.';
+    return gitFailure('git/no-base', `no commit to start from: '${base}'`, hint);
+  }
+  // Where that file cannot be written, git says better than we could whether the rest can.
+  await excludeWorktrees(commonDir).catch(() => undefined);
+  // The branch first, in one step that only one can win: `worktree add -b` may leave it behind where it fails later.
+  const made = existing === null ? await git(['update-ref', ref, head, NOWHERE], { cwd: mainTop }) : null;
+  if (made?.ok === false) return (await findTaken(mainTop, path, request)) ?? conflict(branch, made);
+  const force = request.beside === true ? ['--force'] : [];
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', CREATION_LOCK_REASON, ...force];
+  const added = await git([...add, '--', path, branch], { cwd: mainTop, timeoutMs: 600_000 });
+  const filled = added.ok ? await checkOut(request.stateDir, path, head, commonDir) : added;
+  const ended = filled.ok && request.hold !== true ? await release(path) : filled;
+  if (ended.ok) return { ok: true, value: { path, branch, head } };
+  if (added.ok) await git([...REMOVE, path], { cwd: mainTop, timeoutMs: 600_000 });
+  if (made !== null) await git(['update-ref', '-d', ref, head], { cwd: mainTop });
+  // Somebody may have been faster between the look and the act: the same words then as before.
+  return (await findTaken(mainTop, path, request)) ?? ended;
+}
+
+async function release(path: string): Promise<GitResult<null>> {
+  const gitDir = await gitText(['rev-parse', '--absolute-git-dir'], { cwd: path });
+  if (!gitDir.ok) return gitDir;
+  await unlockCompletedWorktree(gitDir.value);
+  return { ok: true, value: null };
+}
+
+/** What a daemon that was ended left half made: its files are missing, or it has no fence yet. Nobody has worked there. */
+async function removeHalfMade(mainTop: string, branch: string): Promise<GitResult<unknown>> {
+  const found = await findWorktree(mainTop, branch);
+  if (!found.ok || found.value === null || !found.value.isBeingMade) return found;
+  return git([...REMOVE, found.value.path], { cwd: mainTop, timeoutMs: 600_000 });
+}
+
+/** Twice: also a worktree that is locked. */
+const REMOVE = ['worktree', 'remove', '--force', '--force', '--'];
+
+/** Without what the repository is configured to do: an agent may have written a filter or a hook there. */
+async function checkOut(stateDir: string, path: string, head: string, commonDir: string): Promise<GitResult<unknown>> {
+  const format = head.length === 64 ? 'sha256' : 'sha1';
+  return withCheckout({ stateDir, path, format, objects: [join(commonDir, 'objects')] }, async (place, settings) =>
+    git([...settings, 'read-tree', '-u', '--reset', head], { cwd: place, timeoutMs: 600_000 }),
+  );
+}
+
+/** As git writes that a branch must not be there yet, whatever kind of hash the repository uses. */
+const NOWHERE = '';
+
+/** A worktree of ours that somebody has switched to another branch keeps its folder; the next one gets a number. */
+async function findFreePath(mainTop: string, path: string): Promise<string> {
+  const all = await listWorktrees(mainTop);
+  const taken = new Set(all.ok ? all.value.map((worktree) => worktree.path) : []);
+  let free = path;
+  for (let number = 2; taken.has(free); number++) free = `${path}-${number}`;
+  return free;
+}
+
+async function findTaken(mainTop: string, path: string, request: WorktreeRequest): Promise<GitFailure | null> {
+  const { branch, owner } = request;
+  const found = await findWorktree(mainTop, branch);
+  if (!found.ok) return found;
+  if (found.value !== null && request.beside !== true)
+    return checkedOut(branch, found.value, owner ?? (await findOwner(found.value)));
+  const exists = (await findSha(mainTop, `refs/heads/${branch}`)) !== null;
+  if (exists && request.existingBranch !== 'continue') {
+    const message = `branch '${branch}' already exists${ownedBy(owner ?? null)}`;
+    return gitFailure(
+      'git/branch-exists',
+      message,
+      nextThing(owner ?? null, `git branch -m ${quoteForShell(branch)} OTHER-NAME`),
+    );
+  }
+  if (await isThere(path)) {
+    const message = `'${path}' already exists and is not the worktree of '${branch}'`;
+    return gitFailure('git/path-exists', message, 'Move it away, or remove it if nobody needs it.');
+  }
+  return null;
+}
+
+function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | null): GitFailure {
+  if (worktree.isMissing) {
+    const message = `the worktree of '${branch}' at '${worktree.path}' is gone, but git still counts on it`;
+    return gitFailure('git/worktree-missing', message, 'Forget it: git worktree prune');
+  }
+  const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
+  return gitFailure(
+    'git/worktree-exists',
+    message,
+    nextThing(owner, `go on there: cd ${quoteForShell(worktree.path)}`),
+  );
+}
+
+/** A worktree of Baton knows its task, and the fence of the task knows who holds it. */
+async function findOwner(worktree: Worktree): Promise<BranchOwner | null> {
+  const repository = await findRepository(worktree.path);
+  const fence = repository.ok ? readFence(repository.value.gitDir) : null;
+  return fence === null ? null : { taskId: fence.taskId, holder: readLiveClaim(fence.livePath)?.sessionId ?? null };
+}
+
+function ownedBy(owner: BranchOwner | null): string {
+  if (owner === null) return '';
+  return `; it belongs to ${owner.taskId}, ${owner.holder === null ? 'which nobody holds' : `held by ${owner.holder}`}`;
+}
+
+/** Failure mode 2 of the handoff document: whoever comes second takes another task. */
+function nextThing(owner: BranchOwner | null, byHand: string): string {
+  if (owner === null) return `Nobody is known to hold it. Take another name, or ${byHand}`;
+  if (owner.holder === null) return `Claim it first: baton task claim ${owner.taskId}`;
+  return 'Take another task: baton task next';
+}
+
+function conflict(branch: string, failure: GitFailure): GitFailure {
+  if (!/cannot lock ref|unable to create directory|D\/F/i.test(failure.problem.message)) return failure;
+  const message = `branch '${branch}' cannot be made: ${failure.problem.message}`;
+  return gitFailure(
+    'git/branch-conflict',
+    message,
+    'A branch cannot be named as the folder of another: rename one of them.',
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

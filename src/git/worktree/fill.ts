@@ -1,0 +1,70 @@
+import { cp, lstat, mkdir, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isRelativePath } from '../../protocol/text/text-format.ts';
+import { readDigest } from './digest-of.ts';
+import { excludeFromGit } from './hide-from-git.ts';
+import { literalPattern } from './ignore-rules.ts';
+import { findRepository } from '../repository.ts';
+import { git, type GitResult } from '../run-git.ts';
+import { readWorktreeNote, writeWorktreeNote } from './worktree-note.ts';
+
+export interface FillRequest {
+  /** Paths below the repository that git ignores. */
+  readonly copy: readonly string[];
+  readonly link: readonly string[];
+}
+
+/** What Baton put into a worktree: what was copied, by path, with its digest then, and what was linked. */
+export interface FilledFiles {
+  readonly copied: Readonly<Record<string, string>>;
+  readonly linked: readonly string[];
+}
+
+/**
+ * Copies and links into a worktree what git does not bring along. What is there already stays as it is, what git knows is left to
+ * git, and what the repository does not have is left out. Git sees none of it, also where it is not ignored. Tells what it has put
+ * there this time.
+ */
+export async function fillWorktree(worktree: string, { copy, link }: FillRequest): Promise<GitResult<FilledFiles>> {
+  const found = await findRepository(worktree);
+  if (!found.ok) return found;
+  const { mainTop, gitDir, commonDir } = found.value;
+  const note = readWorktreeNote(gitDir);
+  const copied: Record<string, string> = {};
+  const linked: string[] = [];
+  for (const path of [...copy, ...link].filter(isRelativePath)) {
+    const [from, to] = [join(mainTop, path), join(worktree, path)];
+    if (!(await isThere(from)) || (await isThere(to)) || (await isTracked(worktree, path))) continue;
+    await mkdir(dirname(to), { recursive: true });
+    if (copy.includes(path)) {
+      await cp(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+      copied[path] = (await readDigest(to)) ?? '';
+    } else {
+      await symlink(from, to);
+      linked.push(path);
+    }
+    await hide(worktree, commonDir, path);
+  }
+  const all = { copied: { ...note.copied, ...copied }, linked: [...new Set([...note.linked, ...linked])] };
+  writeWorktreeNote(gitDir, { ...note, ...all });
+  return { ok: true, value: { copied, linked } };
+}
+
+/** A pattern such as `node_modules/` does not match a link of that name. */
+async function hide(worktree: string, commonDir: string, path: string): Promise<void> {
+  const ignored = await git(['check-ignore', '--quiet', '--', path], { cwd: worktree, answers: [1] });
+  if (ignored.ok && ignored.value.code === 0) return;
+  await excludeFromGit(commonDir, literalPattern(path));
+}
+
+async function isTracked(worktree: string, path: string): Promise<boolean> {
+  const listed = await git(['ls-files', '-z', '--', path], { cwd: worktree });
+  return listed.ok && listed.value.stdout !== '';
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

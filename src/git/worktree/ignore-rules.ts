@@ -1,0 +1,63 @@
+import { dirname } from 'node:path/posix';
+import { git, type GitResult, type GitLocation } from '../run-git.ts';
+
+/** One file of rules, and the folder that its rules are about; empty for the top. */
+export interface IgnoreFile {
+  readonly folder: string;
+  readonly text: string;
+}
+
+/** Every `.gitignore` of a commit: what was agreed on there, whatever the files of a worktree say now. */
+export async function readIgnoreFiles(repository: GitLocation, commit: string): Promise<GitResult<IgnoreFile[]>> {
+  const listed = await git(['ls-tree', '-r', '-z', '--full-tree', commit], { cwd: repository, maxBytes: MOST_BYTES });
+  if (!listed.ok) return listed;
+  const found = listed.value.stdout.split('\0').flatMap((line) => {
+    // A link is not followed: git does not read one as a file of rules either.
+    const [, sha, path = ''] = /^100\d{3} blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+    return sha !== undefined && /(?:^|\/)\.gitignore$/.test(path) ? [{ sha, path }] : [];
+  });
+  const rules: IgnoreFile[] = [];
+  for (const { sha, path } of found) {
+    const text = await git(['cat-file', 'blob', sha], { cwd: repository });
+    if (!text.ok) return text;
+    rules.push({ folder: dirname(path) === '.' ? '' : dirname(path), text: text.value.stdout });
+  }
+  return { ok: true, value: rules };
+}
+
+const MOST_BYTES = 128 * 1024 * 1024;
+
+/**
+ * All rules as one file, in which the last that matches counts: those of deeper folders come later, as git takes them to be stronger.
+ * Rules for the whole repository are given first.
+ */
+export function joinIgnoreRules(everywhere: readonly string[], files: readonly IgnoreFile[]): string {
+  const depth = ({ folder }: IgnoreFile): number => (folder === '' ? 0 : folder.split('/').length);
+  const inOrder = files.toSorted((a, b) => depth(a) - depth(b));
+  const lines = inOrder.flatMap(({ folder, text }) => linesOf(text).map((line) => anchor(folder, line)));
+  return [...everywhere.flatMap(linesOf), ...lines].map((line) => `${line}\n`).join('');
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
+}
+
+/** The same rule, as the top of the repository would say it. */
+function anchor(folder: string, line: string): string {
+  if (folder === '') return line;
+  const isNegated = line.startsWith('!');
+  const rule = isNegated ? line.slice(1) : line;
+  // A slash anywhere but at the end binds a rule to its folder; any other holds below it as well.
+  const isBound = rule
+    .replace(/(?<!\\) +$/, '')
+    .replace(/\/$/, '')
+    .includes('/');
+  const rest = isBound ? rule.replace(/^\//, '') : `**/${rule}`;
+  return `${isNegated ? '!' : ''}${literalPattern(folder)}/${rest}`;
+}
+
+/** A rule for exactly this path. */
+export function literalPattern(path: string): string {
+  return `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`;
+}

@@ -1,0 +1,75 @@
+import { realpath } from 'node:fs/promises';
+import { readOperatorFilters } from '../own/repository-filters.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
+import { findMainBranch, findRepository } from '../repository.ts';
+import { gitFailure, git, type GitResult } from '../run-git.ts';
+import { describeContent, readWorktreeContent, type WorktreeContentOptions, type WorktreeContent } from './content.ts';
+import { removeOrigin } from './origin.ts';
+import { findWorktree, listWorktrees, type Worktree } from './worktree.ts';
+
+export interface RemovedWorktree {
+  readonly path: string;
+  /** The branch that was removed with it; null where there was none to remove: detached, the main branch, or moved on meanwhile. */
+  readonly branch: string | null;
+}
+
+/** Removes a worktree and its branch, but only where nothing would be lost by it. Otherwise it says what is there. */
+export async function removeWorktree(
+  repository: string,
+  path: string,
+  guard: WorktreeContentOptions,
+): Promise<GitResult<RemovedWorktree>> {
+  const found = await requireLinked(repository, path);
+  if (!found.ok) return found;
+  const worktree = found.value;
+  const content = await readWorktreeContent(worktree.path, guard);
+  if (!content.ok) return content;
+  const kept = describeContent(content.value);
+  if (kept.length > 0) {
+    const message = `kept '${worktree.path}': ${kept.join(', ')}`;
+    return gitFailure('git/worktree-keeps-work', message, `Look at it: git -C ${quoteForShell(worktree.path)} status`);
+  }
+  const place = await findRepository(worktree.path);
+  // Without --force, git looks once more itself: what came after our look is safe too.
+  const remove = [...(await readOperatorFilters(worktree.path)), 'worktree', 'remove', '--', worktree.path];
+  const removed = await git(remove, { cwd: repository, timeoutMs: 600_000 });
+  if (!removed.ok) return removed;
+  if (place.ok) await removeOrigin(guard.stateDir, place.value);
+  const branch = await removeBranch(repository, content.value, guard.mainBranch);
+  return { ok: true, value: { path: worktree.path, branch } };
+}
+
+async function requireLinked(repository: string, path: string): Promise<GitResult<Worktree>> {
+  const all = await listWorktrees(repository);
+  if (!all.ok) return all;
+  const real = await realpath(path).catch(() => path);
+  const worktree = all.value.find((one) => one.path === real);
+  if (worktree === undefined) {
+    return gitFailure('git/no-worktree', `no worktree at '${path}'`, 'See them all: git worktree list');
+  }
+  if (worktree.isMain) {
+    return gitFailure('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
+  }
+  if (worktree.isLocked) {
+    const hint = `If nobody needs the lock: git worktree unlock ${quoteForShell(path)}`;
+    return gitFailure('git/worktree-locked', `the worktree '${path}' is locked`, hint);
+  }
+  return { ok: true, value: worktree };
+}
+
+/** Deletes the branch only at the commit that was looked at: a commit made meanwhile keeps its branch. */
+async function removeBranch(
+  repository: string,
+  { branch, head }: WorktreeContent,
+  mainBranch?: string,
+): Promise<string | null> {
+  if (branch === null || head === null) return null;
+  const main = await findMainBranch(repository, mainBranch);
+  const elsewhere = await findWorktree(repository, branch);
+  if (!main.ok || main.value.name === branch || !elsewhere.ok || elsewhere.value !== null) return null;
+  const deleted = await git(['update-ref', '-d', `refs/heads/${branch}`, head], { cwd: repository });
+  if (!deleted.ok) return null;
+  // What git kept about the branch (its upstream) is of no use without it; most branches have none.
+  await git(['config', '--remove-section', `branch.${branch}`], { cwd: repository, answers: [128] });
+  return branch;
+}

@@ -1,0 +1,77 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { git, type GitResult } from '../run-git.ts';
+
+export interface Worktree {
+  readonly path: string;
+  /** The commit that is checked out; null in a bare repository and before the first commit. */
+  readonly head: string | null;
+  /** Null where HEAD is detached; in a rebase, the branch that is rebased: git counts it as in use. */
+  readonly branch: string | null;
+  readonly isMain: boolean;
+  readonly isBare: boolean;
+  readonly isLocked: boolean;
+  /** Baton is making it, or was when its daemon ended: nobody has worked there. */
+  readonly isBeingMade: boolean;
+  /** Its folder is gone: git would forget it at the next `git worktree prune`. */
+  readonly isMissing: boolean;
+}
+
+/** The reason of git's lock on a worktree that is not complete yet. Git makes the lock in the same step as the worktree. */
+export const CREATION_LOCK_REASON = 'baton: being made';
+
+/** All worktrees of a repository, the main one first. */
+export async function listWorktrees(repository: string): Promise<GitResult<Worktree[]>> {
+  const list = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: repository });
+  if (!list.ok) return list;
+  const blocks = list.value.stdout.split('\0\0').filter((block) => block !== '');
+  const worktrees = blocks.map((block, index) => worktreeOf(block, index === 0));
+  return { ok: true, value: await Promise.all(worktrees.map(withRebasedBranch)) };
+}
+
+/** The worktree that has a branch checked out. */
+export async function findWorktree(repository: string, branch: string): Promise<GitResult<Worktree | null>> {
+  const all = await listWorktrees(repository);
+  return all.ok ? { ok: true, value: all.value.find((worktree) => worktree.branch === branch) ?? null } : all;
+}
+
+/** A worktree that was held while it was made is complete. The lock is one file in its git folder; a user's own stays. */
+export async function unlockCompletedWorktree(gitDir: string): Promise<void> {
+  const lock = join(gitDir, 'locked');
+  if ((await readOrEmpty(lock)).trim() === CREATION_LOCK_REASON) await rm(lock, { force: true });
+}
+
+function worktreeOf(block: string, isMain: boolean): Worktree {
+  const fields = new Map(
+    block.split('\0').map((line): [string, string] => {
+      const space = line.indexOf(' ');
+      return space === -1 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
+    }),
+  );
+  const head = fields.get('HEAD') ?? '';
+  return {
+    path: fields.get('worktree') ?? '',
+    head: /^0*$/.test(head) ? null : head,
+    branch: fields.get('branch')?.replace(/^refs\/heads\//, '') ?? null,
+    isMain,
+    isBare: fields.has('bare'),
+    isLocked: fields.has('locked'),
+    isBeingMade: fields.get('locked') === CREATION_LOCK_REASON,
+    isMissing: fields.has('prunable'),
+  };
+}
+
+async function withRebasedBranch(worktree: Worktree): Promise<Worktree> {
+  if (worktree.branch !== null || worktree.isBare || worktree.isMissing) return worktree;
+  const link = await readOrEmpty(join(worktree.path, '.git'));
+  const gitDir = resolve(worktree.path, /^gitdir: (.*)\n?$/.exec(link)?.[1] ?? '.git');
+  for (const folder of ['rebase-merge', 'rebase-apply']) {
+    const [, branch] = /^refs\/heads\/(.+)\n?$/.exec(await readOrEmpty(join(gitDir, folder, 'head-name'))) ?? [];
+    if (branch !== undefined) return { ...worktree, branch };
+  }
+  return worktree;
+}
+
+async function readOrEmpty(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
+}

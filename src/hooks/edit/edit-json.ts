@@ -1,0 +1,161 @@
+import { lineEndOf, type Insertion } from './insertions.ts';
+import { memberOf, scanJson, type JsonArrayNode, type JsonNode, type JsonObjectNode } from './scan-json.ts';
+
+export type JsonEditValue =
+  | string
+  | number
+  | boolean
+  | readonly JsonEditValue[]
+  | { readonly [name: string]: JsonEditValue };
+export interface JsonTree {
+  readonly [name: string]: JsonEditValue;
+}
+
+export type Added =
+  | {
+      readonly ok: true;
+      readonly insertions: readonly Insertion[];
+      /** Objects and lists that were not there before, as paths. */
+      readonly made: readonly (readonly string[])[];
+    }
+  | { readonly ok: false; readonly what: string };
+
+/** Puts members into objects, and items behind those that a list has. What is there stays as it is, to the last space. */
+export function addToJson(text: string, wanted: JsonTree): Added {
+  const scanned = scanJson(text);
+  if (!scanned.ok) return { ok: false, what: `line ${scanned.line}, column ${scanned.column}: ${scanned.what}` };
+  const style = styleOf(text);
+  if (scanned.root === undefined) {
+    const at = text.length;
+    const gap = at === 0 || /[\n\uFEFF]$/.test(text) ? '' : style.lineEnd;
+    return { ok: true, insertions: [{ at, text: `${gap}${render(wanted, '', style)}${style.lineEnd}` }], made: [[]] };
+  }
+  const insertions: Insertion[] = [];
+  const made: string[][] = [];
+  const what = addTo(scanned.root, wanted, [], { text, style, insertions, made });
+  return what === undefined ? { ok: true, insertions, made } : { ok: false, what };
+}
+
+interface Adding {
+  readonly text: string;
+  readonly style: Style;
+  readonly insertions: Insertion[];
+  readonly made: string[][];
+}
+
+function addTo(node: JsonNode, wanted: JsonTree, path: readonly string[], adding: Adding): string | undefined {
+  if (node.kind !== 'object') return `${path.join('.') || 'the whole'} is not an object`;
+  const missing: [string, JsonEditValue][] = [];
+  for (const [key, value] of Object.entries(wanted)) {
+    const found = memberOf(node, key)?.value;
+    const here = [...path, key];
+    if (found === undefined) {
+      missing.push([key, value]);
+      if (typeof value === 'object') adding.made.push(here);
+    } else if (Array.isArray(value)) {
+      if (found.kind !== 'array') return `${here.join('.')} is not a list`;
+      addChildren(
+        found,
+        value.map((item) => ['', item]),
+        adding,
+      );
+    } else if (isTree(value)) {
+      const what = addTo(found, value, here, adding);
+      if (what !== undefined) return what;
+    } else {
+      return `${here.join('.')} is there already`;
+    }
+  }
+  addChildren(node, missing, adding);
+  return undefined;
+}
+
+/** Behind the last one, with the commas that it takes; on lines of their own where the others are on lines. */
+function addChildren(
+  node: JsonObjectNode | JsonArrayNode,
+  children: readonly (readonly [string, JsonEditValue])[],
+  { text, style, insertions }: Adding,
+): void {
+  if (children.length === 0) return;
+  const inside = text.slice(node.start, node.end);
+  const isOneLine = !inside.includes('\n');
+  const indent = isOneLine ? undefined : indentOf(text, node, style);
+  const rendered = children.map(([key, value]) => {
+    const name = key === '' && node.kind === 'array' ? '' : `${JSON.stringify(key)}: `;
+    return indent === undefined
+      ? `${name}${renderOnOneLine(value)}`
+      : `${style.lineEnd}${indent}${name}${render(value, indent, style)}`;
+  });
+  const last = node.children.at(-1);
+  if (last === undefined) {
+    insertions.push(intoEmpty(text, node, rendered.join(indent === undefined ? ', ' : ','), style));
+    return;
+  }
+  const joined = indent === undefined ? rendered.map((child) => ` ${child}`).join(',') : rendered.join(',');
+  if (last.comma !== undefined) {
+    insertions.push({ at: endOfLine(text, last.comma + 1), text: `${joined},` });
+    return;
+  }
+  const at = isOneLine ? last.end : endOfLine(text, last.end);
+  if (at === last.end) insertions.push({ at, text: `,${joined}` });
+  else insertions.push({ at: last.end, text: ',' }, { at, text: joined });
+}
+
+/** Where the closing bracket has a line of its own, ours come before that line; else right behind the opening one. */
+function intoEmpty(
+  text: string,
+  node: JsonObjectNode | JsonArrayNode,
+  rendered: string,
+  { lineEnd }: Style,
+): Insertion {
+  const lineStart = text.lastIndexOf('\n', node.end - 1);
+  const hasOwnLine = text.slice(lineStart, node.end - 1).trim() === '';
+  if (!rendered.startsWith(lineEnd) || !hasOwnLine) return { at: node.start + 1, text: rendered };
+  const at = text.startsWith(lineEnd, lineStart + 1 - lineEnd.length) ? lineStart + 1 - lineEnd.length : lineStart;
+  return { at, text: rendered };
+}
+
+/** Past a comment that stands on the same line; where more than that follows, right here. */
+function endOfLine(text: string, from: number): number {
+  REST_OF_LINE.lastIndex = from;
+  const rest = REST_OF_LINE.exec(text)?.[0];
+  return rest === undefined ? from : from + rest.trimEnd().length;
+}
+
+const REST_OF_LINE = /[ \t]*(?:\/\*[^\r\n]*?\*\/[ \t]*)*(?:\/\/[^\r\n]*)?(?=\r?\n)/y;
+
+interface Style {
+  readonly lineEnd: string;
+  readonly unit: string;
+}
+
+function styleOf(text: string): Style {
+  const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
+  return { lineEnd: lineEndOf(text), unit: unit.startsWith('\t') ? '\t' : unit };
+}
+
+/** As its children have it; where it has none, one step more than the line it begins on. */
+function indentOf(text: string, node: JsonObjectNode | JsonArrayNode, { unit }: Style): string {
+  const own = node.children.map(({ start }) => lineBefore(text, start)).find((before) => before.trim() === '');
+  if (own !== undefined) return own;
+  return `${/^[ \t]*/.exec(lineBefore(text, node.start))?.[0] ?? ''}${unit}`;
+}
+
+function lineBefore(text: string, at: number): string {
+  return text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
+}
+
+function render(value: JsonEditValue, indent: string, { unit, lineEnd }: Style): string {
+  return JSON.stringify(value, null, unit).replaceAll('\n', `${lineEnd}${indent}`);
+}
+
+function renderOnOneLine(value: JsonEditValue): string {
+  if (Array.isArray(value)) return `[${value.map((item: JsonEditValue) => renderOnOneLine(item)).join(', ')}]`;
+  if (!isTree(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${renderOnOneLine(member)}`);
+  return `{ ${members.join(', ')} }`;
+}
+
+function isTree(value: JsonEditValue): value is JsonTree {
+  return typeof value === 'object' && !Array.isArray(value);
+}

@@ -1,0 +1,115 @@
+import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
+import type { Sha256 } from './crypto.ts';
+import type { PreparedDraft } from './draft.ts';
+import { checkRawEntry, parseRawEntry, renderEnvelope, type Entry, type RawEntry } from './entry.ts';
+import { sameBytes, toHex } from './bytes.ts';
+import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
+import { leafHash } from './merkle.ts';
+import type { Head, StoredEntry } from '../store.ts';
+
+/** The head of a ledger that has no entry yet. */
+export const GENESIS: Head = { size: 0, hash: new Uint8Array(32) };
+
+/** An entry with the bytes and the hash that it is stored under. */
+export interface LinkedEntry {
+  readonly entry: Entry;
+  readonly stored: StoredEntry;
+}
+
+const encoder = new TextEncoder();
+
+/** Gives each draft its number and its link to the entry before. Causes inside of the list count from its start. */
+export function linkDrafts(
+  sha256: Sha256,
+  project: string,
+  at: string,
+  after: Head,
+  drafts: readonly PreparedDraft[],
+): LinkedEntry[] {
+  let { size, hash } = after;
+  return drafts.map((draft) => {
+    size += 1;
+    const entry: Entry = {
+      v: 1,
+      project,
+      seq: size,
+      prev: toHex(hash),
+      at,
+      actor: draft.actor,
+      type: draft.type,
+      cause: seqOfCause(draft.cause, after.size),
+      data: draft.data,
+    };
+    const leaf = encodeLeaf(renderEnvelope(entry, draft.dataText));
+    hash = sha256(leaf);
+    return { entry, stored: { seq: size, hash, bytes: leaf.subarray(1) } };
+  });
+}
+
+/** A stored entry with all that can be told without the one before: the hash of its bytes, and what they say. */
+export interface HashedEntry {
+  readonly stored: StoredEntry;
+  readonly hash: Uint8Array;
+  readonly raw: Parsed<RawEntry>;
+}
+
+/** All are hashed before the first is read: to do it in turns takes a tenth longer (see `admit`). */
+export function hashEntries(sha256: Sha256, batch: readonly StoredEntry[]): HashedEntry[] {
+  const hashed = batch.map((stored) => ({ stored, hash: leafHash(sha256, stored.bytes) }));
+  return hashed.map(({ stored, hash }) => ({ stored, hash, raw: parseRawEntry(stored.bytes) }));
+}
+
+/** An entry with the text that it was read from. */
+export interface EntryText {
+  readonly entry: Entry;
+  readonly text: string;
+}
+
+/** Does this stored entry follow the head, unchanged? The answer is the entry and its text, or what is wrong with it. */
+export function checkLink(project: string, head: Head, { stored, hash, raw }: HashedEntry): Parsed<EntryText> {
+  const expected = head.size + 1;
+  if (stored.seq !== expected) {
+    return broken('ledger/wrong-seq', `entry ${expected} is missing: the next one stored is ${stored.seq}`);
+  }
+  if (!sameBytes(hash, stored.hash)) {
+    return broken('ledger/wrong-hash', `entry ${expected} is not what was recorded: its hash does not match`);
+  }
+  if (!raw.ok) return raw;
+  const prev = toHex(head.hash);
+  const read = checkRawEntry(raw.value, { project, prev });
+  if (!read.ok) return read;
+  const entry = read.value;
+  if (entry.project !== project) {
+    return broken('ledger/wrong-project', `entry ${expected} belongs to the project ${entry.project}`);
+  }
+  if (entry.seq !== expected || entry.prev !== prev) {
+    return broken('ledger/wrong-link', `entry ${expected} does not follow entry ${head.size}`);
+  }
+  return accepted({ entry, text: raw.value.text });
+}
+
+/** Leaves are cut from larger pieces of memory: a piece for each costs more than everything else about it. */
+const PIECE_BYTES = 256 * 1024;
+let piece = new Uint8Array(0);
+let used = 0;
+
+/** The text behind the 0x00 of a leaf, so that hashing needs no second copy. */
+function encodeLeaf(text: string): Uint8Array {
+  const most = 1 + 3 * text.length;
+  if (piece.length - used < most) {
+    piece = new Uint8Array(Math.max(PIECE_BYTES, most));
+    used = 0;
+  }
+  const { written } = encoder.encodeInto(text, piece.subarray(used + 1));
+  const leaf = piece.subarray(used, used + 1 + written);
+  used += leaf.length;
+  return leaf;
+}
+
+function seqOfCause(cause: PreparedDraft['cause'], before: number): number | null {
+  return typeof cause === 'object' && cause !== null ? before + 1 + cause.draft : cause;
+}
+
+function broken(code: string, message: string): Parsed<never> {
+  return refused(ledgerProblem(code, message, DO_NOT_WRITE));
+}

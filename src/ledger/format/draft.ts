@@ -1,0 +1,117 @@
+import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
+import { canonicalJson, type JsonObject } from './canonical-json.ts';
+import { isActor, isSeq, isType, renderEnvelope } from './entry.ts';
+import { ledgerProblem } from './ledger-problem.ts';
+import { LEDGER_LIMITS } from './limits.ts';
+import { mayHoldCredential, redactJson } from '../redact.ts';
+
+/** What a caller wants recorded. Number, link and time are added when it is committed. */
+export interface Draft {
+  readonly actor: string;
+  readonly type: string;
+  /** The seq that it follows from, or `{ draft: i }`: the i-th draft (from 0) of the same call. */
+  readonly cause?: number | null | { readonly draft: number };
+  readonly data: JsonObject;
+}
+
+/** A draft that is known to fit, with the text of its data made once, outside of the commit. */
+export interface PreparedDraft {
+  readonly actor: string;
+  readonly type: string;
+  readonly cause: number | null | { readonly draft: number };
+  readonly data: JsonObject;
+  readonly dataText: string;
+  /** About how many bytes the entry will have; never below the truth where that is near the limit. */
+  readonly bytes: number;
+}
+
+/** Where a draft stands: its number (from 0) in its call, and how long the ledger is at least. */
+export interface DraftPosition {
+  readonly position: number;
+  readonly size: number;
+  readonly secrets?: readonly string[];
+}
+
+/** Checks a draft completely, and redacts it: what is accepted here cannot fail a commit that others share. */
+export function prepareDraft(draft: Draft, place: DraftPosition): Parsed<PreparedDraft> {
+  const text = renderDraft(draft, place);
+  return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
+}
+
+/** The first half: its fields are what they must be, and its data has this text. */
+export function renderDraft({ actor, type, cause = null, data }: Draft, place: DraftPosition): Parsed<string> {
+  if (!isActor(actor)) return badDraft('actor', 'the actor is not session:…, operator:… or system:…');
+  if (!isType(type)) return badDraft('type', 'the type is not in PascalCase, such as TaskClaimed');
+  if (!isCause(cause, place)) return badDraft('cause', 'the cause is not an earlier entry');
+  return renderData(data);
+}
+
+/** The second half: no credentials are in it, and it is not too large. */
+export function screenDraft(draft: Draft, text: string, secrets: readonly string[]): Parsed<PreparedDraft> {
+  const { actor, type, cause = null } = draft;
+  let { data } = draft;
+  let dataText = text;
+  if (mayHoldCredential(text, secrets)) {
+    data = redactJson(data, secrets);
+    const redacted = renderData(data);
+    if (!redacted.ok) return redacted;
+    dataText = redacted.value;
+  }
+  const bytes = byteBound(type, actor, dataText);
+  if (bytes > LEDGER_LIMITS.entryBytes) {
+    return refused(
+      ledgerProblem(
+        'ledger/entry-too-large',
+        `entry too large: about ${bytes} bytes > ${LEDGER_LIMITS.entryBytes} bytes maximum`,
+        'Keep the large part as a blob, and its name in the entry.',
+        'data',
+      ),
+    );
+  }
+  return accepted({ actor, type, cause, data, dataText, bytes });
+}
+
+/** The envelope is the first level of an entry, so data starts at the second. */
+function renderData(data: JsonObject): Parsed<string> {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    return badDraft('data', 'data is not an object');
+  }
+  return canonicalJson(data, 'integers', 2);
+}
+
+function isCause(cause: unknown, { position, size }: DraftPosition): boolean {
+  if (cause === null) return true;
+  if (typeof cause === 'number') return isSeq(cause) && cause <= size;
+  return (
+    typeof cause === 'object' &&
+    'draft' in cause &&
+    typeof cause.draft === 'number' &&
+    Number.isInteger(cause.draft) &&
+    cause.draft >= 0 &&
+    cause.draft < position
+  );
+}
+
+const LONGEST = {
+  v: 1,
+  project: 'x'.repeat(64),
+  seq: Number.MAX_SAFE_INTEGER,
+  prev: 'x'.repeat(64),
+  at: 'x'.repeat(24),
+  actor: '',
+  type: '',
+  cause: Number.MAX_SAFE_INTEGER,
+} as const;
+const ENVELOPE_BYTES = renderEnvelope(LONGEST, '').length;
+const encoder = new TextEncoder();
+
+function byteBound(type: string, actor: string, data: string): number {
+  const around = ENVELOPE_BYTES + type.length + actor.length;
+  // No UTF-16 unit becomes more than three bytes; only what is near the limit is counted exactly.
+  const most = around + 3 * data.length;
+  return most <= LEDGER_LIMITS.entryBytes ? around + data.length : around + encoder.encode(data).length;
+}
+
+function badDraft(path: string, what: string): Parsed<never> {
+  return refused(ledgerProblem('ledger/bad-draft', what, 'This is a mistake in the caller, not in the ledger.', path));
+}

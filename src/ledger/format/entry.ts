@@ -1,0 +1,156 @@
+import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
+import { NotCanonical, renderCanonical, type JsonObject } from './canonical-json.ts';
+import { ledgerProblem } from './ledger-problem.ts';
+import { LEDGER_LIMITS } from './limits.ts';
+
+/** One event. Every field is inside the hash. */
+export interface Entry {
+  readonly v: 1;
+  readonly project: string;
+  /** From 1. */
+  readonly seq: number;
+  /** The hash of the entry before, in hex; 64 zeros for the first. */
+  readonly prev: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly type: string;
+  /** The entry that this one follows from. */
+  readonly cause: number | null;
+  readonly data: JsonObject;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads stored bytes. They must be the canonical ones: another spelling of the same entry has another hash. */
+export function parseEntry(bytes: Uint8Array): Parsed<Entry> {
+  const raw = parseRawEntry(bytes);
+  return raw.ok ? checkRawEntry(raw.value) : raw;
+}
+
+/** Stored bytes as JSON, whatever it says, with the text that it was read from. */
+export interface RawEntry {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+export function parseRawEntry(bytes: Uint8Array): Parsed<RawEntry> {
+  if (bytes.length > LEDGER_LIMITS.entryBytes) return notAnEntry(`it is larger than ${LEDGER_LIMITS.entryBytes} bytes`);
+  try {
+    const text = decoder.decode(bytes);
+    return accepted({ text, value: JSON.parse(text) });
+  } catch {
+    return notAnEntry('it is not JSON in UTF-8');
+  }
+}
+
+/** What an entry must say, known from the one before: it is compared, and its form not looked at again. */
+export interface ExpectedLink {
+  readonly project: string;
+  readonly prev: string;
+}
+
+export function checkRawEntry({ text, value }: RawEntry, known?: ExpectedLink): Parsed<Entry> {
+  const entry = parseEnvelope(value, known);
+  if (!entry.ok) return entry;
+  // Unknown fields, another order, spaces and odd escapes all end here: there is only one text for an entry.
+  return isTextOf(entry.value, text) ? entry : notAnEntry('its bytes are not canonical JSON');
+}
+
+/** Takes the fields of the envelope from parsed JSON. What else is in there is not looked at. */
+function parseEnvelope(value: unknown, known: ExpectedLink | undefined): Parsed<Entry> {
+  if (!isObject(value)) return notAnEntry('it is not an object');
+  const { v, project, seq, prev, at, actor, type, cause, data } = value;
+  if (v !== 1) return notAnEntry('v is not 1');
+  if ((!known || project !== known.project) && !isProject(project)) return notAnEntry('project is not a project id');
+  if (!isSeq(seq)) return notAnEntry('seq is not a number from 1');
+  if ((!known || prev !== known.prev) && !isPrev(prev)) return notAnEntry('prev is not a hash in hex');
+  if (!isTime(at)) return notAnEntry('at is not a time in UTC with milliseconds');
+  if (!isActor(actor)) return notAnEntry('actor is not session:…, operator:… or system:…');
+  if (!isType(type)) return notAnEntry('type is not in PascalCase');
+  if (cause !== null && (!isSeq(cause) || cause >= seq)) return notAnEntry('cause is not an earlier entry');
+  if (!isJsonObject(data)) return notAnEntry('data is not an object');
+  // In canonical order, so that it is printed as it was hashed.
+  return accepted({ actor, at, cause, data, prev, project, seq, type, v });
+}
+
+function isTextOf(entry: Entry, text: string): boolean {
+  try {
+    return renderEntry(entry) === text;
+  } catch (error) {
+    if (error instanceof NotCanonical) return false;
+    throw error;
+  }
+}
+
+/** The canonical text, written in the order that sorting gives: an append must not sort nine names each time. */
+export function renderEntry(entry: Entry): string {
+  return renderEnvelope(entry, renderCanonical(entry.data, 2, true));
+}
+
+/** The same where the text of `data` is already known. */
+export function renderEnvelope(entry: Omit<Entry, 'data'>, data: string): string {
+  // None of these can hold a character that needs an escape.
+  return `{"actor":"${entry.actor}","at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
+}
+
+function isPrev(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
+/** Project ids are used in file names and key names, so they are kept as plain as task ids. */
+export function isProject(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value);
+}
+
+export function isActor(value: unknown): value is string {
+  if (value === goodActor) return true;
+  if (typeof value !== 'string' || !/^(session|operator|system):[A-Za-z0-9._@:/-]{1,128}$/.test(value)) return false;
+  goodActor = value;
+  return true;
+}
+
+export function isType(value: unknown): value is string {
+  if (value === goodType) return true;
+  if (typeof value !== 'string' || !/^[A-Z][A-Za-z0-9]{0,63}$/.test(value)) return false;
+  goodType = value;
+  return true;
+}
+
+export function isSeq(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
+}
+
+/** The last ones found good: entries that follow each other often share them, and reading millions should pay once. */
+let goodActor = 'system:baton';
+let goodType = 'KeyAdded';
+let goodTime = '';
+
+export function isTime(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  if (value === goodTime) return true;
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
+  const time = Date.parse(value);
+  // February 30 is parsed as a day in March; only a real time comes back as it was.
+  if (Number.isNaN(time) || new Date(time).toISOString() !== value) return false;
+  goodTime = value;
+  return true;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** It comes out of a JSON parser, so whatever is inside is JSON. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value);
+}
+
+function notAnEntry(what: string): Parsed<never> {
+  return refused(
+    ledgerProblem(
+      'ledger/bad-entry',
+      `this is not an entry: ${what}`,
+      'Run `baton ledger verify` to see where it starts.',
+    ),
+  );
+}

@@ -1,0 +1,101 @@
+import type { Sha256 } from './crypto.ts';
+import { LEDGER_LIMITS } from './limits.ts';
+import type { Tile } from '../store.ts';
+
+/** Subtrees of 256, 256², 256³ … leaves are kept, so that neither a proof nor a start rebuilds the tree. */
+export const TILE_HEIGHT = 8;
+
+/** RFC 6962, 2.1: the root of no entries is the hash of nothing. */
+export function emptyRoot(sha256: Sha256): Uint8Array {
+  return sha256(new Uint8Array(0));
+}
+
+/** The hash of an entry: its link in the chain and its leaf in the tree at once (RFC 6962 puts 0x00 before a leaf). */
+export function leafHash(sha256: Sha256, bytes: Uint8Array): Uint8Array {
+  const leaf = bytes.length < scratch.length ? scratch : new Uint8Array(bytes.length + 1);
+  leaf.set(bytes, 1);
+  return sha256(leaf.subarray(0, bytes.length + 1));
+}
+
+/** Reused for every entry; its first byte stays 0x00. */
+const scratch = new Uint8Array(LEDGER_LIMITS.entryBytes + 1);
+
+const pair = new Uint8Array(65);
+pair[0] = 1;
+
+/** The hash of two subtrees (0x01 before them, so that nobody passes a node off as a leaf). */
+export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array {
+  pair.set(left, 1);
+  pair.set(right, 33);
+  return sha256(pair);
+}
+
+/**
+ * The right edge of a growing tree: the roots of its complete subtrees, largest first. It is all that is needed to add
+ * an entry and to know the root, whatever the size: at most 53 hashes.
+ */
+export class Frontier {
+  readonly #sha256: Sha256;
+  #size = 0;
+  #subtrees: Uint8Array[] = [];
+
+  constructor(sha256: Sha256) {
+    this.#sha256 = sha256;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** A copy to try a commit on: the real one moves only after the store has said yes. */
+  copy(): Frontier {
+    const copy = new Frontier(this.#sha256);
+    copy.#size = this.#size;
+    copy.#subtrees = [...this.#subtrees];
+    return copy;
+  }
+
+  /** Adds a leaf, and returns the tiles that it completes (most often none). */
+  add(leaf: Uint8Array): readonly Tile[] {
+    return this.addSubtree(0, leaf);
+  }
+
+  /** Adds a complete subtree of 2^level leaves; the size so far must be a multiple of that. */
+  addSubtree(level: number, hash: Uint8Array): readonly Tile[] {
+    let tiles: Tile[] = NO_TILES;
+    let root = hash;
+    let height = level;
+    // How many subtrees of this height stand to the left: where it is odd, the last of them has no partner yet.
+    let before = this.#size / 2 ** level;
+    this.#size += 2 ** level;
+    for (let left = this.#last(before); left; left = this.#last(before)) {
+      root = nodeHash(this.#sha256, left, root);
+      height += 1;
+      before = (before - 1) / 2;
+      if (height % TILE_HEIGHT === 0) {
+        if (tiles === NO_TILES) tiles = [];
+        tiles.push({ level: height, index: before, hash: root });
+      }
+    }
+    this.#subtrees.push(root);
+    return tiles;
+  }
+
+  #last(before: number): Uint8Array | undefined {
+    return before % 2 === 1 ? this.#subtrees.pop() : undefined;
+  }
+
+  root(): Uint8Array {
+    if (this.#size === 0) return emptyRoot(this.#sha256);
+    return this.#subtrees.reduceRight((right, left) => nodeHash(this.#sha256, left, right));
+  }
+}
+
+const NO_TILES: Tile[] = [];
+
+/** The level of the largest complete subtree that starts at `start` and ends at or before `end`. */
+export function subtreeLevel(start: number, end: number): number {
+  let level = 0;
+  while (start % 2 ** (level + 1) === 0 && start + 2 ** (level + 1) <= end) level += 1;
+  return level;
+}

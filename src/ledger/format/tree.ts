@@ -1,0 +1,119 @@
+import type { Sha256 } from './crypto.ts';
+import { Frontier, subtreeLevel, TILE_HEIGHT } from './merkle.ts';
+import type { Store } from '../store.ts';
+
+const TILE_WIDTH = 2 ** TILE_HEIGHT;
+
+/**
+ * The tree as a store keeps it: leaves and tile roots. Any other node is made of at most 128 of them, so that a proof
+ * or a start reads some hundreds of hashes, whatever the size. What a store lacks is `undefined` here; whether the
+ * hashes are the right ones shows when a root made of them is compared with a signed one.
+ */
+export class Tree {
+  readonly #store: Pick<Store, 'hashes' | 'tiles'>;
+  readonly #sha256: Sha256;
+  readonly #size: number;
+  readonly #tiles = new Map<string, Promise<readonly Uint8Array[]>>();
+
+  constructor(store: Pick<Store, 'hashes' | 'tiles'>, sha256: Sha256, size: number) {
+    this.#store = store;
+    this.#sha256 = sha256;
+    this.#size = size;
+  }
+
+  /** The right edge of the tree of the first `size` entries. */
+  async findFrontier(size: number): Promise<Frontier | undefined> {
+    return this.#join(0, size);
+  }
+
+  /** RFC 6962, 2.1.1. */
+  async findInclusionProof(index: number, size: number): Promise<readonly Uint8Array[] | undefined> {
+    return this.#roots(inclusionRanges(index, 0, size));
+  }
+
+  /** RFC 6962, 2.1.2. */
+  async findConsistencyProof(first: number, second: number): Promise<readonly Uint8Array[] | undefined> {
+    return this.#roots(consistencyRanges(first, 0, second, true));
+  }
+
+  async #roots(ranges: readonly LeafRange[]): Promise<readonly Uint8Array[] | undefined> {
+    const roots: Uint8Array[] = [];
+    for (const [start, end] of ranges) {
+      const frontier = await this.#join(start, end);
+      if (!frontier) return undefined;
+      roots.push(frontier.root());
+    }
+    return roots;
+  }
+
+  async #join(start: number, end: number): Promise<Frontier | undefined> {
+    const frontier = new Frontier(this.#sha256);
+    for (let next = start; next < end;) {
+      const level = subtreeLevel(next, end);
+      const hash = await this.#node(level, next / 2 ** level);
+      if (!hash) return undefined;
+      frontier.addSubtree(level, hash);
+      next += 2 ** level;
+    }
+    return frontier;
+  }
+
+  async #node(level: number, index: number): Promise<Uint8Array | undefined> {
+    const base = level - (level % TILE_HEIGHT);
+    const width = 2 ** (level - base);
+    const first = index * width;
+    const tile = await this.#tile(base, Math.floor(first / TILE_WIDTH));
+    const nodes = tile.slice(first % TILE_WIDTH, (first % TILE_WIDTH) + width);
+    if (nodes.length < width) return undefined;
+    const frontier = new Frontier(this.#sha256);
+    for (const node of nodes) frontier.add(node);
+    return frontier.root();
+  }
+
+  async #tile(base: number, index: number): Promise<readonly Uint8Array[]> {
+    const key = `${base}/${index}`;
+    const known = this.#tiles.get(key);
+    if (known) return known;
+    const tile = this.#readTile(base, index);
+    this.#tiles.set(key, tile);
+    return tile;
+  }
+
+  async #readTile(base: number, index: number): Promise<readonly Uint8Array[]> {
+    const from = index * TILE_WIDTH;
+    const to = from + TILE_WIDTH - 1;
+    if (base > 0) return this.#store.tiles(base, { from, to });
+    const hashes: Uint8Array[] = [];
+    // Entries are numbered from 1, leaves from 0.
+    for await (const batch of this.#store.hashes({ from: from + 1, to: Math.min(to + 1, this.#size) })) {
+      hashes.push(...batch);
+    }
+    return hashes;
+  }
+}
+
+type LeafRange = readonly [start: number, end: number];
+
+/** The subtrees whose roots are the proof, from the leaf's sibling upwards. */
+function inclusionRanges(index: number, start: number, end: number): readonly LeafRange[] {
+  if (end - start <= 1) return [];
+  const middle = start + splitSize(end - start);
+  return index < middle
+    ? [...inclusionRanges(index, start, middle), [middle, end]]
+    : [...inclusionRanges(index, middle, end), [start, middle]];
+}
+
+function consistencyRanges(first: number, start: number, end: number, whole: boolean): readonly LeafRange[] {
+  if (first === end) return whole ? [] : [[start, end]];
+  const middle = start + splitSize(end - start);
+  return first <= middle
+    ? [...consistencyRanges(first, start, middle, whole), [middle, end]]
+    : [...consistencyRanges(first, middle, end, false), [start, middle]];
+}
+
+/** The largest power of two below n. */
+function splitSize(n: number): number {
+  let size = 1;
+  while (size * 2 < n) size *= 2;
+  return size;
+}

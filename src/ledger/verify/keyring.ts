@@ -1,0 +1,71 @@
+import type { Sha256, Signer, Verifier } from '../format/crypto.ts';
+import { originOf, type Checkpoint } from '../format/checkpoint.ts';
+import type { Draft } from '../format/draft.ts';
+import type { Entry } from '../format/entry.ts';
+import { findSigningKey, parseKey, renderKey, type NoteKey } from '../format/note.ts';
+
+export const KEY_ADDED = 'KeyAdded';
+
+/**
+ * The keys that may sign a ledger. The first entry names the first one; every other becomes trusted by an entry that
+ * is covered by a signature of a key trusted before it. So a key cannot let itself in.
+ */
+export class Keyring {
+  readonly #verifier: Verifier;
+  readonly #origin: string;
+  readonly #trusted: NoteKey[] = [];
+  #waiting: NoteKey[] = [];
+
+  constructor(verifier: Verifier, project: string) {
+    this.#verifier = verifier;
+    this.#origin = originOf(project);
+  }
+
+  get trusted(): readonly NoteKey[] {
+    return this.#trusted;
+  }
+
+  /** Keys were named since the last signature that was checked, so the next one must be, too. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  trusts(key: NoteKey): boolean {
+    const text = renderKey(this.#verifier.sha256, key);
+    return this.#trusted.some((each) => renderKey(this.#verifier.sha256, each) === text);
+  }
+
+  /** Takes note of an entry; only `KeyAdded` means anything here. */
+  read(entry: Pick<Entry, 'type' | 'data'>): void {
+    if (entry.type !== KEY_ADDED || typeof entry.data.key !== 'string') return;
+    const key = parseKey(this.#verifier.sha256, entry.data.key);
+    if (key.ok && key.value.name === this.#origin) this.#waiting.push(key.value);
+  }
+
+  /** For a key that is known from elsewhere: the own one. */
+  trust(key: NoteKey): void {
+    this.#trusted.push(key);
+  }
+
+  /** Checks the signature, and trusts the keys that it covers. */
+  async accepts(checkpoint: Checkpoint): Promise<boolean> {
+    if (checkpoint.origin !== this.#origin) return false;
+    const candidates = this.#trusted.length > 0 ? this.#trusted : this.#waiting.slice(0, 1);
+    const key = await findSigningKey(this.#verifier, checkpoint.note, candidates);
+    if (!key) return false;
+    this.#trusted.push(...this.#waiting);
+    this.#waiting = [];
+    return true;
+  }
+}
+
+/** The entry that makes a key trusted. */
+export function createKeyAddedDraft(
+  sha256: Sha256,
+  project: string,
+  signer: Pick<Signer, 'publicKey'>,
+  actor: string,
+): Draft {
+  const key = { name: originOf(project), publicKey: signer.publicKey };
+  return { actor, type: KEY_ADDED, data: { key: renderKey(sha256, key) } };
+}

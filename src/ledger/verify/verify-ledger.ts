@@ -1,0 +1,135 @@
+import { GENESIS } from '../format/chain.ts';
+import { parseCheckpoint, type Checkpoint } from '../format/checkpoint.ts';
+import type { Verifier } from '../format/crypto.ts';
+import { DO_NOT_WRITE, ledgerProblem } from '../format/ledger-problem.ts';
+import { Frontier } from '../format/merkle.ts';
+import { findSigningKey, renderKey, type NoteKey } from '../format/note.ts';
+import { isStoreUnavailable } from '../store-problem.ts';
+import type { Store } from '../store.ts';
+import { Keyring } from './keyring.ts';
+import { findSnapshotAndBlobFaults } from './verify-snapshots.ts';
+import { findFirstFault } from './verify-walk.ts';
+import { LedgerWalk, type LedgerFault } from './walk.ts';
+
+export interface VerifyOptions {
+  readonly project: string;
+  readonly verifier: Verifier;
+  /** Check every signature. Otherwise only the newest, which covers all before it. */
+  readonly allSignatures?: boolean;
+  /** The checkpoint that was kept outside of the store; null where it was looked for and is not there. */
+  readonly outside?: string | null | undefined;
+  /** A key that must be among the trusted ones, because it is known from elsewhere. */
+  readonly knownKey?: NoteKey | undefined;
+  readonly onProgress?: (entries: number) => void;
+}
+
+export interface Verified {
+  readonly ok: true;
+  readonly size: number;
+  readonly root: Uint8Array;
+  /** The newest checkpoint; nothing where nothing was ever written. */
+  readonly checkpoint: string | undefined;
+  readonly keys: readonly string[];
+  /** What is odd, but proves nothing. */
+  readonly warnings: readonly string[];
+}
+
+export interface NotVerified {
+  readonly ok: false;
+  /** In the order in which they were found; the first entry that is wrong comes first. */
+  readonly findings: readonly [LedgerFault, ...LedgerFault[]];
+}
+
+/** Verifies everything: chain, hashes, tree, signatures, tiles, blobs, snapshots, the store itself, the outside checkpoint. */
+export async function verifyLedger(store: Store, options: VerifyOptions): Promise<Verified | NotVerified> {
+  const { verifier, project } = options;
+  const keyring = new Keyring(verifier, project);
+  const frontier = new Frontier(verifier.sha256);
+  const walk = new LedgerWalk(verifier, project, keyring, { head: GENESIS, frontier });
+  const outside = readOutside(options.outside ?? undefined);
+  const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
+  if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
+    // Nobody signed that copy: it is torn, and what it says must not accuse anybody.
+    return verifyLedger(store, { ...options, outside: '' });
+  }
+  const trust = { project, verifier, keys: keyring.trusted };
+  const kept = fault[0] ? [] : await readable(walk, async () => [await findSnapshotAndBlobFaults(store, trust)]);
+  const ofKept = kept.flatMap((each) => ('findings' in each ? each.findings : [each]));
+  const findings = [...fault, ...ofKept, ...keyFaults(keyring, options)];
+  const [first, ...rest] = findings.filter((finding) => finding !== undefined);
+  if (first) return { ok: false, findings: [first, ...rest] };
+  return {
+    ok: true,
+    size: walk.position.head.size,
+    root: walk.position.frontier.root(),
+    checkpoint: (await store.findCheckpoint())?.note,
+    keys: keyring.trusted.map((key) => renderKey(verifier.sha256, key)),
+    warnings: [
+      ...kept.flatMap((each) => ('warnings' in each ? each.warnings : [])),
+      ...(await outsideWarnings(verifier, keyring, outside, options)),
+    ],
+  };
+}
+
+/** A torn copy is no copy: it proves nothing, and it accuses nobody. */
+function readOutside(note: string | undefined): Checkpoint | undefined {
+  const checkpoint = note === undefined ? undefined : parseCheckpoint(note);
+  return checkpoint?.ok ? checkpoint.value : undefined;
+}
+
+async function outsideWarnings(
+  verifier: Verifier,
+  keyring: Keyring,
+  outside: Checkpoint | undefined,
+  options: VerifyOptions,
+): Promise<readonly string[]> {
+  if (options.outside === undefined) return [];
+  if (options.outside === null)
+    return ['there is no outside checkpoint, so that entries missing from the end would not show'];
+  return (await isSigned(verifier, keyring, outside, options))
+    ? []
+    : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
+}
+
+function isAboutOutside(finding: LedgerFault | undefined): boolean {
+  return finding?.problem.code === 'ledger/forked' || finding?.problem.code === 'ledger/rolled-back';
+}
+
+async function isSigned(
+  verifier: Verifier,
+  keyring: Keyring,
+  outside: Checkpoint | undefined,
+  { knownKey }: VerifyOptions,
+): Promise<boolean> {
+  if (!outside) return false;
+  const keys = knownKey ? [...keyring.trusted, knownKey] : keyring.trusted;
+  // Without any key there is no entry either, and a copy of something is proof enough that there was one.
+  if (keys.length === 0) return true;
+  return (await findSigningKey(verifier, outside.note, keys)) !== undefined;
+}
+
+function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly LedgerFault[] {
+  if (!knownKey || keyring.trusted.length === 0 || keyring.trusts(knownKey)) return [];
+  return [
+    {
+      seq: 1,
+      problem: ledgerProblem(
+        'ledger/unknown-key',
+        'the ledger is whole, but it is signed by keys that are not known here',
+        DO_NOT_WRITE,
+      ),
+    },
+  ];
+}
+
+/** A store that cannot even be read (a damaged page) is a finding like any other: it begins after the last good entry. */
+async function readable<T>(walk: LedgerWalk, read: () => Promise<T[]>): Promise<(T | LedgerFault)[]> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isStoreUnavailable(error)) throw error;
+    const what = error instanceof Error ? error.message : String(error);
+    const problem = ledgerProblem('ledger/unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
+    return [{ seq: walk.position.head.size + 1, problem }];
+  }
+}

@@ -1,0 +1,49 @@
+import { createPrivateKey } from 'node:crypto';
+import type { Signer } from '../format/crypto.ts';
+import type { Draft } from '../format/draft.ts';
+import type { Ledger, LedgerOptions } from './ledger.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { nodeVerifier, signerOf } from './node-crypto.ts';
+import { openLedger } from './open-ledger.ts';
+import { MemoryOutsideCopy } from './outside.ts';
+
+/** What tests of the ledger start from: keys that are the same in every run, a clock that only tests move. */
+export function testSigner(number = 1): Signer {
+  const seed = Buffer.alloc(32, number);
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  return signerOf(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
+}
+
+export function testOptions(changes: Partial<LedgerOptions> = {}): LedgerOptions {
+  let now = Date.UTC(2026, 0, 1);
+  return {
+    store: new MemoryStore(),
+    project: 'demo',
+    signer: testSigner(),
+    verifier: nodeVerifier,
+    outside: new MemoryOutsideCopy(),
+    clock: () => new Date((now += 1)),
+    ...changes,
+  };
+}
+
+export async function openTestLedger(changes: Partial<LedgerOptions> = {}): Promise<Ledger> {
+  const opened = await openLedger(testOptions(changes));
+  if (!opened.ok) throw new Error(opened.problem.message);
+  return opened.ledger;
+}
+
+export function testDraft(number: number, taskId = 'T001'): Draft {
+  return {
+    actor: 'session:s-1',
+    type: 'TaskUpdated',
+    cause: 1,
+    data: { task_id: taskId, progress: number, notes: `Schritt ${number} — done ✓` },
+  };
+}
+
+/** Appends, and insists. */
+export async function record(ledger: Ledger, drafts: readonly Draft[]): Promise<void> {
+  const recorded = await ledger.append(drafts);
+  if (!recorded.ok) throw new Error('problem' in recorded ? recorded.problem.message : 'a conflict');
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { parseCheckpoint } from '../format/checkpoint.ts';
+import { toHex } from '../format/bytes.ts';
+import { openTestLedger, record, testDraft, testOptions } from './ledger.cases.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { nodeSha256 } from './node-crypto.ts';
+import { verifyConsistency } from '../format/proof.ts';
+import { findLastSeal, sealLedger } from './seal.ts';
+import type { StoredEntry } from '../store.ts';
+import { Tree } from '../format/tree.ts';
+
+describe('a seal', () => {
+  it('states the tree of everything before it', async () => {
+    const ledger = await openTestLedger();
+    await record(ledger, [testDraft(1)]);
+    const sealed = await sealLedger(ledger, 'operator:ada');
+    if (!sealed.ok) throw new Error(sealed.problem.message);
+    expect(sealed).toMatchObject({ isNew: true, seal: { seq: 3, size: 2 } });
+    const checkpoint = parseCheckpoint(sealed.seal.checkpoint);
+    expect(checkpoint.ok && toHex(checkpoint.value.root)).toBe(sealed.seal.root);
+    expect(await findLastSeal(ledger.store, ledger.head.size)).toEqual(sealed.seal);
+  });
+
+  it('is made once where nothing but seals and audits came after it', async () => {
+    const ledger = await openTestLedger();
+    const first = await sealLedger(ledger, 'operator:ada');
+    await record(ledger, [{ actor: 'session:s-1', type: 'AuditSessionStarted', data: {} }]);
+    const again = await sealLedger(ledger, 'operator:ada');
+    expect(again).toEqual({ ...first, isNew: false });
+    await record(ledger, [testDraft(1)]);
+    expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({ ok: true, isNew: true });
+  });
+
+  it('is made by one caller at a time', async () => {
+    const ledger = await openTestLedger();
+    await record(ledger, [testDraft(1)]);
+    const [first, second] = await Promise.all([
+      sealLedger(ledger, 'system:workflow'),
+      sealLedger(ledger, 'operator:ada'),
+    ]);
+    expect(first).toMatchObject({ ok: true, isNew: true });
+    expect(second).toMatchObject({
+      ok: false,
+      problem: { message: 'Merkle finalization in progress. Retry in 5s.' },
+    });
+    expect((await sealLedger(ledger, 'operator:ada')).ok).toBe(true);
+  });
+
+  it('is made although another daemon records at the same time', async () => {
+    const options = testOptions();
+    const here = await openTestLedger(options);
+    const there = await openTestLedger(options);
+    await record(there, [testDraft(1)]);
+    expect(await sealLedger(here, 'operator:ada')).toMatchObject({ ok: true, seal: { size: 2 } });
+  });
+
+  it('is consistent with the one before it, however far away', async () => {
+    const ledger = await openTestLedger();
+    const first = await sealLedger(ledger, 'operator:ada');
+    await record(
+      ledger,
+      Array.from({ length: 700 }, (_, i) => testDraft(i)),
+    );
+    expect(await findLastSeal(ledger.store, ledger.head.size)).toMatchObject({ size: 1 });
+    const second = await sealLedger(ledger, 'operator:ada');
+    if (!first.ok || !second.ok) throw new Error('sealing failed');
+    const [a, b] = [first, second].map(({ seal }) => parseCheckpoint(seal.checkpoint));
+    if (!a?.ok || !b?.ok) throw new Error('a checkpoint is unreadable');
+    const tree = new Tree(ledger.store, nodeSha256, ledger.head.size);
+    const proof = (await tree.findConsistencyProof(a.value.size, b.value.size)) ?? [];
+    expect(verifyConsistency(nodeSha256, a.value, b.value, proof)).toBe(true);
+  });
+
+  it('is not made over entries that are not what was signed, wherever they were changed since the last one', async () => {
+    for (const changed of [2, 5, 6, 9]) {
+      const rows: StoredEntry[] = [];
+      const ledger = await openTestLedger({ store: new MemoryStore({ entries: rows }) });
+      await record(ledger, [testDraft(1), testDraft(2), testDraft(3)]);
+      if (changed > 4) await sealLedger(ledger, 'operator:ada');
+      await record(ledger, [testDraft(4), testDraft(5), testDraft(6), testDraft(7)]);
+      const row = rows.find(({ seq }) => seq === changed);
+      if (!row) throw new Error('there is such an entry');
+      row.bytes[40] = (row.bytes[40] ?? 0) ^ 1;
+      expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({
+        ok: false,
+        problem: { code: 'ledger/wrong-hash' },
+      });
+      row.bytes[40] = (row.bytes[40] ?? 0) ^ 1;
+      expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({ ok: true, isNew: true });
+    }
+  });
+
+  it('is not made where hashes from before the last one are others by now', async () => {
+    const rows: StoredEntry[] = [];
+    const ledger = await openTestLedger({ store: new MemoryStore({ entries: rows }) });
+    await record(ledger, [testDraft(1)]);
+    await sealLedger(ledger, 'operator:ada');
+    await record(ledger, [testDraft(2)]);
+    const [first] = rows;
+    if (first?.hash) first.hash[0] = (first.hash[0] ?? 0) ^ 1;
+    expect(await sealLedger(ledger, 'operator:ada')).toMatchObject({
+      ok: false,
+      problem: { code: 'ledger/wrong-root' },
+    });
+  });
+
+  it('is not found where there is none', async () => {
+    const ledger = await openTestLedger();
+    expect(await findLastSeal(ledger.store, ledger.head.size)).toBeUndefined();
+  });
+});

@@ -1,0 +1,219 @@
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-unit.ts';
+import { PROTOCOL_LIMITS } from '../limits.ts';
+import type { ObjectField, ListNode, Node, ObjectNode, ReadResult, ScalarNode, TextNode, Unreadable } from './node.ts';
+import { quote } from '../shape/quote.ts';
+
+/**
+ * A strict RFC 8259 reader. `JSON.parse` would be faster, but it keeps the last of two equal keys, swallows `__proto__`,
+ * lets lone surrogates through and forgets where anything stood; here each of these is refused, with its place.
+ */
+export function parseJsonTree(text: string): ReadResult<Node> {
+  const cursor: Cursor = { text, at: 0, depth: 0 };
+  try {
+    skipSpace(cursor);
+    const node = readValue(cursor);
+    skipSpace(cursor);
+    if (cursor.at < text.length) stop(cursor.at, 'trailing characters', 'Send one JSON value and nothing after it.');
+    return { ok: true, node };
+  } catch (error) {
+    if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
+    throw error;
+  }
+}
+
+interface Cursor {
+  readonly text: string;
+  at: number;
+  depth: number;
+}
+
+class Stopped extends Error {
+  readonly unreadable: Unreadable;
+  constructor(unreadable: Unreadable) {
+    super(unreadable.what);
+    this.unreadable = unreadable;
+  }
+}
+
+function stop(at: number, what: string, hint: string): never {
+  throw new Stopped({ code: 'invalid-json', what, at, hint });
+}
+
+const SYNTAX_HINT = 'Check quotes, commas and brackets around this place; a JSON linter shows the same spot.';
+
+function readValue(cursor: Cursor): Node {
+  switch (cursor.text.charCodeAt(cursor.at)) {
+    case OPEN_BRACE:
+      return nested(cursor, readObject);
+    case OPEN_BRACKET:
+      return nested(cursor, readList);
+    case QUOTE:
+      return readText(cursor);
+    default:
+      return readScalar(cursor);
+  }
+}
+
+function nested(cursor: Cursor, read: (cursor: Cursor) => Node): Node {
+  cursor.depth += 1;
+  if (cursor.depth > PROTOCOL_LIMITS.nesting) {
+    stop(
+      cursor.at,
+      `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`,
+      'Flatten the message: no message needs such depth.',
+    );
+  }
+  const node = read(cursor);
+  cursor.depth -= 1;
+  return node;
+}
+
+function readObject(cursor: Cursor): ObjectNode {
+  const at = cursor.at;
+  const fields = new Map<string, ObjectField>();
+  cursor.at += 1;
+  skipSpace(cursor);
+  if (cursor.text.charCodeAt(cursor.at) !== CLOSE_BRACE) {
+    readField(cursor, fields);
+    while (endsWithComma(cursor, CLOSE_BRACE)) readField(cursor, fields);
+  }
+  const end = cursor.at;
+  cursor.at += 1;
+  return { kind: 'object', at, end, fields };
+}
+
+function readField(cursor: Cursor, fields: Map<string, ObjectField>): void {
+  const at = cursor.at;
+  if (cursor.text.charCodeAt(at) !== QUOTE) expected(cursor, '`"`');
+  const name = readText(cursor).text;
+  if (name === '__proto__')
+    stop(at, 'field name `__proto__` is not allowed', 'Remove it: no message has such a field.');
+  if (fields.has(name))
+    stop(at, `duplicate field \`${quote(name)}\``, 'Remove one of the two: which one counts is not defined.');
+  skipSpace(cursor);
+  if (cursor.text.charCodeAt(cursor.at) !== COLON) expected(cursor, '`:`');
+  cursor.at += 1;
+  skipSpace(cursor);
+  fields.set(name, { at, value: readValue(cursor) });
+  skipSpace(cursor);
+}
+
+function readList(cursor: Cursor): ListNode {
+  const at = cursor.at;
+  const items: Node[] = [];
+  cursor.at += 1;
+  skipSpace(cursor);
+  if (cursor.text.charCodeAt(cursor.at) !== CLOSE_BRACKET) {
+    do {
+      items.push(readValue(cursor));
+      skipSpace(cursor);
+    } while (endsWithComma(cursor, CLOSE_BRACKET));
+  }
+  cursor.at += 1;
+  return { kind: 'list', at, items };
+}
+
+/** True at a comma (which it passes), false at the closing bracket; anything else ends the reading. */
+function endsWithComma(cursor: Cursor, close: number): boolean {
+  const unit = cursor.text.charCodeAt(cursor.at);
+  if (unit === close) return false;
+  if (unit !== COMMA) expected(cursor, `\`,\` or \`${String.fromCharCode(close)}\``);
+  cursor.at += 1;
+  skipSpace(cursor);
+  return true;
+}
+
+function readText(cursor: Cursor): TextNode {
+  const { text, at } = cursor;
+  let escaped = false;
+  let i = at + 1;
+  for (; ; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === QUOTE) break;
+    if (unit === BACKSLASH) {
+      escaped = true;
+      i += 1;
+    } else if (unit < 0x20) {
+      stop(i, 'control character in a string', 'Write it as an escape, such as \\n or \\u0000.');
+    } else if (Number.isNaN(unit)) {
+      stop(text.length, 'unterminated string', 'Close the string with a double quote.');
+    }
+  }
+  const raw = text.slice(at + 1, i);
+  const value = escaped ? unescape(raw, at + 1) : raw;
+  if (!value.isWellFormed()) {
+    stop(at, 'lone surrogate in a string', 'Use valid Unicode: a \\uD800–\\uDFFF escape must be one of a pair.');
+  }
+  cursor.at = i + 1;
+  return { kind: 'text', at, text: value };
+}
+
+const SIMPLE_ESCAPES: Record<string, string> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
+
+function unescape(raw: string, offset: number): string {
+  return raw.replace(
+    /\\(?:u([0-9a-fA-F]{4})|([^]?))/gu,
+    (all, hex: string | undefined, simple: string | undefined, at: number) => {
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+      const value = SIMPLE_ESCAPES[simple ?? ''];
+      return (
+        value ??
+        stop(
+          offset + at,
+          `invalid escape \`${printable(all)}\``,
+          'JSON knows \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.',
+        )
+      );
+    },
+  );
+}
+
+/** What follows a backslash may be a line break or half a character, neither of which belongs in a message. */
+function printable(escape: string): string {
+  return escape.toWellFormed().replace(/\p{Cc}/gu, ' ');
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z.+-])/y;
+const WORDS = [
+  { word: 'true', kind: 'boolean', value: true },
+  { word: 'false', kind: 'boolean', value: false },
+  { word: 'null', kind: 'null', value: null },
+] as const;
+
+function readScalar(cursor: Cursor): ScalarNode {
+  const { text, at } = cursor;
+  for (const { word, kind, value } of WORDS) {
+    if (!text.startsWith(word, at)) continue;
+    cursor.at += word.length;
+    return { kind, at, value, source: word, plain: false };
+  }
+  NUMBER.lastIndex = at;
+  const source = NUMBER.exec(text)?.[0];
+  if (source === undefined) expected(cursor, 'a value');
+  const value = Number(source);
+  if (!Number.isFinite(value)) stop(at, 'number out of range', 'Use a number that a 64-bit float can hold.');
+  cursor.at += source.length;
+  return { kind: 'number', at, value, source, plain: false };
+}
+
+function expected(cursor: Cursor, what: string): never {
+  const ended = cursor.at >= cursor.text.length;
+  stop(cursor.at, ended ? `unexpected end, expected ${what}` : `expected ${what}`, SYNTAX_HINT);
+}
+
+function skipSpace(cursor: Cursor): void {
+  for (;;) {
+    const unit = cursor.text.charCodeAt(cursor.at);
+    if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return;
+    cursor.at += 1;
+  }
+}

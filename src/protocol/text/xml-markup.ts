@@ -1,0 +1,99 @@
+import { PROTOCOL_LIMITS } from '../limits.ts';
+import type { Unreadable } from './node.ts';
+import { findBadReference, findIllegalCharacter } from './read-xml-character.ts';
+
+/**
+ * Walks the markup once, from the first `<` to the last, and names the first thing that we refuse although XML may allow it.
+ * What is merely malformed is left to the parser: the walk just stops there, and the parser stops there or earlier.
+ */
+export function findRefusedMarkup(text: string): Unreadable | undefined {
+  const illegal = findIllegalCharacter(text);
+  if (illegal) return illegal;
+  const declaration = readDeclaration(text);
+  if (declaration.unreadable) return declaration.unreadable;
+  let at = declaration.end;
+  let depth = 0;
+  while (at < text.length) {
+    const open = text.indexOf('<', at);
+    const bad = findBadReference(text, at, open < 0 ? text.length : open);
+    if (bad || open < 0) return bad;
+    if (text.startsWith('<!--', open)) {
+      at = after(text, '-->', open + 4);
+      continue;
+    }
+    const refusal = refusedAt(text, open);
+    if (refusal) return refusal;
+    const close = endOfTag(text, open);
+    if (close === undefined) return findBadReference(text, open, text.length);
+    const badInTag = findBadReference(text, open, close);
+    if (badInTag) return badInTag;
+    if (text[open + 1] === '/') depth -= 1;
+    else if (depth >= PROTOCOL_LIMITS.handoffDepth) return tooDeep(open);
+    else if (text[close - 1] !== '/') depth += 1;
+    at = close + 1;
+  }
+  return undefined;
+}
+
+/**
+ * `<?xml version="1.0" encoding="UTF-8"?>` is no processing instruction by XML's own grammar, most tools write it, and it says
+ * nothing that could differ from what we do: so it is allowed, where it says just that.
+ */
+function readDeclaration(text: string): { end: number; unreadable?: Unreadable } {
+  if (!/^<\?xml[ \t\n]/.test(text)) return { end: 0 };
+  const found = DECLARATION.exec(text);
+  if (found) return { end: found[0].length };
+  const hint = 'Write <?xml version="1.0" encoding="UTF-8"?> or leave it out.';
+  const what = 'XML declaration must say version 1.0 and, where it names an encoding, UTF-8';
+  return { end: 0, unreadable: { code: 'xml/declaration', what, at: 0, hint } };
+}
+
+const DECLARATION =
+  /^<\?xml[ \t\n]+version=(?:"1\.0"|'1\.0')(?:[ \t\n]+encoding=(?:"utf-8"|'utf-8'))?(?:[ \t\n]+standalone=(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\n]*\?>/i;
+
+function after(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found < 0 ? text.length : found + mark.length;
+}
+
+/** CDATA is refused since it is a second spelling of the same text, in which `<` and `&` mean something else than elsewhere. */
+function refusedAt(text: string, at: number): Unreadable | undefined {
+  if (text.startsWith('<![CDATA[', at)) {
+    const hint = 'Write the text as it is, with &lt; for < and &amp; for &.';
+    return { code: 'xml/cdata', what: 'CDATA sections are not allowed', at, hint };
+  }
+  if (/^<!DOCTYPE/i.test(text.slice(at, at + 9))) {
+    return { code: 'xml/doctype', what: 'DOCTYPE is not allowed', at, hint: 'Remove the DOCTYPE.' };
+  }
+  if (text[at + 1] === '!') {
+    return {
+      code: 'xml/declaration',
+      what: 'Declarations are not allowed',
+      at,
+      hint: 'Remove the declaration.',
+    };
+  }
+  if (text[at + 1] === '?') {
+    const what = 'Processing instructions are not allowed';
+    return { code: 'xml/processing-instruction', what, at, hint: 'Remove the processing instruction.' };
+  }
+  return undefined;
+}
+
+/** The offset of the `>` that ends the tag; undefined where there is none, or a `<` comes first. */
+function endOfTag(text: string, open: number): number | undefined {
+  for (let at = open + 1; at < text.length; at++) {
+    const character = text[at];
+    if (character === '>') return at;
+    if (character === '<') return undefined;
+    if (character !== '"' && character !== "'") continue;
+    at = text.indexOf(character, at + 1);
+    if (at < 0) return undefined;
+  }
+  return undefined;
+}
+
+function tooDeep(at: number): Unreadable {
+  const what = `XML is nested too deep: more than ${PROTOCOL_LIMITS.handoffDepth} elements inside each other`;
+  return { code: 'xml/too-deep', what, at, hint: 'Make the structure flatter.' };
+}

@@ -1,0 +1,123 @@
+import { parseXml, XmlElement, XmlError, XmlText } from '@rgrove/parse-xml';
+import { PROTOCOL_LIMITS } from '../limits.ts';
+import { textPositionAt } from '../shape/place.ts';
+import { accepted, refused, type Parsed, type Refused } from '../shape/problem.ts';
+import { findRefusedMarkup } from './xml-markup.ts';
+import { MALFORMED_HINT, describeMalformation } from './read-xml-malformed.ts';
+import { utf8Length } from './utf8.ts';
+import type { Unreadable } from './node.ts';
+
+/** One element: either `text` or `children` says what is in it, never both. `at` is its offset in the document's text. */
+export interface ElementNode {
+  readonly name: string;
+  readonly at: number;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly text: string;
+  readonly children: readonly ElementNode[];
+}
+
+export interface XmlDocument {
+  readonly root: ElementNode;
+  /** What the offsets count in: the input without byte order mark, with plain line feeds. Its lines and columns are the input's. */
+  readonly text: string;
+}
+
+/**
+ * A small part of XML, read strictly: elements, attributes, text, comments, the five entities and character references.
+ * The input is measured and searched for what is refused before the parser sees it, so that its recursion and its work are
+ * bounded. White space as written around text is layout and dropped; as a character reference it is data and kept.
+ */
+export function parseXmlTree(input: string): Parsed<XmlDocument> {
+  if (input.length > PROTOCOL_LIMITS.handoffBytes || utf8Length(input) > PROTOCOL_LIMITS.handoffBytes)
+    return refuseSize(utf8Length(input));
+  const text = input.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  const found = findRefusedMarkup(text);
+  if (found) return refuseAt(text, found);
+  try {
+    const { root } = parseXml(text, { includeOffsets: true });
+    if (!root) return refuseAt(text, noRoot(text));
+    const mixed: Unreadable[] = [];
+    const document = { root: elementOf(root, text, mixed), text };
+    return mixed[0] ? refuseAt(text, mixed[0]) : accepted(document);
+  } catch (error) {
+    return refuseAt(text, unreadableOf(error, text));
+  }
+}
+
+export function refuseSize(bytes: number): Refused {
+  return refused({
+    code: 'xml/too-large',
+    message: `XML too large: ${bytes} bytes > ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`,
+    path: '',
+    line: 1,
+    column: 1,
+    hint: 'Keep long text in a file, and name the file.',
+  });
+}
+
+function refuseAt(text: string, { code, what, at, hint }: Unreadable): Refused {
+  return refused({ code, message: what, path: '', ...textPositionAt(text, at), hint });
+}
+
+function noRoot(text: string): Unreadable {
+  return { code: 'xml/no-root', what: 'XML has no root element', at: text.length, hint: MALFORMED_HINT };
+}
+
+function elementOf(element: XmlElement, source: string, mixed: Unreadable[]): ElementNode {
+  const children: ElementNode[] = [];
+  let text = '';
+  let textAt: number | undefined;
+  for (const child of element.children) {
+    if (child instanceof XmlElement) children.push(elementOf(child, source, mixed));
+    if (!(child instanceof XmlText)) continue;
+    const trimmed = withoutLayout(child, source);
+    if (trimmed !== '') textAt ??= child.start;
+    text += trimmed;
+  }
+  if (children.length > 0 && textAt !== undefined) mixed.push(mixedContent(element.name, textAt, source));
+  const attributes = new Map(Object.entries(element.attributes));
+  return { name: element.name, at: element.start, attributes, text, children };
+}
+
+/**
+ * The parser has already replaced references, so the source tells which white space at the ends was written as such. One
+ * character of layout is one character of text, since line ends were made plain before.
+ */
+function withoutLayout({ text, start, end }: XmlText, source: string): string {
+  const written = source.slice(start, end).replace(/<!--[^]*?-->/g, '');
+  const before = /^[ \t\n]*/.exec(written)?.[0].length ?? 0;
+  if (before === written.length) return '';
+  let after = 0;
+  while (isLayout(written.charCodeAt(written.length - 1 - after))) after += 1;
+  return text.slice(before, text.length - after);
+}
+
+function isLayout(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09 || unit === 0x0a;
+}
+
+function mixedContent(name: string, at: number, source: string): Unreadable {
+  const written = /[^ \t\n]/.exec(source.slice(at))?.index ?? 0;
+  return {
+    code: 'xml/mixed-content',
+    what: `Element ${name} has text beside child elements`,
+    at: at + written,
+    hint: 'Put the text into an element of its own.',
+  };
+}
+
+function unreadableOf(error: unknown, text: string): Unreadable {
+  if (!(error instanceof XmlError)) {
+    return { code: 'xml/not-well-formed', what: 'XML could not be read', at: 0, hint: MALFORMED_HINT };
+  }
+  return { ...describeMalformation(error.message), at: unitOffset(text, error.pos) };
+}
+
+/** The parser counts characters where we count UTF-16 units. */
+function unitOffset(text: string, characters: number): number {
+  let at = 0;
+  for (let i = 0; i < characters && at < text.length; i++) {
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return at;
+}

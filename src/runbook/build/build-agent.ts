@@ -1,0 +1,60 @@
+import type { AgentPlan, ErrorAction, HandlerAction, HandlerPlan } from '../../protocol/run-plan.ts';
+import { buildBudget } from '../shape/budget-shape.ts';
+import { inheritedFields } from './built-in-agents.ts';
+import { parseDuration } from '../shape/duration.ts';
+import type { AgentValue } from '../shape/runbook-shape.ts';
+
+export function buildAgent(name: string, value: AgentValue): AgentPlan {
+  const { run, on_stop, on_idle, on_dead, on_error, on_prompt, budget, timeout, ...rest } = value;
+  const inherited = inheritedFields(name, value);
+  return {
+    ...inherited,
+    name,
+    run: run ?? inherited.run ?? '',
+    ...rest,
+    ...(on_stop === undefined ? {} : { on_stop: buildHandler(on_stop) }),
+    ...(on_idle === undefined ? {} : { on_idle: buildHandler(on_idle) }),
+    ...(on_dead === undefined ? {} : { on_dead: buildHandler(on_dead) }),
+    ...(on_error === undefined ? {} : { on_error: buildErrorHandlers(on_error) }),
+    ...(on_prompt === undefined ? {} : { on_prompt: buildHandler(on_prompt) }),
+    ...(budget === undefined ? {} : { budget: buildBudget(budget) }),
+    ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
+  };
+}
+
+/** A handler as it may be written, whatever actions it has. */
+export type HandlerValue<A extends string = string> = A | HandlerObject<A>;
+
+interface HandlerObject<A extends string> {
+  readonly action: A;
+  readonly message?: string;
+  readonly attempts?: number | 'forever';
+  readonly cooldown?: string;
+  readonly run?: string;
+  readonly timeout?: string;
+  readonly append?: boolean;
+}
+
+/** The simple form and the object form mean the same. */
+function buildHandler<A extends HandlerAction>(value: HandlerValue<A>): HandlerPlan<A> {
+  if (typeof value === 'string') return { action: value };
+  const { cooldown, timeout, ...rest } = value;
+  return {
+    ...rest,
+    ...(cooldown === undefined ? {} : { cooldown_ms: parseDuration(cooldown) }),
+    ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
+  };
+}
+
+type ErrorHandlers = NonNullable<AgentPlan['on_error']>;
+
+function buildErrorHandlers(value: NonNullable<AgentValue['on_error']>): ErrorHandlers {
+  return Object.fromEntries(errorHandlers(value).map(([kind, handler]) => [kind, buildHandler<ErrorAction>(handler)]));
+}
+
+/** By kind of error; one handler for all of them is that of `any`. */
+export function errorHandlers(
+  value: NonNullable<AgentValue['on_error']>,
+): (readonly [string, HandlerValue<ErrorAction>])[] {
+  return typeof value === 'string' || 'action' in value ? [['any', value]] : Object.entries(value);
+}

@@ -1,0 +1,51 @@
+import type { FailPlan, PipelinePlan, StepPlan } from '../../protocol/run-plan.ts';
+import { buildBudget } from '../shape/budget-shape.ts';
+import { parseDuration } from '../shape/duration.ts';
+import type { Runnable } from '../runbook.ts';
+import type { PipelineValue, RunnableValue } from '../shape/runbook-shape.ts';
+
+export function buildPipeline(name: string, { vars, steps, budget, notify }: PipelineValue): PipelinePlan {
+  return {
+    name,
+    vars: buildVariables(vars),
+    steps: steps.map(buildStep),
+    ...(budget === undefined ? {} : { budget: buildBudget(budget) }),
+    ...(notify === undefined ? {} : { notify }),
+  };
+}
+
+/** Names and defaults; null where one must be given. */
+export function buildVariables(vars: PipelineValue['vars']): Record<string, string | null> {
+  if (vars === undefined) return {};
+  if (isNameList(vars)) return Object.fromEntries(vars.map((name) => [name, null]));
+  return Object.fromEntries(
+    Object.entries(vars).map(([name, value]) => [name, typeof value === 'string' ? value : null]),
+  );
+}
+
+function isNameList(vars: NonNullable<PipelineValue['vars']>): vars is readonly string[] {
+  return Array.isArray(vars);
+}
+
+export function buildRunnable(run: RunnableValue): Runnable {
+  if (typeof run === 'string') return { kind: 'shell', command: run };
+  if ('agent' in run) return { kind: 'agent', agent: run.agent };
+  return { kind: 'pipeline', pipeline: run.pipeline, vars: run.vars ?? {} };
+}
+
+export type StepValue = PipelineValue['steps'][number];
+
+function buildStep({ run, on_fail, timeout, ...rest }: StepValue): StepPlan {
+  return {
+    ...rest,
+    run: buildRunnable(run),
+    ...(on_fail === undefined ? {} : { on_fail: buildFail(on_fail) }),
+    ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
+  };
+}
+
+function buildFail(value: NonNullable<StepValue['on_fail']>): FailPlan {
+  if (typeof value === 'string') return { step: value };
+  const { cooldown, ...rest } = value;
+  return { ...rest, ...(cooldown === undefined ? {} : { cooldown_ms: parseDuration(cooldown) }) };
+}

@@ -1,0 +1,108 @@
+import { EDGES, ROLES } from '../../protocol/handoff/edges.ts';
+import { extendWorkflow, type Workflow } from '../../protocol/handoff/extend-workflow.ts';
+import type { Parsed } from '../../protocol/shape/problem.ts';
+import { buildAgent } from './build-agent.ts';
+import { buildPrices } from '../shape/budget-shape.ts';
+import { buildGithub } from '../shape/github-shape.ts';
+import { buildLimits } from './build-limits.ts';
+import { buildPipeline, buildRunnable } from './build-pipeline.ts';
+import { buildWorkspace } from './build-workspace.ts';
+import { parseArgsDefinition, type CommandArgs } from '../command-args.ts';
+import { parseDuration } from '../shape/duration.ts';
+import {
+  NOTIFICATION_KINDS,
+  type CiCheck,
+  type CommandDefinition,
+  type Runbook,
+  type WorkerDefinition,
+  type WorkflowCommands,
+} from '../runbook.ts';
+import type { RunbookValue } from '../shape/runbook-shape.ts';
+
+/** What the checker has let through, as the other rooms use it: names looked up, times in milliseconds, defaults filled in. */
+export function buildRunbook(value: RunbookValue): Runbook {
+  return {
+    exitProtocol: value.exit_protocol,
+    store: value.store,
+    envPass: value.env_pass ?? [],
+    agents: definitions(value.agents, buildAgent),
+    pipelines: definitions(value.pipelines, buildPipeline),
+    commands: definitions(value.commands, buildCommand),
+    workers: definitions(value.workers, buildWorker),
+    ci: {
+      required: (value.ci?.required ?? []).map(buildCheck),
+      isSet: value.ci?.required !== undefined,
+      protected: value.ci?.protected ?? [],
+    },
+    merge: value.merge && { method: value.merge.method ?? 'squash', into: value.merge.into },
+    git: { filters: value.git?.filters ?? [] },
+    github: buildGithub(value.github ?? {}),
+    workflow: workflowIn(value),
+    sameAgentMayReview: value.roles?.reviewer?.same_agent ?? false,
+    mode: value.workflow?.mode ?? 'autonomous',
+    workflowCommands: buildCommands(value.workflow ?? {}),
+    notify: {
+      desktop: value.notify?.desktop ?? true,
+      terminal: value.notify?.terminal ?? true,
+      webhook: value.notify?.webhook,
+      on: value.notify?.on ?? NOTIFICATION_KINDS,
+    },
+    workspace: buildWorkspace(value.workspace ?? {}),
+    limits: buildLimits(value.limits ?? {}),
+    prices: buildPrices(value.prices ?? {}),
+  };
+}
+
+function definitions<V, D>(
+  section: { readonly [name: string]: V } | undefined,
+  build: (name: string, value: V) => D,
+): ReadonlyMap<string, D> {
+  return new Map(Object.entries(section ?? {}).map(([name, value]) => [name, build(name, value)]));
+}
+
+type Definition<S extends 'commands' | 'workers'> = NonNullable<RunbookValue[S]>[string];
+
+function buildCommand(name: string, { args = '', run }: Definition<'commands'>): CommandDefinition {
+  return { name, args: requireArgs(args), run: buildRunnable(run) };
+}
+
+function requireArgs(text: string): CommandArgs {
+  const args = parseArgsDefinition(text);
+  if ('what' in args) throw new Error(`a checked runbook has arguments that cannot be read: ${args.what}`);
+  return args;
+}
+
+function buildWorker(name: string, { run, concurrency = 1, ...selects }: Definition<'workers'>): WorkerDefinition {
+  return { name, ...selects, concurrency, run: buildRunnable(run) };
+}
+
+type CheckValue = NonNullable<NonNullable<RunbookValue['ci']>['required']>[number];
+
+function buildCheck({ name, run, timeout, env_pass }: CheckValue): CiCheck {
+  return {
+    name,
+    ...(run === undefined ? {} : { run }),
+    ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout) }),
+    ...(env_pass === undefined ? {} : { envPass: env_pass }),
+  };
+}
+
+function buildCommands(workflow: NonNullable<RunbookValue['workflow']>): WorkflowCommands {
+  const { install, build, smoke, validate = [] } = workflow;
+  const commands = Object.fromEntries(Object.entries({ install, build, smoke }).filter(([, run]) => run !== undefined));
+  return { ...commands, validate: validate.map((check) => ({ ...buildCheck(check), run: check.run })) };
+}
+
+const BUILT_IN: Workflow = { roles: ROLES, edges: EDGES };
+
+/** The built-in workflow with what the runbook declares. */
+export function parseDeclaredWorkflow({ roles }: Pick<RunbookValue, 'roles'>): Parsed<Workflow> {
+  const { add, edges, without } = roles ?? {};
+  return extendWorkflow(BUILT_IN, { roles: add, edges, without });
+}
+
+function workflowIn(value: RunbookValue): Workflow {
+  const extended = parseDeclaredWorkflow(value);
+  if (!extended.ok) throw new Error(`a checked runbook has roles that do not fit: ${extended.problems[0].message}`);
+  return extended.value;
+}

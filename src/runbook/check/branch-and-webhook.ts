@@ -1,0 +1,66 @@
+import { BRANCH_FIELDS, renderBranch, type BranchTask } from '../../protocol/branch-name.ts';
+import { quote } from '../../protocol/shape/quote.ts';
+import { slotsOf } from '../../protocol/text/render-template.ts';
+import { parseTemplate, type Slot } from '../../protocol/text/template.ts';
+import type { RunbookSubject } from './subject.ts';
+
+const BRANCH_PATH = ['workspace', 'branch'] as const;
+
+/** The branch template tells tasks apart, and makes a name that git takes of every task there can be. */
+export function checkBranch(subject: RunbookSubject): void {
+  const text = subject.value.workspace?.branch;
+  if (text === undefined) return;
+  const template = parseTemplate(text);
+  const slots = slotsOf(template);
+  // What cannot be read, or has no value there, has been reported with all other templates.
+  if (template.faults.length > 0 || slots.some(({ name }) => name.of !== 'task')) return;
+  const unfit = slots.filter(({ name }) => !isFit(name));
+  for (const { source } of unfit) {
+    const hint = `A branch keeps its name: it can be named after ${BRANCH_FIELDS.join(', ')}.`;
+    const at = subject.placeInText(BRANCH_PATH, source);
+    subject.report(
+      'runbook/unknown-name-in-template',
+      BRANCH_PATH,
+      `no branch is named after this: ${quote(source)}`,
+      hint,
+      at,
+    );
+  }
+  if (unfit.length > 0) return;
+  if (!slots.some(({ name }) => name.of === 'task' && (name.name === 'id' || name.name === 'n'))) {
+    const hint = 'Each task has a branch of its own: put `${task.id}` into it, or `${task.n}`.';
+    subject.report('invalid-value', BRANCH_PATH, `branch template without the id of the task: ${quote(text)}`, hint);
+    return;
+  }
+  for (const [task, hint] of SAMPLES) {
+    const named = renderBranch(text, task);
+    if (named.ok) continue;
+    subject.report(
+      'invalid-value',
+      BRANCH_PATH,
+      `branch template that gives a name git does not take: ${named.problems[0].message}`,
+      hint,
+    );
+    return;
+  }
+}
+
+function isFit(name: Slot['name']): boolean {
+  return name.of === 'task' && BRANCH_FIELDS.some((field) => field === name.name);
+}
+
+/** Tasks that differ in all that a name can be spoiled by. */
+const SAMPLES: readonly (readonly [BranchTask, string])[] = [
+  [
+    { id: 'T001', n: 1, title: 'one two' },
+    'See `git check-ref-format`: no spaces, no `..`, no `~^:?*[\\`, nothing that ends in `.lock` or begins with `refs/`.',
+  ],
+  [
+    { id: 'T001', n: 1, title: '' },
+    'Not every title leaves something in `${task.slug}`: give it a default, `${task.slug:-task}`.',
+  ],
+  [
+    { id: 'T'.repeat(64), n: 9_999_999, title: 't'.repeat(99), epicId: 'E000000', prdId: 'PRD-000000' },
+    'Make it shorter: an id may have 64 characters, and a slug 40.',
+  ],
+];

@@ -1,0 +1,94 @@
+import type { Finding } from '../../protocol/shape/finding.ts';
+import type { ObjectField, Node, ObjectNode } from '../../protocol/text/node.ts';
+import { didYouMean } from '../../protocol/shape/suggest.ts';
+import type { RunbookFile } from '../runbook.ts';
+import type { RunbookValue } from '../shape/runbook-shape.ts';
+
+/** The way to a value: names of fields and numbers of items. */
+export type Path = readonly (string | number)[];
+
+export const NAMED_SECTIONS = ['agents', 'pipelines', 'commands', 'workers'] as const;
+export type NamedSection = (typeof NAMED_SECTIONS)[number];
+
+/** What the rules look at, and where they say what they found. */
+export class RunbookSubject {
+  /** Only definitions of the right form. */
+  readonly value: RunbookValue;
+  readonly findings: Finding[] = [];
+  readonly #root: ObjectNode;
+  readonly files: readonly RunbookFile[];
+
+  constructor(value: RunbookValue, root: ObjectNode, files: readonly RunbookFile[]) {
+    this.value = value;
+    this.#root = root;
+    this.files = files;
+  }
+
+  /** The names that a section defines, whether what they stand for has the right form or not. */
+  names(section: NamedSection): string[] {
+    const found = this.#root.fields.get(section)?.value;
+    return found?.kind === 'object' ? [...found.fields.keys()] : [];
+  }
+
+  /** Whether every definition has the right form. Where one has not, nobody knows what it would have run. */
+  get isWhole(): boolean {
+    return NAMED_SECTIONS.every((section) =>
+      this.names(section).every((name) => Object.hasOwn(this.value[section] ?? {}, name)),
+    );
+  }
+
+  report(code: string, path: Path, message: string, hint: string, at = this.placeOf(path)): void {
+    this.findings.push({ code, message, path: renderPath(path), at, hint });
+  }
+
+  /** A name that leads nowhere. */
+  reportUnknown(code: string, path: Path, message: string, given: string, known: readonly string[]): void {
+    const others = known.length === 0 ? 'There are none.' : `There are: ${known.join(', ')}.`;
+    this.report(code, path, message, didYouMean(given, known) ?? others);
+  }
+
+  /** Where the value at the end of the path stands, or the nearest thing around it. */
+  placeOf(path: Path): number {
+    return this.#find(path).value.at;
+  }
+
+  /** Where its name stands. */
+  placeOfName(path: Path): number {
+    return this.#find(path).at;
+  }
+
+  /** Where a part of a text stands, which may be lines below the place where the text begins. */
+  placeInText(path: Path, part: string): number {
+    const start = this.placeOf(path);
+    let base = 0;
+    for (const { text } of this.files) {
+      if (start <= base + text.length) {
+        const found = text.indexOf(part, start - base);
+        return found === -1 ? start : base + found;
+      }
+      base += text.length + 1;
+    }
+    return start;
+  }
+
+  #find(path: Path): ObjectField {
+    let found: ObjectField = { at: this.#root.at, value: this.#root };
+    for (const part of path) {
+      const next = childOf(found.value, part);
+      if (next === undefined) return found;
+      found = next;
+    }
+    return found;
+  }
+}
+
+function childOf(node: Node, part: string | number): ObjectField | undefined {
+  if (node.kind === 'object') return node.fields.get(String(part));
+  if (node.kind !== 'list' || typeof part !== 'number') return undefined;
+  const item = node.items[part];
+  return item === undefined ? undefined : { at: item.at, value: item };
+}
+
+export function renderPath(path: Path): string {
+  return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${part}`)).join('');
+}

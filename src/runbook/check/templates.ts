@@ -1,0 +1,206 @@
+import { isBatonVariable } from '../../protocol/environment.ts';
+import { quote } from '../../protocol/shape/quote.ts';
+import { shellFaults, slotsOf } from '../../protocol/text/render-template.ts';
+import { didYouMean } from '../../protocol/shape/suggest.ts';
+import { parseTemplate, type Slot } from '../../protocol/text/template.ts';
+import { templateTextAt, templateTextsOf, type TemplateText } from '../agent-texts.ts';
+import { buildAgent } from '../build/build-agent.ts';
+import { buildVariables } from '../build/build-pipeline.ts';
+import type { RunnableValue } from '../shape/runbook-shape.ts';
+import type { Path, RunbookSubject } from './subject.ts';
+import { commandCallSite, pipelineCallSite, callSitesOfAgents, workerCallSite, type CallSite } from './sites.ts';
+
+type Source = 'var' | 'task' | 'step' | 'env';
+
+/** What templates of a text may name: from where it is run, and which sources have values there. */
+interface Scope {
+  /** An agent is run from several places, and its texts must make sense in each. */
+  readonly sites: readonly CallSite[];
+  readonly sources: readonly Source[];
+  /** Who owns the text, as people call it. */
+  readonly owner: string;
+  /** There may be more sites than those that are known. */
+  readonly isOpen?: boolean;
+}
+
+const EVERYWHERE: readonly Source[] = ['var', 'task', 'step', 'env'];
+
+/** Every template can be read, and everything it names is there. */
+export function checkTemplates(subject: RunbookSubject): void {
+  checkAgentTexts(subject);
+  checkPipelineTexts(subject);
+  for (const [name, { run }] of Object.entries(subject.value.commands ?? {})) {
+    const scope = { sites: [commandCallSite(name, subject)], owner: `command ${name}` };
+    checkRunnable(run, ['commands', name, 'run'], { ...scope, sources: ['var', 'env'] }, subject);
+  }
+  for (const [name, { run }] of Object.entries(subject.value.workers ?? {})) {
+    const scope = { sites: [workerCallSite(name)], owner: `worker ${name}` };
+    checkRunnable(run, ['workers', name, 'run'], { ...scope, sources: ['task', 'env'] }, subject);
+  }
+  for (const [index, { name, run }] of (subject.value.ci?.required ?? []).entries()) {
+    const text = templateTextAt(run, ['ci', 'required', index, 'run'], { isShell: true });
+    checkText(text, { sites: [], owner: `check ${name}`, sources: ['task', 'env'] }, subject);
+  }
+  const branch = templateTextAt(subject.value.workspace?.branch, ['workspace', 'branch'], { isRecorded: true });
+  checkText(branch, { sites: [], owner: 'branch template', sources: ['task'] }, subject);
+  const webhook = templateTextAt(subject.value.notify?.webhook, ['notify', 'webhook'], {});
+  checkText(webhook, { sites: [], owner: 'webhook', sources: ['env'] }, subject);
+}
+
+function checkAgentTexts(subject: RunbookSubject): void {
+  const sites = callSitesOfAgents(subject);
+  for (const [name, value] of Object.entries(subject.value.agents ?? {})) {
+    const scope = agentScope(name, sites, subject);
+    // One handler for all errors is written without `any`.
+    const isByKind = typeof value.on_error === 'object' && !('action' in value.on_error);
+    for (const text of templateTextsOf(buildAgent(name, value))) {
+      const path = isByKind
+        ? text.path
+        : text.path.filter((part, i) => !(part === 'any' && text.path[i - 1] === 'on_error'));
+      checkText({ ...text, path: ['agents', name, ...path] }, scope, subject);
+    }
+  }
+}
+
+function agentScope(name: string, sites: ReadonlyMap<string, readonly CallSite[]>, subject: RunbookSubject): Scope {
+  return { sites: sites.get(name) ?? [], owner: `agent ${name}`, sources: EVERYWHERE, isOpen: !subject.isWhole };
+}
+
+function checkPipelineTexts(subject: RunbookSubject): void {
+  for (const [name, { steps, vars }] of Object.entries(subject.value.pipelines ?? {})) {
+    checkDefaults(name, buildVariables(vars), subject);
+    const scope: Scope = { sites: [pipelineCallSite(name, subject)], owner: `pipeline ${name}`, sources: EVERYWHERE };
+    for (const [index, { run, workspace }] of steps.entries()) {
+      const path = ['pipelines', name, 'steps', index] as const;
+      checkRunnable(run, [...path, 'run'], scope, subject);
+      for (const [field, text] of Object.entries(workspace ?? {})) {
+        checkText(templateTextAt(text, [...path, 'workspace', field], { isRecorded: true }), scope, subject);
+      }
+    }
+  }
+}
+
+/** Values are never looked at again, and a default is a value: what looks like a template in one would stay as it is. */
+function checkDefaults(pipeline: string, vars: Readonly<Record<string, string | null>>, subject: RunbookSubject): void {
+  for (const [name, value] of Object.entries(vars)) {
+    if (value === null || !value.includes('${')) continue;
+    const path = ['pipelines', pipeline, 'vars', name] as const;
+    const hint =
+      'Use the template where the variable is used: `${var.NAME:-default}`, or give the value where the pipeline is run.';
+    subject.report('invalid-template', path, `a default is taken as it is: ${quote(value)}`, hint);
+  }
+}
+
+function checkRunnable(run: RunnableValue, path: Path, scope: Scope, subject: RunbookSubject): void {
+  if (typeof run === 'string') checkText(templateTextAt(run, path, { isShell: true }), scope, subject);
+  else if ('pipeline' in run) {
+    for (const [name, text] of Object.entries(run.vars ?? {})) {
+      checkText(templateTextAt(text, [...path, 'vars', name], { isRecorded: true }), scope, subject);
+    }
+  }
+}
+
+function checkText(text: TemplateText | undefined, scope: Scope, subject: RunbookSubject): void {
+  if (text === undefined) return;
+  for (const { code, source, message, hint } of faultsIn(text, scope)) {
+    subject.report(code, text.path, message, hint, subject.placeInText(text.path, source));
+  }
+}
+
+/** What is wrong with the text of a prompt file of an agent. */
+export function findPromptFaults(agent: string, text: string, subject: RunbookSubject): TemplateProblem[] {
+  const scope = agentScope(agent, callSitesOfAgents(subject), subject);
+  return faultsIn({ text, path: [], isShell: false, isRecorded: false }, scope);
+}
+
+export interface TemplateProblem extends Wrong {
+  /** The template, as it stands in the text. */
+  readonly source: string;
+}
+
+/** Each template once, however often it stands there. */
+function faultsIn(text: TemplateText, scope: Scope): TemplateProblem[] {
+  if (!text.text.includes('${')) return [];
+  const template = parseTemplate(text.text);
+  const found = new Map<string, TemplateProblem>();
+  const faults = text.isShell ? [...template.faults, ...shellFaults(template)] : template.faults;
+  for (const { what, hint, source } of faults) {
+    found.set(source, { code: 'invalid-template', source, message: `${what}: ${quote(source)}`, hint });
+  }
+  for (const slot of slotsOf(template)) {
+    if (found.has(slot.source)) continue;
+    const wrong = wrongSource(slot, text, scope) ?? unknownVariable(slot, scope) ?? unknownStep(slot, scope);
+    if (wrong !== undefined) found.set(slot.source, { ...wrong, source: slot.source });
+  }
+  return [...found.values()];
+}
+
+interface Wrong {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+function wrongSource({ name, source }: Slot, { isRecorded }: TemplateText, scope: Scope): Wrong | undefined {
+  const given: Source = name.of === 'output' || name.of === 'exit_code' ? 'step' : name.of;
+  if (given === 'env' && isRecorded) {
+    const hint = 'It would be written into the ledger. Use it in a command, a prompt or `env`.';
+    return { code: 'runbook/unknown-name-in-template', message: `the environment has no place here: ${source}`, hint };
+  }
+  if (name.of === 'env' && isBatonVariable(name.name)) {
+    const message = `the daemon's own variables have no place in a template: ${quote(source)}`;
+    const hint =
+      'They are settings and secrets of the daemon. A command reads those of its session by itself: $BATON_PORT.';
+    return { code: 'runbook/unknown-name-in-template', message, hint };
+  }
+  if (scope.sources.includes(given)) return undefined;
+  const hint = `In a ${scope.owner.split(' ', 1)[0]} there are: ${scope.sources.join(', ')}.`;
+  return {
+    code: 'runbook/unknown-name-in-template',
+    message: `${scope.owner} has no ${given}: ${quote(source)}`,
+    hint,
+  };
+}
+
+function unknownVariable({ name, fallback, source }: Slot, scope: Scope): Wrong | undefined {
+  if (name.of !== 'var') return undefined;
+  const lacking = lackingSite(scope, fallback, (site) => site.vars.includes(name.name));
+  if (lacking === undefined) return undefined;
+  const known = lacking?.vars ?? [];
+  const message = `unknown variable: ${quote(source)}${whereOf(lacking, scope)}`;
+  return { code: 'runbook/unknown-variable', message, hint: didYouMean(name.name, known) ?? declared(known) };
+}
+
+function unknownStep({ name, fallback, source }: Slot, scope: Scope): Wrong | undefined {
+  if (name.of !== 'output' && name.of !== 'exit_code') return undefined;
+  const lacking = lackingSite(scope, fallback, (site) => site.steps.includes(name.step));
+  if (lacking === undefined) return undefined;
+  const known = lacking?.steps ?? [];
+  const message = `unknown step: ${quote(source)}${whereOf(lacking, scope)}`;
+  const hint =
+    didYouMean(name.step, known) ?? (known.length === 0 ? 'There are no steps.' : `There are: ${known.join(', ')}.`);
+  return { code: 'runbook/unknown-step', message, hint };
+}
+
+/**
+ * The first place that does not have it; null where there is no place at all, undefined where nothing is lacking. A default makes up for
+ * some places that do not have it, not for a name that nobody has.
+ */
+function lackingSite(
+  { sites, isOpen = false }: Scope,
+  fallback: string | null,
+  has: (site: CallSite) => boolean,
+): CallSite | null | undefined {
+  if (sites.length === 0) return isOpen ? undefined : null;
+  if (fallback !== null && (isOpen || sites.some(has))) return undefined;
+  return sites.find((site) => !has(site));
+}
+
+function whereOf(lacking: CallSite | null, { owner }: Scope): string {
+  if (lacking === null) return ` (nothing runs ${owner} and gives it)`;
+  return lacking.noun === owner ? '' : ` (${lacking.noun} runs ${owner})`;
+}
+
+function declared(known: readonly string[]): string {
+  return known.length === 0 ? 'There are no variables: declare it.' : `There are: ${known.join(', ')}.`;
+}

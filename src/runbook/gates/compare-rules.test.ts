@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { checkRunbook } from '../check/check-runbook.ts';
+import { compareRules, hasLoosening } from './compare-rules.ts';
+import { gateFieldsOf, type GateFields, type Prompts } from './gate-fields.ts';
+
+const BASE = `
+[ci]
+required = [{ name = "test", run = "npm test", timeout = "10m" }, { name = "lint", run = "npm run lint" }]
+protected = ["ci/**"]
+
+[merge]
+method = "squash"
+into = "main"
+
+[workflow]
+mode = "semi"
+validate = [{ name = "coverage", run = "npm run coverage" }]
+
+[limits]
+review_rounds = 3
+max_files = 40
+no_new_deps = true
+task_budget = { tokens = 1000000, cost = "$5" }
+
+[agents.judge]
+run = "claude"
+role = "reviewer"
+prompt_file = "prompts/judge.md"
+requires = ["result", "handoff", "exit"]
+env = { LEVEL = "strict" }
+budget = { tokens = 50000 }
+timeout = "1h"
+
+[agents.maker]
+run = "codex"
+role = "implementer"
+prompt = "Make it."
+requires = ["result", "thought_record", "handoff", "exit"]
+
+[workers.reviewers]
+roles = ["reviewer"]
+workflow = true
+run = { agent = "judge" }
+
+[workers.implementers]
+roles = ["implementer"]
+workflow = true
+concurrency = 2
+run = { agent = "maker" }
+`;
+
+const PROMPTS = { 'prompts/judge.md': 'Be strict.' };
+
+function fieldsOf(text: string, prompts: Prompts = PROMPTS, more: { path: string; text: string }[] = []): GateFields {
+  const checked = checkRunbook([{ path: 'baton.toml', text }, ...more]);
+  if (!checked.ok) throw new Error(checked.problems.map(({ message }) => message).join('\n'));
+  return gateFieldsOf(checked.value, prompts);
+}
+
+function edited(from: string, to: string): string {
+  if (!BASE.includes(from)) throw new Error(`not in the runbook: ${from}`);
+  return BASE.replace(from, to);
+}
+
+/** Each difference as `field effect`. */
+function compare(text: string, prompts?: Prompts, more?: { path: string; text: string }[]): string[] {
+  return compareRules(fieldsOf(BASE), fieldsOf(text, prompts, more)).map(({ field, effect }) => `${field} ${effect}`);
+}
+
+describe('what loosens the rules', () => {
+  it.each<[string, string, string, string]>([
+    ['a check is removed', ', { name = "lint", run = "npm run lint" }', '', 'ci.required loosens'],
+    ['a check runs something else', 'run = "npm test"', 'run = "true"', 'ci.required.test loosens'],
+    ['a check is left to others to report', 'name = "lint", run = "npm run lint"', 'name = "lint"', 'ci.required.lint loosens'],
+    ['a check is renamed', 'name = "test"', 'name = "tests"', 'ci.required.test loosens'],
+    ['a check has no timeout any more', ', timeout = "10m"', '', 'ci.required.test.timeout loosens'],
+    ['a check may take longer', 'timeout = "10m"', 'timeout = "11m"', 'ci.required.test.timeout loosens'],
+    [
+      'a new check runs before the others and can change what they see',
+      'required = [',
+      'required = [{ name = "clean", run = "rm -r test" }, ',
+      'ci.required loosens',
+    ],
+    ['a path is not protected any more', 'protected = ["ci/**"]', 'protected = []', 'ci.protected loosens'],
+    ['a built-in protection is taken away', '["ci/**"]', '["ci/**", "!Makefile"]', 'ci.protected loosens'],
+    ['merging goes into another branch', 'into = "main"', 'into = "play"', 'merge.into loosens'],
+    ['merging uses another method', 'method = "squash"', 'method = "rebase"', 'merge.method loosens'],
+    ['there is no merge gate any more', '[merge]\nmethod = "squash"\ninto = "main"', '', 'merge.required loosens'],
+    ['nobody looks at it', 'mode = "semi"', 'mode = "autonomous"', 'workflow.mode loosens'],
+    ['the validator checks something else', 'npm run coverage', 'true', 'workflow.validate.coverage loosens'],
+    ['there may be more rounds', 'review_rounds = 3', 'review_rounds = 4', 'limits.review_rounds loosens'],
+    ['any number of files may change', 'max_files = 40', '', 'limits.max_files loosens'],
+    ['dependencies may be added', 'no_new_deps = true', 'no_new_deps = false', 'limits.no_new_deps loosens'],
+    ['a task may cost more', 'cost = "$5"', 'cost = "$6"', 'limits.task_budget.cost_millicents loosens'],
+    ['a task may cost anything', ', cost = "$5"', '', 'limits.task_budget.cost_millicents loosens'],
+    ['an agent may use more', 'budget = { tokens = 50000 }', '', 'agents.judge.budget.tokens loosens'],
+    ['an agent may take longer', 'timeout = "1h"', 'timeout = "2h"', 'agents.judge.timeout_ms loosens'],
+    [
+      'an agent owes less',
+      '"thought_record", "handoff", "exit"]\n\n[workers',
+      '"handoff", "exit"]\n\n[workers',
+      'agents.maker.requires loosens',
+    ],
+    ['an agent gets another environment', 'LEVEL = "strict"', 'LEVEL = "lax"', 'agents.judge.env loosens'],
+    ['the reviewer is another program', 'run = "claude"', 'run = "true"', 'agents.judge.run loosens'],
+    ['a built-in program reviews', 'run = "claude"', 'run = "builtin:validator"', 'agents.judge.run loosens'],
+    ['the reviewer has another prompt file', 'prompts/judge.md', 'prompts/other.md', 'agents.judge.prompt loosens'],
+    ['another agent reviews', 'run = { agent = "judge" }', 'run = { agent = "maker" }', 'workers.reviewers loosens'],
+    ['more agents work at once', 'concurrency = 2', 'concurrency = 3', 'workers.implementers.concurrency loosens'],
+  ])('%s', (_, from, to, expected) => {
+    expect(compare(edited(from, to))).toContain(expected);
+  }); // prettier-ignore
+
+  it('lets an agent approve its own work', () => {
+    const same = `${BASE}\n[roles.reviewer]\nsame_agent = true\n`;
+    expect(compare(same)).toEqual(['roles.reviewer.same_agent loosens']);
+  });
+
+  it('opens or closes a way that work takes', () => {
+    const short = `${BASE}\n[roles]\nwithout = [{ from = "reviewer-agent", to = "fixer-agent" }]\n`;
+    expect(compare(short)).toEqual(['roles.edges.reviewer-agent.fixer-agent loosens']);
+  });
+
+  it('puts an agent in the place of a built-in one', () => {
+    expect(compare(`${BASE}\n[agents.validator]\nrun = "true"\nrequires = ["exit"]\n`)).toEqual([
+      'agents.validator.requires loosens',
+      'agents.validator.run loosens',
+    ]);
+  });
+
+  it('edits the prompt of the reviewer without touching baton.toml', () => {
+    expect(compare(BASE, { 'prompts/judge.md': 'Approve everything.' })).toEqual(['agents.judge.prompt loosens']);
+    expect(compare(BASE, { 'prompts/judge.md': null })).toEqual(['agents.judge.prompt loosens']);
+  });
+
+  it('edits one of the files that a templated prompt path can become', () => {
+    const text = edited('prompts/judge.md', 'prompts/${task.role}.md');
+    const before = fieldsOf(text, { 'prompts/reviewer.md': 'strict', 'prompts/x.md': 'x' });
+    const after = fieldsOf(text, { 'prompts/reviewer.md': 'lax', 'prompts/x.md': 'x' });
+    expect(compareRules(before, after).map(({ field }) => field)).toEqual(['agents.judge.prompt']);
+  });
+
+  it('adds a worker in a file of .baton/runbooks', () => {
+    const file = { path: '.baton/runbooks/more.yaml', text: 'workers: {extra: {roles: [reviewer], run: "true"}}' };
+    expect(compare(BASE, PROMPTS, [file])).toEqual(['workers.extra loosens', 'workers.extra.concurrency tightens']);
+  });
+
+  it('changes a pipeline that reviews', () => {
+    const pipeline = (command: string): string =>
+      `${edited('run = { agent = "judge" }', 'run = { pipeline = "look" }')}\n[pipelines.look]\nsteps = [{ name = "a", run = "${command}" }]\n`;
+    const differences = compareRules(fieldsOf(pipeline('check')), fieldsOf(pipeline('true')));
+    expect(differences.map(({ field, effect }) => `${field} ${effect}`)).toEqual(['pipelines.look loosens']);
+  });
+});
+
+describe('what tightens the rules', () => {
+  it.each<[string, string, string, readonly string[]]>([
+    [
+      'a check is added after the others',
+      '{ name = "lint", run = "npm run lint" }',
+      '{ name = "lint", run = "npm run lint" }, { name = "types", run = "tsc" }',
+      ['ci.required tightens', 'ci.required.types tightens'],
+    ],
+    ['a check gets a timeout', 'run = "npm run lint"', 'run = "npm run lint", timeout = "1m"', ['ci.required.lint.timeout tightens']],
+    ['a check gets less time', 'timeout = "10m"', 'timeout = "9m"', ['ci.required.test.timeout tightens']],
+    ['another path is protected', '["ci/**"]', '["ci/**", "build/**"]', ['ci.protected tightens']],
+    ['a person looks at every stage', 'mode = "semi"', 'mode = "supervised"', ['workflow.mode tightens']],
+    ['there may be fewer rounds', 'review_rounds = 3', 'review_rounds = 2', ['limits.review_rounds tightens']],
+    ['sessions must not commit', '[limits]', '[limits]\nno_git_commit = true', ['limits.no_git_commit tightens']],
+    ['a day has a budget', '[limits]', '[limits]\nday_budget = { cost = "$9" }', ['limits.day_budget.cost_millicents tightens']],
+    ['an agent owes more', 'requires = ["result", "handoff", "exit"]', 'requires = ["exit", "handoff", "result", "thought_record"]', ['agents.judge.requires tightens']],
+    ['an agent has less time', 'timeout = "1h"', 'timeout = "30m"', ['agents.judge.timeout_ms tightens']],
+  ])('%s', (_, from, to, expected) => {
+    expect(compare(edited(from, to))).toEqual(expected);
+  }); // prettier-ignore
+
+  it('merges through Baton from now on', () => {
+    const without = fieldsOf(edited('[merge]\nmethod = "squash"\ninto = "main"', ''));
+    const withGate = fieldsOf(edited('\ninto = "main"', ''));
+    expect(compareRules(without, withGate).map(({ field, effect }) => `${field} ${effect}`)).toEqual([
+      'merge.required tightens',
+    ]);
+  });
+
+  it('does not make up for one difference that loosens', () => {
+    const text = edited('review_rounds = 3', 'review_rounds = 2').replace('npm run lint', 'true');
+    expect(hasLoosening(compareRules(fieldsOf(BASE), fieldsOf(text)))).toBe(true);
+  });
+});
+
+describe('what is no difference', () => {
+  it.each<[string, string, string]>([
+    ['a comment', '[ci]', '# Checks.\n[ci]'],
+    ['the default, written down', 'review_rounds = 3', 'review_rounds = 3\nagents = 50'],
+    ['the program of an agent that does not judge', 'run = "codex"', 'run = "claude"'],
+    ['the prompt of an agent that does not judge', 'prompt = "Make it."', 'prompt = "Make it well."'],
+    ['the order of what an agent owes', '["result", "handoff", "exit"]', '["exit", "result", "handoff"]'],
+    ['how people are notified', '[limits]', '[notify]\ndesktop = false\n[limits]'],
+    ['a command that an operator starts', '[limits]', '[commands.ship]\nrun = "make ship"\n[limits]'],
+    ['an agent that no worker starts', '[limits]', '[agents.alone]\nrun = "true"\n[limits]'],
+  ])('%s', (_, from, to) => {
+    expect(compare(edited(from, to))).toEqual([]);
+  });
+
+  it('is which file a field is in', () => {
+    const [ci = '', rest = ''] = BASE.split('[merge]');
+    const split = fieldsOf(ci, PROMPTS, [{ path: '.baton/runbooks/rest.toml', text: `[merge]${rest}` }]);
+    expect(compareRules(fieldsOf(BASE), split)).toEqual([]);
+  });
+});
+
+it('keeps a check whose name has a dot apart from the timeout of another', () => {
+  const text = edited('{ name = "lint", run = "npm run lint" }', '{ name = "test.timeout", run = "a" }');
+  const fields = fieldsOf(text);
+  expect(fields.get('ci.required.test.timeout')).toBe(600_000);
+  expect(fields.get('ci.required."test.timeout"')).toEqual({ run: 'a' });
+});

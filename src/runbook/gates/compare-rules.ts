@@ -1,0 +1,74 @@
+import type { GateFields, GateValue } from './gate-fields.ts';
+import { WORKFLOW_MODES } from '../runbook.ts';
+
+/** One gate field that two runbooks have differently; null on the side that does not have the field, or sets no limit. */
+export interface RuleDifference {
+  readonly field: string;
+  readonly before: GateValue;
+  readonly after: GateValue;
+  readonly effect: 'tightens' | 'loosens';
+}
+
+/**
+ * Compares two runbooks field by field. Only an added check or requirement, or a lower limit, tightens; every other difference loosens,
+ * because Baton cannot know that a changed command or prompt is as strict as the one before.
+ */
+export function compareRules(before: GateFields, after: GateFields): readonly RuleDifference[] {
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return names.flatMap((field): RuleDifference[] => {
+    const [was, is] = [before.get(field) ?? null, after.get(field) ?? null];
+    if (JSON.stringify(was) === JSON.stringify(is)) return [];
+    return [{ field, before: was, after: is, effect: isTighter(field, was, is) ? 'tightens' : 'loosens' }];
+  });
+}
+
+export function hasLoosening(differences: readonly RuleDifference[]): boolean {
+  return differences.some(({ effect }) => effect === 'loosens');
+}
+
+function isTighter(field: string, before: GateValue, after: GateValue): boolean {
+  if (CHECK_LISTS.has(field)) return isPrefix(list(before), list(after));
+  if (CHECK.test(field)) return field.endsWith('.timeout') ? isLower(before, after) : before === null;
+  if (field === 'ci.protected') return isMoreProtected(list(before), list(after));
+  if (field === 'workflow.mode') return rankOf(before) < rankOf(after);
+  if (FLAGS.has(field)) return before === false && after === true;
+  if (field === 'roles.reviewer.same_agent') return before === true && after === false;
+  if (REQUIRES.test(field)) return before !== null && isSubset(list(before), list(after));
+  if (LIMITS.test(field)) return isLower(before, after);
+  return false;
+}
+
+const CHECK_LISTS: ReadonlySet<string> = new Set(['ci.required', 'workflow.validate']);
+const CHECK = /^(?:ci\.required|workflow\.validate)\./;
+const FLAGS: ReadonlySet<string> = new Set(['merge.required', 'limits.no_git_commit', 'limits.no_new_deps']);
+const REQUIRES = /^agents\..*\.requires$/;
+const LIMITS =
+  /^limits\.(?!no_)|\.budget\.(?:tokens|cost_millicents|time_ms)$|^agents\..*\.(?:timeout_ms|max_concurrency)$|^workers\..*\.concurrency$/;
+
+function list(value: GateValue): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** A new check runs after the ones before it: one that came first could change what they see. */
+function isPrefix(before: readonly string[], after: readonly string[]): boolean {
+  return before.every((name, i) => after[i] === name);
+}
+
+function isSubset(before: readonly string[], after: readonly string[]): boolean {
+  return before.every((name) => after.includes(name));
+}
+
+/** A pattern that begins with `!` takes protection away. */
+function isMoreProtected(before: readonly string[], after: readonly string[]): boolean {
+  return isPrefix(before, after) && after.slice(before.length).every((pattern) => !pattern.startsWith('!'));
+}
+
+function rankOf(mode: GateValue): number {
+  return WORKFLOW_MODES.findIndex((each) => each === mode);
+}
+
+/** No limit is higher than any. */
+function isLower(before: GateValue, after: GateValue): boolean {
+  if (typeof after !== 'number') return false;
+  return before === null || (typeof before === 'number' && after < before);
+}

@@ -1,0 +1,33 @@
+import { promptKey, promptPattern, type Prompts } from '../gates/gate-fields.ts';
+import type { Runbook } from '../runbook.ts';
+import { findWorkerReach } from '../gates/worker-agents.ts';
+
+/** Where prompt files are read from: the working files of a project, or one of its commits. */
+export interface PromptSource {
+  /** The text of a file; null if there is none, or if it cannot be used. */
+  readonly read: (path: string) => Promise<string | null>;
+  /** Every file below a folder; '' is the top. */
+  readonly list: (folder: string) => Promise<readonly string[]>;
+}
+
+/** The prompt files that workers can give to agents. A path with templates stands for every file that it can become. */
+export async function collectPrompts(runbook: Runbook, source: PromptSource): Promise<Prompts> {
+  const named = [...findWorkerReach(runbook).agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
+  const paths = new Set<string>();
+  for (const file of new Set(named)) {
+    if (file.startsWith('baton:')) continue;
+    if (!file.includes('${')) paths.add(promptKey(file));
+    else for (const path of await matching(file, source)) paths.add(path);
+  }
+  const texts = await Promise.all([...paths].sort().map(async (path) => [path, await source.read(path)] as const));
+  return Object.fromEntries(texts);
+}
+
+async function matching(file: string, { list }: PromptSource): Promise<readonly string[]> {
+  const fixed = promptKey(file.slice(0, file.indexOf('${')));
+  const folder = fixed.includes('/') ? fixed.slice(0, fixed.lastIndexOf('/')) : '';
+  const pattern = promptPattern(file);
+  return (await list(folder)).filter((path) => pattern.test(path)).slice(0, MOST_PROMPTS);
+}
+
+const MOST_PROMPTS = 200;

@@ -1,0 +1,118 @@
+import type {
+  EitherShape,
+  ListShape,
+  MapShape,
+  NumberShape,
+  ObjectShape,
+  Shape,
+  TextShape,
+} from '../../protocol/shape/shape.ts';
+import { RUNBOOK_LIMITS } from './limits.ts';
+
+/** Fields that several sections of a runbook share. */
+export const NAME_RULE = {
+  pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
+  expected: 'a letter, then letters, digits, _ and -, at most 64',
+} as const;
+
+export const referenceField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
+
+/** A time that passes: nothing waits for no time at all. */
+export const durationField = {
+  kind: 'text',
+  pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$',
+  expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
+} as const satisfies TextShape;
+
+export const pauseField = {
+  kind: 'text',
+  pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$',
+  expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
+} as const satisfies TextShape;
+
+export const commandField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
+
+export const countField = { kind: 'number', whole: true, min: 1, max: 1_000_000 } as const satisfies NumberShape;
+
+const VARIABLE_NAMES = {
+  pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
+  expected: 'a letter or _, then letters, digits, _ and -, at most 64',
+} as const;
+
+export const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
+
+/** The declared variables of a pipeline. */
+export const variablesField = {
+  kind: 'either',
+  optional: true,
+  expected: 'a list of names, or a table of names with their defaults',
+  about: 'Variables: a list of those that must be given, or a table of names with their defaults.',
+  options: [
+    { kind: 'list', of: variableNameField },
+    {
+      kind: 'map',
+      names: VARIABLE_NAMES,
+      of: {
+        kind: 'either',
+        expected: 'a default, or { required = true }',
+        about: 'Its default, or `{ required = true }` where it must be given.',
+        options: [{ kind: 'text' }, { kind: 'object', fields: { required: { kind: 'flag', only: true } } }],
+      },
+    },
+  ],
+} as const satisfies EitherShape;
+
+/** The values that somebody gives to the variables of a pipeline. */
+export const givenVariablesField = {
+  kind: 'map',
+  optional: true,
+  names: VARIABLE_NAMES,
+  of: { kind: 'text' },
+  about: 'Values for the variables of the pipeline; templates are filled in.',
+} as const satisfies MapShape;
+
+export const environmentField = {
+  kind: 'map',
+  optional: true,
+  names: {
+    pattern: '^(?!BATON_)[A-Za-z_][A-Za-z0-9_]{0,127}$',
+    expected: 'letters, digits and _; names that begin with BATON_ are taken',
+  },
+  of: { kind: 'text' },
+  about: 'Environment variables for the agent; templates are filled in.',
+} as const satisfies MapShape;
+
+/** Names of variables that pass from the daemon's environment. A lone `*` would pass everything, so a prefix needs a letter. */
+export const environmentPassField = {
+  kind: 'list',
+  optional: true,
+  max: 100,
+  of: {
+    kind: 'text',
+    pattern: '^(?!BATON_)[A-Za-z_][A-Za-z0-9_]{0,126}\\*?$',
+    expected: 'the name of a variable, or a prefix with * behind it; names that begin with BATON_ never pass',
+  },
+  about: 'Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".',
+} as const satisfies ListShape;
+
+/** What a step, a command or a worker runs. */
+export const runnableField = {
+  kind: 'either',
+  expected: 'a shell command, { agent = "NAME" } or { pipeline = "NAME" }',
+  about: 'What to run: a shell command, `{ agent = "NAME" }` or `{ pipeline = "NAME", vars = { … } }`.',
+  options: [
+    commandField,
+    { kind: 'object', mark: 'agent', fields: { agent: { ...referenceField, about: 'The name of an agent.' } } },
+    {
+      kind: 'object',
+      mark: 'pipeline',
+      fields: { pipeline: { ...referenceField, about: 'The name of a pipeline.' }, vars: givenVariablesField },
+    },
+  ],
+} as const satisfies EitherShape;
+
+/** A section of definitions, by name. */
+export function definitionsField<const S extends ObjectShape>(of: S, about: string) {
+  const { definitions: max } = RUNBOOK_LIMITS;
+  return { kind: 'map', optional: true, names: NAME_RULE, max, of, about } as const satisfies Shape;
+}

@@ -1,0 +1,110 @@
+import { PHASES, type Phase } from '../../protocol/phase.ts';
+import { taskId as taskIdShape } from '../../protocol/shape/shared-fields.ts';
+import { checkClaim, type Caller } from '../caller.ts';
+import { dependantsOf } from '../dependants.ts';
+import { event } from '../event.ts';
+import { decided, refusal, type Outcome } from '../outcome.ts';
+import type { State } from '../state.ts';
+
+export interface CreateTask {
+  readonly id: string;
+  readonly title: string;
+  readonly after?: readonly string[];
+  readonly priority?: number;
+  readonly phase?: Phase;
+  readonly nextRole?: string;
+  readonly promptFile?: string;
+  readonly epicId?: string;
+  readonly prdId?: string;
+}
+
+const TASK_ID = new RegExp(taskIdShape.pattern, 'u');
+
+export function decideCreateTask(state: State, command: CreateTask, caller: Caller): Outcome<{ readonly n: number }> {
+  const { id, title, after = [], phase = 'IMPLEMENTATION', priority = 0 } = command;
+  const standing = checkCallerClaim(state, caller);
+  if (!standing.ok) return standing;
+  if (!TASK_ID.test(id))
+    return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
+  if (title.trim() === '')
+    return refusal('empty-title', 'a task needs a title', 'Say in a few words what is to be done.');
+  if (!firstPhases(caller).has(phase)) {
+    const hint = `Start it in ${[...firstPhases(caller)].join(', ')}.`;
+    return refusal('invalid-phase', `a task cannot start in ${phase}`, hint);
+  }
+  if (!Number.isSafeInteger(priority))
+    return refusal('invalid-priority', `priority is not a whole number: ${priority}`, 'Use a whole number.');
+  if (state.tasks.has(id)) return refusal('task-exists', `task ${id} exists already`, `See it: baton task show ${id}`);
+  if (after.includes(id)) return refusal('cycle', `cycle: ${id} → ${id}`, 'A task cannot wait for itself.');
+  const unknown = after.find((before) => !state.tasks.has(before));
+  if (unknown !== undefined) return refuseUnknownTask(unknown);
+  const n = state.tasks.size + 1;
+  const created = event('TaskCreated', {
+    task_id: id,
+    n,
+    title,
+    after: [...new Set(after)],
+    priority,
+    phase,
+    next_role: command.nextRole ?? null,
+    prompt_file: command.promptFile ?? null,
+    epic_id: command.epicId ?? null,
+    prd_id: command.prdId ?? null,
+  });
+  return decided([created], { n });
+}
+
+/** A session writes under its live claim, also where it writes about something else. */
+function checkCallerClaim(state: State, caller: Caller): Outcome<null> {
+  if (caller.kind !== 'session') return decided([], null);
+  const own = state.tasks.get(caller.taskId);
+  const held = own === undefined ? refuseUnknownTask(caller.taskId) : checkClaim(own, caller);
+  return held.ok ? decided([], null) : held;
+}
+
+/** Nobody makes a task that is done already, or blocked from nowhere; and an agent makes none that has passed a gate. */
+function firstPhases({ kind }: Caller): ReadonlySet<Phase> {
+  return kind === 'operator' || kind === 'system' ? START_PHASES : AGENT_START_PHASES;
+}
+
+const AGENT_START_PHASES: ReadonlySet<Phase> = new Set(['DRAFT', 'IMPLEMENTATION']);
+const START_PHASES: ReadonlySet<Phase> = new Set(
+  PHASES.filter((phase) => phase !== 'COMPLETED' && phase !== 'BLOCKED'),
+);
+
+export interface AddDependency {
+  readonly id: string;
+  readonly after: string;
+}
+
+/** One more task to wait for. A cycle is refused when it is made, with the way around it. */
+export function decideAddDependency(state: State, { id, after }: AddDependency): Outcome<null> {
+  const task = state.tasks.get(id);
+  if (task === undefined) return refuseUnknownTask(id);
+  if (!state.tasks.has(after)) return refuseUnknownTask(after);
+  if (task.after.includes(after)) return decided([], null);
+  const way = id === after ? [id] : findDependencyPath(state, id, after);
+  if (way !== undefined)
+    return refusal('cycle', `cycle: ${[...way, id].join(' → ')}`, 'Remove one of these dependencies.');
+  return decided([event('DependencyAdded', { task_id: id, after })], null);
+}
+
+/** The way from a task to one of those that wait for it, breadth first: the shortest is the clearest to read. */
+function findDependencyPath(state: State, from: string, to: string): string[] | undefined {
+  const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
+  for (const id of cameFrom.keys()) {
+    if (id === to) return pathFrom(cameFrom, id);
+    for (const next of dependantsOf(state, id)) if (!cameFrom.has(next)) cameFrom.set(next, id);
+  }
+  return undefined;
+}
+
+function pathFrom(cameFrom: ReadonlyMap<string, string | undefined>, end: string): string[] {
+  const way: string[] = [];
+  for (let id: string | undefined = end; id !== undefined; id = cameFrom.get(id)) way.unshift(id);
+  return way;
+}
+
+export function refuseUnknownTask(id: string): ReturnType<typeof refusal> {
+  return refusal('no-such-task', `there is no task ${id}`, 'See them all: baton task list');
+}

@@ -1,0 +1,200 @@
+import type { Phase } from '../../protocol/phase.ts';
+import type { Event, EventOf, HowClaimEnded, RecordedEvent } from '../event.ts';
+import { CLAIM_ENDS } from '../event.ts';
+import type { MoveCause } from '../move-cause.ts';
+import { isCancelled, type Claim, type Task } from './task.ts';
+import { evolveFlow } from '../workflow/evolve-flow.ts';
+import { NO_FLOW } from '../workflow/flow.ts';
+
+/** How long the memory of a task is: what is older can be read in the ledger. */
+const KEPT_ENDINGS = 20;
+const KEPT_RECORDS = 100;
+
+/** What is only tried out has no actor. */
+type Envelope = Pick<RecordedEvent, 'seq' | 'at'> & Partial<Pick<RecordedEvent, 'actor'>>;
+
+export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
+  return {
+    id: data.task_id,
+    n: data.n,
+    title: data.title,
+    after: data.after,
+    priority: data.priority,
+    promptFile: data.prompt_file,
+    epicId: data.epic_id,
+    prdId: data.prd_id,
+    phase: data.phase,
+    firstPhase: data.phase,
+    begun: false,
+    blocked: null,
+    nextRole: data.next_role,
+    epoch: 0,
+    claim: null,
+    lapsed: null,
+    endings: [],
+    progress: null,
+    notes: null,
+    since: seq,
+    records: [],
+    latestRecord: null,
+    flow: { ...NO_FLOW, movedAt: seq },
+  };
+}
+
+/**
+ * (task, entry) → task. Facts are not argued with here: what was recorded, happened. Entries that say nothing about a task, and
+ * those of other rooms, leave it as it is.
+ */
+export function evolveTask(task: Task, recorded: Event & Envelope): Task {
+  const after = evolveWork(task, recorded);
+  // What a session leaves behind is read from the claim as it was when the entry came.
+  const flow = evolveFlow(after.flow, recorded, task);
+  return flow === after.flow ? after : { ...after, flow };
+}
+
+function evolveWork(task: Task, recorded: Event & Envelope): Task {
+  switch (recorded.type) {
+    case 'DependencyAdded':
+      return { ...task, after: [...task.after, recorded.data.after] };
+    case 'TaskClaimed':
+      return claimed(task, recorded);
+    case 'PhaseMoved':
+      return evolvePhase(task, recorded);
+    case 'ClaimCompleted':
+    case 'ClaimBlocked':
+    case 'ClaimFailed':
+    case 'ClaimReleased':
+    case 'ClaimExpired':
+    case 'ClaimRevoked':
+      return evolveClaimEnd(task, recorded);
+    case 'TaskProgressed': {
+      const { progress, notes } = recorded.data;
+      return { ...task, progress: progress ?? task.progress, notes: notes ?? task.notes };
+    }
+    case 'ThoughtRecorded':
+      return recordedThought(task, recorded);
+    case 'WorkflowStarted':
+      // Every workflow begins in DRAFT, also one that a task has become.
+      return { ...task, firstPhase: 'DRAFT' };
+    case 'TaskReinstated':
+      // The work begins again: what lies before this entry counts no more, and the task is `todo` where it stands.
+      return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null, lapsed: null };
+    case 'ClaimRestored':
+      return evolveClaimRestored(task);
+    case 'TaskHeld':
+    case 'MergeRequested':
+      return task.lapsed === null ? task : { ...task, lapsed: null };
+    case 'ResultSubmitted':
+      return withClaim(task, { resultStatus: recorded.data.result.status });
+    case 'HandoffHeld':
+      return withClaim(task, { handoff: recorded.data });
+    case 'HandoffDelivered':
+    case 'HandoffDropped': {
+      // An operator's handoff passes by the one that the holder still has.
+      const handoff = task.claim?.handoff;
+      if (handoff?.handoff_id !== recorded.data.handoff_id) return task;
+      return withClaim(task, { handoff: null, ...(recorded.type === 'HandoffDropped' ? { dropped: handoff } : {}) });
+    }
+    default:
+      return task;
+  }
+}
+
+function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): Task {
+  const claim: Claim = {
+    epoch: data.epoch,
+    sessionId: data.session_id,
+    holder: data.holder,
+    principal: data.principal,
+    role: data.role,
+    requires: data.requires,
+    at,
+    from: task.phase,
+    process: data.process ?? null,
+    resultStatus: null,
+    handoff: null,
+  };
+  return { ...task, epoch: data.epoch, claim, lapsed: null };
+}
+
+function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
+  const { from, to, cause, reason } = data;
+  // Blocked once more, it still returns to where it was before the first time; and what was cancelled stays cancelled, with its reason.
+  const blocked =
+    to !== 'BLOCKED'
+      ? null
+      : isCancelled(task)
+        ? task.blocked
+        : {
+            from: task.blocked?.from ?? from,
+            reason,
+            ...(cause === 'cancelled' ? { isCancelled: true as const } : {}),
+          };
+  const lapsed = LEFT_BY_LAPSE.has(cause) ? task.lapsed : null;
+  return { ...task, phase: to, nextRole: data.next_role, blocked, lapsed, begun: task.begun || isProgress(task, to) };
+}
+
+/** BLOCKED is beside the row; and a move under a live claim is a review that begins, of which nothing may come. */
+function isProgress({ firstPhase, claim }: Task, to: Phase): boolean {
+  return claim === null && to !== firstPhase && to !== 'BLOCKED';
+}
+
+type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
+
+const HOW = new Map(Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded])); // oxlint-disable-line typescript/no-unsafe-type-assertion
+
+/** The moves that belong to the end of a claim. Any other move of the task is news that a lapsed claim has no part in. */
+const LEFT_BY_LAPSE: ReadonlySet<MoveCause> = new Set(['run-ended', 'review-ended', 'claim-restored']);
+
+function evolveClaimEnd(
+  task: Task,
+  { type, data, at, actor }: { [T in ClaimEndType]: EventOf<T> }[ClaimEndType] & Envelope,
+): Task {
+  const how = HOW.get(type) ?? 'revoked';
+  const { claim, phase, nextRole } = task;
+  const lapsed =
+    claim !== null && isLapse(how, actor) ? { claim: withDroppedHandoff(claim), phase, nextRole, at } : null;
+  const ending = {
+    epoch: data.epoch,
+    sessionId: data.session_id,
+    holder: task.claim?.holder ?? '',
+    principal: task.claim?.principal ?? '',
+    how,
+    reason: data.reason,
+    at,
+  };
+  return { ...task, claim: null, lapsed, endings: [...task.endings, ending].slice(-KEPT_ENDINGS) };
+}
+
+/** Time ran out, or the engine found that the process had ended. A claim that its holder or a person ended stays ended. */
+function isLapse(how: HowClaimEnded, actor: string | undefined): boolean {
+  if (how === 'expired') return true;
+  return (how === 'failed' || how === 'released') && actor === 'system:engine';
+}
+
+/** What a claim still held is dropped just before it ends. */
+function withDroppedHandoff({ dropped, ...claim }: Claim): Claim {
+  return { ...claim, handoff: claim.handoff ?? dropped ?? null };
+}
+
+function evolveClaimRestored(task: Task): Task {
+  return task.lapsed === null ? task : { ...task, claim: task.lapsed.claim, lapsed: null };
+}
+
+function recordedThought(task: Task, { data, seq }: EventOf<'ThoughtRecorded'> & Envelope): Task {
+  const ref = {
+    id: data.record_id,
+    seq,
+    epoch: data.epoch,
+    commitSha: data.record.commit_sha,
+    reinstates: data.record.status === 'todo',
+  };
+  return { ...task, records: [...task.records, ref].slice(-KEPT_RECORDS), latestRecord: data.record };
+}
+
+/** A message that was kept while the claim lived still belongs to the claim after it lapsed. */
+function withClaim(task: Task, change: Partial<Claim>): Task {
+  const { claim, lapsed } = task;
+  if (claim !== null) return { ...task, claim: { ...claim, ...change } };
+  return lapsed === null ? task : { ...task, lapsed: { ...lapsed, claim: { ...lapsed.claim, ...change } } };
+}

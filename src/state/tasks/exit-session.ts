@@ -1,0 +1,198 @@
+import { createAgentSessionCompleted, type AgentSessionCompleted } from '../../protocol/agent-session-completed.ts';
+import type { ExitSignal } from '../../protocol/exit-signal-shape.ts';
+import { nextPhase, type ExitReason, type Phase } from '../../protocol/phase.ts';
+import type { Caller } from '../caller.ts';
+import { endClaim, phaseMovedEvent } from './end-claim.ts';
+import type { Event } from '../event.ts';
+import { event } from '../event.ts';
+import { isApproval } from './judged-phase.ts';
+import { checkMayJudge, checkRoleTurn } from './judging.ts';
+import { decided, refusal, type Outcome, type Refusal } from '../outcome.ts';
+import { findMissingMessages, refuseMissing } from './owed.ts';
+import { checkJudgedHead } from './require-judged-head.ts';
+import type { Rules } from '../rules.ts';
+import { handoffPhase } from './send-handoff.ts';
+import type { State } from '../state.ts';
+import type { Claim, HeldHandoff, Task } from './task.ts';
+import { requestMerge, checkIsReviewed } from '../workflow/merge.ts';
+import type { WorkflowEvents } from '../workflow/workflow-event.ts';
+import { isMerged, needsCommit, checkGates, checkWriteback, type RuleCheck } from './writeback.ts';
+
+export interface ExitSession {
+  readonly signal: ExitSignal;
+  readonly eventId: string;
+  readonly at: string;
+  /** Whether the session committed anything: then its thought record is owed. Measured, not claimed. */
+  readonly committed: boolean;
+  /** What Baton's measurements found against the mission; empty where all is well. */
+  readonly violations: readonly string[];
+  /** What the session really did; left out where nobody knows where it began. */
+  readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
+}
+
+export interface ExitAnswer {
+  readonly next_phase: Phase | null;
+  readonly exit_reason: ExitSignal['exit_reason'];
+}
+
+/** Checks 9 to 12 of the specification, then the one transaction in which a session ends. */
+export function decideExitSession(
+  state: State,
+  command: ExitSession,
+  caller: Caller,
+  rules: Rules,
+): Outcome<ExitAnswer> {
+  const { signal } = command;
+  const session = caller.kind === 'session' ? state.sessions.get(caller.sessionId) : undefined;
+  if (session?.exit && isSameSignal(session.exit, signal)) return decided([], answerOf(session.exit));
+  const task = session === undefined ? undefined : state.tasks.get(session.taskId);
+  const claim = task?.claim?.sessionId === session?.id ? task?.claim : undefined;
+  if (session === undefined || task === undefined || !claim) {
+    return refusal(
+      'no-active-phase',
+      'session has no active work phase',
+      'The claim has ended: stop working on this task.',
+    );
+  }
+  if (signal.phase_completed !== task.phase) {
+    const message = `phase mismatch: exit signal claims '${signal.phase_completed}' but session is in '${task.phase}'`;
+    return refusal('phase-mismatch', message, `Send phase_completed: ${task.phase}.`);
+  }
+  const isByHand = !state.agents.has(session.id) && !state.pipelines.has(session.id);
+  const owesRecord = command.committed || (isByHand && entersGate(task, claim, rules));
+  const missing = signal.exit_reason === 'completed' ? findMissingMessages(task, claim, owesRecord) : [];
+  if (missing.length > 0) return refuseMissing(missing);
+  return endSession(state, task, claim, command, rules);
+}
+
+/** Equal after parsing. The version says how the signal was written, not what it says. */
+export function isSameSignal(exit: AgentSessionCompleted, signal: ExitSignal): boolean {
+  return (
+    exit.phase_completed === signal.phase_completed &&
+    (exit.claimed_exit_reason ?? exit.exit_reason) === signal.exit_reason &&
+    exit.pr_url === signal.pr_url &&
+    exit.evidence_bundle_ref === signal.evidence_bundle_ref &&
+    exit.notes === signal.notes
+  );
+}
+
+function answerOf({ next_phase, exit_reason }: AgentSessionCompleted): ExitAnswer {
+  return { next_phase, exit_reason };
+}
+
+/** Baton measures what its own sessions leave behind. Of a claim by hand only the record says which commit is to be checked and merged. */
+function entersGate(task: Task, { handoff }: Claim, rules: Rules): boolean {
+  return needsCommit(task, destinationOf(task, 'completed', handoff), rules);
+}
+
+/** One transaction: the entry, the phase, the handoff, the end of the claim. */
+function endSession(state: State, task: Task, claim: Claim, command: ExitSession, rules: Rules): Outcome<ExitAnswer> {
+  const { signal, eventId, at } = command;
+  const failure = signal.exit_reason === 'completed' ? findFailure(claim, command) : undefined;
+  const exit_reason = failure === undefined ? signal.exit_reason : 'error';
+  const handoff = exit_reason === 'completed' ? claim.handoff : null;
+  const to = destinationOf(task, exit_reason, handoff);
+  const judge = isApproval(task.phase, to) ? checkExitApprover(state, task, claim, rules) : decided([], null);
+  const seen = measuredEvent(task, claim, command);
+  if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules)) {
+    const reviewed = judge.ok ? checkIsReviewed(task, claim.principal) : judge;
+    const asked = reviewed.ok ? askForMerge(task, claim, command, rules, seen) : reviewed;
+    // Without an approval that names a commit, the one that came up for the merge counts.
+    const same = asked.ok ? checkJudgedHead(task, 'READY_FOR_MERGE', command.measured?.head) : asked;
+    return same.ok ? asked : same;
+  }
+  const judged = checkJudgedHead(task, to, command.measured?.head);
+  if (!judged.ok) return judged;
+  const closed = to === null ? undefined : findClosedGate(task, claim, to, rules);
+  if (closed) return { ok: false, refusal: closed };
+  if (!judge.ok) return judge;
+  const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
+  const completed: AgentSessionCompleted = {
+    ...createAgentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, { ...signal, exit_reason }, facts),
+    ...(failure === undefined ? {} : { claimed_exit_reason: signal.exit_reason }),
+    next_phase: to,
+  };
+  const reason = failure ?? signal.notes ?? null;
+  const delivered = handoff === null ? [] : [event('HandoffDelivered', handoff)];
+  const left = handoff === null ? claim : { ...claim, handoff: null };
+  const ended = endClaim(task, left, HOW_CLAIM_ENDS[exit_reason], reason);
+  const moved =
+    handoff === null ? moveByExitSignal(task, to, exit_reason, reason) : moveByHandoff(handoff, task, to, reason);
+  return decided([...seen, event('AgentSessionCompleted', completed), ...delivered, ...ended, ...moved], {
+    next_phase: to,
+    exit_reason,
+  });
+}
+
+function checkExitApprover(state: State, task: Task, { role, principal }: Claim, rules: Rules): Outcome<null> {
+  const turn = checkRoleTurn(task, role);
+  return turn.ok ? checkMayJudge(state, task, principal, rules) : turn;
+}
+
+function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {
+  if (measured === undefined) return [];
+  const { epoch, sessionId: session_id } = claim;
+  return [event('SessionMeasured', { task_id: task.id, epoch, session_id, ...measured, violations })];
+}
+
+/** The validator's session ends here. The task moves, and its handoff is delivered, when the merge is done. */
+function askForMerge(
+  task: Task,
+  claim: Claim,
+  { signal, eventId, at, measured }: ExitSession,
+  rules: Rules,
+  seen: readonly Event[],
+): Outcome<ExitAnswer> {
+  const head = measured?.head ?? task.flow.head;
+  const asked = requestMerge({ ...task, flow: { ...task.flow, head } }, claim.handoff, `merge-${eventId}`, rules);
+  if (!asked.ok) return asked;
+  const facts = { eventId, at, taskId: task.id, epoch: claim.epoch };
+  const completed: AgentSessionCompleted = {
+    ...createAgentSessionCompleted(claim.sessionId, `session:${claim.sessionId}`, signal, facts),
+    next_phase: null,
+  };
+  const ended = endClaim(task, { ...claim, handoff: null }, 'completed', signal.notes ?? null);
+  const events = [...seen, event('AgentSessionCompleted', completed), ...asked.events, ...ended];
+  return decided(events, { next_phase: null, exit_reason: signal.exit_reason });
+}
+
+const HOW_CLAIM_ENDS = { completed: 'completed', blocked: 'blocked', error: 'failed' } as const;
+
+function findFailure(claim: Claim, { violations }: ExitSession): string | undefined {
+  if (violations.length > 0) return violations.join('; ');
+  const { resultStatus } = claim;
+  return resultStatus === null || resultStatus === 'completed' ? undefined : `the result says ${resultStatus}`;
+}
+
+/** Where the task goes; null where it stays. The handoff wins over the arrow, also where it says to wait. */
+function destinationOf(task: Task, reason: ExitReason, handoff: HeldHandoff | null): Phase | null {
+  return handoff === null ? (nextPhase(task.phase, reason) ?? null) : handoffPhase(task, handoff);
+}
+
+/** Every way to done passes the writeback, and what a gate guards opens by the gate alone. */
+function findClosedGate(task: Task, claim: Claim, to: Phase, rules: Rules): Refusal | undefined {
+  const written: RuleCheck = to === 'COMPLETED' && task.phase !== to ? checkWriteback(task, claim) : { ok: true };
+  const passed = written.ok ? checkGates(task, to, rules) : written;
+  return passed.ok ? undefined : passed.refusal;
+}
+
+function moveByHandoff(handoff: HeldHandoff, task: Task, to: Phase | null, reason: string | null): Event[] {
+  return to === null
+    ? []
+    : [
+        phaseMovedEvent(
+          task,
+          to,
+          { cause: 'handoff', reason: reason ?? `handoff from ${handoff.from}` },
+          handoff.next_role,
+        ),
+      ];
+}
+
+/** A blocked task keeps the role it was blocked in. Otherwise the turn passes to nobody in particular. */
+function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, reason: string | null): Event[] {
+  const why = { cause: 'exit-signal', reason: reason ?? 'exit signal' } as const;
+  if (to !== null) return [phaseMovedEvent(task, to, why, to === 'BLOCKED' ? task.nextRole : null)];
+  const isClosed = exitReason === 'completed' && task.nextRole !== null;
+  return isClosed ? [phaseMovedEvent(task, task.phase, { cause: 'closed', reason: 'closed' }, null)] : [];
+}

@@ -1,0 +1,83 @@
+import { decided, refusal, type Outcome } from '../outcome.ts';
+import { includesPrincipal, isOperator, type Principal } from '../principal.ts';
+import { rulesFor, type Rules } from '../rules.ts';
+import type { Decision } from '../runs/decision.ts';
+import type { State } from '../state.ts';
+import { writebackRecords, type Task } from './task.ts';
+
+/**
+ * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or have it merged. Every path to an
+ * approval or a merge calls this function, and dispatch offers nothing that it refuses.
+ */
+export function checkMayJudge(state: State, task: Task, principal: Principal, rules: Rules): Outcome<null> {
+  const isOther = checkIsNotAuthor(task, principal, rules);
+  return isOther.ok ? checkNoOpenDecision(state, task) : isOther;
+}
+
+/**
+ * A claim approves only in the role whose turn it is. A claim without a role may look at the work and find fault with it; if the task waits
+ * for a role, it does not approve.
+ */
+export function checkRoleTurn(task: Task, role: string | null): Outcome<null> {
+  const { nextRole } = task;
+  if (nextRole === null || role === nextRole) return decided([], null);
+  const message = `${task.id} waits for the role ${nextRole}, and this session plays ${role ?? 'no role'}`;
+  return refusal('wrong-role', message, `Release the task and claim it with --role ${nextRole}.`);
+}
+
+/** The author or fixer of a change does not approve it. */
+function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules): Outcome<null> {
+  if (!includesPrincipal(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)
+    return decided([], null);
+  if (isOperator(principal) && (isSelfApproved(task, principal) || isApprovedByAnother(task))) return decided([], null);
+  const message = `${principal} worked on ${task.id} and cannot approve it`;
+  const hint = isOperator(principal)
+    ? 'Let another principal review it, or state why you approve your own change: --self-approve REASON'
+    : 'Leave the review to another agent or to a person.';
+  return refusal('separation-of-duties', message, hint);
+}
+
+/** A person approved their own change at this very commit, with a reason that is on record. */
+export function isSelfApproved(task: Task, principal: Principal): boolean {
+  const { selfApproval } = task.flow;
+  return selfApproval !== null && selfApproval.by === principal && selfApproval.head === judgedHead(task);
+}
+
+/** The commit that is up for judgement, and would be merged; undefined before one is recorded. */
+export function judgedHead(task: Task): string | undefined {
+  return task.flow.head ?? writebackRecords(task).at(-1)?.commitSha.toLowerCase();
+}
+
+/** The merge of what another principal approved adds no approval: a person may ask for it, whoever made the change. */
+function isApprovedByAnother({ phase, flow }: Task): boolean {
+  const { approval, head, authors } = flow;
+  if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
+  return approval.head === head && approval.principal !== undefined && !includesPrincipal(authors, approval.principal);
+}
+
+/** What a person is still asked about the task comes first. */
+export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {
+  const open = findOpenDecision(state, task);
+  if (open === undefined) return decided([], null);
+  return refusal(
+    'decision-open',
+    `task ${task.id} waits for a decision: ${open.title}`,
+    `Answer it: baton decision show ${open.id}`,
+  );
+}
+
+function findOpenDecision(state: State, task: Task): Decision | undefined {
+  for (const decision of state.decisions.values())
+    if (decision.result === null && decision.taskId === task.id && isAboutWork(state, task, decision)) return decision;
+  return undefined;
+}
+
+/**
+ * Not every question holds the work up. A budget says whether anything new may begin; a notice can only be dismissed; and a question about
+ * the run that holds the claim is settled by that run's own end.
+ */
+function isAboutWork({ agents }: State, { claim }: Task, { source, options, agentId }: Decision): boolean {
+  if (source === 'budget' || options.every(({ action }) => action === 'dismiss')) return false;
+  const session = agents.get(agentId ?? '')?.task?.session_id;
+  return session === undefined || session !== claim?.sessionId;
+}

@@ -1,0 +1,68 @@
+import type { Caller } from '../caller.ts';
+import { phaseMovedEvent } from './end-claim.ts';
+import { event, type Event } from '../event.ts';
+import { evolveTask } from './evolve-task.ts';
+import { decided, type Outcome } from '../outcome.ts';
+import type { State } from '../state.ts';
+import type { LapsedClaim, Task } from './task.ts';
+
+type SessionCaller = Caller & { readonly kind: 'session' };
+
+/**
+ * A message that was put into the outbox while its claim lived is judged by the epoch that it carries, not by the time of its delivery: it
+ * counts also if the claim has lapsed since, provided that nothing else has happened to the task. Undefined if it is no such message.
+ *
+ * An accepted message that ends the claim restores it first, so that the claim ends as it would have ended then; any other message is added
+ * to the lapsed claim, which stays as it is.
+ */
+export function decideOutboxMessage(
+  state: State,
+  caller: SessionCaller,
+  decide: (state: State) => Outcome<unknown>,
+): Outcome<unknown> | undefined {
+  const task = state.tasks.get(caller.taskId);
+  const lapsed = task === undefined ? undefined : findLapsedClaim(state, task, caller);
+  if (task === undefined || lapsed === undefined) return undefined;
+  const events = restoreClaim(task, lapsed);
+  const then = fold(task, events);
+  const outcome = decide({ ...state, tasks: new Map(state.tasks).set(task.id, then) });
+  if (!outcome.ok) return outcome;
+  const isOver = fold(then, outcome.events).claim === null;
+  return isOver ? decided([...events, ...outcome.events], outcome.answer) : outcome;
+}
+
+function findLapsedClaim(
+  state: State,
+  task: Task,
+  { sessionId, epoch, keptAt }: SessionCaller,
+): LapsedClaim | undefined {
+  const { lapsed } = task;
+  if (lapsed === null || keptAt === undefined) return undefined;
+  if (task.epoch !== epoch || lapsed.claim.sessionId !== sessionId || !isBefore(keptAt, lapsed.at)) return undefined;
+  return isAnswered(state, task, lapsed) ? undefined : lapsed;
+}
+
+function isBefore(keptAt: string, at: string): boolean {
+  return Date.parse(keptAt) <= Date.parse(at);
+}
+
+/** A person was asked about the task, and has answered since the claim lapsed. */
+function isAnswered({ decisions }: State, { id }: Task, { at }: LapsedClaim): boolean {
+  for (const { taskId, result } of decisions.values())
+    if (taskId === id && result?.kind === 'resolved' && isBefore(at, result.at)) return true;
+  return false;
+}
+
+function restoreClaim(task: Task, { claim, phase, nextRole }: LapsedClaim): readonly Event[] {
+  const { epoch, sessionId: session_id } = claim;
+  const restored = event('ClaimRestored', { task_id: task.id, epoch, session_id });
+  if (task.phase === phase) return [restored];
+  const why = { cause: 'claim-restored', reason: 'a message that was kept while the claim lived' } as const;
+  return [restored, phaseMovedEvent(task, phase, why, nextRole)];
+}
+
+function fold(task: Task, events: readonly Event[]): Task {
+  return events
+    .filter(({ data }) => !('task_id' in data) || data.task_id === task.id)
+    .reduce((before, each) => evolveTask(before, { ...each, seq: task.flow.movedAt, at: '' }), task);
+}

@@ -1,0 +1,68 @@
+import { refuseUnknownTask } from './create-task.ts';
+import { endClaim, phaseMovedEvent } from './end-claim.ts';
+import { event } from '../event.ts';
+import { decided, refusal, type Outcome } from '../outcome.ts';
+import { reinstate } from './record-session.ts';
+import { returnFromBlocked } from './return-to-work.ts';
+import type { Rules } from '../rules.ts';
+import type { State } from '../state.ts';
+import { isCancelled, type Task } from './task.ts';
+import { completionEvents, refuseBlocked, refuseCancelled } from './update-task.ts';
+import { isLanding } from '../workflow/merge.ts';
+
+/** What only operators may do to a task, each with a reason that is recorded. */
+export interface OperateTask {
+  readonly id: string;
+  readonly action: 'unblock' | 'reinstate' | 'cancel' | 'waive';
+  readonly reason: string;
+}
+
+export function decideOperateTask(state: State, { id, action, reason }: OperateTask, rules: Rules): Outcome<null> {
+  const task = state.tasks.get(id);
+  if (task === undefined) return refuseUnknownTask(id);
+  if (reason.trim() === '')
+    return refusal('no-reason', `to ${action} a task needs a reason`, 'Say why: it is recorded.');
+  switch (action) {
+    case 'unblock':
+      return decideUnblock(task, reason, rules);
+    case 'reinstate':
+      return decided(reinstate(task, reason), null);
+    case 'cancel':
+      return decideCancel(state, task, reason);
+    case 'waive':
+      return decideWaive(task, reason);
+  }
+}
+
+function decideUnblock(task: Task, reason: string, rules: Rules): Outcome<null> {
+  if (isCancelled(task)) return refuseCancelled(task);
+  if (task.blocked === null)
+    return refusal('not-blocked', `task ${task.id} is not blocked`, `See it: baton task show ${task.id}`);
+  return decided(returnFromBlocked(task, { cause: 'unblocked', reason }, rules), null);
+}
+
+/** Only reinstating ends it. What follows from it, the engine adds in the same commit: see `on-cancelled`. */
+function decideCancel(state: State, task: Task, reason: string): Outcome<null> {
+  if (isCancelled(task)) return decided([], null);
+  if (task.phase === 'COMPLETED')
+    return refusal('completed', `task ${task.id} is completed`, 'There is nothing to cancel.');
+  if (isLanding(state, task))
+    return refusal(
+      'merging',
+      `task ${task.id} is being merged: its merge commit is on record`,
+      `See how it ends: baton task show ${task.id}`,
+    );
+  const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', reason);
+  return decided(
+    [...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })],
+    null,
+  );
+}
+
+/** An operator answers for the missing record, and for gates that were not passed: the waiver stays in the ledger. */
+function decideWaive(task: Task, reason: string): Outcome<null> {
+  if (task.phase === 'COMPLETED') return decided([], null);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
+  const waived = event('WritebackWaived', { task_id: task.id, reason });
+  return decided([waived, ...completionEvents(task, null, { cause: 'waived', reason: `waived: ${reason}` })], null);
+}

@@ -1,0 +1,164 @@
+import { isClaimable, isClosable } from './claim-task.ts';
+import { dependantsOf } from '../dependants.ts';
+import type { RecordedEvent } from '../event.ts';
+import { compareUrgency, createQueue, type QueuePosition, type ReadyQueue } from './ready-queue.ts';
+import { rulesInForce, type Rules } from '../rules.ts';
+import type { State } from '../state.ts';
+import type { Task } from './task.ts';
+
+/**
+ * The tasks that somebody could claim now, in the order in which they should be: those on the longest remaining chain first, then
+ * by priority (the larger number first), then by age. Kept beside the state, entry by entry, so that asking costs nothing even
+ * where there are a hundred thousand tasks.
+ */
+export interface ReadyTasks {
+  /**
+   * Follows the state: call it with each entry after it was folded in, or after it was taken back. It only marks what may no
+   * longer be right; the state says what is.
+   */
+  note(state: State, recorded: RecordedEvent): void;
+  /** The most urgent tasks; with a role, of those that wait for it or for nobody in particular. */
+  first(state: State, count: number, role?: string): readonly Task[];
+  /** The completed tasks that a role has yet to close. They are nobody's next work: only who asks for that role, or for these, gets them. */
+  closing(state: State, count: number): readonly Task[];
+  /** Whether any of all these tasks belongs to a workflow that was started with this runbook. */
+  hasRunbook(state: State, sha256: string): boolean;
+}
+
+export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
+  /** Length of the longest chain of open tasks that starts here; a task alone is 1. */
+  const chains = new Map<string, number>();
+  const queue = createQueue();
+  const closing = createQueue();
+  /** The same places once more, by the role that they wait for: nobody searches through the work of others. */
+  const ofRole = new Map<string | null, ReadyQueue>();
+  /** How many places there are of each runbook. */
+  const ofRunbook = new Map<string, number>();
+  /** Tasks whose chain, or whose place, may no longer be right. */
+  const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
+
+  return {
+    note(current, { type, data }) {
+      // Whether CI is waited for is up to the rules: what waits there may be claimable now, or not any more.
+      if (type === 'RunbookAdopted')
+        for (const task of current.tasks.values()) if (task.phase === 'CI_PENDING') stale.places.add(task.id);
+      const id = 'task_id' in data ? data.task_id : undefined;
+      if (id === undefined || id === null) return;
+      stale.places.add(id);
+      if (type === 'TaskCreated') markChains(id, ...data.after);
+      if (type === 'DependencyAdded') markChains(id, data.after);
+      if (type !== 'PhaseMoved' || (data.from === 'COMPLETED') === (data.to === 'COMPLETED')) return;
+      markChains(id);
+      for (const dependant of dependantsOf(current, id)) stale.places.add(dependant);
+    },
+    first(current, count, role) {
+      settleChains(current);
+      settlePlaces(current);
+      const places = role === undefined ? queue.first(count) : firstOf(role, count);
+      return places.flatMap(({ id }) => current.tasks.get(id) ?? []);
+    },
+    closing(current, count) {
+      settleChains(current);
+      settlePlaces(current);
+      return closing.first(count).flatMap(({ id }) => current.tasks.get(id) ?? []);
+    },
+    hasRunbook(current, sha256) {
+      settleChains(current);
+      settlePlaces(current);
+      return (ofRunbook.get(sha256) ?? 0) > 0;
+    },
+  };
+
+  function firstOf(role: string, count: number): readonly QueuePosition[] {
+    const [own = [], anybodys = []] = [role, null].map((each) => ofRole.get(each)?.first(count));
+    return own.length === 0 ? anybodys : [...own, ...anybodys].sort(compareUrgency).slice(0, count);
+  }
+
+  function markChains(...ids: readonly string[]): void {
+    for (const id of ids) stale.chains.add(id);
+  }
+
+  /** Newest first: a task's dependants are mostly younger than itself, so each chain is looked at once. */
+  function settleChains(current: State): void {
+    if (stale.chains.size === 0) return;
+    const waiting: Task[] = [];
+    for (const id of stale.chains) {
+      const task = current.tasks.get(id);
+      if (task === undefined) chains.delete(id);
+      else waiting.push(task);
+    }
+    waiting.sort((a, b) => a.n - b.n);
+    stale.chains.clear();
+    for (let task = waiting.pop(); task !== undefined; task = waiting.pop()) {
+      stale.places.add(task.id);
+      const chain = chainOf(current, task);
+      if (chains.get(task.id) === chain) continue;
+      chains.set(task.id, chain);
+      for (const before of task.after) insertByAge(waiting, current.tasks.get(before));
+    }
+  }
+
+  function chainOf(current: State, task: Task): number {
+    if (task.phase === 'COMPLETED') return 0;
+    let longest = 0;
+    for (const dependant of dependantsOf(current, task.id)) longest = Math.max(longest, chains.get(dependant) ?? 0);
+    return longest + 1;
+  }
+
+  function settlePlaces(current: State): void {
+    if (stale.places.size === 0) return;
+    const out: QueuePosition[] = [];
+    const put: QueuePosition[] = [];
+    for (const id of stale.places) {
+      const old = queue.find(id) ?? closing.find(id);
+      const place = placeOf(current, id);
+      if (old !== undefined && place !== undefined && isSamePlace(old, place)) continue;
+      if (old !== undefined) out.push(old);
+      if (place !== undefined) put.push(place);
+    }
+    stale.places.clear();
+    const isOpen = ({ chain }: QueuePosition): boolean => chain > 0;
+    countRunbooks(out, -1);
+    countRunbooks(put, 1);
+    queue.change(out.filter(isOpen), put.filter(isOpen));
+    const isClosed = ({ chain }: QueuePosition): boolean => chain === 0;
+    closing.change(out.filter(isClosed), put.filter(isClosed));
+    for (const role of new Set([...out, ...put].map((place) => place.role))) {
+      const known = ofRole.get(role) ?? createQueue();
+      ofRole.set(role, known);
+      const isOfRole = (place: QueuePosition): boolean => place.role === role;
+      known.change(out.filter(isOfRole), put.filter(isOfRole));
+    }
+  }
+
+  function countRunbooks(places: readonly QueuePosition[], by: number): void {
+    for (const { runbook } of places) if (runbook) ofRunbook.set(runbook, (ofRunbook.get(runbook) ?? 0) + by);
+  }
+
+  function placeOf(current: State, id: string): QueuePosition | undefined {
+    const task = current.tasks.get(id);
+    if (task === undefined) return undefined;
+    const { n, priority, nextRole: role } = task;
+    const { runbook } = task.flow;
+    // The chain of what is completed has no length.
+    if (isClosable(task)) return { id, n, priority, chain: 0, role, runbook };
+    if (!isClaimable(current, task, rulesInForce(current, rules))) return undefined;
+    return { id, n, priority, chain: chains.get(id) ?? 1, role, runbook };
+  }
+}
+
+function isSamePlace(one: QueuePosition, other: QueuePosition): boolean {
+  return compareUrgency(one, other) === 0 && one.role === other.role && one.runbook === other.runbook;
+}
+
+function insertByAge(waiting: Task[], task: Task | undefined): void {
+  if (task === undefined) return;
+  let low = 0;
+  let high = waiting.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((waiting[middle]?.n ?? 0) < task.n) low = middle + 1;
+    else high = middle;
+  }
+  if (waiting[low]?.id !== task.id) waiting.splice(low, 0, task);
+}

@@ -1,0 +1,123 @@
+import type { Phase } from '../../protocol/phase.ts';
+import type { Caller } from '../caller.ts';
+import { checkClaim } from '../caller.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { endClaim, phaseMovedEvent } from './end-claim.ts';
+import { event } from '../event.ts';
+import { isApproval } from './judged-phase.ts';
+import { checkMayJudge } from './judging.ts';
+import { decided, refusal, type Outcome } from '../outcome.ts';
+import { refuseMissing } from './owed.ts';
+import { principalOf } from '../principal.ts';
+import type { Rules } from '../rules.ts';
+import type { State } from '../state.ts';
+import { writebackRecords, type HeldHandoff, type Task } from './task.ts';
+import { refuseBlocked, refuseCompleted } from './update-task.ts';
+import { needsCommit, checkGates, checkWriteback, type RuleCheck } from './writeback.ts';
+
+/** A handoff that was parsed, and whose edge was found. */
+export interface SendHandoff {
+  readonly handoffId: string;
+  readonly taskId: string;
+  readonly from: string;
+  readonly to: string | null;
+  /** The role that `from` is the name of. */
+  readonly senderRole: string | null;
+  readonly phase: Phase | null;
+  readonly nextRole: string | null;
+  readonly xml: string;
+}
+
+/** Under a claim a handoff waits for the session's end; an operator's takes effect at once. */
+export function decideSendHandoff(
+  state: State,
+  command: SendHandoff,
+  caller: Caller,
+  rules: Rules,
+): Outcome<{ readonly held: boolean }> {
+  const task = state.tasks.get(command.taskId);
+  if (task === undefined) return refuseUnknownTask(command.taskId);
+  const handoff: HeldHandoff = {
+    handoff_id: command.handoffId,
+    task_id: task.id,
+    from: command.from,
+    to: command.to,
+    phase: command.phase,
+    next_role: command.nextRole,
+    xml: command.xml,
+  };
+  if (caller.kind === 'operator') return deliverByOperator(state, task, handoff, command.senderRole, caller, rules);
+  if (caller.kind !== 'session')
+    return refusal('no-claim', 'only the holder of a claim hands work on', 'Claim the task first.');
+  const held = checkClaim(task, caller);
+  if (!held.ok) return held;
+  if (held.claim.role === null || held.claim.role !== command.senderRole) {
+    const message = `this session plays ${held.claim.role ?? 'no role'}, and cannot send as ${command.from}`;
+    return refusal('wrong-sender', message, 'Claim the task with the role that you play: --role');
+  }
+  if (leavesCompleted(task, handoff)) return refuseCompleted(task);
+  const judge = checkHandoffApprover(state, task, handoff, held.claim.principal, rules);
+  if (!judge.ok) return judge;
+  const earlier = held.claim.handoff;
+  const replaced = earlier === null ? [] : [event('HandoffDropped', { ...earlier, reason: 'another was sent' })];
+  return decided([...replaced, event('HandoffHeld', handoff)], { held: true });
+}
+
+/** The agent learns at once that it cannot approve, and not only when its session ends; what a gate stops is refused there. */
+function checkHandoffApprover(
+  state: State,
+  task: Task,
+  handoff: HeldHandoff,
+  principal: string,
+  rules: Rules,
+): Outcome<null> {
+  const to = handoffPhase(task, handoff);
+  const isVerdict = to !== null && isApproval(task.phase, to) && checkGates(task, to, rules).ok;
+  return isVerdict ? checkMayJudge(state, task, principal, rules) : decided([], null);
+}
+
+/** About a completed task a handoff can say that it is closed, that it is not yet, or that closing it failed. */
+function leavesCompleted(task: Task, { phase }: HeldHandoff): boolean {
+  return task.phase === 'COMPLETED' && phase !== null && phase !== 'COMPLETED' && phase !== 'BLOCKED';
+}
+
+/** The phase that a handoff leads to; null where it moves nothing. A completed task stays so, even where closing it failed. */
+export function handoffPhase(task: Task, { phase }: HeldHandoff): Phase | null {
+  return task.phase === 'COMPLETED' && phase !== 'COMPLETED' ? null : phase;
+}
+
+/** An operator speaks for agents that Baton did not start; the turns, the writeback and the gates are the same for them. */
+function deliverByOperator(
+  state: State,
+  task: Task,
+  handoff: HeldHandoff,
+  senderRole: string | null,
+  caller: Caller,
+  rules: Rules,
+): Outcome<{ readonly held: boolean }> {
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
+  if (leavesCompleted(task, handoff)) return refuseCompleted(task);
+  const turn = task.claim?.role ?? task.nextRole;
+  if (turn !== null && turn !== senderRole) {
+    const message = `it is the turn of the role ${turn}, and ${handoff.from} is not`;
+    return refusal('out-of-turn', message, `See it: baton task show ${task.id}`);
+  }
+  const to = handoffPhase(task, handoff);
+  const delivered = event('HandoffDelivered', handoff);
+  if (to === null) return decided([delivered], { held: false });
+  if (needsCommit(task, to, rules) && task.flow.head === null && writebackRecords(task).length === 0)
+    return refuseMissing(['thought_record']);
+  const written: RuleCheck = to === 'COMPLETED' && task.phase !== to ? checkWriteback(task, null) : { ok: true };
+  const passed = written.ok ? checkGates(task, to, rules) : written;
+  if (!passed.ok) return passed;
+  const judge = checkHandoffApprover(state, task, handoff, principalOf(state, caller), rules);
+  if (!judge.ok) return judge;
+  const ended = task.claim === null ? [] : endClaim(task, task.claim, 'completed', 'handed on by an operator');
+  const moved = phaseMovedEvent(
+    task,
+    to,
+    { cause: 'handoff', reason: `handoff from ${handoff.from}` },
+    handoff.next_role,
+  );
+  return decided([delivered, ...ended, moved], { held: false });
+}

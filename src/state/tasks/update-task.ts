@@ -1,0 +1,165 @@
+import type { TaskUpdate } from '../../protocol/task-update.ts';
+import type { Caller } from '../caller.ts';
+import { checkClaim } from '../caller.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { abandonClaim, endClaim, phaseMovedEvent, type MoveReason } from './end-claim.ts';
+import type { Event } from '../event.ts';
+import { event } from '../event.ts';
+import { evolveTask } from './evolve-task.ts';
+import { isApproval } from './judged-phase.ts';
+import { checkMayJudge, checkRoleTurn } from './judging.ts';
+import { decided, refusal, type Outcome } from '../outcome.ts';
+import { principalOf } from '../principal.ts';
+import type { Rules } from '../rules.ts';
+import type { State } from '../state.ts';
+import { isCancelled, taskStatus, type Claim, type Status, type Task } from './task.ts';
+import { hasWriteback, checkGates, checkWriteback } from './writeback.ts';
+
+/** The status afterwards. It is derived, so it is not always the one that was asked for. */
+export type UpdateOutcome = Outcome<{ readonly status: Status }>;
+
+/** What a worker, or an operator, says about a task: how far it is, that it is stuck, given back, or done. */
+export function decideUpdateTask(state: State, update: TaskUpdate, caller: Caller, rules: Rules): UpdateOutcome {
+  const task = state.tasks.get(update.task_id);
+  if (task === undefined) return refuseUnknownTask(update.task_id);
+  const held = findClaim(task, caller);
+  if (!held.ok) return held;
+  const claim = held.answer;
+  const told = progressEvents(task, claim, update);
+  switch (update.status) {
+    case 'done':
+      if (isMeasured(state, caller)) return ONLY_BY_EXIT;
+      return finishAsCaller(state, task, claim, caller, rules, told);
+    case 'blocked':
+      return blockTask(task, claim, update.notes ?? '', told);
+    case 'todo':
+      return returnTask(task, claim, update.notes ?? null, told);
+    case 'in_progress':
+      return recordProgress(task, claim, told);
+  }
+}
+
+/** A session that Baton started is measured when it ends: its exit signal is the only way to say that its work is done. */
+export function isMeasured({ sessions }: State, caller: Caller): boolean {
+  return caller.kind === 'session' && sessions.get(caller.sessionId)?.prepared !== undefined;
+}
+
+export const ONLY_BY_EXIT = refusal(
+  'missing',
+  'cannot complete: missing exit signal',
+  'This session was started with a mission. Record and hand in your work, then run: baton emit exit',
+);
+
+/** The claim that a session writes under; for operators, none. */
+export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
+  if (caller.kind === 'operator') return decided([], null);
+  if (caller.kind !== 'session')
+    return refusal('no-claim', `task ${task.id} is not yours`, `Claim it: baton task claim ${task.id}`);
+  const held = checkClaim(task, caller);
+  return held.ok ? decided([], held.claim) : held;
+}
+
+/** The ledger holds whole numbers only, and nobody needs half a per cent. */
+function progressEvents(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
+  if (progress === undefined && notes === undefined) return [];
+  const whole = progress === undefined ? null : Math.round(progress);
+  const told = { task_id: task.id, epoch: claim?.epoch ?? null, progress: whole, notes: notes ?? null };
+  return [event('TaskProgressed', told)];
+}
+
+/** Done, for a caller: out of review that is an approval, which an author cannot give. */
+export function finishAsCaller(
+  state: State,
+  task: Task,
+  claim: Claim | null,
+  caller: Caller,
+  rules: Rules,
+  told: readonly Event[],
+): UpdateOutcome {
+  const finished = finishTask(task, claim, rules, told);
+  if (!finished.ok || !isApproval(task.phase, 'COMPLETED')) return finished;
+  const turn = claim === null ? decided([], null) : checkRoleTurn(task, claim.role);
+  const judge = turn.ok ? checkMayJudge(state, task, principalOf(state, caller), rules) : turn;
+  return judge.ok ? finished : judge;
+}
+
+/** Done: the record is there, the gates are passed, the claim ends and the task is COMPLETED, in one transaction. */
+export function finishTask(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): UpdateOutcome {
+  if (task.phase === 'COMPLETED') return updated(task, []);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
+  const written = checkWriteback(task, claim);
+  if (!written.ok) return written;
+  const passed = checkGates(task, 'COMPLETED', rules);
+  if (!passed.ok) return passed;
+  return updated(task, [
+    ...told,
+    ...completionEvents(task, claim, {
+      cause: 'completed',
+      reason: claim === null ? 'completed by an operator' : 'done',
+    }),
+  ]);
+}
+
+/**
+ * The entries of a completion. An operator, who comes without a claim, ends that of whoever is still at it: as completed where
+ * the record was made under it, and as revoked where it was not.
+ */
+export function completionEvents(task: Task, claim: Claim | null, why: MoveReason): Event[] {
+  const done = phaseMovedEvent(task, 'COMPLETED', why, null);
+  if (claim !== null) return [...endClaim(task, claim, 'completed', null), done];
+  if (task.claim === null) return [done];
+  const how = hasWriteback(task, task.claim) ? 'completed' : 'revoked';
+  return [...endClaim(task, task.claim, how, why.reason), done];
+}
+
+function blockTask(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): UpdateOutcome {
+  if (task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (isCancelled(task)) return refuseCancelled(task);
+  if (task.phase === 'BLOCKED') return updated(task, told);
+  const live = claim ?? task.claim;
+  const ended = live === null ? [] : endClaim(task, live, 'blocked', reason);
+  return updated(task, [...told, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
+}
+
+/** The holder returns the task; an operator takes it from the holder. */
+function returnTask(task: Task, claim: Claim | null, reason: string | null, told: readonly Event[]): UpdateOutcome {
+  if (claim !== null) return updated(task, [...told, ...abandonClaim(task, claim, 'released', reason)]);
+  if (task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
+  const revoked = task.claim === null ? [] : abandonClaim(task, task.claim, 'revoked', reason);
+  return updated(task, [...told, ...revoked]);
+}
+
+function recordProgress(task: Task, claim: Claim | null, told: readonly Event[]): UpdateOutcome {
+  if (claim === null && task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (claim === null && task.phase === 'BLOCKED') return refuseBlocked(task);
+  return updated(task, told);
+}
+
+function updated(task: Task, events: readonly Event[]): UpdateOutcome {
+  const after = events.reduce((before, each) => evolveTask(before, { ...each, seq: 0, at: '' }), task);
+  return decided(events, { status: taskStatus(after) });
+}
+
+export function refuseCompleted({ id }: Task): ReturnType<typeof refusal> {
+  return refusal('completed', `task ${id} is completed`, 'Reinstate it first: a thought record with status todo.');
+}
+
+export function refuseBlocked(task: Task): ReturnType<typeof refusal> {
+  if (isCancelled(task)) return refuseCancelled(task);
+  const { id, blocked } = task;
+  return refusal(
+    'blocked',
+    `task ${id} is blocked: ${blocked?.reason ?? ''}`,
+    `First: baton task unblock ${id} --reason "…"`,
+  );
+}
+
+/** Only reinstating ends a cancellation. */
+export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusal> {
+  return refusal(
+    'cancelled',
+    `task ${id} is ${blocked?.reason ?? 'cancelled'}`,
+    `To take it up again: baton task reinstate ${id} --reason "…"`,
+  );
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { retryWhileFull } from './disk-room.ts';
+
+const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+
+it('repeats a write until there is room, and reports the wait once', async () => {
+  let left = 2;
+  const waits: unknown[] = [];
+  const write = (): void => {
+    if (left-- > 0) throw full;
+  };
+  expect(await retryWhileFull(write, { isWanted: () => true, onWait: (error) => waits.push(error) })).toBe(true);
+  expect(waits).toEqual([full]);
+});
+
+it('gives up when nobody wants the file any more', async () => {
+  const write = (): never => {
+    throw full;
+  };
+  expect(await retryWhileFull(write, { isWanted: () => false })).toBe(false);
+});
+
+it('passes other errors on', async () => {
+  const write = (): never => {
+    throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+  };
+  await expect(retryWhileFull(write, { isWanted: () => true })).rejects.toThrow('EACCES');
+});

@@ -1,0 +1,102 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { KEEPABLE } from '../api/outbox.ts';
+import type { DaemonConnection } from './daemon-connection.ts';
+import { respondJson, BAD_TOKEN, readBody, respondError, TOO_LARGE } from './hooks/hook-server.ts';
+import { isFinalSignal } from './outbox-signal.ts';
+
+export interface ForwardOptions {
+  readonly line: DaemonConnection;
+  /** For calls without a key of their own. */
+  readonly newKey: () => string;
+  /** Before it is answered: the agent has signalled, asked something that we do not look into, or said anything at all. */
+  readonly onForwarded: (what: 'signal' | 'unseen' | 'anything') => void;
+}
+
+/**
+ * Passes what the agent says on to the daemon, as bytes. What says something and reaches nobody is kept, and answered so: an agent never
+ * has to say it again. Tokens that are not the agent's own are for the daemon to judge, and nothing of theirs is kept.
+ */
+export async function forwardRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { line, newKey, onForwarded: onSaid }: ForwardOptions,
+  isOwn: boolean,
+): Promise<void> {
+  const operation = (request.url ?? '').slice('/v1/'.length);
+  if (isOwn) onSaid(request.url === '/mcp' ? 'unseen' : 'anything');
+  if (!isOwn || request.method !== 'POST' || !KEEPABLE.has(operation)) {
+    return forwardStream(request, response, line, isOwn);
+  }
+  const body = await readBody(request, MAX_BODY_BYTES);
+  if (body === undefined) return respondError(response, TOO_LARGE);
+  const { authorization = '', 'idempotency-key': key, 'baton-project-path': path } = request.headers;
+  const input = body.toString('utf8');
+  const said = await line.send({
+    operation,
+    input,
+    token: authorization.slice(7).trim(),
+    key: typeof key === 'string' ? key : newKey(),
+    headers: without(request.headers, CONNECTION_HEADERS),
+    ...(typeof path === 'string' ? { projectPath: decoded(path) } : {}),
+  });
+  const isHeard = said.ok || said.error.code === 'kept';
+  if (isHeard && isFinalSignal(operation, input)) onSaid('signal');
+  if (said.ok) respondJson(response, 200, said);
+  else respondError(response, said.error);
+}
+
+/** The daemon's own limit; it refuses what is larger. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Both ways as it comes: calls that wait, streams of events, MCP. */
+async function forwardStream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  line: DaemonConnection,
+  isOwn: boolean,
+): Promise<void> {
+  const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
+  if (request.method === 'POST' && body === undefined) return respondError(response, TOO_LARGE);
+  const from = await line.openStream({
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    headers: without(request.headers, CONNECTION_HEADERS),
+    ...(body === undefined ? {} : { body }),
+  });
+  if (from === undefined) return respondError(response, isOwn ? FORWARD_AWAY : BAD_TOKEN);
+  if (response.destroyed) return void from.destroy();
+  response.writeHead(from.statusCode ?? 502, without(from.headers, RESPONSE_HEADERS));
+  response.flushHeaders();
+  from.pipe(response);
+  from.once('error', () => response.destroy());
+  response.once('close', () => from.destroy());
+}
+
+/** What is about the connection, and not about what was said over it. */
+const CONNECTION_HEADERS = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+  'expect',
+]);
+const RESPONSE_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+
+function without(headers: IncomingHttpHeaders, names: ReadonlySet<string>): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)));
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+const FORWARD_AWAY = {
+  code: 'daemon-away',
+  message: 'the daemon is away, and this needs its answer',
+  hint: 'Go on with other work, and ask again in a moment.',
+} as const;

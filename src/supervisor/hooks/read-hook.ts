@@ -1,0 +1,68 @@
+import { AGENT_ERRORS } from '../../protocol/run-plan.ts';
+import type { AgentReport } from '../contract.ts';
+import { classifyAgentError, parseResetTime } from './agent-errors.ts';
+
+/** What a hook other than Stop says about the agent. */
+export type HookReport =
+  | { readonly kind: 'progress' }
+  | { readonly kind: 'report'; readonly report: AgentReport }
+  | { readonly kind: 'failure'; readonly report: Extract<AgentReport, { kind: 'errored' }>; readonly isSure: boolean }
+  | { readonly kind: 'nothing' };
+
+/** Reads a hook's input, in the names and fields of Claude Code; what it does not know says nothing. */
+export function parseHook(name: string, input: Uint8Array): HookReport {
+  const fields = parse(input);
+  switch (name) {
+    case 'post-tool-use':
+      return { kind: 'progress' };
+    case 'notification':
+      return readNotification(fields);
+    case 'permission-request':
+      return readPermission(fields);
+    case 'stop-failure':
+      return readFailure(fields);
+    default:
+      return { kind: 'nothing' };
+  }
+}
+
+function readNotification({ notification_type: type, message }: Fields): HookReport {
+  if (type === 'idle_prompt') return { kind: 'report', report: { kind: 'idle', why: 'waiting' } };
+  if (type !== 'permission_prompt' && type !== 'elicitation_dialog') return { kind: 'nothing' };
+  const prompt = typeof message === 'string' ? message : 'The agent asks for permission.';
+  return { kind: 'report', report: { kind: 'prompted', prompt: prompt.slice(0, MAX_CHARACTERS) } };
+}
+
+/** The client goes on without the tool: whoever is asked may tell it more. */
+function readPermission({ tool_name: tool, tool_input: input }: Fields): HookReport {
+  const what = `May I use ${typeof tool === 'string' ? tool : 'a tool'}? ${JSON.stringify(input ?? {})}`;
+  return { kind: 'report', report: { kind: 'prompted', prompt: what.slice(0, MAX_CHARACTERS) } };
+}
+
+function readFailure({ error, error_details: details, message, reset_at }: Fields): HookReport {
+  const kind = classifyAgentError(error);
+  // The kind is told beside the message; what is said twice is told once.
+  const texts = new Set([error, details, message].filter((text) => typeof text === 'string' && text !== kind));
+  const text = [...texts].join(': ').slice(0, MAX_CHARACTERS);
+  const report = {
+    kind: 'errored',
+    // By the client's own code for it, never by what else it says.
+    error: kind,
+    message: text,
+    reset_at: parseResetTime(reset_at),
+  } as const;
+  return { kind: 'failure', report, isSure: AGENT_ERRORS.some((each) => each === error) };
+}
+
+const MAX_CHARACTERS = 4000;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parse(input: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(input));
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

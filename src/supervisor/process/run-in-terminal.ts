@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { readProcessName } from '../../api/process-identity.ts';
+import { dropTerminalVariables } from './about-terminal.ts';
+import { childEnvironment, fillUrl, environmentMark } from './child.ts';
+import type { AgentReport, Exit, filesIn, Launch, Running } from '../contract.ts';
+import type { AgentHost } from '../agent-host.ts';
+import { endProcesses } from './process-tree.ts';
+import type { TerminalEnd, AttachedTerminal, TerminalSession } from './terminal.ts';
+
+export interface TerminalSupervision {
+  readonly launch: Launch;
+  readonly files: ReturnType<typeof filesIn>;
+  readonly agent: AgentHost;
+  readonly line: TerminalSession;
+  readonly port: number;
+  /** Writes down that it runs. */
+  readonly announce: (running: Running) => Promise<void>;
+}
+
+type DetachReason = Extract<AgentReport, { kind: 'detached' }>['how'];
+
+/**
+ * A process that a person has in their own terminal: their command starts it, since only a process of theirs can have it, and we are its
+ * counterpart all the same. Hooks, calls and the claim are here; when they leave, or are gone in whatever way, everything that was
+ * started goes too, and Baton has the conversation back.
+ */
+export async function superviseInTerminal({
+  launch,
+  files,
+  agent,
+  line,
+  port,
+  announce,
+}: TerminalSupervision): Promise<Exit> {
+  const { start, kill_after_ms } = launch;
+  const supervisor = readProcessName(process.pid);
+  const running: Running = { start, supervisor, process: NO_PROCESS, port };
+  await announce(running);
+  agent.begin(undefined, running);
+  // No group is ours to end: the person's own command, and their shell, may be in it.
+  const tree = { leader: NO_GROUP, mark: environmentMark(launch) };
+  const ended = Promise.withResolvers<'ended'>();
+  agent.onEnd(async () => {
+    await endProcesses(tree, kill_after_ms);
+    ended.resolve('ended');
+  });
+  const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
+  const guest = await Promise.race([line.arrival, delay(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
+  const gone =
+    typeof guest === 'object' ? await runInTerminal(guest, launch, files, agent, ended.promise, port) : undefined;
+  clearInterval(watching);
+  await agent.onProcessGone();
+  await endProcesses(tree, kill_after_ms);
+  const how = typeof gone === 'object' ? gone.how : gone === 'ended' || guest === 'ended' ? 'ended' : 'absent';
+  await conclude(agent, start, how);
+  if (typeof guest === 'object') guest.close();
+  const code = typeof gone === 'object' && gone.how === 'left' ? gone.code : null;
+  const signal = code === null ? (how === 'absent' ? null : 'SIGHUP') : null;
+  return { start, code: how === 'absent' ? 0 : code, signal, timed_out: false, blocks_used: false, output: null };
+}
+
+const NO_PROCESS = '?/0/?';
+const NO_GROUP = -1;
+const FOLDER_MS = 5000;
+/** Between the moment when the terminal is awaited and the one when it comes lie a few milliseconds. */
+const ARRIVAL_MS = 30_000;
+
+async function runInTerminal(
+  guest: AttachedTerminal,
+  launch: Launch,
+  files: TerminalSupervision['files'],
+  agent: AgentHost,
+  ended: Promise<'ended'>,
+  port: number,
+): Promise<TerminalEnd | 'ended'> {
+  const url = `http://127.0.0.1:${port}`;
+  const ofAgent = childEnvironment(launch, files.bin, url, dropTerminalVariables(process.env));
+  const env = Object.entries({ ...ofAgent, ...guest.env });
+  // On record before it can do anything.
+  await agent.report({ kind: 'attached', start: launch.start, by: guest.by });
+  guest.open({
+    argv: launch.argv.map((word) => fillUrl(word, url)),
+    cwd: launch.cwd,
+    env: Object.fromEntries(env.filter((pair): pair is [string, string] => pair[1] !== undefined)),
+  });
+  agent.onTerminalOpened();
+  return Promise.race([guest.gone, ended]);
+}
+
+async function conclude(agent: AgentHost, start: number, how: DetachReason): Promise<void> {
+  await agent.conclude(null);
+  await agent.report({ kind: 'detached', start, how, talked: agent.hadTurnInTerminal });
+}
+
+async function delay(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms).unref();
+  });
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { renderExitSignal } from '../../protocol/exit-signal.ts';
+import type { Launch } from '../contract.ts';
+import { UNDELIVERED_CODES, type DaemonCall } from '../daemon-connection.ts';
+import type { Reporter } from '../reporter.ts';
+import { sleep } from '../sleep.ts';
+import type { SignalScanner } from './signal-scanner.ts';
+
+/** Exit signals that the agent printed instead of sending them. One is held until the turn or the process ends, then sent in the agent's name. */
+export class PrintedSignals {
+  readonly #launch: Launch;
+  readonly #reporter: Reporter;
+  readonly #speech: SignalScanner;
+  #accepted: string | undefined;
+  /** Neither the daemon nor the outbox could take it. */
+  #unheard: DaemonCall | undefined;
+  #count = 0;
+
+  constructor(launch: Launch, reporter: Reporter, speech: SignalScanner) {
+    this.#launch = launch;
+    this.#reporter = reporter;
+    this.#speech = speech;
+  }
+
+  /** Sends the signal of the turn, if there is one. The stop hook tells the agent why it was refused or did not count. */
+  async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
+    const { finds_exit_signals, agent_token, id, start } = this.#launch;
+    if (!finds_exit_signals) return NOTHING;
+    const found = this.#speech.endTurn(lastWords);
+    const unheard = this.#unheard;
+    if (found.kind === 'none') return unheard === undefined ? NOTHING : this.#send(unheard);
+    this.#unheard = undefined;
+    if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
+    if (found.kind === 'invalid') return { kind: 'refused', message: refusal(found.problem.message) };
+    const input = renderExitSignal(found.signal);
+    // The pipe may bring once more what the hook has brought already.
+    if (input === this.#accepted) return { kind: 'accepted' };
+    const key = `${id}:printed:${start}:${(this.#count += 1)}`;
+    return this.#send({ operation: 'exit_signal', input, token: agent_token, key });
+  }
+
+  /**
+   * Sends the last signal of a process that has gone. The process cannot print it again, so that it is sent until the daemon answers or the outbox has
+   * room for it.
+   */
+  async sendAtExit(): Promise<PrintedSignalResult> {
+    let settled = await this.sendAtTurnEnd();
+    for (let waitMs = FIRST_MS; this.#unheard !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
+      await sleep(waitMs);
+      if (!existsSync(this.#launch.state_dir)) break;
+      settled = await this.#send(this.#unheard);
+    }
+    return settled;
+  }
+
+  async #send(saying: DaemonCall): Promise<PrintedSignalResult> {
+    const answer = await this.#reporter.send(saying);
+    const isUnheard = !answer.ok && UNDELIVERED_CODES.has(answer.error.code);
+    this.#unheard = isUnheard ? saying : undefined;
+    if (!answer.ok && answer.error.code !== 'kept') return { kind: 'refused', message: refusal(answer.error.message) };
+    this.#accepted = saying.input;
+    return { kind: 'accepted' };
+  }
+}
+
+export type PrintedSignalResult =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'accepted' }
+  /** The message is a sentence for the agent. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+const FIRST_MS = 250;
+const LAST_MS = 5000;
+
+const NOTHING: PrintedSignalResult = { kind: 'nothing' };
+
+function refusal(why: string): string {
+  return `The exit signal that you printed was refused: ${why}`;
+}
+
+const NOT_LAST =
+  'The exit signal in your message does not count, because it is quoted or you wrote more after it. Put it at the very end of your last ' +
+  "message (only a closing code fence may follow), or send it: baton emit exit '<json>'";

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { STREAM_READERS } from '../../streams/reader.ts';
+import { scanStream, scanText, type SignalScanner } from './signal-scanner.ts';
+
+const SIGNAL = JSON.stringify({
+  protocol: 'apm2_agent_exit',
+  version: '1.0.0',
+  phase_completed: 'REVIEW',
+  exit_reason: 'completed',
+});
+
+type Client = keyof typeof STREAM_READERS;
+type Line = object;
+
+interface Phrases {
+  readonly says: (text: string) => Line;
+  readonly uses: (input: string) => Line;
+  readonly toolPrints: (text: string) => Line;
+}
+
+/** The same turn in the words of each client. */
+const CLIENTS: Record<Client, Phrases> = {
+  'stream-json': {
+    says: (text) => ({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text }] } }),
+    uses: (input) => ({
+      type: 'assistant',
+      message: { id: 'm', content: [{ type: 'tool_use', id: 't', name: 'Bash', input: { command: input } }] },
+    }),
+    toolPrints: (content) => ({
+      type: 'user',
+      message: { content: [{ type: 'tool_result', tool_use_id: 't', content }] },
+    }),
+  },
+  codex: {
+    says: (text) => ({ type: 'item.completed', item: { id: 'i', type: 'agent_message', text } }),
+    uses: (command) => ({ type: 'item.started', item: { id: 't', type: 'command_execution', command } }),
+    toolPrints: (aggregated_output) => ({
+      type: 'item.completed',
+      item: { id: 't', type: 'command_execution', aggregated_output, status: 'completed' },
+    }),
+  },
+  gemini: {
+    says: (content) => ({ type: 'message', role: 'assistant', content, delta: true }),
+    uses: (command) => ({ type: 'tool_use', tool_id: 't', tool_name: 'shell', parameters: { command } }),
+    toolPrints: (output) => ({ type: 'tool_result', tool_id: 't', status: 'success', output }),
+  },
+};
+
+function play(speech: SignalScanner, lines: readonly Line[]): void {
+  for (const line of lines) speech.push(Buffer.from(`${JSON.stringify(line)}\n`));
+}
+
+describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s', (client) => {
+  const { says, uses, toolPrints } = CLIENTS[client];
+  const speech = (): SignalScanner => scanStream(STREAM_READERS[client], () => {});
+  const kindAfter = (lines: readonly Line[], lastWords?: string): string => {
+    const heard = speech();
+    play(heard, lines);
+    return heard.endTurn(lastWords).kind;
+  };
+
+  it('a signal that ends the last message counts', () => {
+    expect(kindAfter([says('I look around.'), uses('ls'), toolPrints('a'), says(`Done.\n${SIGNAL}`)])).toBe('signal');
+  });
+
+  it('an example in an earlier message of the turn does not count', () => {
+    expect(kindAfter([says(`The format:\n${SIGNAL}`), uses('ls'), toolPrints('a'), says('Done.')])).toBe('early');
+  });
+
+  it('a signal before a tool call does not count, even if no message follows', () => {
+    expect(kindAfter([says(SIGNAL), uses('ls'), toolPrints('a')])).toBe('early');
+  });
+
+  it('a signal that the next message follows does not count', () => {
+    expect(kindAfter([says(`${SIGNAL}\n`), says('I go on now.')])).toBe('early');
+  });
+
+  it('of two signals the last one counts', () => {
+    const blocked = SIGNAL.replace('completed', 'blocked');
+    const heard = speech();
+    play(heard, [says(`${blocked}\n`), says(SIGNAL)]);
+    expect(heard.endTurn()).toMatchObject({ kind: 'signal', signal: { exit_reason: 'completed' } });
+  });
+
+  it("a signal in a tool's input or output is not the agent's", () => {
+    expect(kindAfter([uses(`echo '${SIGNAL}'`), toolPrints(SIGNAL), says('Done.')])).toBe('none');
+  });
+
+  it("the hook's copy of the last message decides over what the pipe has brought", () => {
+    expect(kindAfter([says('I look around.')], `Done.\n${SIGNAL}`)).toBe('signal');
+    expect(kindAfter([says(SIGNAL)], `${SIGNAL}\nI wrote more.`)).toBe('early');
+    expect(kindAfter([says(SIGNAL)], ' ')).toBe('signal');
+  });
+
+  it('the next turn begins without the words of the one before', () => {
+    const heard = speech();
+    play(heard, [says(SIGNAL)]);
+    expect(heard.endTurn().kind).toBe('signal');
+    expect(heard.endTurn().kind).toBe('none');
+    play(heard, [says('Done.')]);
+    expect(heard.endTurn().kind).toBe('none');
+  });
+});
+
+it('a message of Gemini that comes in pieces is joined', () => {
+  const heard = scanStream(STREAM_READERS.gemini, () => {});
+  play(heard, `Done: ${SIGNAL}`.split('').map(CLIENTS.gemini.says));
+  expect(heard.endTurn().kind).toBe('signal');
+});
+
+it('plain output is read to the end of the process, and the last complete signal counts', () => {
+  const heard = scanText();
+  heard.push(Buffer.from(`${SIGNAL}\nCleaning up.\n`));
+  expect(heard.endTurn()).toMatchObject({ kind: 'signal' });
+});

@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import { writeFileAtomically } from '../../api/files.ts';
+import type { TokenUsage, UsageEvent } from '../../streams/stream-event.ts';
+import {
+  closeTurn,
+  EMPTY_TALLY,
+  NOTHING_USED,
+  openTurnUsage,
+  addUsage,
+  addToTally,
+  countTokens,
+  totalUsage,
+  type UsageTally,
+} from '../../streams/tally.ts';
+import { isShortOfResources } from '../disk-room.ts';
+import type { AgentReport } from '../contract.ts';
+
+type UsageReport = Extract<AgentReport, { kind: 'used' }>;
+
+interface StoredUsage {
+  readonly tally: UsageTally;
+  readonly turns: number;
+  readonly waiting: number;
+  readonly model: string | null;
+  readonly conversation: string | null;
+  /** When a turn was last counted; RFC 3339. */
+  readonly countedAt: string | null;
+  /** The largest request of the run. */
+  readonly largest: TokenUsage;
+}
+
+const NOTHING: StoredUsage = {
+  tally: EMPTY_TALLY,
+  turns: 0,
+  waiting: 0,
+  model: null,
+  conversation: null,
+  countedAt: null,
+  largest: NOTHING_USED,
+};
+
+/**
+ * What an agent has used so far, over all its processes: the next one goes on with what the one before left in the agent's folder. What
+ * it uses while nobody has told it anything is counted apart.
+ */
+export class UsageMeter {
+  readonly #path: string;
+  #kept: StoredUsage;
+  #told: string | undefined;
+  #toldTokens: number;
+  #requests = 0;
+  /** The last report left it to the daemon whether it is recorded. */
+  #isUnsettled = false;
+
+  /** The turn that the process before did not live to tell whole is closed, unless somebody can still tell it. */
+  constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
+    this.#path = path;
+    this.#kept = read(path);
+    if (closes) this.closeTurn();
+    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
+  }
+
+  setModel(model: string): void {
+    this.#kept = { ...this.#kept, model };
+  }
+
+  /** A client that counts whole conversations begins at nothing again in a new one. */
+  setConversation(conversation: string): void {
+    const { tally: before, conversation: known } = this.#kept;
+    const isNew = known !== null && known !== conversation;
+    const carried = { ...before, turns: addUsage(before.turns, before.conversation), conversation: NOTHING_USED };
+    this.#kept = { ...this.#kept, conversation, ...(isNew ? { tally: carried } : {}) };
+  }
+
+  add(said: UsageEvent, isWaiting: boolean): void {
+    const before = countTokens(totalUsage(this.#kept.tally));
+    const after = addToTally(this.#kept.tally, said);
+    const spent = Math.max(0, countTokens(totalUsage(after)) - before);
+    const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
+    // A message is counted when it begins: only a turn is counted whole.
+    const countedAt = said.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
+    const request = said.of === 'message' ? after.open[said.id ?? ''] : said.request;
+    this.#kept = { ...this.#kept, tally: after, waiting, countedAt, largest: larger(this.#kept.largest, request) };
+  }
+
+  /** It will not be told whole any more: what its messages said is all that is known. */
+  closeTurn(): void {
+    this.#kept = { ...this.#kept, tally: closeTurn(this.#kept.tally) };
+  }
+
+  /** All of them, so far. */
+  get tokens(): number {
+    return countTokens(totalUsage(this.#kept.tally));
+  }
+
+  get countedAt(): string | null {
+    return this.#kept.countedAt;
+  }
+
+  turnEnded(): void {
+    this.#kept = { ...this.#kept, turns: this.#kept.turns + 1 };
+    this.#requests = 0;
+  }
+
+  /** How many requests are under way, which the client has not counted yet. Each counts as the largest of the run. */
+  setOpenRequests(requests: number): void {
+    this.#requests = requests;
+  }
+
+  /** It has used something that nobody was told of. */
+  get hasUnreportedUsage(): boolean {
+    return countTokens(totalUsage(this.#kept.tally)) !== this.#toldTokens;
+  }
+
+  /** The next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
+  takeReport(isDue = false): UsageReport | undefined {
+    const { turns, waiting, model, conversation, largest } = this.#kept;
+    if (turns === 0 && conversation === null) return undefined;
+    const { input, output, cacheRead, cacheWrite, costMillicents } = totalUsage(this.#kept.tally);
+    // Where it prices nothing at all, everything is for others to price.
+    const lasting = costMillicents === null ? NOTHING_USED : this.#kept.tally.unpriced;
+    const open = addUsage(openTurnUsage(this.#kept.tally), lasting);
+    const used: UsageReport = {
+      kind: 'used',
+      conversation_id: conversation,
+      model,
+      // What goes into a cache costs at least as much as any other input.
+      input_tokens: input + cacheWrite,
+      output_tokens: output,
+      cached_tokens: cacheRead,
+      cost_millicents: costMillicents,
+      turns,
+      waiting_tokens: waiting,
+      open_input_tokens: open.input + open.cacheWrite,
+      open_output_tokens: open.output,
+      open_cached_tokens: open.cacheRead,
+      unpriced_tokens: countTokens(lasting),
+      reserved_input_tokens: (largest.input + largest.cacheWrite) * this.#requests,
+      reserved_output_tokens: largest.output * this.#requests,
+      reserved_cached_tokens: largest.cacheRead * this.#requests,
+    };
+    const text = JSON.stringify(used);
+    if (text === this.#told && !(isDue && this.#isUnsettled)) return undefined;
+    this.#told = text;
+    this.#isUnsettled = !isDue;
+    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
+    this.#keep();
+    return isDue ? { ...used, is_due: true } : used;
+  }
+
+  /** For the next process. A full disk must not keep the daemon, and the budget, from what was used: the next report writes it. */
+  #keep(): void {
+    try {
+      writeFileAtomically(this.#path, JSON.stringify(this.#kept));
+    } catch (error) {
+      if (!isShortOfResources(error)) throw error;
+    }
+  }
+}
+
+function larger(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
+  return b !== undefined && countTokens(b) > countTokens(a) ? { ...b, costMillicents: null } : a;
+}
+
+function read(path: string): StoredUsage {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof value !== 'object' || value === null) return NOTHING;
+    const kept: StoredUsage = { ...NOTHING, ...value };
+    return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
+  } catch {
+    return NOTHING;
+  }
+}
