@@ -2,11 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { Client } from 'pg';
 import { GENESIS, linkDrafts } from '../src/ledger/format/chain.ts';
 import { signCheckpoint } from '../src/ledger/format/checkpoint.ts';
-import { prepareDraft, type PreparedDraft } from '../src/ledger/format/draft.ts';
+import { type PreparedDraft, prepareDraft } from '../src/ledger/format/draft.ts';
 import { Frontier } from '../src/ledger/format/merkle.ts';
-import { nodeSha256, signerOf } from '../src/ledger/writer/node-crypto.ts';
-import { makePostgresDatabase, type PostgresDatabase } from '../src/ledger/postgres/database.ts';
+import { makePostgresDatabase, type PostgresDatabase } from '../src/ledger/postgres/postgres-store.ts';
 import type { Commit, Head, Store } from '../src/ledger/store.ts';
+import { nodeSha256, signerOf } from '../src/ledger/writer/keys.ts';
 import { startPostgres } from '../test/postgres/server.ts';
 import { atLeast, type Benchmark, type Measure } from './measure.ts';
 

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GENESIS, linkDrafts } from '../src/ledger/format/chain.ts';
 import { signCheckpoint } from '../src/ledger/format/checkpoint.ts';
-import { prepareDraft, type Draft } from '../src/ledger/format/draft.ts';
-import type { Ledger } from '../src/ledger/writer/ledger.ts';
-import { nodeVerifier, nodeSha256, signerOf } from '../src/ledger/writer/node-crypto.ts';
-import { openLedger } from '../src/ledger/writer/open-ledger.ts';
-import { OutsideCopyFile } from '../src/ledger/writer/outside-file.ts';
-import { openSqliteStore, WAL_PAGES, type SqliteStore } from '../src/ledger/sqlite/sqlite-store.ts';
+import { type Draft, prepareDraft } from '../src/ledger/format/draft.ts';
+import { openSqliteStore, type SqliteStore, WAL_PAGES } from '../src/ledger/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../src/ledger/verify/verify-ledger.ts';
-import { atLeast, atMost, median, type Benchmark, type Measure } from './measure.ts';
+import { nodeSha256, nodeVerifier, signerOf } from '../src/ledger/writer/keys.ts';
+import { OutsideCopyFile } from '../src/ledger/writer/ledger-files.ts';
+import type { Ledger } from '../src/ledger/writer/ledger.ts';
+import { openLedger } from '../src/ledger/writer/open.ts';
+import { atLeast, atMost, type Benchmark, type Measure, median } from './measure.ts';
 
 /** How many entries the long ledger has; `BATON_BENCH_ENTRIES` makes it shorter for a quick look. */
 const ENTRIES = Number(process.env.BATON_BENCH_ENTRIES ?? 1_000_000);

@@ -7,10 +7,10 @@ import { readDaemonRecord } from '../src/api/state-folder.ts';
 import { main } from '../src/cli/main.ts';
 import { processIo } from '../src/cli/process-io.ts';
 import { followEntries, readHeadSeq } from '../src/cli/run/follow-entries.ts';
-import { fieldsIn, listIn, textIn } from '../src/cli/run/read-fields.ts';
-import { findProcessesByMark } from '../src/effects/processes/reap.ts';
+import { WorkflowStory } from '../src/cli/run/story.ts';
+import { fieldsIn, listIn, textIn } from '../src/cli/run/views.ts';
+import { findProcessesByMark } from '../src/effects/processes/supervised.ts';
 import { gitEnvironment } from '../src/git/run-git.ts';
-import { WorkflowStory } from '../src/cli/run/workflow-story.ts';
 import { DemoScreen } from './demo-screen.ts';
 
 /**

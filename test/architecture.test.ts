@@ -76,7 +76,7 @@ describe('the arrows of the architecture', () => {
     expect(all.filter((file) => /nothing needs you/i.test(read(file)))).toEqual(['src/api/all-clear.ts']);
     expect(all.filter((file) => read(file).includes('judgeAllClear(')).sort()).toEqual([
       'src/api/all-clear.ts',
-      'src/daemon/operations/status-view.ts',
+      'src/daemon/operations/status.ts',
     ]);
   });
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { AgentPlan } from '../protocol/run-plan.ts';
-import type { Adapter, AgentContext, PreparedAgent } from './adapter.ts';
-import type { ClaudeSettings } from './client-hooks.ts';
-import { claudeSettingsFor, CLAUDE_TOOLS } from './settings.ts';
+import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
+import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts';
 
 /**
  * Claude Code, without a terminal: prompts and later messages are lines of its standard input, so that one process holds the whole
@@ -111,3 +110,26 @@ const MCP = {
 function conversation({ isResume, conversation: id }: AgentContext): string[] {
   return isResume && id !== null ? ['--resume', id] : [];
 }
+
+/** The settings of one run: the hooks, and from the user's own settings how they log in. */
+export function claudeSettingsFor(user: UserSetup | undefined): ClaudeSettings {
+  const settings = claudeSettings();
+  const kept = Object.entries(user?.settings ?? {}).filter(([name]) => LOGIN_SETTINGS.has(name));
+  return { ...Object.fromEntries(kept), ...settings, hooks: { ...settings.hooks, PermissionRequest: [PERMISSION] } };
+}
+
+/** What runs without a question. Anything else asks: nobody is there, so the question goes to the supervisor. */
+export const CLAUDE_TOOLS = ['Bash', 'Edit', 'Write', 'NotebookEdit', 'Read', 'WebFetch', 'WebSearch', 'mcp__baton'];
+
+const LOGIN_SETTINGS = new Set([
+  'apiKeyHelper',
+  'awsAuthRefresh',
+  'awsCredentialExport',
+  'env',
+  'forceLoginMethod',
+  'forceLoginOrgUUID',
+  'gcpAuthRefresh',
+]);
+
+/** A person may take a day to answer. Without an answer the tool is refused, never run. */
+const PERMISSION = { hooks: [{ ...httpHook('permission-request'), timeout: 24 * 60 * 60 }] };

@@ -3,8 +3,7 @@ import { allowedEnvironment } from '../protocol/environment.ts';
 import { agentFiles } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, LaunchParts } from './adapter.ts';
 import { claudeAdapter } from './claude.ts';
-import { codexAdapter } from './codex.ts';
-import { hookFlags } from './hook-flags.ts';
+import { codexAdapter, hookFlags } from './codex.ts';
 import { geminiAdapter } from './gemini.ts';
 import { clientVariables, isInteractive, prepareAgent } from './prepare-agent.ts';
 

@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Adapter, AgentContext } from './adapter.ts';
-import { HOLD_MS, stopHookCommand, toolHookCommand } from './stop-hook-command.ts';
-import { hookFlags } from './hook-flags.ts';
+import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
 /**
  * Codex, one process a turn. Everything of ours is on its command line, which counts more than any file: the user's own folder with its
@@ -76,4 +76,51 @@ function flags(model: string | undefined, context: AgentContext): readonly strin
 
 function conversation({ isResume, conversation: id }: AgentContext): string[] {
   return isResume && id !== null ? ['resume', id] : [];
+}
+
+/** Commands by the event that runs them. */
+export interface HookCommands {
+  readonly Stop: string;
+  readonly PreToolUse: string;
+}
+
+/**
+ * The hooks as flags of one run. Codex runs only hooks that the user has trusted, identified by a hash. Baton trusts its own hooks and no others:
+ * `--dangerously-bypass-hook-trust` would let the hooks of any repository run as well.
+ */
+export function hookFlags({ Stop, PreToolUse }: HookCommands): readonly string[] {
+  const trusted = [trust('stop', Stop), trust('pre_tool_use', PreToolUse)];
+  return [
+    '--enable',
+    'hooks',
+    '-c',
+    `hooks.Stop=${hooks(Stop)}`,
+    '-c',
+    `hooks.PreToolUse=${hooks(PreToolUse)}`,
+    '-c',
+    `hooks.state={${trusted.join(',')}}`,
+  ];
+}
+
+function hooks(command: string): string {
+  return `[{hooks=[{type="command",command=${toml(command)},timeout=${HOOK_TIMEOUT_S}}]}]`;
+}
+
+/** A key says where a hook comes from, its event, its group and its place in it: ours is the first that the command line names. */
+function trust(event: string, command: string): string {
+  const key = `/<session-flags>/config.toml:${event}:0:0`;
+  return `${toml(key)}={enabled=true,trusted_hash=${toml(trustedHash(event, command))}}`;
+}
+
+/** As Codex takes it: SHA-256 over the hook as JSON without spaces, the names in order. */
+function trustedHash(event_name: string, command: string): string {
+  const handlers = [{ async: false, command, timeout: HOOK_TIMEOUT_S, type: 'command' }];
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify({ event_name, hooks: handlers }))
+    .digest('hex')}`;
+}
+
+/** A basic string of TOML escapes as JSON does. */
+function toml(text: string): string {
+  return JSON.stringify(text);
 }

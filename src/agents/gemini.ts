@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
-import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './stop-hook-command.ts';
+import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
 /**
  * Gemini CLI, one process a turn. Hooks come from settings files only, and the one for the whole machine must be root's: so each agent has a

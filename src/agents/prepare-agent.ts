@@ -7,10 +7,32 @@ import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.
 import { builtinAdapter } from './builtin/adapter.ts';
 import { claudeAdapter } from './claude.ts';
 import { codexAdapter } from './codex.ts';
-import { commandAdapter } from './command.ts';
 import { geminiAdapter } from './gemini.ts';
 import { scriptedAdapter } from './scripted/adapter.ts';
 import { shellQuote } from './shell-quote.ts';
+
+/**
+ * Any program. It gets what it is told on standard input, where later messages follow, and in a file for those that want it whole;
+ * it speaks through the CLI, MCP or its standard output.
+ */
+export const commandAdapter: Adapter = {
+  runs: (run) => !run.startsWith('builtin:'),
+  prepare: ({ run }, { prompt, start }, { folder }) => {
+    const promptFile = join(folder, `prompt-${start}.md`);
+    return {
+      ok: true,
+      launch: {
+        argv: ['/bin/sh', '-c', run],
+        env: { BATON_START: String(start), ...(prompt === null ? {} : { BATON_PROMPT_FILE: promptFile }) },
+        output: 'text',
+        input: 'text',
+        prompt,
+        finds_exit_signals: true,
+        files: prompt === null ? [] : [{ path: promptFile, content: prompt }],
+      },
+    };
+  },
+};
 
 /** Every kind of client; the first that knows a `run` takes it, and any other text is a command for the shell. */
 const ADAPTERS: readonly Adapter[] = [

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { StoreHealth } from '../protocol/resource-faults.ts';
-import { countAtWork, judgeAllClear, type Proofs } from './all-clear.ts';
 import {
+  countAtWork,
+  judgeAllClear,
+  type Proofs,
   proveAgents,
   proveLoop,
   provePeople,
@@ -10,7 +12,7 @@ import {
   type Reason,
   type ReasonKind,
   type UnservedTask,
-} from './proofs.ts';
+} from './all-clear.ts';
 
 const WRITABLE: StoreHealth = { writable: true };
 const FULL: StoreHealth = {

@@ -1,8 +1,26 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /** Writes a file so that a reader, and a crash, sees the old or the new text and never a part of it. */
 export function writeFileAtomically(path: string, text: string): void {
   const draft = `${path}.draft`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });
   renameSync(draft, path);
+}
+
+/** The names in a folder; none if it cannot be read. */
+export function listFolderIfPresent(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The text of a file; empty if it cannot be read. */
+export function readFileIfPresent(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makePass, needsPass, removeOldPasses, consumePass } from './operator-pass.ts';
-import { readProcessIdentity } from './process-identity.ts';
+import { consumePass, makePass, needsPass, removeOldPasses } from './operator-pass.ts';
+import { readProcessIdentity } from './processes.ts';
 
 let stateDir: string;
 beforeEach(() => {

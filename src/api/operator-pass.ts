@@ -4,15 +4,15 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
   symlinkSync,
-  readdirSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { readProcessIdentity } from './process-identity.ts';
+import { readProcessIdentity } from './processes.ts';
 import { makeFolder, stateFiles } from './state-folder.ts';
 
 /**

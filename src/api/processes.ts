@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { isShortage } from '../protocol/shortage.ts';
+import { isShortage } from '../protocol/resource-faults.ts';
 
 /** What Linux says about a process in `/proc/PID/stat`. */
 export interface ProcStat {
@@ -78,4 +78,113 @@ export function readBootId(): string | undefined {
     if (isShortage(error)) throw error;
     return undefined;
   }
+}
+
+/**
+ * A process, told apart from every other that had or will have its number: boot, number and start time. Undefined where there is
+ * none, or where this system does not say when it started.
+ */
+export function readProcessIdentity(pid: number): string | undefined {
+  const [boot, stat] = [readBootId(), readProcStat(pid)];
+  return boot === undefined || stat === undefined || !isLiving(stat) ? undefined : `${boot}/${pid}/${stat.started}`;
+}
+
+/** Whether it is known to have ended: another process, or none, has its number now, or the machine was started anew. */
+export function hasEnded(identity: string): boolean {
+  const pid = Number(identity.split('/')[1]);
+  try {
+    return readProcessIdentity(process.pid) !== undefined && readProcessIdentity(pid) !== identity;
+  } catch (error) {
+    // Without a descriptor nothing can be looked at, and nothing is known.
+    if (isShortage(error)) return false;
+    throw error;
+  }
+}
+
+/** The same as a text that is always there: its number alone if it has ended, or if there is no descriptor to look with. */
+export function readProcessName(pid: number): string {
+  const unknown = `?/${pid}/?`;
+  try {
+    return readProcessIdentity(pid) ?? unknown;
+  } catch (error) {
+    if (isShortage(error)) return unknown;
+    throw error;
+  }
+}
+
+/** The processes of this machine, as far as the check for sessions needs them. */
+export interface ProcessTable {
+  /** Undefined if there is no such process. */
+  readonly find: (pid: number) => ProcessLinks | undefined;
+  /** `NAME=value`, each behind a NUL; empty if the process belongs to another user. */
+  readonly environmentOf: (pid: number) => string;
+  /** The words of its command line, each behind a NUL. */
+  readonly commandOf: (pid: number) => string;
+  readonly list: () => readonly number[];
+}
+
+export interface ProcessLinks {
+  readonly parent: number;
+  /** The number of the process that leads its group. */
+  readonly group: number;
+  /** The number of the process that leads its session; 0 if the system does not say. */
+  readonly session: number;
+}
+
+/** Reads each process once: one look at the machine is one table. */
+export function readProcessTable(): ProcessTable {
+  return readProcStat(process.pid) === undefined ? parsePs(runPs()) : memoizeTable(PROC);
+}
+
+const PROC: ProcessTable = {
+  find: readProcStat,
+  environmentOf: (pid) => `\0${readProcFile(pid, 'environ')}`,
+  commandOf: (pid) => `\0${readProcFile(pid, 'cmdline')}`,
+  list: listProcesses,
+};
+
+function memoizeTable(table: ProcessTable): ProcessTable {
+  const once = <T>(read: (pid: number) => T): ((pid: number) => T) => {
+    const known = new Map<number, { readonly value: T }>();
+    return (pid) => {
+      const found = known.get(pid) ?? { value: read(pid) };
+      known.set(pid, found);
+      return found.value;
+    };
+  };
+  return {
+    find: once(table.find),
+    environmentOf: once(table.environmentOf),
+    commandOf: once(table.commandOf),
+    list: table.list,
+  };
+}
+
+/** For systems without /proc: one call for all processes. `-E` adds the environment of those that belong to this user. */
+function runPs(): string {
+  try {
+    // Loaded only where it is needed: it costs every command some milliseconds.
+    return process
+      .getBuiltinModule('node:child_process')
+      .execFileSync('ps', ['-axEww', '-o', 'pid=,ppid=,pgid=,command='], {
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+  } catch {
+    return '';
+  }
+}
+
+/** `ps` prints command line and environment as one text with spaces. */
+export function parsePs(text: string): ProcessTable {
+  const rows = new Map<number, ProcessLinks & { readonly words: string }>();
+  for (const line of text.split('\n')) {
+    const [, pid, parent, group, words = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    if (pid === undefined) continue;
+    const spread = `\0${words.replaceAll(' ', '\0')}\0`;
+    rows.set(Number(pid), { parent: Number(parent), group: Number(group), session: 0, words: spread });
+  }
+  const wordsOf = (pid: number): string => rows.get(pid)?.words ?? '';
+  return { find: (pid) => rows.get(pid), environmentOf: wordsOf, commandOf: wordsOf, list: () => [...rows.keys()] };
 }

@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parsePs, type ProcessTable, readBootId } from './processes.ts';
 import { findSessionAbove, SessionFinder } from './session-above.ts';
-import { readBootId } from './processes.ts';
-import { parsePs, type ProcessTable } from './process-table.ts';
 
 let folder: string;
 let stateDir: string;

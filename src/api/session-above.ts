@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolderIfPresent, readFileIfPresent } from './if-there.ts';
-import { readBootId } from './processes.ts';
-import { readProcessTable, type ProcessTable } from './process-table.ts';
+import type { ApiError } from './answer.ts';
+import { listFolderIfPresent, readFileIfPresent } from './files.ts';
+import { type ProcessTable, readBootId, readProcessTable } from './processes.ts';
 import { stateFiles } from './state-folder.ts';
 
 /** The supervised run that a process belongs to. */
@@ -117,4 +117,16 @@ function isKnown(kind: SessionAbove['kind'], id: string, stateDir: string): bool
 function folderOf(kind: SessionAbove['kind'], stateDir: string): string {
   const { agents, commands } = stateFiles(stateDir);
   return kind === 'agent' ? agents : commands;
+}
+
+/** The refusal for a process inside a session that asks for more rights than the session has. */
+export function belowSessionError({ kind, id }: Pick<SessionAbove, 'kind' | 'id'>): ApiError {
+  const where =
+    kind === 'agent' ? `inside the session of agent ${id}` : `inside the shell command ${id} that Baton runs`;
+  const rights = kind === 'agent' ? "has that session's rights only" : 'has no rights of its own';
+  return {
+    code: 'below-session',
+    message: `this process runs ${where} and ${rights}: it cannot act as the operator or as a worker`,
+    hint: 'A person can do this in a terminal outside the session.',
+  };
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 
@@ -118,3 +118,32 @@ export function readToken(stateDir: string, kind: 'operator' | 'worker', princip
     return undefined;
   }
 }
+
+/**
+ * `baton down` is on record as a file, so that whatever restarts a daemon after a crash leaves a stopped one alone. A daemon that a person
+ * or a command starts removes the file; one that is restarted stops again if it finds it.
+ */
+export function recordDownIntent(stateDir: string): void {
+  try {
+    makeFolder(stateDir);
+    writeFileSync(stateFiles(stateDir).down, `${new Date().toISOString()}\n`, { mode: 0o600 });
+  } catch {
+    // A full disk must not keep anybody from stopping the daemon, which says itself that it stopped as it was asked to.
+  }
+}
+
+export function hasDownIntent(stateDir: string): boolean {
+  return existsSync(stateFiles(stateDir).down);
+}
+
+export function clearDownIntent(stateDir: string): void {
+  rmSync(stateFiles(stateDir).down, { force: true });
+}
+
+/** The name of a principal that a worker token is issued to. It is part of a file name. */
+export function isPrincipalName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/.test(name);
+}
+
+export const PRINCIPAL_EXPECTED =
+  'a principal has 1 to 64 characters (letters, digits, dot, dash, underscore, @), the first a letter or a digit';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
-import type { Answer, ApiError } from '../api/answer.ts';
 import { shellWord } from '../agents/shell-quote.ts';
+import type { Answer, ApiError } from '../api/answer.ts';
 import type { Io, Option } from './command.ts';
 import { printableLines } from './text.ts';
 
@@ -40,4 +40,18 @@ export async function confirm(question: string): Promise<boolean> {
   using prompt = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
   return /^y(?:es)?$/i.test(answer.trim());
+}
+
+/**
+ * Calls an operation that may start a workflow. If nothing says what is checked before a merge, a person at a terminal is asked once, and a
+ * yes is recorded; anybody else gets the refusal, which names both ways out.
+ */
+export async function callAcceptingNoChecks(
+  call: (accept: { readonly accept_no_checks?: true }) => Promise<Answer>,
+  io: Io,
+): Promise<Answer> {
+  const answer = await call({});
+  if (answer.ok || answer.error.code !== 'no-checks' || !io.isTerminal || !isatty(0)) return answer;
+  io.err(`${printableLines(`${answer.error.message}.\n${answer.error.hint}`)}\n`);
+  return (await confirm('Merge without checks from now on?')) ? call({ accept_no_checks: true }) : answer;
 }

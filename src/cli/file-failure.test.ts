@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { describeError, describeFileError } from './file-failure.ts';
+import { describeError, describeFileError } from './problems.ts';
 
 it('says in words why a file cannot be used, and which', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-failure-'));

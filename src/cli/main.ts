@@ -14,7 +14,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   } catch (error) {
     // A full disk, a folder where a file should be: people get the sentence, not the place in our code.
     const { printable } = await import('./text.ts');
-    const { describeError: describeFailure } = await import('./file-failure.ts');
+    const { describeError: describeFailure } = await import('./problems.ts');
     io.err(`Error: ${printable(describeFailure(error))}\n`);
     return EXIT.failed;
   }
@@ -50,7 +50,7 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     io.out(overviewHelp(COMMANDS, first));
     return EXIT.ok;
   }
-  const { findNearest } = await import('../protocol/shape/suggest.ts');
+  const { findNearest } = await import('../protocol/shape/problem.ts');
   const typed = isGroup ? `${first} ${second}` : first;
   const names = COMMANDS.map(({ name }) => name);
   const groups = new Set(names.filter((name) => name.includes(' ')).map((name) => `${name.split(' ', 1)[0]}`));

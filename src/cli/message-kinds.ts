@@ -1,7 +1,8 @@
-import type { JsonSchema } from '../protocol/shape/json-schema.ts';
 import { PROTOCOL_LIMITS } from '../protocol/limits.ts';
-import type { Parsed } from '../protocol/shape/problem.ts';
-import { RUNBOOK_LIMITS } from '../runbook/shape/limits.ts';
+import { didYouMean, type Parsed } from '../protocol/shape/problem.ts';
+import type { JsonSchema } from '../protocol/shape/shape.ts';
+import { RUNBOOK_LIMITS } from '../runbook/shape/fields.ts';
+import { EXIT, type Io } from './command.ts';
 
 /** What `validate` and `schema` need of a dialect, loaded when its name was typed. */
 export interface MessageKind {
@@ -106,7 +107,7 @@ export const MESSAGE_KINDS: Readonly<Record<string, ListedMessageKind>> = {
     limitBytes: RUNBOOK_LIMITS.fileBytes,
     load: async () => {
       const [{ parseRunbook }, { runbookSchema }] = await Promise.all([
-        import('../runbook/check/parse-runbook.ts'),
+        import('../runbook/check/check-runbook.ts'),
         import('../runbook/shape/runbook-shape.ts'),
       ]);
       return { parse: parseRunbook, schema: runbookSchema };
@@ -118,4 +119,12 @@ export const MESSAGE_KIND_NAMES: readonly string[] = Object.keys(MESSAGE_KINDS);
 
 export function findMessageKind(kind: string): ListedMessageKind | undefined {
   return Object.hasOwn(MESSAGE_KINDS, kind) ? MESSAGE_KINDS[kind] : undefined;
+}
+
+export function reportUnknownKind(kind: string, io: Io): number {
+  const hint = didYouMean(kind, MESSAGE_KIND_NAMES);
+  io.err(
+    `Error: unknown kind of message: ${kind}\n${hint === undefined ? '' : `${hint}\n`}Kinds: ${MESSAGE_KIND_NAMES.join(', ')}\n`,
+  );
+  return EXIT.usage;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oneLine } from './one-line.ts';
+import { oneLine } from './text.ts';
 
 it.each([
   ['one', 'one'],

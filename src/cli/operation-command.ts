@@ -1,6 +1,5 @@
 import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
-import type { Argument, CliCommand, ParsedArguments, Io, Option } from './command.ts';
-import { EXIT } from './command.ts';
+import { type Argument, type CliCommand, EXIT, type Io, type Option, type ParsedArguments } from './command.ts';
 import { renderProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
@@ -189,4 +188,18 @@ export function pickOptions(
     if (value !== undefined) picked[field] = value;
   }
   return picked;
+}
+
+/** A person who works alone approves their own change: recorded first, then the command itself is judged with it. */
+export const SELF_APPROVE_OPTION: Option = {
+  name: 'self-approve',
+  value: 'REASON',
+  about: 'Operators only: approve a change of your own; the reason is recorded',
+};
+
+export function selfApprovalCall(taskId: string | undefined, { options }: ParsedArguments): FirstCall | undefined {
+  const reason = options.get(SELF_APPROVE_OPTION.name);
+  if (reason === undefined) return undefined;
+  if (taskId === undefined) return { usage: '--self-approve needs the task: name its ID' };
+  return { operation: 'task_self_approve', input: { task_id: taskId, reason } };
 }

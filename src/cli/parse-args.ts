@@ -1,5 +1,5 @@
-import { findNearest } from '../protocol/shape/suggest.ts';
-import type { CliCommand, ParsedArguments, Option } from './command.ts';
+import { findNearest } from '../protocol/shape/problem.ts';
+import type { CliCommand, Option, ParsedArguments } from './command.ts';
 
 export type ParseResult =
   | { readonly kind: 'given'; readonly given: ParsedArguments }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderCosts } from './render-costs.ts';
+import { renderCosts } from './costs.ts';
 
 const nothing = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_millicents: 0, unpriced_tokens: 0 };
 const times = { work_ms: 3_723_000, wait_ms: 60_000, waiting_tokens: 0 };

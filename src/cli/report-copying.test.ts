@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import type { Answer } from '../api/answer.ts';
-import { reportCopying } from './say-copying.ts';
+import { reportCopying } from './ask.ts';
 
 async function watch(answers: readonly (string | null)[], isTerminal = true): Promise<readonly string[]> {
   const said: string[] = [];

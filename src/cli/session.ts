@@ -1,9 +1,9 @@
-import { printableFields } from './fields.ts';
-import { operationCommand } from './operation-command.ts';
-import { printable } from './text.ts';
+import type { Io, ParsedArguments } from './command.ts';
+import { operationCommand, SELF_APPROVE_OPTION, selfApprovalCall } from './operation-command.ts';
 import { readArgument, readDocumentArgument } from './operation-input.ts';
-import type { Io } from './command.ts';
-import { SELF_APPROVE_OPTION, selfApprovalCall } from './self-approve.ts';
+import { type Fields, fieldsIn, listIn, shortId, textIn } from './run/views.ts';
+import { renderTable } from './table.ts';
+import { printable, printableFields } from './text.ts';
 
 /** What a session sends before it ends, from a file. The daemon reads it, strictly, as its own dialect. */
 export const resultSubmitCommand = operationCommand({
@@ -48,4 +48,192 @@ export const missionShowCommand = operationCommand({
 async function readText(file: string, io: Io): Promise<{ readonly value: string } | { readonly usage: string }> {
   const read = await readArgument(file, io);
   return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
+}
+
+export const handoffListCommand = operationCommand({
+  name: 'handoff list',
+  summary: 'List the handoffs, oldest first',
+  examples: ['baton handoff list', 'baton handoff list W-00001'],
+  args: [{ name: 'TASK', about: 'Only those of this task', optional: true }],
+  operation: 'handoff_list',
+  input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
+  show: (result) => {
+    const rows = listIn(fieldsIn(result)['handoffs']).map((each) => [
+      shortId(textIn(each['handoff_id'])),
+      textIn(each['task_id']),
+      textIn(each['status']),
+      `${textIn(each['from'])} → ${each['to'] === null ? 'workflow-complete' : textIn(each['to'])}`,
+      textIn(each['reason'] ?? ''),
+    ]);
+    return rows.length === 0
+      ? 'No handoffs.\n'
+      : renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
+  },
+});
+
+export const handoffShowCommand = operationCommand({
+  name: 'handoff show',
+  summary: 'Show one handoff as it was sent',
+  examples: ['baton handoff show 5d0e7b41'],
+  args: [{ name: 'ID', about: 'Of the handoff, or the beginning of it' }],
+  operation: 'handoff_show',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: (result) => {
+    const { from, to, status, reason, xml } = fieldsIn(result);
+    const because = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
+    const head = `${textIn(from)} → ${to === null ? 'workflow-complete' : textIn(to)}, ${textIn(status)}${because}`;
+    const lines = [head, '', ...textIn(xml).split('\n')];
+    return lines.map((line) => `${printable(line)}\n`).join('');
+  },
+});
+
+export const thoughtRecordCommand = operationCommand({
+  name: 'thought record',
+  summary: 'Record what was done; no task is completed without a record',
+  examples: ['baton thought record record.json', 'cat record.yaml | baton thought record -'],
+  args: [{ name: 'FILE|-', about: 'The thought record, JSON or YAML' }],
+  options: [{ name: 'epoch', value: 'N', about: 'Operators only: record for the holder of this claim' }],
+  operation: 'thought_record',
+  input: async (given, io) => {
+    const record = await readDocumentArgument(given.args[0] ?? '-', 'thought', io);
+    if (!('value' in record)) return record;
+    const epoch = given.options.get('epoch');
+    return { value: { ...record.value, ...(epoch === undefined ? {} : { epoch: Number(epoch) }) } };
+  },
+  show: (result) => `Recorded ${printableFields(result)['record_id']} for ${printableFields(result)['task_id']}.\n`,
+});
+
+export const thoughtListCommand = operationCommand({
+  name: 'thought list',
+  summary: 'List the thought records of a task, newest first',
+  examples: ['baton thought list P0.1.1'],
+  args: [{ name: 'TASK', about: 'The task' }],
+  operation: 'thought_list',
+  input: ({ args: [task_id] }) => ({ value: { task_id } }),
+  show: (result) => {
+    const records = listIn(fieldsIn(result)['records']);
+    if (records.length === 0) return 'No records.\n';
+    return records.map((record) => `${printable(describeThought(record))}\n`).join('');
+  },
+});
+
+/** Which entry has it, and the commit it speaks of. */
+function describeThought({ id, seq, commitSha, reinstates }: Fields): string {
+  const at = `${textIn(id).slice(0, 8)}  ${textIn(commitSha).slice(0, 12)}  baton ledger show ${Number(seq)}`;
+  return reinstates === true ? `${at}  reinstates the task` : at;
+}
+
+export const mergeCommand = operationCommand({
+  name: 'merge',
+  summary: 'Merge a task that is ready',
+  examples: ['baton merge W-00001'],
+  options: [SELF_APPROVE_OPTION],
+  before: (given) => selfApprovalCall(given.args[0], given),
+  args: [{ name: 'TASK', about: 'The task; left out: that of your claim', optional: true }],
+  operation: 'merge_request',
+  input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
+  show: (result) => {
+    const { task_id } = fieldsIn(result);
+    return `Asked for the merge of ${printable(textIn(task_id))}. See how it goes: baton ledger log -f\n`;
+  },
+});
+
+export const emitExitCommand = operationCommand({
+  name: 'emit exit',
+  summary: 'End your session with an exit signal',
+  examples: [
+    `baton emit exit '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'`,
+    'baton emit exit - < signal.json',
+  ],
+  args: [{ name: 'JSON|-', about: 'The signal; - is standard input' }],
+  operation: 'exit_signal',
+  input: async ({ args: [json = ''] }, io) => {
+    if (json !== '-') return { value: json };
+    const read = await readArgument('-', io);
+    return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
+  },
+  show: (result) => {
+    const { next_phase, exit_reason } = printableFields(result);
+    if (next_phase === 'null')
+      return `Accepted (${exit_reason}); your session has ended, and the task keeps its phase.\n`;
+    return `Accepted (${exit_reason}); the task is now ${next_phase}.\n`;
+  },
+});
+
+const agentOption = {
+  name: 'agent',
+  value: 'ID',
+  about: 'The agent; your own where the environment says which one you are',
+} as const;
+
+export const emitAgentSignalCommand = operationCommand({
+  name: 'emit agent:signal',
+  summary: 'Signal that your run is complete, escalates or continues',
+  examples: [
+    `baton emit agent:signal --agent 5d0e7b41 '{"kind":"complete","message":"All tests pass"}'`,
+    'baton emit agent:signal - < signal.json',
+  ],
+  args: [{ name: 'JSON|-', about: 'The signal; - is standard input' }],
+  options: [agentOption],
+  operation: 'agent_signal',
+  input: async (given, io) => {
+    const [typed = ''] = given.args;
+    const read = typed === '-' ? await readArgument('-', io) : { bytes: new TextEncoder().encode(typed) };
+    if ('usage' in read) return read;
+    const json = new TextDecoder().decode(read.bytes);
+    return { value: addAgentId(json, agentIdOf(given, io)) };
+  },
+  show: (result) => renderSignal(printableFields(result)),
+});
+
+export const emitAgentIdleCommand = operationCommand({
+  name: 'emit agent:idle',
+  summary: 'Report that an agent waits for input',
+  examples: ['baton emit agent:idle --agent 5d0e7b41'],
+  options: [agentOption],
+  operation: 'agent_idle',
+  input: (given, io) => ({ value: agentIdOf(given, io) }),
+  show: () => 'Heard: idle.\n',
+});
+
+export const emitAgentStopCommand = operationCommand({
+  name: 'emit agent:stop',
+  summary: 'Report that an agent tried to stop without a signal',
+  examples: ['baton emit agent:stop --agent 5d0e7b41'],
+  options: [agentOption],
+  operation: 'agent_stop',
+  input: (given, io) => ({ value: agentIdOf(given, io) }),
+  show: () => 'Heard: stop.\n',
+});
+
+/** Whoever has a token is known by it; others are named by the option or by their environment. */
+function agentIdOf({ options }: ParsedArguments, { env }: Io): { readonly agent_id?: string } {
+  const named = options.get('agent') ?? (env['BATON_TOKEN'] ? undefined : env['BATON_AGENT_ID']);
+  return named === undefined || named === '' ? {} : { agent_id: named };
+}
+
+/** JSON that cannot be read is passed on as it stands: the refusal names the place. */
+function addAgentId(json: string, agent: { readonly agent_id?: string }): unknown {
+  if (agent.agent_id === undefined) return json;
+  try {
+    const signal: unknown = JSON.parse(json);
+    return typeof signal === 'object' && signal !== null && !Array.isArray(signal) ? { ...signal, ...agent } : json;
+  } catch {
+    return json;
+  }
+}
+
+/** What follows from the signal, in words: whoever sent it should not have to ask. */
+function renderSignal({ kind, task_id, phase, holds_claim }: Record<string, string>): string {
+  if (task_id === undefined) return `Heard: ${kind}.\n`;
+  if (kind === 'escalate' && holds_claim === 'true')
+    return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;
+  switch (kind) {
+    case 'complete':
+      return `Heard: ${task_id} is complete on your side. It is now ${phase}, and your claim has ended.\n`;
+    case 'escalate':
+      return `Heard: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
+    default:
+      return `Heard: you go on with ${task_id}. Your claim is renewed.\n`;
+  }
 }

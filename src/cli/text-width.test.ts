@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitTo, padTo, widthOf } from './text-width.ts';
+import { fitTo, padTo, widthOf } from './table.ts';
 
 describe('widthOf', () => {
   it.each([

@@ -13,3 +13,14 @@ export function printable(text: string): string {
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
+
+/** A text in one line: what stood in lines of its own is still told apart. Spaces stay as they are. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/(?<=\S)[^\S\r\n]*[\r\n]\s*(?=\S)/g, ' · ').replaceAll(/[\t\r\n]+/g, ' ');
+}
+
+/** The fields of a result, each as text that is safe to print. */
+export function printableFields(result: unknown): Record<string, string> {
+  if (typeof result !== 'object' || result === null) return {};
+  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, printable(String(value))]));
+}

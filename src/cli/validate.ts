@@ -1,12 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import type { Parsed, Problem } from '../protocol/shape/problem.ts';
-import { problem, refused, tooLarge } from '../protocol/shape/problem.ts';
-import type { CliCommand, Io } from './command.ts';
-import { EXIT } from './command.ts';
-import type { ListedMessageKind } from './message-kinds.ts';
-import { findMessageKind, MESSAGE_KIND_NAMES } from './message-kinds.ts';
-import { reportUnknownKind } from './unknown-kind.ts';
-import { describeFileError } from './file-failure.ts';
+import { type Parsed, type Problem, problem, refused, tooLarge } from '../protocol/shape/problem.ts';
+import { type CliCommand, EXIT, type Io } from './command.ts';
+import { findMessageKind, type ListedMessageKind, MESSAGE_KIND_NAMES, reportUnknownKind } from './message-kinds.ts';
+import { describeFileError } from './problems.ts';
 
 export const validateCommand: CliCommand = {
   name: 'validate',
@@ -76,3 +72,17 @@ async function printProblems(
   const source = input instanceof Uint8Array ? new TextDecoder().decode(input) : '';
   for (const each of problems) io.err(describeProblem(each, file === '-' ? '<stdin>' : file, source));
 }
+
+export const schemaCommand: CliCommand = {
+  name: 'schema',
+  summary: 'Print the JSON Schema of a message',
+  examples: ['baton schema mission > mission.schema.json'],
+  args: [{ name: 'KIND', about: `One of: ${MESSAGE_KIND_NAMES.join(', ')}` }],
+  options: [],
+  async run({ args: [kind = ''] }, io) {
+    const dialect = findMessageKind(kind);
+    if (dialect === undefined) return reportUnknownKind(kind, io);
+    io.out(`${JSON.stringify((await dialect.load()).schema, null, 2)}\n`);
+    return EXIT.ok;
+  },
+};

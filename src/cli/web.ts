@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { findStateDir, readDaemonRecord, readToken } from '../api/state-folder.ts';
 import type { ApiError } from '../api/answer.ts';
-import { belowSessionError } from '../api/below-session.ts';
-import { findSessionAbove } from '../api/session-above.ts';
+import { belowSessionError, findSessionAbove } from '../api/session-above.ts';
+import { findStateDir, readDaemonRecord, readToken } from '../api/state-folder.ts';
 import { withClient } from './ask.ts';
-import { EXIT, type CliCommand, type Io } from './command.ts';
+import { type CliCommand, EXIT, type Io } from './command.ts';
 import { COMMON_OPTIONS, reportError } from './operation-command.ts';
 import { findProjectDir } from './runbook/runbook.ts';
 

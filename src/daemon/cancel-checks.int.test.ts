@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { record } from '../../test/processes/messages.ts';
-import { hasEnded, readProcessName } from '../api/process-identity.ts';
-import { RunScene } from './runs.cases.ts';
+import { hasEnded, readProcessName } from '../api/processes.ts';
 import { until } from './running.cases.ts';
+import { RunScene } from './runs.cases.ts';
 
 let scene: RunScene;
 beforeEach(() => {

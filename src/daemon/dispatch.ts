@@ -1,15 +1,15 @@
 import type { Answer, ApiError } from '../api/answer.ts';
 import { OPERATIONS } from '../api/operations/registry.ts';
 import { KEEPABLE, keepCall } from '../api/outbox.ts';
-import { StoreProblem } from '../ledger/store-problem.ts';
-import { isDiskFault, isShortage } from '../protocol/shortage.ts';
+import { StoreProblem } from '../ledger/store.ts';
+import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
+import { INTERNAL_ERROR } from './http/respond.ts';
 import { causeOf, type Log } from './log.ts';
-import { storeUnavailableError } from './operations/handler.ts';
+import { storeUnavailableError } from './operations/call.ts';
 import { executeOperation } from './operations/execute.ts';
 import type { FoundProject, OpenProject, Projects } from './project/projects.ts';
-import { INTERNAL_ERROR } from './http/respond.ts';
-import { SHARED_WORKER, type CallerIdentity } from './tokens.ts';
+import { type CallerIdentity, SHARED_WORKER } from './tokens.ts';
 
 /** A call as it came in, over HTTP or from the outbox, after its token was found good. */
 export interface IncomingCall {

@@ -1,7 +1,7 @@
-import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, renameSync, statSync } from 'node:fs';
 import { redactText } from '../ledger/redact.ts';
+import { isShortage } from '../protocol/resource-faults.ts';
 import { SERVER_LIMITS } from './limits.ts';
-import { SpareDescriptor } from './spare-descriptor.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -59,4 +59,56 @@ export function causeOf(error: unknown): string {
 
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Logs what happens again and again: the first time at once, then at most once a minute with how often it was. */
+export class ThrottledLog {
+  readonly #log: Log;
+  readonly #nowMs: () => number;
+  readonly #seen = new Map<string, { untilMs: number; more: number }>();
+
+  constructor(log: Log, nowMs: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  error(message: string, fields: LogFields = {}): void {
+    const nowMs = this.#nowMs();
+    const seen = this.#seen.get(message);
+    if (seen !== undefined && nowMs < seen.untilMs) {
+      seen.more += 1;
+      return;
+    }
+    this.#seen.set(message, { untilMs: nowMs + PAUSE_MS, more: 0 });
+    this.#log.error(message, seen === undefined || seen.more === 0 ? fields : { ...fields, suppressed: seen.more });
+  }
+}
+
+const PAUSE_MS = 60_000;
+
+/** A descriptor that is kept for the moment when there is no other: the log must be able to say that there is none. */
+export class SpareDescriptor {
+  #spare = openSpare();
+
+  /** Does the work; if there is no descriptor for it, gives the spare one away for that long. */
+  runWithSpare(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!isShortage(error) || this.#spare === undefined) throw error;
+      closeSync(this.#spare);
+      this.#spare = undefined;
+      work();
+    } finally {
+      this.#spare ??= openSpare();
+    }
+  }
+}
+
+function openSpare(): number | undefined {
+  try {
+    return openSync('/dev/null', 'r');
+  } catch {
+    return undefined;
+  }
 }

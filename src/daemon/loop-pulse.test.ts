@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LoopPulse } from './loop-pulse.ts';
+import { LoopPulse } from './process-health.ts';
 
 function pulseAt(): { pulse: LoopPulse; at: (ms: number) => void } {
   let nowMs = 0;

@@ -1,13 +1,12 @@
 import { closeSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { applyPipedEnvironment } from '../api/client/environment-pipe.ts';
-import { EXIT_DAEMON_RUNNING } from '../api/client/start-daemon.ts';
+import { applyPipedEnvironment, EXIT_DAEMON_RUNNING } from '../api/client/start-daemon.ts';
 import { findStateDir, stateFiles } from '../api/state-folder.ts';
 import { isRestartEnabled } from '../watchdog/restart-times.ts';
 import { startWatchdog, type Watchdog } from '../watchdog/start-watchdog.ts';
-import { guardProcess } from './process-health.ts';
 import { runDaemon } from './lifecycle.ts';
-import { openLog, type Log } from './log.ts';
+import { type Log, openLog } from './log.ts';
+import { guardProcess } from './process-health.ts';
 
 /** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readOwnership } from './own-record.ts';
+import { readOwnership } from './state-lock.ts';
 
 const failing = (code: string) => (): string => {
   throw Object.assign(new Error(`${code}: open`), { code });

@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gitText } from '../git/run-git.ts';
-import { findFence } from '../git/fence/install.ts';
 import { renderAgent } from '../cli/agents/agents.ts';
-import { findProcessesByMark } from '../effects/processes/reap.ts';
+import { findProcessesByMark } from '../effects/processes/supervised.ts';
+import { findFence } from '../git/fence/install.ts';
+import { gitText } from '../git/run-git.ts';
 import { findProgram } from '../notify/run-program.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
-import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
 import { until } from './running.cases.ts';
+import { HANGING, RunScene, type Shown, untilNobodyIs } from './runs.cases.ts';
 
 let world: RunScene;
 beforeEach(() => {

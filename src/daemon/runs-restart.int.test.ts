@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findProcessesByMark } from '../effects/processes/reap.ts';
-import { HANGING, RunScene, untilNobodyIs, type Shown } from './runs.cases.ts';
+import { findProcessesByMark } from '../effects/processes/supervised.ts';
 import { until } from './running.cases.ts';
+import { HANGING, RunScene, type Shown, untilNobodyIs } from './runs.cases.ts';
 
 let world: RunScene;
 beforeEach(() => {

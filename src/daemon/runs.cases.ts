@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient } from '../api/client/connect.ts';
 import type { Client } from '../api/client/client.ts';
-import { findProcessesByMark } from '../effects/processes/reap.ts';
+import { createClient } from '../api/client/connect.ts';
+import { findProcessesByMark } from '../effects/processes/supervised.ts';
 import type { Daemon } from './lifecycle.ts';
 import { Scene, until } from './running.cases.ts';
 

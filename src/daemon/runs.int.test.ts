@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findProcessesByMark } from '../effects/processes/reap.ts';
-import { commandFiles } from '../supervisor/contract.ts';
-import { RunScene } from './runs.cases.ts';
-import { until } from './running.cases.ts';
+import { findProcessesByMark } from '../effects/processes/supervised.ts';
 import { findProgram } from '../notify/run-program.ts';
+import { commandFiles } from '../supervisor/contract.ts';
+import { until } from './running.cases.ts';
+import { RunScene } from './runs.cases.ts';
 
 let world: RunScene;
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
 import { makeFolder, readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { lockWriter } from '../ledger/sqlite/writer-lock.ts';
@@ -37,4 +37,37 @@ function folderLockedError(stateDir: string): ApiError {
 function folderUnusable(message: string): FolderLock {
   const hint = 'Name a folder of your own with BATON_STATE_DIR.';
   return { ok: false, isTaken: false, error: { code: 'bad-state-folder', message, hint } };
+}
+
+export type Ownership =
+  /** The record in the folder names this process. */
+  | { readonly kind: 'ours' }
+  /** The folder was removed, or another daemon has it. */
+  | { readonly kind: 'lost' }
+  /** The record could not be read. That proves nothing: a daemon without a descriptor must not take its folder for lost. */
+  | { readonly kind: 'unknown'; readonly error: Error };
+
+/** Whose state folder it is, as far as the record in it tells. */
+export function readOwnership(
+  record: string,
+  pid: number = process.pid,
+  read: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+): Ownership {
+  let text: string;
+  try {
+    text = read(record);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const code: unknown = 'code' in error ? error.code : undefined;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'lost' } : { kind: 'unknown', error };
+  }
+  return pidIn(text) === pid ? { kind: 'ours' } : { kind: 'lost' };
+}
+
+function pidIn(text: string): unknown {
+  try {
+    return Reflect.get(Object(JSON.parse(text)), 'pid');
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ThrottledLog } from './rare-log.ts';
+import { ThrottledLog } from './log.ts';
 
 it('logs a storm of one message once, and later how many there were', () => {
   const lines: unknown[] = [];

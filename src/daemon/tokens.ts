@@ -1,7 +1,8 @@
-import { createHmac, createSecretKey, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { stateFiles } from '../api/state-folder.ts';
+import { secretForms } from '../protocol/redact-tokens.ts';
 import type { Caller } from '../state/caller.ts';
 
 /** Who a token stands for. A session's token names its project; the others act on any. */
@@ -179,5 +180,22 @@ function operatorName(): string {
     );
   } catch {
     return 'operator';
+  }
+}
+
+/**
+ * The secrets of this state folder that no pattern finds in every form: the random part of the operator's and of the workers' token, and
+ * the secret that all other tokens are signed with; each as it is and inside of base64 (`Authorization: Basic`, encoded headers).
+ */
+export function readOwnSecrets(stateDir: string): readonly string[] {
+  const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
+  return [operatorToken, workerToken, sessionSecret].flatMap((path) => secretForms(readSecret(path)));
+}
+
+function readSecret(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
   }
 }

@@ -1,17 +1,16 @@
-import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { OwnRepositoryImporter } from '../git/own/transfer-commits.ts';
-import type { SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
+import type { NotificationChannel } from '../notify/channel.ts';
+import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Prompts } from '../runbook/gates/gate-fields.ts';
 import type { Protection } from '../runbook/gates/protected-paths.ts';
-import type { NotificationChannel } from '../notify/channel.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/tasks/task.ts';
 import type { Programs } from '../supervisor/programs.ts';
-import type { KeyedMutex } from './locks.ts';
-import type { SpawnedSupervisor } from './processes/spawn-supervisor.ts';
-import type { Semaphore } from './turnstile.ts';
+import type { KeyedMutex, Semaphore } from './locks.ts';
+import type { SpawnedSupervisor } from './processes/supervisor.ts';
 
 /** What effects may touch of the daemon around them. */
 export interface EffectContext {

@@ -1,9 +1,10 @@
-import { checkNoOpenDecision } from '../state/tasks/judging.ts';
+import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import { isMainUnaccepted } from '../state/main/main-branch.ts';
-import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
+import { type AgentRun, isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import { isHeldByBudget } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
+import { checkNoOpenDecision } from '../state/tasks/judging.ts';
 
 /** Whether something that is owed can be done now; what cannot is looked at again after each commit. */
 export function isDue(effect: Effect, state: State): boolean {
@@ -37,3 +38,14 @@ const DUE_RULES: Readonly<Record<'start-agent' | 'stop-agent' | 'send-message', 
   'send-message': (agent, isWaiting) =>
     !isWaiting && agent.process !== 'wanted' && !isAttached(agent) && !isAttaching(agent),
 };
+
+/**
+ * Whether a failure says nothing about the agent or the task: there was no descriptor, no process or no room. The effect is tried again then.
+ * If that lasts although the ledger can be written, it becomes an outcome, so that nothing waits in silence.
+ */
+export function isTransient(error: unknown, hinderedMs: number): boolean {
+  return hinderedMs < MAX_TRANSIENT_MS && (isShortage(error) || isDiskFault(error));
+}
+
+/** How long such a failure is waited for, counted while the ledger can be written. */
+export const MAX_TRANSIENT_MS = 120_000;

@@ -5,20 +5,17 @@ import type { RecordedEvent } from '../state/event.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
-import { abandonChecks, abandonMerge } from './merges/check-commit.ts';
-import { setupCommandOf } from './sessions/furnish-workspace.ts';
-import { isDue } from './due.ts';
-import { killCommand, killUnwantedCommands } from './processes/kill-command.ts';
 import { Liveness } from './agents/liveness.ts';
-import { isTransient } from './may-pass.ts';
-import { removeNotificationMarks } from './notify.ts';
-import { failureCommands, performEffect } from './perform.ts';
-import { removeWorkspaceMark } from './sessions/prepare-workspace.ts';
-import { SessionMeasuring } from './sessions/session-ends.ts';
-import { StandingPush } from './agents/standings.ts';
-import { submitAll } from './tell-all.ts';
-import { removeOldRunFolders } from './tidy.ts';
+import { StandingPush } from './agents/messages.ts';
 import type { EffectContext } from './context.ts';
+import { isDue, isTransient } from './due.ts';
+import { abandonChecks, abandonMerge } from './merges/checks.ts';
+import { removeNotificationMarks } from './notify.ts';
+import { failureCommands, performEffect, submitAll } from './perform.ts';
+import { killCommand, killUnwantedCommands } from './processes/command.ts';
+import { SessionMeasuring } from './sessions/measure-session.ts';
+import { removeWorkspaceMark, setupCommandOf } from './sessions/workspace.ts';
+import { removeOldRunFolders } from './tidy.ts';
 
 /**
  * Does what a project owes to the outside, and says how it went. It looks at nothing but the list of what is owed: after each commit,

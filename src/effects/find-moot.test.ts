@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Play } from '../engine/play.cases.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
-import { findMootReason } from './find-moot.ts';
+import { findMootReason } from './perform.ts';
 
 function asking(): Play {
   const worker = { name: 'builders', concurrency: 1, plan: { kind: 'agent', agent: runs.agentPlan() } } as const;

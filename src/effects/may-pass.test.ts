@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isTransient, MAX_TRANSIENT_MS } from './may-pass.ts';
+import { isTransient, MAX_TRANSIENT_MS } from './due.ts';
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 

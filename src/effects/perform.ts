@@ -1,25 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { Effect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import type { Exit } from '../supervisor/contract.ts';
-import { findMootReason } from './find-moot.ts';
-import { fillMessage } from './agents/handler-message.ts';
-import { killAgent } from './agents/kill-agent.ts';
-import { makeWorkspace } from './sessions/workspace.ts';
-import { mergeTask } from './merges/merge-task.ts';
-import { notify } from './notify.ts';
-import { publishPull } from './merges/pulls.ts';
-import { runChecks } from './merges/checks.ts';
-import { runCommand } from './processes/command.ts';
-import { sendMessage } from './agents/messages.ts';
+import { killAgent } from './agents/control.ts';
+import { fillMessage, sendMessage } from './agents/messages.ts';
 import { startAgent } from './agents/start-agent.ts';
-import { clearPlace } from './sessions/clear-place.ts';
-import { closePull } from './merges/close-pull.ts';
+import type { EffectContext } from './context.ts';
+import { runChecks, watchChecks } from './merges/checks.ts';
+import { mergeTask } from './merges/merge-task.ts';
+import { closePull, publishPull } from './merges/pulls.ts';
+import { notify } from './notify.ts';
+import { runCommand } from './processes/command.ts';
+import { clearPlace } from './sessions/session-place.ts';
+import { makeWorkspace } from './sessions/workspace.ts';
 import { agentContext } from './template-context.ts';
 import { waitForTimer } from './wait.ts';
-import { watchChecks } from './merges/watch-checks.ts';
-import type { EffectContext } from './context.ts';
 
 /** Does one thing, and gives back what is to be said about it; nothing where it was called off, or somebody else says it. */
 export async function performEffect(
@@ -159,4 +156,34 @@ async function startCommands(
       return { kind: 'report-start-failed', command: { agentId, start, reason: outcome.reason } };
     return { kind: 'report-agent', command: { agentId, report: { ...outcome, start } } };
   });
+}
+
+/**
+ * Says how something went, one after the other. A store that does not answer is asked again until it does: what was done outside
+ * must not be forgotten. What is refused has been overtaken by something else.
+ */
+export async function submitAll(
+  commands: readonly Command[],
+  { submit: tell, log }: EffectContext,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const command of commands) {
+    for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
+      const told = await tell(command);
+      if (told?.refused !== undefined)
+        log.error('an outcome was refused', { command: command.kind, reason: told.refused });
+      if (told !== undefined) break;
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}
+
+const FIRST_MS = 100;
+const LAST_MS = 5000;
+
+/** Why nobody is to be notified any more; undefined if the notification still holds. One without a decision always does. */
+export function findMootReason({ decisionId }: Extract<Effect, { kind: 'notify' }>, state: State): string | undefined {
+  const result = decisionId === null ? null : (state.decisions.get(decisionId)?.result ?? null);
+  if (result === null) return undefined;
+  return result.kind === 'withdrawn' ? 'its decision was withdrawn' : 'its decision was answered';
 }

@@ -1,4 +1,4 @@
-import { branchName } from '../git/worktree/branch-name.ts';
+import { branchName } from '../git/worktree/create.ts';
 import { slugOf } from '../protocol/branch-name.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/text/render-template.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';

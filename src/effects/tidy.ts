@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentFiles, commandFiles } from '../supervisor/contract.ts';
-import { ownerFile } from './processes/owner-file.ts';
+import { ownerFile } from './processes/supervised.ts';
 
 export interface TidyContext {
   readonly stateDir: string;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Semaphore } from './turnstile.ts';
+import { Semaphore } from './locks.ts';
 
 it('lets no more in than it is wide, and everybody in the end', async () => {
   const turnstile = new Semaphore(2);

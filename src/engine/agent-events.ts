@@ -1,16 +1,21 @@
 import { MAX_BLOCKS } from '../protocol/decide-stop.ts';
 import type { HandlerPlan } from '../protocol/run-plan.ts';
-import type { Event, EventOf } from '../state/event.ts';
-import { isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
-import { startAttachedProcess, endAttachment } from './attach.ts';
-import { endAgent } from './end-agent.ts';
-import { handlerPlan } from './handler-plan.ts';
-import { cancelLeaveTimer } from './leave.ts';
-import { resumeAfterError } from './on-error.ts';
-import { cancelPending, findWaitingHandler, undeliveredMessages, pendingActions } from './pending.ts';
-import { fireHandler } from './handlers.ts';
-import { resumeAgent } from './resume.ts';
-import type { EngineContext } from './context.ts';
+import { type Event, event, type EventOf } from '../state/event.ts';
+import { type AgentRun, isAttaching } from '../state/runs/agent-run.ts';
+import { type DecisionOption, OPTION_LABELS } from '../state/runs/decision.ts';
+import { findSilenceDecision } from '../state/runs/open-decisions.ts';
+import { endAttachment, startAttachedProcess } from './attach.ts';
+import {
+  cancelPending,
+  type EngineContext,
+  findWaitingHandler,
+  pendingActions,
+  undeliveredMessages,
+} from './context.ts';
+import { cancelLeaveTimer, endAgent } from './end-agent.ts';
+import { escalate } from './escalate.ts';
+import { fireHandler, handlerPlan, isAtWork } from './handlers.ts';
+import { CONTINUE_MESSAGE, resumeAgent, sendOrResume, unparkAgent } from './resume.ts';
 
 /**
  * On `AgentExited`. The end of a process whose run is over, or that waits for a person, changes nothing; nor does that of one that
@@ -62,4 +67,118 @@ export function onStartFailed(world: EngineContext, agent: AgentRun, reason: str
   if (agent.attach?.start === agent.start) return endAttachment(world, agent);
   if (agent.parked !== null && isAttaching(agent)) return startAttachedProcess(world, agent);
   return agent.parked === null ? endAgent(world, agent, 'failed', `could not be started: ${reason}`) : [];
+}
+
+/** On `AgentErrored`: the API does not let it go on. */
+export function onError(world: EngineContext, agent: AgentRun, data: EventOf<'AgentErrored'>['data']): Event[] {
+  const { error, reset_at: resetAt } = data;
+  const plan = handlerPlan(agent.plan, 'on_error', error);
+  const message = `Agent stopped on an error: ${error}${data.message === '' ? '' : `: ${data.message}`}`;
+  return fireHandler(world, agent, { handler: 'on_error', plan, source: 'error', message, error, resetAt });
+}
+
+/** On the `reset` timer: the limit is lifted, and the agent goes on in its conversation. */
+export function onReset(world: EngineContext, agent: AgentRun): Event[] {
+  if (!isAtWork(agent)) return [];
+  const { message = CONTINUE_MESSAGE } = handlerPlan(agent.plan, 'on_error', 'rate_limited');
+  return [sendOrResume(world, agent, message)];
+}
+
+/** A client that leaves after an error, before it heard that it is to go on, hears it in its next process. */
+export function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
+  const unheard = undeliveredMessages(state, agent.id);
+  const message = unheard.map(({ text }) => text).join('\n\n') || null;
+  const passed = unheard.map(({ messageId: message_id }) => {
+    return event('MessageDelivered', { message_id, agent_id: agent.id, ok: false, reason: 'its process has gone' });
+  });
+  return [...passed, resumeAgent(agent, message, false)];
+}
+
+/**
+ * On `AgentIdle`: it waits for input, or it tried to stop and `on_stop` says `idle`. One that waits because a handler is busy with it,
+ * until an API lets it go on or until a gate has judged its prompt, is not idle.
+ */
+export function onIdle(world: EngineContext, agent: AgentRun): Event[] {
+  if (pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined)) return [];
+  const plan = handlerPlan(agent.plan, 'on_idle', null);
+  const message = 'Agent is idle and has not signaled completion';
+  return fireHandler(world, agent, { handler: 'on_idle', plan, source: 'idle', message });
+}
+
+/** On `AgentPrompted`: it asks for a permission, or a question. */
+export function onPrompt(world: EngineContext, agent: AgentRun, prompt: string): Event[] {
+  const plan = handlerPlan(agent.plan, 'on_prompt', null);
+  const message = `Agent asks: ${prompt}`;
+  return fireHandler(world, agent, { handler: 'on_prompt', plan, source: 'prompt', message });
+}
+
+/** On `AgentStop`: it tried to end its turn where only a person may let it. */
+export function onStop(world: EngineContext, agent: AgentRun): Event[] {
+  const message = agent.plan.on_stop?.message ?? 'Agent tried to stop without signaling completion';
+  return escalate(world, agent, { source: 'stop', reason: 'on_stop: escalate', message });
+}
+
+/** On a message that did not reach a running agent: it would wait for it for ever. One whose process has gone is dealt with by its exit. */
+export function onUndelivered(world: EngineContext, agent: AgentRun, reason: string | null): Event[] {
+  if (agent.process !== 'running') return [];
+  const message = `A message could not be delivered${reason === null ? '' : `: ${reason}`}`;
+  return escalate(world, agent, { source: 'idle', reason: 'message not delivered', message });
+}
+
+/**
+ * On `AgentSilent`: a person is asked. An agent that waits for a rate limit, a gate or a cooldown is expected to be silent; its supervisor
+ * reports again if it stays silent after that.
+ */
+export function onSilent(world: EngineContext, agent: AgentRun, data: EventOf<'AgentSilent'>['data']): Event[] {
+  const isExpected = pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined);
+  if (isExpected || agent.limited || !isAtWork(agent)) return [];
+  const { what, tool } = data;
+  const time = minutesOf(data.for_ms);
+  const isTool = what === 'tool';
+  const message = isTool
+    ? `A tool call of the agent has been open for ${time}${tool === null || tool === '' ? '' : `: ${tool}`}`
+    : `The agent has been silent for ${time} in the middle of a turn: no output, hook, usage or tool event`;
+  return escalate(world, agent, {
+    source: 'idle',
+    reason: isTool ? 'limits.tool' : 'limits.silence',
+    message,
+    options: isTool ? [WAIT, ...OTHERS] : [RESUME, WAIT, ...OTHERS.filter((each) => each !== RESUME)],
+    untilHeard: true,
+  });
+}
+
+/** On `AgentHeard`: withdraws the decision about the silence. The agent continues. */
+export function onHeard(world: EngineContext, agent: AgentRun): Event[] {
+  const asked = findSilenceDecision(world.state, agent);
+  if (asked === undefined) return [];
+  const withdrawn = event('DecisionWithdrawn', { decision_id: asked.id, reason: 'the agent was heard again' });
+  return [withdrawn, ...unparkAgent(world, agent, 'agent')];
+}
+
+/** Ends the process that is silent; the next one continues its conversation. */
+export function restartSilentAgent(agent: AgentRun, message: string | null): Event {
+  const text = message ?? RESTARTED;
+  if (agent.process === 'gone') return resumeAgent(agent, text, false);
+  return event('AgentRestartRequested', { agent_id: agent.id, start: agent.start, message: text });
+}
+
+export const RESTARTED =
+  'You were restarted because nothing was heard from you for a long time. Continue where you stopped; check what your last step ' +
+  'has changed before you repeat it.';
+
+type Option = Omit<DecisionOption, 'recommended'>;
+
+const WAIT: Option = { label: 'Wait longer', action: 'dismiss' };
+const RESUME: Option = { label: 'Resume in a new process', action: 'resume' };
+const OTHERS: readonly Option[] = [
+  { label: OPTION_LABELS.nudge, action: 'nudge' },
+  RESUME,
+  { label: OPTION_LABELS.retry, action: 'retry' },
+  { label: OPTION_LABELS.cancel, action: 'cancel' },
+];
+
+function minutesOf(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes === 0) return `${Math.round(ms / 1000)} s`;
+  return `${minutes} min`;
 }

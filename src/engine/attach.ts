@@ -1,12 +1,17 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { DecisionSource } from '../state/runs/decision.ts';
-import { handlerPlan } from './handler-plan.ts';
-import { cancelPending, findWaitingHandler, undeliveredMessages, pendingActions, timersOf } from './pending.ts';
-import { findOwnerPipeline, unparkAgent } from './set-going.ts';
+import {
+  cancelPending,
+  type EngineContext,
+  findWaitingHandler,
+  pendingActions,
+  timersOf,
+  undeliveredMessages,
+} from './context.ts';
+import { handlerPlan } from './handlers.ts';
+import { findOwnerPipeline, resumeAgent, unparkAgent } from './resume.ts';
 import { setStepTimer } from './steps.ts';
-import { resumeAgent } from './resume.ts';
-import type { EngineContext } from './context.ts';
 
 /**
  * On `AgentAttachRequested`: a person takes the conversation over. What was put off for the agent is called off, and the clock of its step

@@ -1,8 +1,13 @@
+import { HANDOFF_EDGES, parseHandoff } from '../protocol/handoff/index.ts';
 import { event, type Event, type EventOf, type RecordedEvent } from '../state/event.ts';
+import { rulesFor } from '../state/rules.ts';
+import { OPTION_LABELS } from '../state/runs/decision.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
+import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
+import { cancelPending, type EngineContext, setTimer } from './context.ts';
+import { holdTask } from './hold-task.ts';
 import { notifyAttention } from './notify.ts';
-import type { EngineContext } from './context.ts';
 
 /**
  * A workflow's task is blocked, or a merge is refused: a person is asked, unless a person blocked it, a decision about it is open, or a
@@ -43,4 +48,88 @@ function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
   return [...state.effects.values()].some(
     (effect) => effect.kind === 'wait' && effect.purpose.kind === 'unblock' && effect.purpose.task_id === taskId,
   );
+}
+
+const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
+
+/** An error handoff blocks its task. Where the error may go away by itself, the same role tries again, a few times. */
+export function retryError({ state, newId, at }: EngineContext, handoff: EventOf<'HandoffDelivered'>['data']): Event[] {
+  const task = state.tasks.get(handoff.task_id);
+  if (handoff.to !== 'orchestrator' || task === undefined || !isRecoverable(handoff.xml)) return [];
+  const waitMs = RETRY_DELAYS_MS[task.flow.retries - 1];
+  if (waitMs === undefined) return [];
+  const due = new Date(Date.parse(at) + waitMs).toISOString();
+  const purpose = { kind: 'unblock', task_id: task.id, since: task.epoch } as const;
+  return [event('TimerSet', { timer_id: newId(), due, purpose })];
+}
+
+/** On the timer: unless somebody has looked after it meanwhile. */
+export function retryAfterDelay({ rules }: EngineContext, task: Task | undefined, since: number): Event[] {
+  if (task === undefined || task.blocked === null || task.epoch !== since) return [];
+  return returnFromBlocked(task, { cause: 'retried', reason: 'tried again after a recoverable error' }, rules);
+}
+
+function isRecoverable(xml: string): boolean {
+  const parsed = parseHandoff(xml);
+  const error = parsed.ok && parsed.value.kind === 'handoff' ? parsed.value['error'] : undefined;
+  return typeof error === 'object' && 'recoverable' in error && error.recoverable === true;
+}
+
+const ROUNDS = 3;
+
+/** How often the same finding may come back unchanged. */
+const SAME_FINDING = 2;
+
+/** Work goes back to the fixer so often, whoever sends it; then a person is asked whether there is any point. */
+export function reviewRounds(world: EngineContext, task: Task): Event[] {
+  const { rounds, findings } = task.flow;
+  const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
+  const stubborn = Object.entries(findings).filter(([, times]) => times > SAME_FINDING);
+  if (rounds <= most && stubborn.length === 0) return [];
+  const context =
+    stubborn.length > 0
+      ? `The same finding came back unchanged: ${stubborn.map(([finding]) => finding).join('; ')}`
+      : `The work went back to the fixer ${rounds} times; ${most} are allowed.`;
+  const options = [
+    { label: 'Allow one more round', action: 'retry' },
+    { label: 'Cancel the task', action: 'cancel' },
+  ] as const;
+  return holdTask(world, task, { source: 'review', stage: 'too many rounds', context, options });
+}
+
+/** A task has come into a phase: where it may not stay there for ever, its time begins, and that of the phase before is over. */
+export function setStallTimer(world: EngineContext, task: Task, seq: number): Event[] {
+  const { stallMs } = rulesFor(task, world.rules);
+  if (stallMs === undefined) return [];
+  const limit = stallMs[task.phase];
+  const over = cancelPending(
+    [...world.state.effects.values()]
+      .filter((effect) => effect.kind === 'wait')
+      .filter(({ purpose }) => purpose.kind === 'stall' && purpose.task_id === task.id),
+  );
+  if (limit === undefined || task.phase === 'COMPLETED' || isCancelled(task)) return over;
+  const purpose = { kind: 'stall', task_id: task.id, phase: task.phase, since: seq } as const;
+  return [...over, setTimer(world, limit, purpose)];
+}
+
+/** On the timer: people hear of it, with a question that they can set aside. A task that waits for a person has been told of. */
+export function onStall(world: EngineContext, task: Task | undefined, phase: Task['phase'], since: number): Event[] {
+  if (task === undefined || task.phase !== phase || task.flow.movedAt !== since || task.flow.held !== null) return [];
+  const decision_id = world.newId();
+  const title = `Task needs attention: ${task.id} has stalled`;
+  const who = task.claim === null ? 'nobody holds it' : `${task.claim.holder} holds it`;
+  const context = `${task.title}\nIt has been ${phase} for longer than its stall limit; ${who}.`;
+  return [
+    event('DecisionOpened', {
+      decision_id,
+      source: 'review',
+      title,
+      context,
+      options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss', recommended: true }],
+      agent_id: null,
+      pipeline_id: null,
+      task_id: task.id,
+    }),
+    notifyAttention(world, title, context, decision_id),
+  ];
 }

@@ -1,21 +1,27 @@
+import { renderDollars } from '../protocol/price.ts';
+import { renderElapsedTime } from '../protocol/text/text-format.ts';
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import type { BudgetScope, Measure } from '../state/runs/budget-scope.ts';
 import {
   agentsIn,
   budgetKey,
   budgetOf,
+  type BudgetUse,
+  findHighestUse,
   isSpent,
+  openWorkMs,
   scopesOf,
   spendingIn,
-  findHighestUse,
   WARN_AT,
-  type BudgetUse,
 } from '../state/runs/budget.ts';
-import { renderUse, renderScope } from './budget-words.ts';
-import { reachBudget } from './reach-budget.ts';
+import { type Decision, type DecisionOption, OPTION_LABELS } from '../state/runs/decision.ts';
+import { dayOf, nextDayMs, timeCategory } from '../state/runs/spent.ts';
+import type { State } from '../state/state.ts';
+import { addMs, cancelPending, type EngineContext, setTimer } from './context.ts';
+import { parkAgent } from './escalate.ts';
 import { isAtWork } from './handlers.ts';
-import type { EngineContext } from './context.ts';
+import { notifyAttention } from './notify.ts';
 
 /** On whatever an agent uses, or wants to begin to use: each budget that it draws on is looked at, the narrowest first. */
 export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {
@@ -76,4 +82,157 @@ function warnUnpriced(world: EngineContext, scope: BudgetScope): Event[] {
 function isOver({ state }: EngineContext, { kind, id }: BudgetScope): boolean {
   if (kind === 'agent') return state.agents.get(id)?.outcome !== null;
   return kind === 'pipeline' && state.pipelines.get(id)?.outcome !== null;
+}
+
+/** On an agent that begins to work: nothing else will tell when its time is used. */
+export function timeBudgets(world: EngineContext, agent: AgentRun): Event[] {
+  return scopesOf(world.state, agent, world.at).flatMap((scope) => timeBudget(world, scope));
+}
+
+/** On the `budget` timer. Where others have stopped working meanwhile, there is time left. */
+export function onBudgetTimer(world: EngineContext, scope: BudgetScope): Event[] {
+  const today = dayOf(world.at);
+  // A day that is over is of no interest; those who have worked through the night use the next.
+  if (scope.kind === 'day' && scope.id !== today) return timeBudget(world, { kind: 'day', id: today });
+  const followed = watchBudget(world, scope);
+  // Who is warned now is looked at again when it is used up.
+  return [
+    ...followed,
+    ...timeBudget(
+      world,
+      scope,
+      followed.some(({ type }) => type === 'BudgetWarned'),
+    ),
+  ];
+}
+
+/** On the end of a run: nobody looks at its time any more. */
+export function endTimeBudget(world: EngineContext, scope: BudgetScope): Event[] {
+  return cancelPending(timersFor(world, scope));
+}
+
+function timeBudget(world: EngineContext, scope: BudgetScope, isWarnedNow = false): Event[] {
+  const { state, rules, at } = world;
+  const base = budgetOf(state, scope, rules)?.time_ms;
+  if (base === undefined) return [];
+  const record = state.budgets.get(budgetKey(scope));
+  const working = agentsIn(state, scope).filter((agent) => timeCategory(agent) === 'work').length;
+  if (working === 0) return [];
+  const limit = base * (1 + (record?.raises ?? 0));
+  const used = spendingIn(state, scope).work_ms + openWorkMs(state, scope, at);
+  const next = isWarnedNow || record?.isWarned === true || used >= limit * WARN_AT ? limit : Math.ceil(limit * WARN_AT);
+  // Used up, it waits for a decision, which sets everybody going again.
+  if (used >= limit) return [];
+  // They use it together, so much faster.
+  const ms = Math.ceil((next - used) / working);
+  const [set, ...others] = timersFor(world, scope);
+  const isSoonEnough = set !== undefined && set.due <= addMs(at, ms);
+  const moot = set === undefined || isSoonEnough ? others : [set, ...others];
+  return [...cancelPending(moot), ...(isSoonEnough ? [] : [setTimer(world, ms, { kind: 'budget', scope })])];
+}
+
+function timersFor({ state }: EngineContext, { kind, id }: BudgetScope) {
+  return [...state.effects.values()]
+    .filter((effect) => effect.kind === 'wait')
+    .filter(({ purpose }) => purpose.kind === 'budget' && purpose.scope.kind === kind && purpose.scope.id === id);
+}
+
+/**
+ * A budget is used up: one question, and all who draw on it wait for the answer. What is under way in a client may end; its next step is
+ * held. Whoever comes later waits for the same answer.
+ */
+export function reachBudget(
+  world: EngineContext,
+  scope: BudgetScope,
+  use: BudgetUse,
+  working: readonly AgentRun[],
+): Event[] {
+  const { asked, decisionId } = openBudgetDecision(world, scope, use);
+  return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${renderUse(use)}`))];
+}
+
+/** The question that is open about a budget, or a new one. */
+export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use: BudgetUse) {
+  const [open] = listOpenBudgetDecisions(world, scope);
+  if (open !== undefined) return { asked: [], decisionId: open.id };
+  const { state, newId } = world;
+  const decisionId = newId();
+  const name = renderScope(state, scope);
+  const title = `Budget is used up: ${name}`;
+  const { measure, used, limit } = use;
+  const frees = scope.kind === 'day' ? '\nIt begins anew with the next day, at 00:00 UTC.' : '';
+  const context = `${renderUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;
+  const asked = [
+    event('BudgetReached', { scope, measure, used, limit, decision_id: decisionId }),
+    event('DecisionOpened', {
+      decision_id: decisionId,
+      source: 'budget',
+      title,
+      context,
+      options: optionsFor(scope, use),
+      ...subjectOf(world, scope),
+      scope,
+    }),
+    notifyAttention(world, title, context, decisionId),
+    ...setDayTimer(world, scope),
+  ];
+  return { asked, decisionId };
+}
+
+/** Raised by its own amount, as often as it takes to be more than what is used and reserved. */
+export function countRaises({ used, reserved, base, limit }: BudgetUse): number {
+  return Math.max(Math.round(limit / base), Math.floor((used + reserved) / base));
+}
+
+/** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next, and clocks go back. */
+export function listOpenBudgetDecisions({ state }: EngineContext, { kind, id }: BudgetScope): readonly Decision[] {
+  const open = [...state.decisions.values()].filter(({ result }) => result === null);
+  return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
+}
+
+function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {
+  const raised = renderAmount(use.measure, use.base * (1 + countRaises(use)));
+  return [
+    { label: `Raise the budget to ${raised}`, action: 'approve', recommended: true },
+    // Of a day nobody says that all its work is done.
+    ...(kind === 'day' ? [] : [{ label: OPTION_LABELS.done, action: 'done', recommended: false } as const]),
+    { label: 'Cancel the waiting work', action: 'cancel', recommended: false },
+  ];
+}
+
+function subjectOf({ state }: EngineContext, { kind, id }: BudgetScope) {
+  const agent = kind === 'agent' ? state.agents.get(id) : undefined;
+  const run = state.pipelines.get(kind === 'pipeline' ? id : (agent?.owner?.pipelineId ?? ''));
+  const task = kind === 'task' ? id : (agent?.task?.task_id ?? run?.task?.task_id ?? null);
+  return { agent_id: agent?.id ?? null, pipeline_id: run?.id ?? null, task_id: task };
+}
+
+/** The next day frees what waits for this one. */
+function setDayTimer({ state, at, newId }: EngineContext, { kind, id }: BudgetScope): Event[] {
+  if (kind !== 'day') return [];
+  const isSet = [...state.effects.values()].some(
+    (effect) => effect.kind === 'wait' && effect.purpose.kind === 'day' && effect.purpose.day === id,
+  );
+  const due = new Date(nextDayMs(Date.parse(at))).toISOString();
+  return isSet ? [] : [event('TimerSet', { timer_id: newId(), due, purpose: { kind: 'day', day: id } })];
+}
+
+/** As people call what a budget is for. */
+export function renderScope({ agents, pipelines }: State, { kind, id }: BudgetScope): string {
+  if (kind === 'agent') return `agent ${agents.get(id)?.plan.name ?? id}`;
+  if (kind === 'pipeline') return `pipeline ${pipelines.get(id)?.name ?? id}`;
+  return `${kind} ${id}`;
+}
+
+/** `210,000 of 200,000 tokens`. */
+export function renderUse({ measure, used, limit, reserved }: BudgetUse): string {
+  const isNext = used < limit && used + reserved >= limit;
+  const next = isNext ? `; a request under way counts as ${renderAmount(measure, reserved, false)}` : '';
+  return `${renderAmount(measure, used, false)} of ${renderAmount(measure, limit)}${next}`;
+}
+
+export function renderAmount(measure: Measure, value: number, withUnit = true): string {
+  if (measure === 'cost') return renderDollars(value);
+  if (measure === 'time') return renderElapsedTime(value);
+  return `${String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',')}${withUnit ? ' tokens' : ''}`;
 }

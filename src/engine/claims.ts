@@ -1,10 +1,13 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
-import { agentsOfClaim } from '../state/runs/find-run.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
-import { endAgent } from './end-agent.ts';
-import { escalate } from './escalate.ts';
-import { notifyAttention } from './notify.ts';
+import { agentsOfClaim } from '../state/runs/find-run.ts';
+import { isCancelled, type Task } from '../state/tasks/task.ts';
+import { stopPipeline } from './cancel.ts';
 import type { EngineContext } from './context.ts';
+import { type ClaimEndType, endAgent, outcomeOfClaim } from './end-agent.ts';
+import { escalate } from './escalate.ts';
+import { holdTask } from './hold-task.ts';
+import { notifyAttention } from './notify.ts';
 
 /** On `AgentSignalled`: the agent itself says how it stands. */
 export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
@@ -71,4 +74,32 @@ export function onReturned({ state }: EngineContext, taskId: string): Event[] {
       return result === null && agentId === null && about === taskId && source === 'error' && id !== held;
     })
     .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task goes on by itself' }));
+}
+
+/**
+ * On the end of a claim. Whoever lost it works no longer: its agents are stopped, and the run has failed. Who completed the task, or
+ * said that it is stuck, has with that come to the end of its own work; a pipeline then goes on to its next step.
+ */
+export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: EventOf<ClaimEndType>['data']): Event[] {
+  const { state } = world;
+  if (state.agents.size === 0 && state.pipelines.size === 0) return [];
+  // The task was cancelled with it: `on-cancelled` ends its runs as cancelled, and no failure is reported.
+  const task = state.tasks.get(data.task_id);
+  if (type === 'ClaimRevoked' && task !== undefined && isCancelled(task)) return [];
+  const { how, outcome, reason } = outcomeOfClaim(type, data);
+  const run = state.pipelines.get(data.session_id);
+  const isLost = how === 'expired' || how === 'revoked' || how === 'released';
+  if (isLost && run !== undefined) return stopPipeline(world, run, 'failed', reason);
+  return agentsOfClaim(state, data.session_id).flatMap((agent) => endAgent(world, agent, outcome, reason));
+}
+
+/** Whoever was to close a completed task gave up. It cannot be blocked any more, so a person is asked before the next one tries. */
+export function onUnclosed(world: EngineContext, task: Task, reason: string | null): Event[] {
+  if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
+  const context = `${task.title}\n${task.id} is merged, and could not be closed: ${reason ?? 'no reason was given'}`;
+  const options = [
+    { label: 'Retry', action: 'retry' },
+    { label: 'Leave the task unclosed', action: 'cancel' },
+  ] as const;
+  return holdTask(world, task, { source: 'error', stage: 'closing failed', context, options });
 }

@@ -1,20 +1,25 @@
 import { runbookAdoptedEvent } from '../state/adopt-runbook.ts';
-import { findAdoption } from '../state/adoption.ts';
 import { event, type Event, type EventOf } from '../state/event.ts';
-import { returnFromBlocked } from '../state/tasks/return-to-work.ts';
+import { findAdoption } from '../state/rules.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { findHighestUse } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
-import { endAgent } from './end-agent.ts';
-import { enterStep } from './enter-step.ts';
-import { applyProtectedDecision } from './merge.ts';
-import { applyHoldDecision } from './hold-task.ts';
-import { onBudgetDecision } from './resolve-budget.ts';
-import { onFindingDecision } from './resolve-finding.ts';
-import { NUDGE_MESSAGE } from './handlers.ts';
-import { restartSilentAgent } from './on-silent.ts';
-import { describeReason, findOwnerPipeline, unparkAgent } from './set-going.ts';
-import { CONTINUE_MESSAGE, sendOrResume } from './resume.ts';
+import { isOfDoneRun } from '../state/runs/open-decisions.ts';
+import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
+import { returnFromBlocked } from '../state/tasks/operate-task.ts';
+import { reinstate } from '../state/tasks/record-session.ts';
+import { finishTask } from '../state/tasks/update-task.ts';
+import { restartSilentAgent } from './agent-events.ts';
+import { countRaises, listOpenBudgetDecisions } from './budgets.ts';
 import type { EngineContext } from './context.ts';
+import { endAgent } from './end-agent.ts';
+import { NUDGE_MESSAGE } from './handlers.ts';
+import { applyHoldDecision } from './hold-task.ts';
+import { applyProtectedDecision } from './merge.ts';
+import { beginStepsAfterAnswer } from './overspent.ts';
+import { CONTINUE_MESSAGE, describeReason, findOwnerPipeline, sendOrResume, unparkAgent, wakeAgent } from './resume.ts';
+import { enterStep } from './steps.ts';
 
 /** On `DecisionResolved`: what the person chose happens. */
 export function onDecision(
@@ -92,4 +97,79 @@ function unblockTask({ state, rules }: EngineContext, taskId: string): Event[] {
   const task = state.tasks.get(taskId);
   if (task === undefined) return [];
   return returnFromBlocked(task, { cause: 'decision', reason: 'unblocked by a decision' }, rules);
+}
+
+/** On the answer to what reconciliation found: the task is done again, or taken as done, if it still is as it was when people were asked. */
+export function onFindingDecision(
+  { state, rules }: EngineContext,
+  { taskId }: Decision,
+  action: DecisionAction,
+  message: string | null,
+): Event[] {
+  const task = state.tasks.get(taskId ?? '');
+  if (task === undefined) return [];
+  if (action === 'retry') return task.phase === 'COMPLETED' ? reinstate(task, describeReason(action, message)) : [];
+  if (action !== 'done') return [];
+  const finished = finishTask(task, null, rules, []);
+  return finished.ok ? [...finished.events] : [];
+}
+
+/** On a task that is done: whether it should be is no longer a question. */
+export function onCompleted({ state }: EngineContext, taskId: string): Event[] {
+  return [...state.decisions.values()]
+    .filter(({ source, taskId: about, result }) => source === 'reconcile' && about === taskId && result === null)
+    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task was completed' }));
+}
+
+/** On the answer to the question about a budget: it is for all who wait for it. */
+export function onBudgetDecision(
+  world: EngineContext,
+  decision: Decision,
+  action: DecisionAction,
+  message: string | null,
+): Event[] {
+  const { id, scope } = decision;
+  const waiting = agentsWaitingFor(world, id);
+  if (action !== 'approve') {
+    const outcome = action === 'done' ? 'done' : 'cancelled';
+    const why = describeReason(action, message);
+    const ended = waiting.flatMap((agent) => [...unparkAgent(world, agent), ...endAgent(world, agent, outcome, why)]);
+    const followed = isOfDoneRun(world.state, scope) ? beginStepsAfterAnswer(world, decision, action === 'cancel') : [];
+    return [...ended, ...followed, ...(scope?.kind === 'task' ? blockUnclaimed(world, scope.id, why) : [])];
+  }
+  return [...(scope === null ? [] : raiseBudget(world, scope)), ...resumeWaiting(world, waiting, message)];
+}
+
+/** On the `day` timer: what waited for the day that is over draws on the next one. */
+export function onNewDay(world: EngineContext, day: string): Event[] {
+  return listOpenBudgetDecisions(world, { kind: 'day', id: day }).flatMap(({ id }) => [
+    event('DecisionWithdrawn', { decision_id: id, reason: 'a new day has begun' }),
+    ...resumeWaiting(world, agentsWaitingFor(world, id), null),
+  ]);
+}
+
+/** On the end of a pipeline: nobody needs to decide about its budget any more. */
+export function withdrawBudget(world: EngineContext, scope: BudgetScope): Event[] {
+  const reason = `the ${scope.kind} is over`;
+  return listOpenBudgetDecisions(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
+}
+
+/** Nobody works on it: workers must not ask for it again and again. */
+function blockUnclaimed({ state }: EngineContext, taskId: string, why: string): Event[] {
+  const task = state.tasks.get(taskId);
+  if (task === undefined || task.claim !== null || task.phase === 'COMPLETED' || task.phase === 'BLOCKED') return [];
+  return [phaseMovedEvent(task, 'BLOCKED', { cause: 'decision', reason: why })];
+}
+
+function raiseBudget({ state, rules, at }: EngineContext, scope: BudgetScope): Event[] {
+  const use = findHighestUse(state, scope, rules, at);
+  return use === undefined ? [] : [event('BudgetRaised', { scope, raises: countRaises(use) })];
+}
+
+function resumeWaiting(world: EngineContext, waiting: readonly AgentRun[], message: string | null): Event[] {
+  return waiting.flatMap((agent) => [...unparkAgent(world, agent), ...wakeAgent(world, agent, message)]);
+}
+
+function agentsWaitingFor({ state }: EngineContext, decisionId: string): readonly AgentRun[] {
+  return [...state.agents.values()].filter(({ parked, outcome }) => parked === decisionId && outcome === null);
 }

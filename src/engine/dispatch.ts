@@ -1,16 +1,54 @@
 import type { AgentPlan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
-import { decideClaimTask } from '../state/tasks/claim-task.ts';
-import { event, type Event } from '../state/event.ts';
-import { findFittingTasks } from '../state/tasks/first-fitting.ts';
-import { agentPrincipal } from '../state/principal.ts';
-import { hasCapacity } from '../state/runs/capacity.ts';
-import type { PipelineRunPlan } from '../state/runs/start-run.ts';
-import { pipelineOfShell } from '../state/runs/start-run.ts';
+import { agentPrincipal } from '../state/caller.ts';
+import { type Event, event } from '../state/event.ts';
+import { rulesFor } from '../state/rules.ts';
+import type { BudgetScope } from '../state/runs/budget-scope.ts';
+import { budgetKey, findHighestUse, hasCapacity, isSpent } from '../state/runs/budget.ts';
+import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import { dayOf } from '../state/runs/spent.ts';
+import { pipelineOfShell, type PipelineRunPlan } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
+import { decideClaimTask } from '../state/tasks/claim-task.ts';
 import type { Task } from '../state/tasks/task.ts';
-import { fitsWorker, holderName, workersInUse, type PinnedWorker } from '../state/tasks/worker-fit.ts';
-import { budgetGate } from './budget-gate.ts';
+import {
+  findFittingTasks,
+  fitsWorker,
+  holderName,
+  type PinnedWorker,
+  workersInUse,
+} from '../state/tasks/worker-fit.ts';
+import { openBudgetDecision } from './budgets.ts';
 import type { EngineContext } from './context.ts';
+import { findQueued, requestAgent } from './steps.ts';
+
+/** Something has ended, or there is new work: steps that wait for room go first, oldest first, then workers take tasks. */
+export function fillCapacity(world: EngineContext): Event[] {
+  const { state, rules } = world;
+  const starting: AgentPlan[] = [];
+  const started: Event[] = [];
+  for (const { run, plan } of queuedSteps(world)) {
+    if (run.step === null || !hasCapacity(state, plan, rules, starting)) continue;
+    starting.push(plan);
+    started.push(...requestAgent(world, run, run.step.name, plan));
+  }
+  return [...started, ...dispatchWorkers(world, starting)];
+}
+
+function queuedSteps({ state }: EngineContext): { readonly run: PipelineRun; readonly plan: AgentPlan }[] {
+  const queued: { readonly run: PipelineRun; readonly plan: AgentPlan }[] = [];
+  for (const run of state.pipelines.values()) {
+    const plan = findQueued(state, run);
+    if (plan !== undefined) queued.push({ run, plan });
+  }
+  // The order of a map is no order to rely on: see `keep-newest`.
+  return queued.sort(
+    (a, b) => compare(a.run.step?.since ?? '', b.run.step?.since ?? '') || compare(a.run.id, b.run.id),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
 
 /** Workers claim what is ready and fits them, most urgent first, as many as they may run at once. */
 export function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
@@ -121,4 +159,35 @@ function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
   const steps = plan.pipelines[plan.pipeline]?.steps ?? [];
   const first = steps.find(({ run }) => run.kind === 'agent')?.run;
   return first?.kind === 'agent' ? plan.agents[first.agent] : undefined;
+}
+
+/** What workers may take: nothing on a day whose budget is used up, and no task whose own is. People are asked about each once. */
+export function budgetGate(world: EngineContext) {
+  const { state, rules, at } = world;
+  const day: BudgetScope = { kind: 'day', id: dayOf(at) };
+  const dayUse = findHighestUse(state, day, rules, at);
+  const spentTasks = new Set<string>();
+  return {
+    isDaySpent: isSpent(dayUse),
+    mayTake: (task: Task): boolean => {
+      const { id } = task;
+      if (
+        rulesFor(task, rules).budgets?.task === undefined ||
+        !isSpent(findHighestUse(state, { kind: 'task', id }, rules, at))
+      )
+        return true;
+      spentTasks.add(id);
+      return false;
+    },
+    askForDay: (): Event[] => {
+      const isClosed = state.budgets.get(budgetKey(day))?.isClosed === true;
+      return isClosed || dayUse === undefined ? [] : openBudgetDecision(world, day, dayUse).asked;
+    },
+    askForTasks: (): Event[] =>
+      [...spentTasks].flatMap((id) => {
+        const scope: BudgetScope = { kind: 'task', id };
+        const use = findHighestUse(state, scope, rules, at);
+        return use === undefined ? [] : openBudgetDecision(world, scope, use).asked;
+      }),
+  };
 }

@@ -1,12 +1,15 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
+import {
+  type DecisionAction,
+  type DecisionOption,
+  type DecisionSource,
+  OPTION_LABELS,
+} from '../state/runs/decision.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
-import { OPTION_LABELS } from '../state/runs/option-labels.ts';
-import { findSilenceDecision } from '../state/runs/silence-question.ts';
+import { findSilenceDecision } from '../state/runs/open-decisions.ts';
+import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, timersOf } from './context.ts';
 import { notifyAttention } from './notify.ts';
-import { cancelPending, findWaitingHandler, pendingActions, timersOf } from './pending.ts';
-import type { EngineContext } from './context.ts';
 
 export interface Escalation {
   readonly source: DecisionSource;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RaisedFinding } from '../state/runs/raise-findings.ts';
+import type { RaisedFinding } from '../state/runs/resolve-decision.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { claim, create, record, session, update, worker } from '../state/say.cases.ts';
 import { Play } from './play.cases.ts';

@@ -1,12 +1,12 @@
-import type { AgentError, HandlerName, HandlerPlan } from '../protocol/run-plan.ts';
-import { event, type Event } from '../state/event.ts';
-import { isAttached, isAttaching, type AgentRun } from '../state/runs/agent-run.ts';
+import type { AgentError, AgentPlan, HandlerName, HandlerPlan } from '../protocol/run-plan.ts';
+import { event, type Event, type EventOf } from '../state/event.ts';
+import { type AgentRun, isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import type { DecisionSource } from '../state/runs/decision.ts';
+import type { EffectSubject } from '../state/runs/effect.ts';
+import { addMs, type EngineContext, findWaitingHandler, pendingActions } from './context.ts';
 import { endAgent } from './end-agent.ts';
 import { escalate } from './escalate.ts';
-import { findWaitingHandler, addMs, pendingActions } from './pending.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './resume.ts';
-import type { EngineContext } from './context.ts';
 
 /** A handler that has a reason to act. */
 export interface HandlerFiring {
@@ -143,4 +143,45 @@ function untilReset({ at }: EngineContext, { waits }: AgentRun, plan: HandlerPla
 
 function resetOf({ id: agent_id }: AgentRun) {
   return { kind: 'reset', agent_id } as const;
+}
+
+const ESCALATE = { action: 'escalate' } as const;
+
+/** What the runbook says, or else the default: a person is asked, but for a rate limit, which passes by itself. */
+export function handlerPlan(plan: AgentPlan, handler: HandlerName, error: AgentError | null): HandlerPlan {
+  switch (handler) {
+    case 'on_error':
+      return errorPlanOf(plan, error);
+    default:
+      return plan[handler] ?? ESCALATE;
+  }
+}
+
+function errorPlanOf({ on_error: plans = {} }: AgentPlan, error: AgentError | null): HandlerPlan {
+  const named = error === null ? undefined : plans[error];
+  return named ?? plans.any ?? (error === 'rate_limited' ? { action: 'wait' } : ESCALATE);
+}
+
+type GateCommand = Extract<EffectSubject, { kind: 'gate' }>;
+
+/** On the end of a gate: exit code 0 is done; anything else is another attempt, and in the end a person is asked. */
+export function afterGate(
+  world: EngineContext,
+  agent: AgentRun,
+  { handler, error }: GateCommand,
+  { exit_code, timed_out, output }: EventOf<'CommandFinished'>['data'],
+): Event[] {
+  if (!isAtWork(agent)) return [];
+  if (exit_code === 0) return endAgent(world, agent, 'done', `${handler}: gate passed`);
+  const plan = handlerPlan(agent.plan, handler, error);
+  const how = timed_out ? 'timed out' : `exit code ${exit_code ?? 'unknown'}`;
+  const message = `Gate failed: ${plan.run ?? ''} (${how})`;
+  return nextAttempt(world, agent, {
+    handler,
+    plan,
+    source: 'gate',
+    message,
+    details: output,
+    error,
+  });
 }

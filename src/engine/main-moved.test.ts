@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../state/caller.ts';
 import { isDue } from '../effects/due.ts';
+import type { Caller } from '../state/caller.ts';
 import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { claim, create, release, SHA } from '../state/say.cases.ts';
 import { evolve } from '../state/state.ts';
-import { diffCommand } from './diff-command.ts';
 import { finishMerge, MAIN, prepareMerge, seeMain } from '../state/workflow/say.cases.ts';
+import { diffCommand } from './merge.ts';
 import { Play } from './play.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 

@@ -2,9 +2,9 @@ import { event, type Event } from '../state/event.ts';
 import { findMain, type MainMoved, type TrustedPosition } from '../state/main/main-branch.ts';
 import type { Decision, DecisionOption } from '../state/runs/decision.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
-import { diffCommand } from './diff-command.ts';
-import { notifyAttention } from './notify.ts';
 import type { EngineContext } from './context.ts';
+import { diffCommand } from './merge.ts';
+import { notifyAttention } from './notify.ts';
 
 /**
  * On `MainMoved`: commits that nobody has accepted become one question, however often the branch moves while it is open. It is withdrawn

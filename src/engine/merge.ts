@@ -1,13 +1,18 @@
-import { phaseMovedEvent } from '../state/tasks/end-claim.ts';
-import { event, type Event } from '../state/event.ts';
+import { event, type Event, type EventOf } from '../state/event.ts';
+import { rulesFor } from '../state/rules.ts';
+import { type Decision, type DecisionAction, OPTION_LABELS } from '../state/runs/decision.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
+import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import { checkNoOpenDecision } from '../state/tasks/judging.ts';
-import type { Decision, DecisionAction } from '../state/runs/decision.ts';
-import type { Task } from '../state/tasks/task.ts';
+import { hasUnjudgedHead, sendBackToChecks } from '../state/tasks/operate-task.ts';
+import { JUDGED_PHASES, type Task, writebackRecords } from '../state/tasks/task.ts';
+import { isOfOtherHead } from '../state/workflow/checks.ts';
 import { fixerHandoff } from '../state/workflow/gate-handoffs.ts';
-import { requestMerge } from '../state/workflow/merge.ts';
-import { diffCommand } from './diff-command.ts';
-import { applyHoldDecision, holdTask } from './hold-task.ts';
+import { refuseMerge, requestMerge } from '../state/workflow/merge.ts';
+import { renderPullBody } from '../state/workflow/pull.ts';
 import type { EngineContext } from './context.ts';
+import { applyHoldDecision, holdTask } from './hold-task.ts';
+import { notifyAttention } from './notify.ts';
 
 /** On `MergeHeld`: a branch that changes how work is checked is merged only after a person agreed to it. */
 export function openProtectedDecision(world: EngineContext, task: Task): Event[] {
@@ -73,4 +78,126 @@ export function applyProtectedDecision(
     event('HandoffDelivered', back),
     phaseMovedEvent(task, 'IMPLEMENTATION', why, 'fixer'),
   ];
+}
+
+/**
+ * The command with which a person sees a change before they decide about it. In the repository an agent can configure programs that git
+ * runs, and hide bytes: replaced commits, `textconv`, an external diff, a pager, `-diff` attributes. The options turn these off.
+ */
+export function diffCommand(from: string, to: string): string {
+  return `git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text ${from.slice(0, 12)} ${to.slice(0, 12)}`;
+}
+
+/**
+ * It is merged, and yet something is wrong with what came of it: at GitHub somebody else's commit can come onto the main branch between
+ * the last check and the merge. Nothing can be taken back, so people hear of it at once.
+ */
+export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
+  const { outcome, reason, merge_sha } = data;
+  if (outcome !== 'merged' || reason === null) return [];
+  const decision_id = world.newId();
+  const title = `The main branch needs attention: ${task.id} was merged onto another commit than was checked`;
+  const context = `${task.title}\nMerged as ${merge_sha ?? ''}. ${reason}`;
+  return [
+    event('DecisionOpened', {
+      decision_id,
+      source: 'merge',
+      title,
+      context: excerptStart(context),
+      options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss', recommended: true }],
+      agent_id: null,
+      pipeline_id: null,
+      task_id: task.id,
+    }),
+    notifyAttention(world, title, context, decision_id),
+  ];
+}
+
+/** Somebody has taken the task elsewhere while it was being merged, or its turn to be came: what they no longer want must not land. */
+export function cancelMerge(task: Task, { to, reason }: EventOf<'PhaseMoved'>['data']): Event[] {
+  const { merge } = task.flow;
+  return merge === null || to === 'READY_FOR_MERGE' ? [] : refuseMerge(task, merge, `called off: ${reason}`);
+}
+
+/**
+ * Where the project has pull requests, each task that comes to CI has one: its branch goes to GitHub at the commit that is checked. One
+ * that was closed because the task was cancelled is opened again with it.
+ */
+export function requestPull(world: EngineContext, task: Task): Event[] {
+  const { pulls, merge } = rulesFor(task, world.rules);
+  const { place, pull } = task.flow;
+  const head = task.phase === 'CI_PENDING' ? task.flow.head : pull?.published;
+  if (!wantsPull(world, task) || pulls === undefined || place === null || !head) return [];
+  const { repository, remote, draft } = pulls;
+  return [
+    event('PullRequestRequested', {
+      pull_id: world.newId(),
+      task_id: task.id,
+      repository,
+      remote,
+      branch: place.branch,
+      head,
+      into: merge?.into ?? '',
+      title: `${task.id}: ${task.title}`,
+      body: renderPullBody(task),
+      draft,
+    }),
+  ];
+}
+
+/** Only branches that Baton made are pushed: a task that somebody works on by hand, on main perhaps, is theirs to publish. */
+export function wantsPull({ rules }: EngineContext, task: Task): boolean {
+  const { phase, flow } = task;
+  if (rulesFor(task, rules).pulls === undefined || flow.place === null || flow.head === null) return false;
+  const isBack = flow.pull?.isClosed === true && (phase === 'READY_FOR_REVIEW' || phase === 'READY_FOR_MERGE');
+  return phase === 'CI_PENDING' || isBack;
+}
+
+/** If an operator cancelled the task, its open pull request is closed with the reason. */
+export function closePullOfCancelled(
+  { newId }: EngineContext,
+  task: Task,
+  { cause, reason }: EventOf<'PhaseMoved'>['data'],
+): Event[] {
+  const { pull } = task.flow;
+  if (cause !== 'cancelled' || pull === null) return [];
+  const about = { task_id: task.id };
+  const given = pull.isWanted ? [event('PullRequestFailed', { ...about, pull_id: pull.id, reason })] : [];
+  if (pull.number === null || pull.isClosed) return given;
+  const { repository, number } = pull;
+  const comment = `The task ${task.id} was ${reason}`;
+  return [...given, event('PullRequestCloseRequested', { ...about, pull_id: newId(), repository, number, comment })];
+}
+
+/** A task has come to CI: its required checks are wanted, on exactly the commit that it was left at. */
+export function onCiPending(world: EngineContext, task: Task): Event[] {
+  const { rules, newId } = world;
+  const { checks = [], ciGate: isOn } = rulesFor(task, rules);
+  if (task.phase !== 'CI_PENDING') return [];
+  // The pull request says when it is there.
+  if (!isOn && wantsPull(world, task)) return [];
+  if (!isOn && task.flow.mode !== null)
+    return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'no checks are required' })];
+  if (!isOn || checks.length === 0) return [];
+  const head = task.flow.head ?? writebackRecords(task).at(-1)?.commitSha;
+  if (head === undefined)
+    return [
+      phaseMovedEvent(task, 'BLOCKED', {
+        cause: 'nothing-to-check',
+        reason: 'there is no commit to check: nobody recorded one',
+      }),
+    ];
+  return [event('ChecksRequested', { checks_id: newId(), task_id: task.id, head, checks })];
+}
+
+/** Checks ended, or a pull request was published, for a commit that the task has left behind: the same is wanted for its head now. */
+export function onNewHead(world: EngineContext, task: Task, made: { readonly head: string }): Event[] {
+  if (task.phase !== 'CI_PENDING' || !isOfOtherHead(task, made)) return [];
+  return [...requestPull(world, task), ...onCiPending(world, task)];
+}
+
+/** On `SessionMeasured`: a session that was to judge the work committed to it and ended. The next reviewer must not get an unchecked commit. */
+export function onMeasured({ rules }: EngineContext, task: Task): Event[] {
+  if (task.claim !== null || !JUDGED_PHASES.has(task.phase) || !hasUnjudgedHead(task)) return [];
+  return sendBackToChecks(task, { cause: 'checks', reason: 'a session that reviewed the work changed it' }, rules);
 }

@@ -3,7 +3,7 @@ import type { AgentPlan } from '../protocol/run-plan.ts';
 import { agentStatus } from '../state/runs/agent-run.ts';
 import { pipelineStatus } from '../state/runs/pipeline-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
-import { RESTARTED } from './on-silent.ts';
+import { RESTARTED } from './agent-events.ts';
 import { Play } from './play.cases.ts';
 
 const MINUTE = 60_000;

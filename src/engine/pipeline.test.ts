@@ -3,8 +3,8 @@ import type { StepPlan } from '../protocol/run-plan.ts';
 import { pipelineStatus } from '../state/runs/pipeline-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { findPipelineDecision, overallPipelineStatus } from '../state/runs/steer-pipeline.ts';
-import { MAX_STEP_VISITS } from './enter-step.ts';
 import { Play } from './play.cases.ts';
+import { MAX_STEP_VISITS } from './steps.ts';
 
 function start(steps: readonly StepPlan[], more: Parameters<typeof runs.pipelinePlan>[1] = {}): Play {
   return new Play().order(runs.startPipeline(runs.pipelinePlan(steps, more)));

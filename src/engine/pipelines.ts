@@ -1,12 +1,18 @@
 import type { Event, EventOf } from '../state/event.ts';
+import type { AgentRun } from '../state/runs/agent-run.ts';
+import type { TimerPurpose } from '../state/runs/effect.ts';
 import { findPipelinePlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
-import { finishStep } from './finish-step.ts';
-import { endClaimOfRun } from './follow-claim.ts';
-import { notifyEnd } from './notify.ts';
-import { withdrawBudget } from './resolve-budget.ts';
-import { endTimeBudget } from './time-budgets.ts';
+import { onReset } from './agent-events.ts';
+import { onStall, retryAfterDelay } from './blocked.ts';
+import { endTimeBudget, onBudgetTimer, timeBudgets } from './budgets.ts';
+import { stopStep } from './cancel.ts';
 import type { EngineContext } from './context.ts';
+import { onNewDay, withdrawBudget } from './decisions.ts';
+import { endClaimOfRun, onLeaveTimer } from './end-agent.ts';
+import { afterGate, handlerPlan, isAtWork, runAction } from './handlers.ts';
+import { notifyEnd } from './notify.ts';
+import { enterStep, finishStep } from './steps.ts';
 
 /** On `PipelineFinished`: the step that it was goes on, or those who asked for it hear of it, and its claim ends. */
 export function onPipelineEnd(world: EngineContext, data: EventOf<'PipelineFinished'>['data']): Event[] {
@@ -32,4 +38,69 @@ function finishParentStep(world: EngineContext, run: PipelineRun, outcome: RunOu
   const isNews = findPipelinePlan(run)?.notify ?? (run.task !== null && outcome === 'failed');
   const told = isNews ? notifyEnd(world, 'Pipeline', run.name, outcome, reason) : [];
   return [...told, ...endClaimOfRun(world, run.task, outcome, `pipeline ${run.name}`, reason)];
+}
+
+/** On `CommandFinished`: a step has run, or a gate was tried. */
+export function onCommand(world: EngineContext, data: EventOf<'CommandFinished'>['data']): Event[] {
+  const { subject, exit_code, timed_out, output } = data;
+  if (subject.kind === 'gate') {
+    const agent = world.state.agents.get(subject.agent_id);
+    return agent === undefined ? [] : afterGate(world, agent, subject, data);
+  }
+  const run = world.state.pipelines.get(subject.pipeline_id);
+  if (run?.step?.commandId !== data.command_id) return [];
+  if (exit_code === 0 && !timed_out) return finishStep(world, run, { outcome: 'done', reason: null, output });
+  const reason = timed_out ? 'timed out' : `exit code ${exit_code ?? 'unknown'}`;
+  return finishStep(world, run, { outcome: 'failed', reason, output });
+}
+
+/** On `TimerFired`: what was put off is done, unless it has become pointless meanwhile. */
+export function onTimer(world: EngineContext, { purpose }: EventOf<'TimerFired'>['data']): Event[] {
+  const { state } = world;
+  switch (purpose.kind) {
+    case 'handler': {
+      const agent = state.agents.get(purpose.agent_id);
+      return agent === undefined ? [] : afterCooldown(world, agent, purpose);
+    }
+    case 'reset': {
+      const agent = state.agents.get(purpose.agent_id);
+      return agent === undefined ? [] : [...onReset(world, agent), ...timeBudgets(world, agent)];
+    }
+    case 'leave':
+      return onLeaveTimer(world, purpose.agent_id);
+    case 'stall':
+      return onStall(world, state.tasks.get(purpose.task_id), purpose.phase, purpose.since);
+    case 'unblock':
+      return retryAfterDelay(world, state.tasks.get(purpose.task_id), purpose.since);
+    case 'budget':
+      return onBudgetTimer(world, purpose.scope);
+    case 'day':
+      return onNewDay(world, purpose.day);
+    case 'step':
+      return afterTimeout(world, purpose);
+    case 'retry': {
+      const run = state.pipelines.get(purpose.pipeline_id);
+      return run === undefined || run.outcome !== null || run.step !== null ? [] : enterStep(run, purpose.step, true);
+    }
+  }
+}
+
+type Purpose<K extends TimerPurpose['kind']> = Extract<TimerPurpose, { kind: K }>;
+
+function afterCooldown(world: EngineContext, agent: AgentRun, { handler, error }: Purpose<'handler'>): Event[] {
+  const isGone = agent.process === 'gone';
+  // The dead are expected to be gone; whoever else is gone is a matter for `on_dead`, or for what gets over an error.
+  const isMoot = handler === 'on_dead' ? !isGone : isGone && handler !== 'on_error';
+  if (!isAtWork(agent) || isMoot) return [];
+  const plan = handlerPlan(agent.plan, handler, error);
+  const message = `Agent is still waiting (${handler})`;
+  return runAction(world, agent, { handler, plan, source: SOURCES[handler], message, error });
+}
+
+const SOURCES = { on_stop: 'stop', on_idle: 'idle', on_dead: 'dead', on_error: 'error', on_prompt: 'prompt' } as const;
+
+function afterTimeout(world: EngineContext, { pipeline_id, step, visit }: Purpose<'step'>): Event[] {
+  const run = world.state.pipelines.get(pipeline_id);
+  const isCurrent = run?.step?.name === step && run.step.visit === visit && run.step.status === 'running';
+  return run === undefined || !isCurrent ? [] : stopStep(world, run, 'failed', 'timed out');
 }

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import {
   AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
-  STOP_ACTIONS,
   type AgentPlan,
   type BudgetPlan,
+  DEAD_ACTIONS,
+  ERROR_ACTIONS,
   type HandlerAction,
   type HandlerPlan,
+  IDLE_ACTIONS,
   type PipelinePlan,
+  PROMPT_ACTIONS,
   type StepPlan,
+  STOP_ACTIONS,
   type WorkerPlan,
 } from '../protocol/run-plan.ts';
-import type { PipelineRunPlan } from '../state/runs/start-run.ts';
+import type { PipelineRunPlan } from '../state/runs/steer-pipeline.ts';
 
 /** Plans of every kind, as a checked runbook could give them; attempts and retries come to an end. */
 const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined, freq: 2 });

@@ -1,53 +1,46 @@
-import type { Event, EventOf, EventType, RecordedEvent } from '../state/event.ts';
+import type { Event, EventOf, EventType, MoveCause, RecordedEvent } from '../state/event.ts';
 import { rulesInForce } from '../state/rules.ts';
-import type { MoveCause } from '../state/move-cause.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
+import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/tasks/task.ts';
+import {
+  onError,
+  onExit,
+  onHeard,
+  onIdle,
+  onPrompt,
+  onSilent,
+  onStartFailed,
+  onStop,
+  onUndelivered,
+} from './agent-events.ts';
 import { onAttach } from './attach.ts';
-import { beginStepsAfterExit } from './begin-gate.ts';
-import { isAboutOverspent } from '../state/runs/open-decisions.ts';
-import { notifyAttention } from './notify.ts';
-import { askAfterAgent, askAfterPipeline } from './overspent.ts';
-import { cancelMerge } from './call-off-merge.ts';
-import { holdAtCheckpoint } from './checkpoints.ts';
-import { onCiPending, onNewHead } from './ci-gate.ts';
-import { afterAgent, endAgent } from './end-agent.ts';
-import { enterPipeline } from './enter-step.ts';
-import { fillCapacity } from './fill-room.ts';
-import { finishStep } from './finish-step.ts';
-import { openProtectedDecision } from './merge.ts';
-import type { ClaimEndType } from './follow-claim.ts';
-import { onBlocked } from './blocked.ts';
-import { onCancelled } from './cancel.ts';
-import { onClaimEnd } from './on-claim-end.ts';
-import { onCommand } from './on-command.ts';
-import { onExit, onStartFailed } from './agent-events.ts';
-import { onError } from './on-error.ts';
-import { onIdle } from './on-idle.ts';
+import { onBlocked, retryError, reviewRounds, setStallTimer } from './blocked.ts';
+import { endTimeBudget, timeBudgets, watchBudgets } from './budgets.ts';
+import { cancelPipeline, onCancelled } from './cancel.ts';
+import { onClaimEnd, onExitSignal, onReturned, onSignal, onUnblocked, onUnclosed } from './claims.ts';
+import type { EngineContext, EngineInputs } from './context.ts';
+import { onCompleted, onDecision } from './decisions.ts';
+import { fillCapacity } from './dispatch.ts';
+import { afterAgent, type ClaimEndType, endAgent } from './end-agent.ts';
+import { holdAtCheckpoint } from './hold-task.ts';
 import { onMainMoved } from './main-moved.ts';
-import { onMeasured } from './on-measured.ts';
-import { onMerged } from './on-merged.ts';
-import { onPipelineEnd } from './pipelines.ts';
-import { onPrompt } from './on-prompt.ts';
-import { onExitSignal, onReturned, onSignal, onUnblocked } from './claims.ts';
-import { onHeard, onSilent } from './on-silent.ts';
-import { onStop } from './on-stop.ts';
-import { onTimer } from './on-timer.ts';
-import { onUnclosed } from './on-unclosed.ts';
-import { onUndelivered } from './on-undelivered.ts';
-import { requestPull, closePullOfCancelled } from './pull-request.ts';
-import { onDecision } from './decisions.ts';
-import { onCompleted } from './resolve-finding.ts';
-import { retryError } from './retry-error.ts';
-import { reviewRounds } from './review-rounds.ts';
-import { setStallTimer } from './stall.ts';
-import { beginStep, runStep } from './steps.ts';
-import { cancelPipeline } from './stop-step.ts';
-import { endTimeBudget, timeBudgets } from './time-budgets.ts';
-import { watchBudgets } from './budgets.ts';
-import type { EngineInputs, EngineContext } from './context.ts';
+import {
+  cancelMerge,
+  closePullOfCancelled,
+  onCiPending,
+  onMeasured,
+  onMerged,
+  onNewHead,
+  openProtectedDecision,
+  requestPull,
+} from './merge.ts';
+import { notifyAttention } from './notify.ts';
+import { askAfterAgent, askAfterPipeline, beginStepsAfterExit } from './overspent.ts';
+import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
+import { beginStep, enterPipeline, finishStep, runStep } from './steps.ts';
 
 /**
  * (state, entry) → what follows from it: entries to record in the same commit, what is owed to the outside among them. The state is

@@ -1,6 +1,8 @@
 import { event, type Event } from '../state/event.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
+import { type AgentRun, isAttached, isAttaching } from '../state/runs/agent-run.ts';
+import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { EngineContext } from './context.ts';
+import { setStepTimer } from './steps.ts';
 
 /** A message in the agent's own conversation: to its process where there is one, else to a new one that takes it up again. */
 export function sendOrResume(world: EngineContext, agent: AgentRun, text: string): Event {
@@ -31,4 +33,24 @@ export function resumeAgent(
   const texts = [restart, message ?? undefined].filter((text) => text !== undefined);
   const all = texts.length === 0 ? null : texts.join('\n\n');
   return event('AgentResumeRequested', { agent_id, start: start + 1, message: all, append });
+}
+
+/** A person has answered: the agent is unparked, and the clock of its step goes on; where somebody has it, when they have left. */
+export function unparkAgent(world: EngineContext, agent: AgentRun, by: 'person' | 'agent' = 'person'): Event[] {
+  const run = findOwnerPipeline(world, agent);
+  const counts = by === 'agent' ? { keeps_counts: true as const } : {};
+  const unparked = event('AgentUnparked', { agent_id: agent.id, ...counts });
+  if (run === undefined || run.step === null) return [unparked];
+  const clock = isAttached(agent) || isAttaching(agent) ? [] : setStepTimer(world, run);
+  return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...clock];
+}
+
+/** The pipeline whose step the agent is. */
+export function findOwnerPipeline({ state }: EngineContext, { owner, id }: AgentRun): PipelineRun | undefined {
+  const run = owner === null ? undefined : state.pipelines.get(owner.pipelineId);
+  return run?.step?.agentId === id ? run : undefined;
+}
+
+export function describeReason(action: string, message: string | null): string {
+  return message === null ? `decision: ${action}` : `decision: ${action}: ${message}`;
 }

@@ -1,13 +1,14 @@
 import type { AgentPlan, StepPlan } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
-import { hasCapacity } from '../state/runs/capacity.ts';
+import { hasCapacity } from '../state/runs/budget.ts';
 import { effectKey } from '../state/runs/evolve-effects.ts';
-import { findStepPlan, type CurrentStep, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import { excerptEnd, excerptStart } from '../state/runs/excerpt.ts';
+import { findOverspentDecision, isWithinPipeline } from '../state/runs/open-decisions.ts';
+import { type CurrentStep, findPipelinePlan, findStepPlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
+import type { RunOutcome } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
-import { finishStep } from './finish-step.ts';
-import { mayBeginStep } from './may-begin.ts';
-import { setTimer } from './pending.ts';
-import type { EngineContext } from './context.ts';
+import { cancelPending, type EngineContext, setTimer, timersOf } from './context.ts';
+import { notifyEnd } from './notify.ts';
 
 /** On `StepStarted`. */
 export function beginStep(world: EngineContext, run: PipelineRun, visit: number): Event[] {
@@ -118,4 +119,120 @@ function needsWorkspace(
   plan: StepPlan,
 ): plan is StepPlan & { readonly workspace: NonNullable<StepPlan['workspace']> } {
   return plan.workspace !== undefined && workspace?.step !== plan.name;
+}
+
+/**
+ * Whether the current step of a pipeline may begin. It may not while the process of an earlier step's agent is still there: both would
+ * work in the same folder. It may not either while a person is asked about a run inside the pipeline that overspent its budget.
+ */
+export function mayBeginStep(state: State, { id }: PipelineRun): boolean {
+  for (const { outcome, process, owner } of state.agents.values())
+    if (outcome !== null && process !== 'gone' && isWithinPipeline(state, owner?.pipelineId ?? null, id)) return false;
+  return findOverspentDecision(state, id) === undefined;
+}
+
+/** Steps may lead back to earlier ones; a pipeline that goes round this often gets nowhere. */
+export const MAX_STEP_VISITS = 100;
+
+export function enterStep(run: PipelineRun, step: string, retry: boolean): Event[] {
+  const visit = (run.history[step]?.visits ?? 0) + 1;
+  if (findStepPlan(run, step) === undefined) return [failPipeline(run, `the plan has no step ${step}`)];
+  if (visit > MAX_STEP_VISITS) return [failPipeline(run, `step ${step} was entered ${MAX_STEP_VISITS} times`)];
+  return [event('StepStarted', { pipeline_id: run.id, step, visit, retry })];
+}
+
+/** On `PipelineStarted`. */
+export function enterPipeline(run: PipelineRun): Event[] {
+  const plan = findPipelinePlan(run);
+  if (plan === undefined) return [failPipeline(run, `the plan has no pipeline ${run.name}`)];
+  const first = plan.steps[0];
+  if (first !== undefined) return enterStep(run, first.name, false);
+  return [event('PipelineFinished', { pipeline_id: run.id, outcome: 'done', reason: null })];
+}
+
+function failPipeline({ id }: PipelineRun, reason: string): Event {
+  return event('PipelineFinished', { pipeline_id: id, outcome: 'failed', reason });
+}
+
+export interface StepResult {
+  readonly outcome: RunOutcome;
+  readonly reason: string | null;
+  readonly output: string | null;
+}
+
+/** A step has come to its end, and what follows is settled with it: another step, another try, or the end of the pipeline. */
+export function finishStep(world: EngineContext, run: PipelineRun, { outcome, reason, output }: StepResult): Event[] {
+  const { step } = run;
+  if (step === null || run.outcome !== null) return [];
+  const why = reason === null ? null : excerptStart(reason);
+  const finished = event('StepFinished', {
+    pipeline_id: run.id,
+    step: step.name,
+    outcome,
+    reason: why,
+    output: output === null ? null : excerptEnd(output),
+  });
+  const plan = findStepPlan(run, step.name);
+  const told = plan?.notify === true ? notifyEnd(world, 'Step', `${run.name}/${step.name}`, outcome, why) : [];
+  return [
+    ...cancelPending(timersOf(world.state, run.id)),
+    finished,
+    ...told,
+    ...nextStep(world, run, step, plan, outcome, why),
+  ];
+}
+
+function nextStep(
+  world: EngineContext,
+  run: PipelineRun,
+  step: CurrentStep,
+  plan: StepPlan | undefined,
+  outcome: RunOutcome,
+  reason: string | null,
+): Event[] {
+  if (outcome === 'done') {
+    const next = plan?.on_done ?? stepAfter(run, step.name);
+    return next === undefined ? [finishPipeline(run, 'done', null)] : enterStep(run, next, false);
+  }
+  if (outcome === 'failed') return afterFailure(world, run, step, plan, reason);
+  const next = plan?.on_cancel;
+  // A clean-up that is cancelled is not cleaned up after.
+  if (next === undefined || next === step.name || isCancelled(run)) return [finishPipeline(run, 'cancelled', reason)];
+  return enterStep(run, next, false);
+}
+
+function afterFailure(
+  world: EngineContext,
+  run: PipelineRun,
+  { name, visit }: CurrentStep,
+  plan: StepPlan | undefined,
+  reason: string | null,
+): Event[] {
+  const { step: next, retries = 0, cooldown_ms: ms = 0 } = plan?.on_fail ?? {};
+  if ((run.history[name]?.retries ?? 0) < retries) {
+    if (ms === 0) return enterStep(run, name, true);
+    return [setTimer(world, ms, { kind: 'retry', pipeline_id: run.id, step: name, visit: visit + 1 })];
+  }
+  if (next !== undefined) return enterStep(run, next, false);
+  return [finishPipeline(run, 'failed', `step ${name} failed${reason === null ? '' : `: ${reason}`}`)];
+}
+
+/** Once a step was cancelled, what follows is clean-up, and the pipeline ends as cancelled however that goes. */
+function finishPipeline(run: PipelineRun, outcome: RunOutcome, reason: string | null): Event {
+  const wasCancelled = outcome === 'cancelled' || isCancelled(run);
+  const why = wasCancelled ? (run.cancelling ?? reason) : reason;
+  return event('PipelineFinished', {
+    pipeline_id: run.id,
+    outcome: wasCancelled ? 'cancelled' : outcome,
+    reason: why === null ? null : excerptStart(why),
+  });
+}
+
+function isCancelled({ history }: PipelineRun): boolean {
+  return Object.values(history).some(({ outcome }) => outcome === 'cancelled');
+}
+
+function stepAfter(run: PipelineRun, name: string): string | undefined {
+  const steps = findPipelinePlan(run)?.steps ?? [];
+  return steps[steps.findIndex((step) => step.name === name) + 1]?.name;
 }

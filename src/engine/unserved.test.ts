@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentPlan, WorkerPlan } from '../protocol/run-plan.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
-import { findUnservedTasks } from '../state/tasks/unserved.ts';
+import { findUnservedTasks } from '../state/tasks/worker-fit.ts';
 import { Play } from './play.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import type { ExchangeFormat } from './format.ts';
-import type { ExchangedTask, TaskStatus } from './task.ts';
+import type { ExchangedTask, ExchangeFormat, TaskStatus } from './task.ts';
 
 /** A status that every format can say. */
 export const STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;

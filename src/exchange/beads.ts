@@ -1,14 +1,30 @@
+import { accepted, type Parsed, quote } from '../protocol/shape/problem.ts';
 import type { ObjectNode } from '../protocol/text/node.ts';
-import type { Parsed } from '../protocol/shape/problem.ts';
-import { quote } from '../protocol/shape/quote.ts';
-import { startReading } from './begin.ts';
-import type { ImportOptions } from './format.ts';
-import type { ImportFindings, FoundDependency, FoundTask } from './findings.ts';
-import { findList, objectsIn, findFieldText } from './json.ts';
+import { type FoundDependency, type FoundTask, type ImportFindings, startReading } from './findings.ts';
+import { fromTaskId, toTaskId } from './foreign-id.ts';
+import {
+  findFieldText,
+  findList,
+  isRawObject,
+  objectsIn,
+  parseJsonAt,
+  parseRawJson,
+  rawList,
+  type RawObject,
+  rawText,
+} from './json.ts';
 import { resolveTasks } from './resolve-tasks.ts';
-import type { ImportedTasks } from './task.ts';
-import { parseRecords } from './records.ts';
-import { BLOCKING_DEPENDENCIES, priorityOfBeads, BEADS_STATUSES } from './words.ts';
+import {
+  type ExchangedTask,
+  type ExportedText,
+  type ExportOptions,
+  firstWordFor,
+  type ImportedTasks,
+  type ImportOptions,
+  isSameSet,
+  type Notice,
+  type TaskStatus,
+} from './task.ts';
 
 /** What `bd export` writes: one issue a line. What `bd list --json` prints, a list, is read too. */
 export function parseBeads(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
@@ -85,4 +101,161 @@ function dependenciesOf(node: ObjectNode, id: string, from: number, findings: Im
     else if (BLOCKING_DEPENDENCIES.has(kind)) after.push({ id: on, at });
   }
   return { after, parent };
+}
+
+export interface BeadsRecord {
+  readonly node: ObjectNode;
+  /** Where the text begins that the offsets in the node count from. */
+  readonly at: number;
+}
+
+export function parseRecords(findings: ImportFindings): BeadsRecord[] {
+  const { text } = findings;
+  if (!/^\s*\[/.test(text)) return splitBeadsLines(text).flatMap((line) => readLine(line, findings));
+  const list = parseJsonAt(text, 0, findings);
+  const items = list?.kind === 'list' ? objectsIn(list, 'an issue', findings) : [];
+  return items.map((node) => ({ node, at: 0 }));
+}
+
+export interface Line {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** The lines, without what ends them. */
+export function splitBeadsLines(text: string): Line[] {
+  let at = 0;
+  return text.split('\n').map((line) => {
+    const found = { text: line.endsWith('\r') ? line.slice(0, -1) : line, at };
+    at += line.length + 1;
+    return found;
+  });
+}
+
+function readLine({ text, at }: Line, findings: ImportFindings): BeadsRecord[] {
+  if (text.trim() === '') return [];
+  const node = parseJsonAt(text, at, findings);
+  if (node === undefined) return [];
+  if (node.kind === 'object') return [{ node, at }];
+  findings.problem('import/not-a-task', 'a line that is not an object', at, 'See what is understood: docs/import.md');
+  return [];
+}
+
+/** One issue a line, for `bd import`. In an export that is there already, lines that say the same stay as they are. */
+export function renderBeads(
+  tasks: readonly ExchangedTask[],
+  { existing = '', at }: ExportOptions,
+): Parsed<ExportedText> {
+  const known = new Set(tasks.map(({ id }) => id));
+  const read = existing.trim() === '' ? undefined : parseBeads(existing, { known });
+  if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
+  const before = new Map(read?.ok === true ? read.value.tasks.map((task) => [task.id, task]) : []);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const lines = recordsIn(existing).map(({ line, raw }) => {
+    const id = toTaskId(rawText(raw, 'id') ?? '');
+    const task = id === undefined || !before.has(id) ? undefined : byId.get(id);
+    return task === undefined || !update(raw, task, before.get(task.id), at) ? line : JSON.stringify(raw);
+  });
+  const added = tasks.filter(({ id }) => !before.has(id)).map((task) => JSON.stringify(newRecord(task, at)));
+  const text = [...lines, ...added].map((line) => `${line}\n`).join('');
+  return accepted({ text, notices: tasks.flatMap(noticesOf) });
+}
+
+function noticesOf({ id, title, status }: ExchangedTask): Notice[] {
+  const bytes = new TextEncoder().encode(title).length;
+  return [
+    // Beads refuses longer ones when it imports.
+    ...(bytes > 500 ? [{ message: `${id}: beads takes no title of more than 500 bytes`, line: null }] : []),
+    ...(status === 'cancelled'
+      ? [{ message: `${id} is cancelled; beads has no such status: blocked`, line: null }]
+      : []),
+  ];
+}
+
+/** Beads has no word for a task that was given up: closed would count as done for those that wait for it. */
+function statusOf({ status }: ExchangedTask): TaskStatus {
+  return status === 'cancelled' ? 'blocked' : status;
+}
+
+/** A list, as `bd list --json` prints it, becomes lines. */
+function recordsIn(existing: string): { readonly line: string; readonly raw: RawObject }[] {
+  const text = existing.startsWith('\ufeff') ? existing.slice(1) : existing;
+  if (/^\s*\[/.test(text)) return rawList(parseRawJson(text)).map((raw) => ({ line: JSON.stringify(raw), raw }));
+  return splitBeadsLines(text).flatMap(({ text: line }) => {
+    const raw = line.trim() === '' ? undefined : parseRawJson(line);
+    return isRawObject(raw) ? [{ line, raw }] : [];
+  });
+}
+
+function newRecord(task: ExchangedTask, at: string): RawObject {
+  const raw: RawObject = { _type: 'issue', id: fromTaskId(task.id), title: task.title };
+  if (task.description !== '') raw['description'] = task.description;
+  Object.assign(raw, { status: 'open', priority: 2, issue_type: 'task', created_at: at, updated_at: at });
+  update(raw, task, undefined, at);
+  return raw;
+}
+
+/** Whether anything was different. */
+function update(raw: RawObject, task: ExchangedTask, before: ExchangedTask | undefined, at: string): boolean {
+  const said = JSON.stringify(raw);
+  if (before !== undefined && before.title !== task.title) raw['title'] = task.title;
+  if (BEADS_STATUSES.get(rawText(raw, 'status') ?? 'open') !== statusOf(task)) setStatus(raw, task, at);
+  const priority = beadsPriority(task.priority);
+  if (before === undefined || before.priority !== priorityOfBeads(priority)) raw['priority'] = priority;
+  if (before === undefined || !isSameSet(before.after, task.after)) setDependencies(raw, task, before, at);
+  if (JSON.stringify(raw) === said) return false;
+  raw['updated_at'] = at;
+  return true;
+}
+
+/** `closed_at` is there exactly where the issue is closed, or beads refuses it. */
+function setStatus(raw: RawObject, task: ExchangedTask, at: string): void {
+  const status = statusOf(task);
+  raw['status'] = firstWordFor(BEADS_STATUSES, status);
+  if (status === 'done') raw['closed_at'] = at;
+  else delete raw['closed_at'];
+}
+
+/** What is waited for through a parent needs no word; other kinds of dependencies are none of ours. */
+function setDependencies(
+  raw: RawObject,
+  { after }: ExchangedTask,
+  before: ExchangedTask | undefined,
+  at: string,
+): void {
+  const wanted = new Set(after);
+  const kept = rawList(raw['dependencies']).filter(
+    (each) =>
+      !BLOCKING_DEPENDENCIES.has(rawText(each, 'type') ?? 'blocks') ||
+      wanted.has(toTaskId(rawText(each, 'depends_on_id') ?? '') ?? ''),
+  );
+  const added = after
+    .filter((id) => !(before?.after.includes(id) ?? false))
+    .map((id) => ({ issue_id: raw['id'], depends_on_id: fromTaskId(id), type: 'blocks', created_at: at }));
+  const all = [...kept, ...added];
+  if (all.length > 0) raw['dependencies'] = all;
+  else delete raw['dependencies'];
+}
+
+/** What beads says, and what that is in Baton. The first word of each status is the one that is written back. */
+export const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
+  ['open', 'todo'],
+  ['in_progress', 'in_progress'],
+  ['hooked', 'in_progress'],
+  ['closed', 'done'],
+  ['blocked', 'blocked'],
+  ['deferred', 'blocked'],
+  ['pinned', 'blocked'],
+]);
+
+/** Kinds of dependencies that keep work from starting, besides being a part of something. */
+export const BLOCKING_DEPENDENCIES: ReadonlySet<string> = new Set(['blocks', 'conditional-blocks', 'waits-for']);
+
+/** Beads counts from 0, the most urgent, to 4; 2 is where it starts. */
+export function priorityOfBeads(beads: number): number {
+  return (2 - beads) * 10;
+}
+
+export function beadsPriority(priority: number): number {
+  return Math.min(4, Math.max(0, 2 - Math.round(priority / 10)));
 }

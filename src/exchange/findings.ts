@@ -1,7 +1,6 @@
-import { textPositionAt } from '../protocol/shape/place.ts';
-import type { Problem } from '../protocol/shape/problem.ts';
-import { EXCHANGE_LIMITS } from './limits.ts';
-import type { Notice, TaskStatus } from './task.ts';
+import { type Problem, problem, refused, type Refused, textPositionAt, tooLarge } from '../protocol/shape/problem.ts';
+import { utf8Length } from '../protocol/text/text-format.ts';
+import { EXCHANGE_LIMITS, type Notice, type TaskStatus } from './task.ts';
 
 /** A task as it stands in the text of another tool: its ids are that tool's. */
 export interface FoundTask {
@@ -66,4 +65,15 @@ export class ImportFindings {
     this.#lineStarts ??= [0, ...this.text.matchAll(/\r\n|\r|\n/g).map((end) => end.index + end[0].length)];
     return this.#lineStarts;
   }
+}
+
+/** The text of a reader, if it is one that can be read at all. */
+export function startReading(text: string): ImportFindings | Refused {
+  const bytes = utf8Length(text);
+  if (bytes > EXCHANGE_LIMITS.bytes) return refused(tooLarge(bytes, EXCHANGE_LIMITS.bytes));
+  if (!text.isWellFormed()) {
+    return refused(problem('not-utf8', 'input is not valid Unicode', 'Save the file as UTF-8.'));
+  }
+  // Editors on Windows put a mark at the beginning.
+  return new ImportFindings(text.startsWith('\ufeff') ? text.slice(1) : text);
 }

@@ -1,12 +1,14 @@
-import { parseBeads } from './beads.ts';
-import { renderBeads } from './render.ts';
-import type { ExchangeFormat, FormatName } from './format.ts';
-import { parseGithubIssues } from './github.ts';
-import { renderGithubIssues } from './github--render.ts';
+import { parseJsonTree } from '../protocol/text/json.ts';
+import type { Node } from '../protocol/text/node.ts';
+import { parseBeads, renderBeads } from './beads.ts';
+import { startReading } from './findings.ts';
+import { parseGithubIssues, renderGithubIssues } from './github.ts';
+import { findItems } from './markdown/items.ts';
 import { parseMarkdown } from './markdown/read.ts';
 import { renderMarkdown } from './markdown/render.ts';
 import { parseTaskMaster } from './task-master/read.ts';
 import { renderTaskMaster } from './task-master/render.ts';
+import type { ExchangeFormat, FormatName } from './task.ts';
 
 /** Every tool whose lists Baton understands. */
 export const FORMATS: Readonly<Record<FormatName, ExchangeFormat>> = {
@@ -15,3 +17,26 @@ export const FORMATS: Readonly<Record<FormatName, ExchangeFormat>> = {
   beads: { name: 'beads', title: 'beads', read: parseBeads, render: renderBeads },
   github: { name: 'github', title: 'GitHub', read: parseGithubIssues, render: renderGithubIssues },
 };
+
+/** Which tool wrote this, by its content alone. Undefined where nothing fits; what is wrong with a text its reader says. */
+export function findFormat(text: string): FormatName | undefined {
+  const findings = startReading(text);
+  if ('ok' in findings) return undefined;
+  const start = findings.text.trimStart();
+  if (!/^[[{]/.test(start) || /^\[[ xX/~!-]\]/.test(start))
+    return findItems(findings.text).length > 0 ? 'markdown' : undefined;
+  const whole = parseJsonTree(start);
+  if (whole.ok) return byShape(whole.node);
+  const line = parseJsonTree(start.split(/\r?\n/, 1)[0] ?? '');
+  // A line that is complete by itself, and more after it: one record a line.
+  if (line.ok) return byShape(line.node);
+  // Broken JSON: its reader says where.
+  return start.startsWith('[') ? (/"number"\s*:/.test(start) ? 'github' : 'beads') : 'task-master';
+}
+
+function byShape(node: Node): FormatName | undefined {
+  if (node.kind === 'list')
+    return node.items.some((item) => item.kind === 'object' && item.fields.has('number')) ? 'github' : 'beads';
+  if (node.kind !== 'object') return undefined;
+  return node.fields.has('id') || node.fields.has('_type') ? 'beads' : 'task-master';
+}

@@ -1,13 +1,26 @@
+import { accepted, type Parsed } from '../protocol/shape/problem.ts';
 import type { ObjectNode } from '../protocol/text/node.ts';
-import type { Parsed } from '../protocol/shape/problem.ts';
-import { startReading } from './begin.ts';
-import type { ImportOptions } from './format.ts';
-import type { ImportFindings, FoundTask } from './findings.ts';
-import { findList, objectsIn, parseJsonAt, findFieldText } from './json.ts';
+import { type FoundTask, type ImportFindings, startReading } from './findings.ts';
+import {
+  findFieldText,
+  findList,
+  isRawObject,
+  objectsIn,
+  parseJsonAt,
+  parseRawJson,
+  rawList,
+  type RawObject,
+} from './json.ts';
 import { refuseWithProblems, resolveTasks } from './resolve-tasks.ts';
-import type { ImportedTasks } from './task.ts';
-import { parseLabels } from './labels.ts';
-import { findReferences } from './references.ts';
+import type {
+  ExchangedTask,
+  ExportedText,
+  ExportOptions,
+  ImportedTasks,
+  ImportOptions,
+  Notice,
+  TaskStatus,
+} from './task.ts';
 
 /** What `gh issue list --json number,title,body,state,labels` prints; `stateReason` is looked at where it is there. */
 export function parseGithubIssues(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
@@ -48,4 +61,141 @@ function readIssue(node: ObjectNode, findings: ImportFindings): FoundTask | unde
     after: findReferences(body).map((number) => ({ id: number, at: node.at, isLoose: true })),
     at: node.at,
   };
+}
+
+/** The JSON of `gh issue list`. Only what GitHub has numbered can be held: tasks with another id are left out, and named. */
+export function renderGithubIssues(
+  tasks: readonly ExchangedTask[],
+  { existing = '' }: ExportOptions,
+): Parsed<ExportedText> {
+  const read = existing.trim() === '' ? undefined : parseGithubIssues(existing);
+  if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
+  const issues = read === undefined ? [] : rawList(parseRawJson(existing));
+  const byNumber = new Map(issues.map((issue) => [String(issue['number']), issue]));
+  const notices: Notice[] = [];
+  for (const task of tasks) {
+    if (!isNumber(task.id)) {
+      notices.push({ message: `${task.id} is left out: it has no number on GitHub`, line: null });
+      continue;
+    }
+    const issue = byNumber.get(task.id) ?? {
+      number: Number(task.id),
+      title: '',
+      body: task.description,
+      state: '',
+      labels: [],
+    };
+    if (!byNumber.has(task.id)) issues.push(issue);
+    notices.push(...write(issue, task));
+  }
+  return accepted({ text: `${JSON.stringify(issues, null, 2)}\n`, notices });
+}
+
+/** As large as a number can be without losing its last digits. */
+function isNumber(id: string): boolean {
+  return /^[1-9]\d{0,14}$/.test(id);
+}
+
+const CLOSED: ReadonlyMap<TaskStatus, { readonly state: string; readonly reason: string }> = new Map([
+  ['done', { state: 'CLOSED', reason: 'COMPLETED' }],
+  ['cancelled', { state: 'CLOSED', reason: 'NOT_PLANNED' }],
+]);
+
+function write(issue: RawObject, task: ExchangedTask): Notice[] {
+  issue['title'] = task.title;
+  const { state, reason } = CLOSED.get(task.status) ?? { state: 'OPEN', reason: '' };
+  issue['state'] = state;
+  // Without it a closed issue counts as done.
+  if ('stateReason' in issue || task.status === 'cancelled') issue['stateReason'] = reason;
+  issue['labels'] = labels(issue['labels'], task);
+  const body = typeof issue['body'] === 'string' ? issue['body'] : '';
+  const said = new Set(findReferences(body));
+  const missing = task.after.filter((id) => isNumber(id) && !said.has(id));
+  // At the top: at the end, code that was never closed would swallow it.
+  const words = missing.map((id) => `Blocked by #${id}\n`).join('');
+  if (missing.length > 0) issue['body'] = body === '' ? words.trimEnd() : `${words}\n${body}`;
+  return task.after
+    .filter((id) => !isNumber(id))
+    .map((id) => ({ message: `${task.id} waits for ${id}, which has no number on GitHub: left out`, line: null }));
+}
+
+/** The label of its status, and every other that is there. */
+function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
+  const all: unknown[] = Array.isArray(before) ? before : [];
+  const named = (fits: (name: string) => boolean) => (label: unknown) =>
+    isRawObject(label) && fits(String(label['name']));
+  const kept = all.filter(
+    (label) =>
+      (wants === 'blocked' || !named(isBlockedLabel)(label)) &&
+      (wants === 'in_progress' || !named(isBegunLabel)(label)),
+  );
+  if (wants === 'blocked' && !kept.some(named(isBlockedLabel))) return [...kept, { name: 'blocked' }];
+  return wants === 'in_progress' && !kept.some(named(isBegunLabel)) ? [...kept, { name: 'in progress' }] : kept;
+}
+
+/** What labels say, in the forms that are common: `blocked`, `in progress`, `priority: high`, `P1`. */
+export function parseLabels(names: readonly string[]): {
+  readonly isBlocked: boolean;
+  readonly isBegun: boolean;
+  readonly priority: number;
+} {
+  const words = names.map((name) => name.toLowerCase().trim());
+  return {
+    isBlocked: words.some(isBlockedLabel),
+    isBegun: words.some(isBegunLabel),
+    priority: words.map(priorityOf).find((priority) => priority !== undefined) ?? 0,
+  };
+}
+
+export function isBlockedLabel(name: string): boolean {
+  return /^(?:status\s*[:/]\s*)?blocked$/i.test(name);
+}
+
+export function isBegunLabel(name: string): boolean {
+  return /^(?:status\s*[:/]\s*)?(?:in[ _-]progress|wip|doing)$/i.test(name);
+}
+
+function priorityOf(name: string): number | undefined {
+  const level = /^p([0-4])$/.exec(name)?.[1];
+  if (level !== undefined) return (2 - Number(level)) * 10;
+  const word = /^(?:priority\s*[:/ -]\s*)(\w+)$/.exec(name)?.[1];
+  return word === undefined ? undefined : WORDS.get(word);
+}
+
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ['critical', 20],
+  ['urgent', 20],
+  ['high', 10],
+  ['medium', 0],
+  ['normal', 0],
+  ['low', -10],
+]);
+
+/**
+ * The issues that one waits for, by what is written in it: `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and the items of a task list,
+ * `- [ ] #12`, which are parts of it. Code is passed over. Issues of other repositories are not here.
+ */
+export function findReferences(body: string): string[] {
+  const prose = withoutCode(body);
+  const numbers = [...prose.matchAll(REFERENCE_PHRASE)].flatMap(([said]) => [...said.matchAll(/#([1-9]\d{0,17})\b/g)]);
+  const listed = [...prose.matchAll(LISTED)];
+  return [...new Set([...numbers, ...listed].map((match) => match[1] ?? ''))];
+}
+
+const REFERENCE_PHRASE =
+  /\b(?:blocked by|depends on|depends upon|requires|waits for|after):?\s*#\d+\b(?:\s*(?:,|and|&|,\s*and)\s*#\d+\b)*/gi;
+const LISTED = /^[ \t]*[-*+] \[[ xX]\] #([1-9]\d{0,17})\b/gm;
+
+function withoutCode(body: string): string {
+  let fence: string | undefined;
+  const lines = body.split(/\r\n|\r|\n/).filter((line) => {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence === undefined) {
+      fence = mark;
+      return mark === undefined;
+    }
+    if (mark?.startsWith(fence) === true) fence = undefined;
+    return false;
+  });
+  return lines.map((line) => line.replace(/`[^`]*`/g, '')).join('\n');
 }

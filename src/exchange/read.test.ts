@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { essence, roundTrip } from './arbitrary.cases.ts';
-import type { FormatName } from './format.ts';
-import { FORMATS } from './formats.ts';
-import { findFormat } from './recognise.ts';
-import type { ImportedTasks } from './task.ts';
+import { findFormat, FORMATS } from './formats.ts';
+import type { FormatName, ImportedTasks } from './task.ts';
 
 const folder = join(import.meta.dirname, '../../test/fixtures/exchange');
 const fixture = (name: string): string => readFileSync(join(folder, name), 'utf8');

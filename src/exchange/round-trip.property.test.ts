@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
 import { BATON_IDS, essence, reasonFor, roundTrip, STATUSES, tasksWith, updated } from './arbitrary.cases.ts';
-import type { FormatName } from './format.ts';
-import { FORMATS } from './formats.ts';
-import { findFormat } from './recognise.ts';
-import type { TaskStatus } from './task.ts';
+import { findFormat, FORMATS } from './formats.ts';
+import type { FormatName, TaskStatus } from './task.ts';
 
 const NUMBERS = fc.integer({ min: 1, max: 99_999 }).map(String);
 

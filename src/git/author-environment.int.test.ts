@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readAuthorEnvironment } from './author-environment.ts';
+import { readAuthorEnvironment } from './config.ts';
 import { Scratch } from './scratch.cases.ts';
 
 let scratch: Scratch;

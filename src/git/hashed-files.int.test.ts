@@ -1,8 +1,7 @@
 import { chmodSync, copyFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openCommittedFiles } from './committed-files.ts';
-import { openHashedFiles } from './hashed-files.ts';
+import { openCommittedFiles, openHashedFiles } from './committed-files.ts';
 import { Scratch } from './scratch.cases.ts';
 
 let scratch: Scratch;

@@ -1,5 +1,9 @@
-import type { OwnRepository } from './own/own-repository.ts';
-import { git, gitLines, gitText, type GitResult, type GitLocation } from './run-git.ts';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isPath, operatorEnvironment } from './config.ts';
+import { type OwnRepository, runOwnGit } from './own/own-repository.ts';
+import { git, gitLines, type GitLocation, type GitResult, gitText } from './run-git.ts';
 
 /** How a branch got from one commit to another. */
 export interface MeasuredMove {
@@ -74,4 +78,81 @@ const WIDTH = 100;
 
 function options(cwd: GitLocation, answers: readonly number[] = []) {
   return { cwd, env: ENV, answers };
+}
+
+/** The branch of a remote that the main branch follows. */
+export interface Upstream {
+  readonly url: string;
+  readonly ref: string;
+  /** Tells two upstreams apart without naming them: an address may hold a credential. */
+  readonly digest: string;
+}
+
+/**
+ * The upstream of a branch, as the repository has it configured; null if there is none. A remote with several addresses has none either:
+ * git fetches from the first, and which of them counts would depend on who reads them.
+ */
+export async function findUpstream(repository: string, branch: string): Promise<Upstream | null> {
+  const listed = await git(['config', '--list', '-z'], { cwd: repository });
+  if (!listed.ok) return null;
+  const settings = listed.value.stdout.split('\0').map((each): [string, string] => {
+    const end = each.indexOf('\n');
+    return [end === -1 ? each : each.slice(0, end), end === -1 ? '' : each.slice(end + 1)];
+  });
+  const valuesOf = (name: string) => settings.filter(([key]) => key === name).map(([, value]) => value);
+  const remote = valuesOf(`branch.${branch}.remote`).at(-1) ?? 'origin';
+  const [url, ...others] = valuesOf(`remote.${remote}.url`);
+  const ref = valuesOf(`branch.${branch}.merge`).at(-1) ?? `refs/heads/${branch}`;
+  if (url === undefined || others.length > 0 || !ref.startsWith('refs/')) return null;
+  const digest = createHash('sha256').update(`${url}\n${ref}`).digest('hex');
+  return { url: isPath(url) ? resolve(repository, url) : url, ref, digest };
+}
+
+/**
+ * Fetches the upstream branch into Baton's own repository, and says where it is. The repository's configuration has no part in it, as
+ * agents can write there: how to log in is read from the operator's own.
+ */
+export async function fetchUpstream(
+  own: OwnRepository,
+  { url, ref, digest }: Upstream,
+  { login = [], timeoutMs }: { readonly login?: readonly string[]; readonly timeoutMs: number },
+): Promise<GitResult<string>> {
+  const copy = `refs/upstream/${digest}`;
+  const settings = [...login, 'fetch.fsckObjects=false'].flatMap((each) => ['-c', each]);
+  const asked = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', url, `+${ref}:${copy}`];
+  const fetched = await runOwnGit(own, [...settings, ...asked], { env: operatorEnvironment(), timeoutMs });
+  return fetched.ok ? { ok: true, value: copy } : fetched;
+}
+
+/** A look at the files that say where the main branch is, without git. */
+export interface RefFingerprint {
+  /** The same text: nothing has changed since. */
+  readonly text: string;
+  /** Whether a later change is sure to change the text. */
+  readonly isSettled: boolean;
+}
+
+/**
+ * Marks the files behind a branch. The time of change (ctime) cannot be set back by whoever writes them. A change within the last moments
+ * may share its time with the next one, and a branch that stands for another one changes elsewhere: such a mark proves nothing.
+ */
+export function readRefFingerprint(commonDir: string, branch: string, nowMs: number): RefFingerprint {
+  const loose = join(commonDir, 'refs', 'heads', branch);
+  const files = [loose, ...SHARED.map((name) => join(commonDir, name))];
+  const stats = files.map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  const newestMs = Math.max(...stats.map((stat) => (stat === undefined ? 0 : Number(stat.ctimeMs))));
+  const text = stats.map((stat) => (stat === undefined ? '-' : `${stat.ino}:${stat.size}:${stat.ctimeNs}`)).join(' ');
+  return { text, isSettled: nowMs - newestMs > GRANULARITY_MS && !isSymbolic(loose) };
+}
+
+/** Packed branches, a table of refs, and what decides which branch is the main one. */
+const SHARED = ['packed-refs', 'reftable/tables.list', 'refs/remotes/origin/HEAD'];
+const GRANULARITY_MS = 100;
+
+function isSymbolic(path: string): boolean {
+  try {
+    return readFileSync(path, 'latin1').startsWith('ref:');
+  } catch {
+    return false;
+  }
 }

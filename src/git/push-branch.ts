@@ -1,9 +1,7 @@
 import { isAncestor } from './commits.ts';
+import { findRemoteUrl, operatorEnvironment } from './config.ts';
+import { type OwnRepository, runOwnGit } from './own/own-repository.ts';
 import { findSha } from './repository.ts';
-import { operatorEnvironment } from './config.ts';
-import { runOwnGit } from './own/own-git.ts';
-import type { OwnRepository } from './own/own-repository.ts';
-import { findRemoteUrl } from './remote-url.ts';
 import { gitFailure, type GitFailure, type GitOptions, type GitOutput, type GitResult } from './run-git.ts';
 
 export interface Push {

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
 import { isGitRef } from '../protocol/text/text-format.ts';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
-import { gitFailure, git, gitText, type GitResult, type GitLocation } from './run-git.ts';
+import { git, gitFailure, type GitLocation, type GitResult, gitText } from './run-git.ts';
 
 /** Where a repository is, whichever of its worktrees one asks from. */
 export interface Repository {
@@ -119,4 +122,15 @@ function remoteCopy(name: string): string {
 function oddPath(folder: string): GitResult<never> {
   const message = `the path of the repository of '${folder}' has a line break`;
   return gitFailure('git/odd-path', message, 'Move the repository to a folder without line breaks in its name.');
+}
+
+/** Readable, and the same for every worktree: the folder's name and a hash of where the shared git folder really is. */
+export function projectId({ mainTop, commonDir }: Pick<Repository, 'mainTop' | 'commonDir'>): string {
+  const slug = basename(mainTop)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 40);
+  const hash = createHash('sha256').update(realpathSync(commonDir)).digest('hex').slice(0, 8);
+  return slug === '' ? hash : `${slug}-${hash}`;
 }

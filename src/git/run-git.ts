@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDiskFaultText, isShortage } from '../protocol/resource-faults.ts';
 import { problem, type Problem } from '../protocol/shape/problem.ts';
-import { isShortage, isDiskFaultText } from '../protocol/shortage.ts';
-import { quoteForShell } from './quote-for-shell.ts';
 
 /** What git was asked and could do, or what went wrong and the next thing to do. */
 export type GitResult<T> = { readonly ok: true; readonly value: T } | GitFailure;
@@ -226,4 +225,9 @@ function lastOutputLine(said: string): string {
     .filter((line) => /^(?:(?:fatal|error): |\t)/.test(line))
     .map((line) => line.trim());
   return (lines.length > 0 ? lines.join('; ') : said).replaceAll(/^(?:fatal|error): /g, '').slice(0, 2000);
+}
+
+/** A word as a shell takes it, for commands that we tell people to type: names of branches and folders may be anything. */
+export function quoteForShell(word: string): string {
+  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

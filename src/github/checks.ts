@@ -1,8 +1,6 @@
-import { callApi, type GithubResult } from './call-api.ts';
-import type { ApiContext } from './run-gh.ts';
-import { checkOutcome } from './conclusion.ts';
+import { type ApiContext, callApi, type GithubResult } from './call-api.ts';
+import type { GithubRepository } from './find-github.ts';
 import { findJsonField, findTextField } from './pulls.ts';
-import type { GithubRepository } from './remote-url.ts';
 
 /** A check, or a workflow, of one commit that has ended. */
 export interface EndedCheck {
@@ -49,3 +47,16 @@ function runsIn(list: unknown, sha: string): Run[] {
     ];
   });
 }
+
+/** How a check at GitHub ended, in the words of the CI gate. Anything unknown, such as `timed_out` or `action_required`, is no pass. */
+export function checkOutcome(conclusion: unknown): 'passed' | 'failed' | 'cancelled' {
+  return OUTCOMES.get(typeof conclusion === 'string' ? conclusion : '') ?? 'failed';
+}
+
+const OUTCOMES: ReadonlyMap<string, 'passed' | 'cancelled'> = new Map([
+  ['success', 'passed'],
+  ['neutral', 'passed'],
+  ['skipped', 'passed'],
+  ['cancelled', 'cancelled'],
+  ['stale', 'cancelled'],
+]);

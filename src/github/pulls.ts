@@ -1,6 +1,5 @@
-import { callApi, githubFailure, type GithubResult } from './call-api.ts';
-import type { ApiContext, ApiRequest } from './run-gh.ts';
-import { parseRepository, type GithubRepository } from './remote-url.ts';
+import { type ApiContext, type ApiRequest, callApi, githubFailure, type GithubResult } from './call-api.ts';
+import { type GithubRepository, parseRepository } from './find-github.ts';
 
 export interface GithubPull {
   readonly number: number;

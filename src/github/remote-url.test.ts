@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRemoteUrl, parseRepository, renderRepository } from './remote-url.ts';
+import { parseRemoteUrl, parseRepository, renderRepository } from './find-github.ts';
 
 describe('the address of a remote', () => {
   it.each([

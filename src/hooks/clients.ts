@@ -1,7 +1,79 @@
-import { claudeHooks } from './claude.ts';
-import type { HookedClient, ClientName } from './client.ts';
+import { join } from 'node:path';
+import type { ClientName, HookedClient } from './client.ts';
 import { codexHooks } from './codex.ts';
-import { geminiHooks } from './gemini.ts';
+import { hookCommand, type HookMoment, mcpServer } from './command-line.ts';
+import { jsonFile } from './edit/json-file.ts';
+
+/**
+ * Claude Code. For one repository the hooks go into `settings.local.json`, which is each person's own: they name programs of this machine.
+ * MCP servers of a person are in `.claude.json`, also those for one repository.
+ */
+export const claudeHooks: HookedClient = {
+  name: 'claude',
+  title: 'Claude Code',
+  tested: ['2.1.197', '2.1.325'],
+  files: ({ scope, options, machine }) => {
+    const { CLAUDE_CONFIG_DIR: folder } = machine.env;
+    const hook = (moment: 'start' | 'stop' | 'end', timeout: number) => ({
+      type: 'command',
+      command: hookCommand('claude', moment, options, machine),
+      timeout,
+    });
+    const settings =
+      scope.kind === 'user'
+        ? join(folder || join(machine.home, '.claude'), 'settings.json')
+        : join(scope.root, '.claude', 'settings.local.json');
+    const { command, args, env } = mcpServer('claude', options, machine);
+    const at = scope.kind === 'user' ? ['mcpServers', 'baton'] : ['projects', scope.root, 'mcpServers', 'baton'];
+    return [
+      jsonFile({
+        path: settings,
+        hooks: {
+          SessionStart: hook('start', 20),
+          ...(options.onStop === 'allow' ? {} : { Stop: hook('stop', 20) }),
+          SessionEnd: hook('end', 5),
+        },
+      }),
+      jsonFile({
+        path: join(folder || machine.home, '.claude.json'),
+        hooks: {},
+        // Without `alwaysLoad` the model has to search for the tools first.
+        mcp: { at, server: { type: 'stdio', command, args, env, alwaysLoad: true } },
+      }),
+    ];
+  },
+};
+
+/** Gemini CLI: everything is in one settings file. Its times are in milliseconds. */
+export const geminiHooks: HookedClient = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  tested: ['0.61.0'],
+  files: ({ scope, options, machine }) => {
+    const folder = scope.kind === 'user' ? machine.env['GEMINI_CLI_HOME'] || machine.home : scope.root;
+    const hook = (moment: HookMoment, timeout: number) => ({
+      type: 'command',
+      name: `baton-${moment}`,
+      command: hookCommand('gemini', moment, options, machine),
+      timeout,
+    });
+    const { command, args, env } = mcpServer('gemini', options, machine);
+    return [
+      jsonFile({
+        path: join(folder, '.gemini', 'settings.json'),
+        hooks: {
+          SessionStart: hook('start', 20_000),
+          // Its flag for a stop that follows on a block is gone after a tool call: so it also says when the person speaks.
+          ...(options.onStop === 'allow'
+            ? {}
+            : { BeforeAgent: hook('prompt', 5000), AfterAgent: hook('stop', 20_000) }),
+          SessionEnd: hook('end', 5000),
+        },
+        mcp: { at: ['mcpServers', 'baton'], server: { command, args, env } },
+      }),
+    ];
+  },
+};
 
 export const HOOKED_CLIENTS: Readonly<Record<ClientName, HookedClient>> = {
   claude: claudeHooks,

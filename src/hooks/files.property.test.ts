@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claudeHooks } from './claude.ts';
-import type { HookedClient, ClientFile, HookOptions, Scope, InstallRequest } from './client.ts';
+import type { ClientFile, HookedClient, HookOptions, InstallRequest, Scope } from './client.ts';
+import { claudeHooks, geminiHooks } from './clients.ts';
 import { codexHooks } from './codex.ts';
-import { hashOf } from './files/file-text.ts';
-import { geminiHooks } from './gemini.ts';
+import { parseToml } from './edit/edit-toml.ts';
 import { insertAll, removeInsertions } from './edit/insertions.ts';
 import { scanJson, valueOf } from './edit/scan-json.ts';
+import { hashOf } from './files/file-text.ts';
+import { textWithoutBaton } from './install.ts';
 import { settingsText, tomlText } from './settings-text.cases.ts';
-import { textWithoutBaton } from './text-before.ts';
-import { parseToml } from './edit/edit-toml.ts';
 
 const machine = {
   env: {},

@@ -1,18 +1,29 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../test/run-cli.ts';
-import { claudeHooks } from './claude.ts';
 import type { InstallRequest } from './client.ts';
+import { claudeHooks, geminiHooks } from './clients.ts';
 import { codexHooks } from './codex.ts';
+import { findMachine } from './command-line.ts';
 import { isUnfinished } from './files/journal.ts';
-import { geminiHooks } from './gemini.ts';
-import { restoreUnfinished, installHooks, uninstallHooks } from './install.ts';
-import { findMachine } from './machine.ts';
+import { installHooks, restoreUnfinished, uninstallHooks } from './install.ts';
 
 /** A person with settings of every kind, whose home goes with the test. */
 class Person implements Disposable {

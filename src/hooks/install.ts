@@ -1,11 +1,10 @@
-import type { HookedClient, ClientFile, Scope, InstallRequest } from './client.ts';
+import { existsSync } from 'node:fs';
+import type { ClientFile, HookedClient, HookMachine, InstallRequest, Scope } from './client.ts';
 import { HOOKED_CLIENTS } from './clients.ts';
+import { insertAll, lineEndOf, removeInsertions } from './edit/insertions.ts';
 import { findWriteObstacle, hashOf, readFileText } from './files/file-text.ts';
-import { changeFiles, undoUnfinished, type FileChange } from './files/journal.ts';
-import { findMissingFolders, removeFolders } from './files/replace-file.ts';
-import { insertAll } from './edit/insertions.ts';
-import { InstallRecord, type InstalledFile } from './record.ts';
-import { isEmptySettings, textWithoutBaton } from './text-before.ts';
+import { changeFiles, type FileChange, findMissingFolders, removeFolders, undoUnfinished } from './files/journal.ts';
+import { type InstalledFile, InstallRecord } from './record.ts';
 
 export type InstallResult =
   | {
@@ -123,4 +122,51 @@ function refused(path: string, what: string): InstallResult {
     what: `${path}: ${what}`,
     hint: 'Nothing was changed. Put it right, and run the same command again.',
   };
+}
+
+/**
+ * The text as it would be without Baton. A text that nobody has touched since is taken back to the byte; out of any other only what is
+ * ours is taken, and all that others have done stays.
+ */
+export function textWithoutBaton(file: ClientFile, text: string, installed: InstalledFile | undefined): string {
+  const exact = installed?.hash === hashOf(text) ? removeInsertions(text, installed.insertions) : undefined;
+  if (exact !== undefined) return exact;
+  const without = file.remove(text, (path) => installed?.made.some((made) => isWithin(path, made)) ?? true);
+  return file.format === 'toml' ? reopened(text, without, installed) : without;
+}
+
+/** What we made, we made with all that is in it. */
+function isWithin(path: readonly string[], made: readonly string[]): boolean {
+  return made.every((key, n) => key === path[n]);
+}
+
+/** Whether anything is left that somebody could miss. */
+export function isEmptySettings(text: string): boolean {
+  return /^\s*(?:\{\s*\})?\s*$/.test(text);
+}
+
+/** A file whose last line had no end gets it back that way, as long as ours was the last that was added. */
+function reopened(text: string, without: string, installed: InstalledFile | undefined): string {
+  const lineEnd = lineEndOf(text);
+  const wasOpen = installed?.insertions[0]?.text.startsWith(`${lineEnd}${lineEnd}`) === true && !installed.created;
+  const wasLast = without !== text && without.endsWith(lineEnd) && text.startsWith(without);
+  return wasOpen && wasLast ? without.slice(0, -lineEnd.length) : without;
+}
+
+/**
+ * Of a repository that has gone, something of ours is left in files of the home, and nobody can go there any more to take it out. Says for
+ * which ones it was done.
+ */
+export function uninstallDeletedProjects(
+  client: HookedClient,
+  machine: HookMachine,
+): { readonly done: InstallResult; readonly roots: string[] } {
+  const roots: string[] = [];
+  for (const { scope, options } of new InstallRecord(machine.stateDir).all(client.name)) {
+    if (scope.kind !== 'project' || existsSync(scope.root)) continue;
+    const done = uninstallHooks(client, { scope, options, machine });
+    if (!done.ok) return { done, roots };
+    roots.push(scope.root);
+  }
+  return { done: { ok: true, changed: [], notes: [] }, roots };
 }

@@ -1,11 +1,10 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { claudeHooks } from './claude.ts';
+import { claudeHooks, geminiHooks } from './clients.ts';
 import { codexHooks } from './codex.ts';
-import { geminiHooks } from './gemini.ts';
+import { findMachine } from './command-line.ts';
 import { installHooks } from './install.ts';
-import { findMachine } from './machine.ts';
 
 /** Installs for all clients, and gets a signal before its `n`-th change of the disk. Says so where it has come to the end nevertheless. */
 export function installAndDie(home: string, n: number, signal: NodeJS.Signals = 'SIGKILL'): void {

@@ -3,10 +3,9 @@ import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exportLedger } from './verify/export.ts';
+import { makeTaskProof, verifyTaskProof } from './verify/task-proof.ts';
+import { nodeVerifier } from './writer/keys.ts';
 import { openTestLedger, record, testDraft } from './writer/ledger.cases.ts';
-import { nodeVerifier } from './writer/node-crypto.ts';
-import { makeTaskProof } from './verify/task-proof.ts';
-import { verifyTaskProof } from './verify/verify-task-proof.ts';
 
 describe('baton/ledger in a browser', () => {
   let source: string;

@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toHex } from './format/bytes.ts';
-import { openKeyFile, readKeyFile } from './writer/keys.ts';
-import { ledgerPlace } from './writer/ledger-files.ts';
-import { nodeVerifier } from './writer/node-crypto.ts';
-import { OutsideCopyFile } from './writer/outside-file.ts';
+import { nodeVerifier, openKeyFile, readKeyFile } from './writer/keys.ts';
+import { ledgerPlace, OutsideCopyFile } from './writer/ledger-files.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HealthLog } from './health-log.ts';
+import { HealthLog } from './store.ts';
 
 const FULL = { message: 'there is no room to write ledger.db', hint: 'Make room on that disk' };
 

@@ -2,7 +2,7 @@
  * `baton/ledger`: what an entry is, and how to check one, a proof, an export or a whole ledger. Pure, and safe in a
  * browser: hashes and signatures come in as a `Verifier`, of which `webVerifier` is one that runs anywhere.
  */
-export { parseBase64, toBase64 } from './format/base64.ts';
+export { parseBase64, toBase64 } from './format/bytes.ts';
 export type { Json, JsonObject } from './format/canonical-json.ts';
 export { canonicalJson } from './format/canonical-json.ts';
 export type { EntryText, LinkedEntry, HashedEntry } from './format/chain.ts';
@@ -19,10 +19,10 @@ export { parseHex, toHex } from './format/bytes.ts';
 export { LEDGER_LIMITS } from './format/limits.ts';
 export { MemoryStore } from './memory-store.ts';
 export { emptyRoot, Frontier, leafHash, nodeHash } from './format/merkle.ts';
-export type { Note, NoteKey, NoteSignature } from './format/note.ts';
-export { findSigningKey, keyId, parseKey, parseNote, renderKey, signNote } from './format/note.ts';
-export type { TreeHead } from './format/proof.ts';
-export { verifyConsistency, verifyInclusion } from './format/proof.ts';
+export type { Note, NoteKey, NoteSignature } from './format/checkpoint.ts';
+export { findSigningKey, keyId, parseKey, parseNote, renderKey, signNote } from './format/checkpoint.ts';
+export type { TreeHead } from './format/merkle.ts';
+export { verifyConsistency, verifyInclusion } from './format/merkle.ts';
 export { redactJson, redactText } from './redact.ts';
 export type {
   Appended,
@@ -39,12 +39,12 @@ export type {
 export type { ProvenEntry, TaskProof } from './verify/task-proof.ts';
 export { makeTaskProof } from './verify/task-proof.ts';
 export { Tree } from './format/tree.ts';
-export type { VerifiedExport } from './verify/verify-export.ts';
-export { verifyExport } from './verify/verify-export.ts';
-export type { ProvenTask } from './verify/verify-task-proof.ts';
-export { verifyTaskProof } from './verify/verify-task-proof.ts';
+export type { VerifiedExport } from './verify/export.ts';
+export { verifyExport } from './verify/export.ts';
+export type { ProvenTask } from './verify/task-proof.ts';
+export { verifyTaskProof } from './verify/task-proof.ts';
 export type { NotVerified, Verified, VerifyOptions } from './verify/verify-ledger.ts';
 export { verifyLedger } from './verify/verify-ledger.ts';
 export type { LedgerFault } from './verify/walk.ts';
-export { webVerifier } from './format/web-crypto.ts';
+export { webVerifier } from './format/crypto.ts';
 export type { Parsed, Problem, Refused } from '../protocol/shape/problem.ts';

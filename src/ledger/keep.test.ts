@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { blobsNamedIn } from './blob.ts';
-import { refoldSnapshot, type StateFold } from './verify/fold-again.ts';
-import { findBlob, findSnapshot, storeBlob, storeSnapshot, storeTextBlob } from './snapshots-and-blobs.ts';
-import { openTestLedger, record, testDraft, testSigner } from './writer/ledger.cases.ts';
 import { LEDGER_LIMITS } from './format/limits.ts';
 import { MemoryStore } from './memory-store.ts';
-import { nodeVerifier, nodeSha256 } from './writer/node-crypto.ts';
-import { signSnapshot } from './snapshot.ts';
+import {
+  blobsNamedIn,
+  findBlob,
+  findSnapshot,
+  signSnapshot,
+  storeBlob,
+  storeSnapshot,
+  storeTextBlob,
+} from './snapshots-and-blobs.ts';
 import type { Head, Snapshot } from './store.ts';
 import { verifyLedger } from './verify/verify-ledger.ts';
+import { refoldSnapshot, type StateFold } from './verify/verify-snapshots.ts';
+import { nodeSha256, nodeVerifier } from './writer/keys.ts';
+import { openTestLedger, record, testDraft, testSigner } from './writer/ledger.cases.ts';
 
 describe('a blob', () => {
   it('is kept under a name that an entry can hold', async () => {

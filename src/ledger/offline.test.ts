@@ -1,14 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exportLedger } from './verify/export.ts';
-import type { Ledger } from './writer/ledger.ts';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from './writer/ledger.cases.ts';
-import { nodeVerifier } from './writer/node-crypto.ts';
-import { MemoryOutsideCopy } from './writer/outside.ts';
-import { makeTaskProof, type TaskProof } from './verify/task-proof.ts';
+import { exportLedger, verifyExport } from './verify/export.ts';
 import { createKeyAddedDraft } from './verify/keyring.ts';
-import { verifyExport } from './verify/verify-export.ts';
-import { verifyTaskProof } from './verify/verify-task-proof.ts';
+import { makeTaskProof, type TaskProof, verifyTaskProof } from './verify/task-proof.ts';
+import { nodeVerifier } from './writer/keys.ts';
+import { MemoryOutsideCopy } from './writer/ledger-files.ts';
+import { openTestLedger, record, testDraft, testOptions, testSigner } from './writer/ledger.cases.ts';
+import type { Ledger } from './writer/ledger.ts';
 
 describe('a task proof', () => {
   it('holds all entries of its task and nothing else, and is checked with the key alone', async () => {

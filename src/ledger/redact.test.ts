@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from './format/canonical-json.ts';
-import { CREDENTIAL_PATTERNS } from './credential-patterns.ts';
-import { mayHoldCredential, redactJson, redactText } from './redact.ts';
+import { CREDENTIAL_PATTERNS, mayHoldCredential, redactJson, redactText } from './redact.ts';
 
 /** One made-up credential for each pattern. They are put together here, so that no scanner takes this file for a leak. */
 const SAMPLES: readonly (readonly [name: string, credential: string])[] = [

@@ -1,5 +1,5 @@
+import { BATON_TOKEN } from '../protocol/redact-tokens.ts';
 import type { Json, JsonObject } from './format/canonical-json.ts';
-import { CREDENTIAL_PATTERNS, MAYBE_CREDENTIAL, VARIABLE_REFERENCE, SECRET_FIELD } from './credential-patterns.ts';
 
 /**
  * Whether canonical text is worth the slow look. A ledger cannot forget, so it must never know; but a million harmless
@@ -85,3 +85,104 @@ function formsInJson(secrets: readonly string[]): readonly string[] {
 function escaped(secret: string): string {
   return /["\\\p{Cc}]/u.test(secret) ? JSON.stringify(secret).slice(1, -1) : secret;
 }
+
+/**
+ * The values of an environment that a ledger must never know: those whose names say that they are secret. What agents are given they
+ * may print, and no pattern knows what a password looks like.
+ */
+export function findSecretValues(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const secrets = Object.entries(env)
+    .filter(([name]) => SECRET_NAME.test(name))
+    .map(([, value = '']) => value.trim())
+    .filter(isLongEnough);
+  // The longest first: one that begins like another is taken out whole.
+  return [...new Set(secrets)].toSorted((a, b) => b.length - a.length);
+}
+
+/** The name ends with it: `TOKEN_FILE` and `API_KEY_NAME` are none, and a mere `…_KEY` may be anything that is looked up. */
+const SECRET_NAME =
+  /(?:token|secret|passw(?:or)?d|passphrase|credentials?|(?:api|access|private|secret|signing|encryption|auth|master)_?key(?:_base)?)$/i;
+
+/** A plain word or number (`DB_PASSWORD=postgres`) would be missing from innocent text; a path or an address says where a secret is. */
+function isLongEnough(value: string): boolean {
+  if (value.length < SHORT || /^(?:[~.]{0,2}\/|[A-Za-z]:\\|\w+:\/\/)/.test(value)) return false;
+  const isPlain = /^(?:[A-Za-z]+|\d+|[a-z]+(?:[-_ ][a-z]+)*)$/.test(value);
+  return !isPlain || value.length >= LONG;
+}
+
+const SHORT = 8;
+const LONG = 20;
+
+/**
+ * What credentials look like. Every pattern is linear: a fixed beginning, then one class of characters with a bound.
+ * Few ask for a word's beginning, since colours of a terminal (`[1m`) may stand right before one. A first group stays in
+ * the text, because it says what was there without giving it away.
+ */
+export interface CredentialPattern {
+  readonly name: string;
+  readonly pattern: RegExp;
+}
+
+export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
+  {
+    name: 'private-key',
+    pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z0-9 ]{0,48}-----)?/g,
+  },
+  { name: 'aws-access-key', pattern: /(?:AKIA|ASIA|AGPA|AROA|AIDA)[A-Z0-9]{16}(?![A-Za-z0-9])/g },
+  { name: 'github-token', pattern: /gh[pousr]_[A-Za-z0-9]{36,255}/g },
+  { name: 'github-pat', pattern: /github_pat_[A-Za-z0-9_]{22,255}/g },
+  { name: 'gitlab-token', pattern: /gl(?:pat|ptt|rt|dt|cbt|soat)-[A-Za-z0-9_-]{20,255}/g },
+  { name: 'anthropic-key', pattern: /sk-ant-[A-Za-z0-9_-]{20,255}/g },
+  { name: 'openai-key', pattern: /sk-(?:proj-|svcacct-|admin-)[A-Za-z0-9_-]{20,255}/g },
+  { name: 'openai-key', pattern: /(?:(?<![A-Za-z0-9])|(?<=\[[\d;]{0,16}m))sk-[A-Za-z0-9]{20,255}/g },
+  { name: 'google-key', pattern: /AIza[A-Za-z0-9_-]{35}/g },
+  { name: 'google-oauth', pattern: /ya29\.[A-Za-z0-9_-]{20,512}/g },
+  { name: 'slack-token', pattern: /xox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
+  { name: 'slack-webhook', pattern: /hooks\.slack\.com\/services\/[A-Za-z0-9/]{20,128}/g },
+  { name: 'stripe-key', pattern: /[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/g },
+  { name: 'npm-token', pattern: /npm_[A-Za-z0-9]{36}/g },
+  { name: 'pypi-token', pattern: /pypi-[A-Za-z0-9_-]{32,512}/g },
+  { name: 'sendgrid-key', pattern: /SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}/g },
+  { name: 'huggingface-token', pattern: /(?:(?<![A-Za-z0-9])|(?<=\[[\d;]{0,16}m))hf_[A-Za-z0-9]{30,64}/g },
+  { name: 'baton-token', pattern: /baton_[a-z]{1,16}_[A-Za-z0-9_-]{20,255}/g },
+  {
+    name: 'json-web-token',
+    pattern: /eyJ[A-Za-z0-9_-]{10,512}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{0,1024}/g,
+  },
+  { name: 'baton-token', pattern: BATON_TOKEN },
+  {
+    name: 'authorization',
+    pattern:
+      /(authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token)[ \t]{1,4})?)(?!\[|(?:bearer|basic|token)[ \t]{1,4}\[)[^\s"',;]{6,4096}/gi,
+  },
+  // A bare `bearer` is also an English word: only what has a digit in it is taken for a token.
+  {
+    name: 'bearer-token',
+    pattern: /(bearer[ \t]{1,4})(?=[^\s"',;]{0,64}\d)[A-Za-z0-9+/._~-]{16,4096}={0,2}/gi,
+  },
+  { name: 'url-password', pattern: /(:\/\/[^\s:@/"']{0,128}:)[^\s@/"']{1,256}(?=@)/g },
+  {
+    name: 'assignment',
+    pattern:
+      /((?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key)["']?[ \t]{0,4}[=:][ \t]{0,4}["']?)(?!\[)[^\s"',;)}\]]{8,512}/gi,
+  },
+];
+
+/** Names of fields whose text is a secret, whatever it looks like. */
+export const SECRET_FIELD =
+  /^(?:password|passwd|secret|token|api_?key|access_?token|refresh_?token|client_?secret|private_?key|authorization|cookie)$/i;
+
+/** `$NAME` or `${env.NAME}`: a command or a template that says where a secret comes from holds none. */
+export const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
+
+/**
+ * A look, over canonical text, for anything that a pattern could start with: nearly all text has none of it, and costs
+ * only this. Each looks for a character that is not too common, and from there backwards, which is several times faster
+ * than looking for words. In JSON a newline is a backslash and a letter, so that a word can start behind those, too.
+ */
+export const MAYBE_CREDENTIAL: readonly RegExp[] = [
+  /[_-](?<=(?:gh[pousr]|github_pat|npm|baton|[rs]k_(?:live|test)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)hf)_|(?:gl(?:pat|ptt|rt|dt|cbt|soat)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)sk|pypi|xox[abeoprs]|private key(?: block)?)-)/i,
+  /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
+  /[.@](?<=ya29\.|SG\.|hooks\.|:\/\/[^"\s]{0,400}@)|A(?:KIA|SIA|GPA|ROA|IDA|Iza)|%2[Ee]|\\u002[Ee]|\.(?:eyJ|[A-Za-z0-9_-]{24})/,
+  /[Bb]earer[ \\]|BEARER[ \\]/,
+];

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Draft } from './format/draft.ts';
 import { toHex } from './format/bytes.ts';
-import { openTestLedger, record, testDraft } from './writer/ledger.cases.ts';
+import type { Draft } from './format/draft.ts';
 import { MemoryStore } from './memory-store.ts';
-import { nodeVerifier } from './writer/node-crypto.ts';
 import { all, type StorePlace } from './store.cases.ts';
 import type { Store } from './store.ts';
 import { verifyLedger } from './verify/verify-ledger.ts';
+import { nodeVerifier } from './writer/keys.ts';
+import { openTestLedger, record, testDraft } from './writer/ledger.cases.ts';
 
 /** A list of commands: each records some entries, alone or together with the ones after it. */
 const commands = fc.array(

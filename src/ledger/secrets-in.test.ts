@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findSecretValues } from './secrets-in.ts';
+import { findSecretValues } from './redact.ts';
 
 describe('the secrets of an environment', () => {
   it.each([

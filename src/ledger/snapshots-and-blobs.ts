@@ -1,19 +1,11 @@
-import { accepted, refused, type Parsed } from '../protocol/shape/problem.ts';
-import { blobName, parseBlobName } from './blob.ts';
-import type { Sha256 } from './format/crypto.ts';
-import { sameBytes } from './format/bytes.ts';
-import { ledgerProblem } from './format/ledger-problem.ts';
-import { LEDGER_LIMITS } from './format/limits.ts';
+import { accepted, type Parsed, refused } from '../protocol/shape/problem.ts';
+import { parseHex, sameBytes, toBase64, toHex } from './format/bytes.ts';
+import type { Json, JsonObject } from './format/canonical-json.ts';
+import { findSigningKey, type NoteKey, originOf, parseNote, signNote } from './format/checkpoint.ts';
+import type { Sha256, Signer, Verifier } from './format/crypto.ts';
+import { LEDGER_LIMITS, ledgerProblem } from './format/limits.ts';
 import { redactText } from './redact.ts';
-import {
-  verifySnapshot,
-  signSnapshot,
-  type SnapshotFault,
-  type SnapshotSigner,
-  type SnapshotTrust,
-} from './snapshot.ts';
-import { StoreProblem } from './store-problem.ts';
-import type { Head, Store } from './store.ts';
+import { type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
 
 const textEncoder = new TextEncoder();
 
@@ -94,4 +86,130 @@ async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>>
       ledgerProblem('ledger/cannot-write', `the store cannot keep it: ${what}`, 'Make room, and try again.'),
     );
   }
+}
+
+/** Who signs snapshots of a project. */
+export interface SnapshotSigner {
+  readonly sha256: Sha256;
+  readonly project: string;
+  readonly signer: Signer;
+}
+
+/** Whose snapshots of a project are read. */
+export interface SnapshotTrust {
+  readonly project: string;
+  readonly verifier: Verifier;
+  readonly keys: readonly NoteKey[];
+}
+
+/**
+ * Why a snapshot is not read. `unsigned`: it has the form that was written before snapshots were signed; `damaged`: it has no form at
+ * all; `foreign`: it is signed by no key of the ledger, or for another project, name, entry or state.
+ */
+export type SnapshotFault = 'unsigned' | 'damaged' | 'foreign';
+
+export type VerifiedSnapshot =
+  | { readonly ok: true; readonly state: Uint8Array }
+  | { readonly ok: false; readonly fault: SnapshotFault };
+
+/**
+ * Signs a folded state together with the project, its name and the entry that it stands on. The bytes are the length of the note, the
+ * note, and the state. A snapshot is derived data: if anything is wrong with it, it is discarded and the entries are folded again.
+ */
+export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state: Uint8Array): Snapshot {
+  const origin = originOf(by.project);
+  const text = renderText(by.sha256, by.project, name, head, state);
+  const note = encoder.encode(signNote(by.sha256, text, origin, by.signer));
+  const bytes = new Uint8Array(LENGTH_BYTES + note.length + state.length);
+  new DataView(bytes.buffer).setUint32(0, note.length);
+  bytes.set(note, LENGTH_BYTES);
+  bytes.set(state, LENGTH_BYTES + note.length);
+  return { size: head.size, hash: head.hash, bytes };
+}
+
+/** The state inside, if a trusted key signed exactly this. The caller checks that the entry is still in the ledger. */
+export async function verifySnapshot(
+  trust: SnapshotTrust,
+  name: string,
+  snapshot: Snapshot,
+): Promise<VerifiedSnapshot> {
+  const { sha256 } = trust.verifier;
+  const parts = split(snapshot.bytes);
+  const note = parts === undefined ? undefined : parseNote(decoder.decode(parts.note));
+  if (parts === undefined || note === undefined || !note.ok)
+    return { ok: false, fault: isUnsigned(sha256, name, snapshot) ? 'unsigned' : 'damaged' };
+  const { state } = parts;
+  // Written again and compared: nothing in the note is read and then believed.
+  if (note.value.text !== renderText(sha256, trust.project, name, snapshot, state))
+    return { ok: false, fault: 'foreign' };
+  const key = await findSigningKey(trust.verifier, note.value, trust.keys);
+  return key === undefined || note.value.signatures.length > 1 ? { ok: false, fault: 'foreign' } : { ok: true, state };
+}
+
+const LENGTH_BYTES = 4;
+const DIGEST_BYTES = 32;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The second line tells it from a checkpoint, so that no signature of the one passes for one of the other. */
+function renderText(sha256: Sha256, project: string, name: string, { size, hash }: Head, state: Uint8Array): string {
+  const lines = [originOf(project), `snapshot ${JSON.stringify(name)}`, size, toBase64(hash), toBase64(sha256(state))];
+  return `${lines.join('\n')}\n`;
+}
+
+function split(bytes: Uint8Array): { readonly note: Uint8Array; readonly state: Uint8Array } | undefined {
+  if (bytes.length < LENGTH_BYTES) return undefined;
+  const end = LENGTH_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  if (end > bytes.length || end > LENGTH_BYTES + LEDGER_LIMITS.noteBytes) return undefined;
+  return { note: bytes.subarray(LENGTH_BYTES, end), state: bytes.subarray(end) };
+}
+
+/** The earlier form: a digest of name, entry and state in front of the state. */
+function isUnsigned(sha256: Sha256, name: string, { size, hash, bytes }: Snapshot): boolean {
+  const place = encoder.encode(`${JSON.stringify(name)} ${size}\n`);
+  const whole = new Uint8Array(place.length + 2 * DIGEST_BYTES);
+  whole.set(place);
+  whole.set(hash.subarray(0, DIGEST_BYTES), place.length);
+  whole.set(sha256(bytes.subarray(DIGEST_BYTES)), place.length + DIGEST_BYTES);
+  return sameBytes(sha256(whole), bytes.subarray(0, DIGEST_BYTES));
+}
+
+/** Names under which versions before signing kept their snapshots. Under any other name an unsigned one was never honest. */
+export function isUnsignedSnapshotName(name: string): boolean {
+  return /^state-[1-9]$/.test(name);
+}
+
+/** How an entry names a blob: as the text of a field called `blob`, or ending in `_blob`. */
+export function blobName(hash: Uint8Array): string {
+  return `sha256:${toHex(hash)}`;
+}
+
+export function parseBlobName(name: string): Uint8Array | undefined {
+  return /^sha256:[0-9a-f]{64}$/.test(name) ? parseHex(name.slice(7)) : undefined;
+}
+
+/** Every blob that an entry names. Only fields made for it count, so that an agent's text never looks like one. */
+export function blobsNamedIn(data: Json): readonly Uint8Array[] {
+  if (typeof data !== 'object' || data === null) return NONE;
+  if (isArray(data)) return data.map(blobsNamedIn).reduce(join, NONE);
+  let found = NONE;
+  for (const key in data) {
+    const child = data[key];
+    if (typeof child === 'object') found = join(found, blobsNamedIn(child));
+    if (typeof child !== 'string' || !/(?:^|_)blob$/.test(key)) continue;
+    const hash = parseBlobName(child);
+    if (hash) found = join(found, [hash]);
+  }
+  return found;
+}
+
+const NONE: readonly Uint8Array[] = [];
+
+function join(a: readonly Uint8Array[], b: readonly Uint8Array[]): readonly Uint8Array[] {
+  if (b.length === 0) return a;
+  return a.length === 0 ? b : a.concat(b);
+}
+
+function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value);
 }

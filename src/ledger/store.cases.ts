@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GENESIS } from './format/chain.ts';
-import { nodeSha256 } from './writer/node-crypto.ts';
 import type { Commit, Head, Store, StoredEntry, Tile } from './store.ts';
+import { nodeSha256 } from './writer/keys.ts';
 
 /** One place where a store lives: opened twice it shows the same ledger, as two processes would see it. */
 export interface StorePlace {

@@ -1,5 +1,5 @@
+import { healthAfter, type StoreHealth, WRITABLE } from '../protocol/resource-faults.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
-import type { StoreHealth } from '../protocol/resource-faults.ts';
 
 /**
  * The port: what a ledger needs from whatever keeps it. A store moves bytes and compares heads; what an entry means, how
@@ -118,3 +118,61 @@ export type Appended =
   | { readonly ok: true; readonly head: Head }
   | { readonly ok: false; readonly conflict: Head }
   | { readonly ok: false; readonly problem: Problem };
+
+/** Thrown by the reads and writes of a store that cannot do its work. The problem says why, and what to do. */
+export class StoreProblem extends Error {
+  override readonly name: string = 'StoreProblem';
+  readonly problem: Problem;
+
+  constructor(problem: Problem, cause?: unknown) {
+    super(problem.message, { cause });
+    this.problem = problem;
+  }
+}
+
+/** The store does not answer for now. That says nothing about what it holds. */
+export function isStoreUnavailable(error: unknown): error is StoreProblem {
+  return error instanceof StoreProblem && AWAY.has(error.problem.code);
+}
+
+const AWAY: ReadonlySet<string> = new Set(['ledger/locked', 'ledger/unavailable']);
+
+/** What became of the writes of one store: every write reports its outcome here. */
+export class HealthLog {
+  readonly #now: () => Date;
+  #health: StoreHealth = WRITABLE;
+  #provenMs = -Infinity;
+  /** The largest write that failed for want of room since the store was last writable. */
+  #lackedBytes = 0;
+
+  constructor(now: () => Date = () => new Date()) {
+    this.#now = now;
+  }
+
+  get health(): StoreHealth {
+    return this.#health;
+  }
+
+  /** How long ago a write last succeeded. */
+  get provenAgoMs(): number {
+    return performance.now() - this.#provenMs;
+  }
+
+  /**
+   * `roomBytes` is how large a write is known to fit now. On a full disk a small write can still fit where a larger one did not: that
+   * proves nothing about the larger one.
+   */
+  succeeded(roomBytes: () => number = () => Infinity): void {
+    this.#provenMs = performance.now();
+    if (this.#health.writable || roomBytes() < this.#lackedBytes) return;
+    this.#health = WRITABLE;
+    this.#lackedBytes = 0;
+  }
+
+  /** The failure began `sinceMs` ago; `lackedBytes` is the size of a write that found no room. */
+  failed(problem: Pick<Problem, 'message' | 'hint'>, sinceMs = 0, lackedBytes = 0): void {
+    const since = new Date(this.#now().getTime() - sinceMs);
+    this.#lackedBytes = Math.max(this.#lackedBytes, lackedBytes);
+    this.#health = healthAfter(this.#health, problem, since.toISOString());
+  }
+}

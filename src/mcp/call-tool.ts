@@ -1,10 +1,7 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
+import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
-import type { Backend, BackendCall } from './backend.ts';
-import { addClaimEndHint, CANCELLED_REASON } from './claim-ends.ts';
-import type { McpConnection } from './connection.ts';
-import { reportWaiting } from './report-waiting.ts';
+import { addClaimEndHint, type Backend, type BackendCall, CANCELLED_REASON, type McpConnection } from './connection.ts';
 import { splitToken } from './tool-schema.ts';
 
 export interface ToolContext {
@@ -57,4 +54,63 @@ async function releaseClaim(backend: Backend, input: unknown, call: BackendCall)
   const { task_id, token } = answer.result as { task_id?: unknown; token?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (typeof token !== 'string') return;
   await backend.call('task_release', { task_id, reason: CANCELLED_REASON }, { token, key: `${call.key}:release` });
+}
+
+/**
+ * A client may call off a claim while the answer is on its way to it: the word of that comes when the request is long settled, and the
+ * SDK passes it by. Nobody would know of such a claim, so it is given back, unless something was said under it since.
+ */
+export function releaseOnLateCancel(server: McpServer, { backend, connection }: ToolContext): void {
+  const giveBack = (requestId: string | number): void => {
+    const granted = connection.takeFreshClaim(requestId);
+    if (granted === undefined) return;
+    const { taskId, token } = granted;
+    const key = `${connection.keyFor(requestId, 'task_claim', taskId)}:release`;
+    void backend.call('task_release', { task_id: taskId, reason: CANCELLED_REASON }, { token, key });
+  };
+  const connect = server.connect.bind(server);
+  server.connect = async (transport) => {
+    await connect(transport);
+    const deliver = transport.onmessage?.bind(transport);
+    const hear: typeof transport.onmessage = (message, extra) => {
+      const requestId = cancelledRequestId(message);
+      if (requestId !== undefined) giveBack(requestId);
+      deliver?.(message, extra);
+    };
+    // Transports are no event targets: a property is all they have.
+    transport.onmessage = hear; // oxlint-disable-line unicorn/prefer-add-event-listener
+  };
+}
+
+function cancelledRequestId(message: object): string | number | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled' || !('params' in message))
+    return undefined;
+  const { params } = message;
+  if (typeof params !== 'object' || params === null || !('requestId' in params)) return undefined;
+  const { requestId } = params;
+  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined;
+}
+
+/**
+ * Tells a client that asked for it, now and then, that a long call is still going on. Clients give up on silence, after a
+ * minute as a rule, and start counting anew when they hear something.
+ */
+export function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: number): Disposable {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return { [Symbol.dispose]: () => {} };
+  const total = waitOf(input);
+  const since = performance.now();
+  const tell = (): void => {
+    const progress = Math.round(performance.now() - since);
+    const params = { progressToken, progress, ...(total === undefined ? {} : { total }), message: 'still waiting' };
+    // A client that is gone cannot be told; the call itself finds that out.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+  const timer = setInterval(tell, everyMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function waitOf(input: unknown): number | undefined {
+  if (typeof input !== 'object' || input === null || !('wait_ms' in input)) return undefined;
+  return typeof input.wait_ms === 'number' ? input.wait_ms : undefined;
 }

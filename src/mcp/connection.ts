@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
-import { isClaimOver, mayEndClaim } from './claim-ends.ts';
 
 /**
  * What a connection may do: the token it came with, and one for each task that it has claimed. Models never handle these
@@ -108,4 +107,59 @@ function textOf(value: unknown, field: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const found: unknown = Reflect.get(value, field);
   return typeof found === 'string' ? found : undefined;
+}
+
+/** Whether a call, where it succeeds, ends the claim that it is made under. */
+export function mayEndClaim(operation: string, input: unknown): boolean {
+  const fields: { status?: unknown; kind?: unknown } = typeof input === 'object' && input !== null ? input : {};
+  switch (operation) {
+    case 'task_release':
+    case 'task_complete':
+    case 'exit_signal':
+      return true;
+    case 'task_update':
+      return fields.status !== 'in_progress';
+    case 'thought_record':
+      return fields.status === 'todo';
+    case 'agent_signal':
+      return fields.kind !== 'continue';
+    default:
+      return false;
+  }
+}
+
+/** Whether an answer says that the claim has ended already. */
+export function isClaimOver(answer: Answer): boolean {
+  return !answer.ok && CLAIM_OVER_CODES.has(answer.error.code);
+}
+
+const CLAIM_OVER_CODES: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
+
+/** What to do when a claim has ended, for a model that has only its tools. */
+export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): Answer {
+  if (answer.ok || !isClaimOver(answer)) return answer;
+  const now =
+    speaksFor === undefined
+      ? 'Find other work with task_next_actions, and claim it with task_claim.'
+      : `Calls that name no task now speak for ${speaksFor}, which you also claimed.`;
+  return { ok: false, error: { ...answer.error, hint: `Stop working on this task. ${now}` } };
+}
+
+/** The reason of a release, where the caller gave up before the answer reached it. */
+export const CANCELLED_REASON = 'whoever asked for the claim went away before hearing of it';
+
+/** Who performs operations: the daemon itself, or a client of it. Never throws for anything that a caller did. */
+export interface Backend {
+  readonly call: (operation: string, input: unknown, options: BackendCall) => Promise<Answer>;
+}
+
+export interface BackendCall {
+  /** Who speaks; the backend's own worker where left out. */
+  readonly token?: string;
+  /** A write with the same key happens once, however often it is sent. */
+  readonly key?: string;
+  /** The client's own name for the conversation, where it sends one along. */
+  readonly conversation?: string;
+  /** Aborted when whoever asked does not want the answer any more. */
+  readonly signal?: AbortSignal;
 }

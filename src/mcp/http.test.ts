@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../api/answer.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './connection.ts';
 import { createMcpHttp, type McpHttp } from './http.ts';
 import { createMcpServer } from './server.ts';
 

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import {
   createMcpHandler,
   isInitializeRequest,
   isJSONRPCRequest,
   isLegacyRequest,
+  type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { McpServer } from '@modelcontextprotocol/server';
 import { McpConnection } from './connection.ts';
-import { HttpSessions } from './http-sessions.ts';
 
 /** Makes the server for a connection; the same for both kinds of clients. */
 export type ServeConnection = (connection: McpConnection, projectPath: string | undefined) => McpServer;
@@ -102,4 +104,74 @@ function textOf(value: unknown): string | undefined {
 
 function errorResponse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
+}
+
+export interface HttpSession {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Whoever opened it: nobody else may speak in it, even knowing its id. */
+  readonly token: string;
+}
+
+/** The open sessions, those used last at the end. When there are too many, the one that was silent longest goes. */
+export class HttpSessions {
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(id: string, session: HttpSession): void {
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size >= this.#most && oldest !== undefined) void this.#sessions.get(oldest)?.transport.close();
+    this.#sessions.set(id, session);
+  }
+
+  find(id: string, token: string): HttpSession | undefined {
+    const session = this.#sessions.get(id);
+    if (session === undefined || session.token !== token) return undefined;
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  remove(id: string | undefined): void {
+    if (id !== undefined) this.#sessions.delete(id);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map(async ({ transport }) => transport.close()));
+  }
+}
+
+/** A request of `node:http` whose body has been read already, as the web's standard wants it. */
+export function toWebRequest(incoming: IncomingMessage, body: string | undefined, gone: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(incoming.headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value);
+  }
+  const method = incoming.method ?? 'GET';
+  const url = new URL(incoming.url ?? '/', 'http://localhost');
+  return new Request(url, { method, headers, signal: gone, ...(body === undefined ? {} : { body }) });
+}
+
+/** Sends a response, as it comes, until it ends or is cut off. */
+export async function sendResponse(response: Response, outgoing: ServerResponse, cutOff: AbortSignal): Promise<void> {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.flushHeaders();
+  if (response.body === null) {
+    outgoing.end();
+    return;
+  }
+  // Whoever went away in the middle of a stream has ended it; that is no failure.
+  await pipeline(Readable.fromWeb(response.body), outgoing, { signal: cutOff }).catch(() => {});
+}
+
+/** Aborted when the client closes the connection before it has been answered. */
+export function closeSignal(outgoing: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }

@@ -1,6 +1,6 @@
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
-import type { JsonSchema } from '../protocol/shape/json-schema.ts';
-import { uncheckedSchema } from './unchecked-schema.ts';
+import type { JsonSchema } from '../protocol/shape/shape.ts';
+import { uncheckedSchema } from './tool-schema.ts';
 
 /** Two moments where an agent is told what to do: when it begins, and when it stops. */
 export function registerPrompts(server: McpServer): void {

@@ -1,7 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import type { Backend } from './backend.ts';
-import type { McpConnection } from './connection.ts';
-import { releaseOnLateCancel } from './late-cancel.ts';
+import { releaseOnLateCancel } from './call-tool.ts';
+import type { Backend, McpConnection } from './connection.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { registerTools } from './tools.ts';

@@ -1,13 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { createClient } from '../api/client/connect.ts';
+import { createClient, ensureWorkerToken } from '../api/client/connect.ts';
 import { renewOwnClaims } from '../api/client/renew-claims.ts';
 import { findStateDir } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
-import { ensureWorkerToken } from '../api/client/worker-token.ts';
-import type { Backend } from './backend.ts';
-import { McpConnection } from './connection.ts';
+import { type Backend, McpConnection } from './connection.ts';
 import { createMcpServer } from './server.ts';
 
 export interface StdioIo {

@@ -1,6 +1,13 @@
-import type { NotificationChannel, Notification, SendResult } from './channel.ts';
 import { allowedEnvironment } from '../protocol/environment.ts';
-import { escapeMarkup, NOTIFICATION_LIMITS, plainLine, plainText } from './plain-text.ts';
+import {
+  escapeMarkup,
+  type Notification,
+  NOTIFICATION_LIMITS,
+  type NotificationChannel,
+  plainLine,
+  plainText,
+  type SendResult,
+} from './channel.ts';
 import { findProgram, runProgram } from './run-program.ts';
 
 export interface DesktopOptions {

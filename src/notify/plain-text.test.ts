@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escapeMarkup, plainLine, plainText } from './plain-text.ts';
+import { escapeMarkup, plainLine, plainText } from './channel.ts';
 
 describe('plainText', () => {
   it.each([

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { SendResult } from './channel.ts';
-import { plainLine } from './plain-text.ts';
+import { plainLine, type SendResult } from './channel.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

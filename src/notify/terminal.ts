@@ -1,5 +1,4 @@
-import type { NotificationChannel, Notification } from './channel.ts';
-import { NOTIFICATION_LIMITS, plainLine } from './plain-text.ts';
+import { type Notification, NOTIFICATION_LIMITS, type NotificationChannel, plainLine } from './channel.ts';
 
 /**
  * A daemon has no terminal of its own: what it records is shown, with a bell, wherever `baton status --watch` runs. So this channel

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Notification } from './channel.ts';
-import { parseRetryAfter } from './retry-after.ts';
-import { webhookChannel } from './webhook.ts';
+import { parseRetryAfter, webhookChannel } from './webhook.ts';
 
 const SECRET = 'T000/B000/XXXX-secret';
 const quick = { timeoutMs: 2000, backoffMs: 5, giveUpMs: 5000 };

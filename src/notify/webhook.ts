@@ -1,7 +1,13 @@
 import querystring from 'node:querystring';
-import type { NotificationChannel, Notification, SendResult } from './channel.ts';
-import { escapeMarkup, NOTIFICATION_LIMITS, plainLine, plainText } from './plain-text.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import {
+  escapeMarkup,
+  type Notification,
+  NOTIFICATION_LIMITS,
+  type NotificationChannel,
+  plainLine,
+  plainText,
+  type SendResult,
+} from './channel.ts';
 
 export interface WebhookTimes {
   /** For one answer. */
@@ -112,4 +118,13 @@ function slackText({ title, message, url }: Notification): string {
     url === undefined ? '' : escapeMarkup(url),
   ];
   return lines.filter((line) => line !== '').join('\n');
+}
+
+/** How long a `Retry-After` header asks to wait: seconds, or a date. */
+export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }

@@ -1,6 +1,5 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
-import type { ExitReason, Phase } from './phase.ts';
-import { nextPhase } from './phase.ts';
+import { type ExitReason, nextPhase, type Phase } from './phase.ts';
 
 /** The entry that an accepted exit signal leaves in the ledger. */
 export interface AgentSessionCompleted {
@@ -53,4 +52,18 @@ export function createAgentSessionCompleted(
     ...(evidence_bundle_ref === undefined ? {} : { evidence_bundle_ref }),
     ...(notes === undefined ? {} : { notes }),
   };
+}
+
+/** What a measured session broke: a constraint of its mission, or the truth of its result. */
+export type ViolationKind = 'max_files' | 'no_git_commit' | 'no_new_deps' | 'files_modified' | 'timeout';
+
+/** One violation. Rules decide by its kind; the text is for people and may quote names that an agent chose. */
+export interface Violation {
+  readonly kind: ViolationKind;
+  readonly text: string;
+}
+
+/** Each kind once, as it is recorded beside the texts. */
+export function violationKinds(violations: readonly Violation[]): ViolationKind[] {
+  return [...new Set(violations.map(({ kind }) => kind))];
 }

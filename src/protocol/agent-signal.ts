@@ -1,7 +1,6 @@
 import { defineMessage } from './shape/message.ts';
-import { renderJson } from './text/render-json.ts';
-import { parseJsonDocument } from './text/read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
+import { parseJsonDocument, renderJson } from './text/json.ts';
 
 /** What an agent says about its own run: done, in need of a person, or still at work. */
 export const agentSignalShape = {

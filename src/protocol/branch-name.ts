@@ -1,5 +1,4 @@
-import { problem, refused, type Parsed } from './shape/problem.ts';
-import { quote } from './shape/quote.ts';
+import { type Parsed, problem, quote, refused } from './shape/problem.ts';
 import { renderTemplate } from './text/render-template.ts';
 import type { TaskField } from './text/template.ts';
 import { isGitRef } from './text/text-format.ts';

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textPositionAt } from './shape/place.ts';
-import { firstCharacters, quote } from './shape/quote.ts';
-import { didYouMean } from './shape/suggest.ts';
-import { decodeUtf8, utf8Length } from './text/utf8.ts';
+import { didYouMean, firstCharacters, quote, textPositionAt } from './shape/problem.ts';
+import { decodeUtf8, utf8Length } from './text/text-format.ts';
 
 const anyUnits = fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findClosingSignal } from './closing-signal.ts';
+import { findClosingSignal } from './find-signals.ts';
 
 const signal = {
   protocol: 'apm2_agent_exit',

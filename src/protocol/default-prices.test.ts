@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_PRICES, findPriceOrDefault, PRICES_AS_OF } from './default-prices.ts';
+import { DEFAULT_PRICES, findPriceOrDefault, PRICES_AS_OF } from './price.ts';
 
 describe('the prices that Baton ships', () => {
   it('have a date', () => {

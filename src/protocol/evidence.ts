@@ -1,8 +1,7 @@
 import { defineMessage } from './shape/message.ts';
-import { renderYaml } from './text/render-yaml.ts';
-import { parseJsonOrYaml } from './text/read-document.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { fileActions, filePath, phase, taskId } from './shape/shared-fields.ts';
+import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
 const sentences = (about: string) => ({ kind: 'list', optional: true, about, of: { kind: 'text' } }) as const;
 

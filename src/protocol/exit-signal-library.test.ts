@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createAgentSessionCompleted } from './agent-session-completed.ts';
-import { createExitSignal } from './create-exit-signal.ts';
-import { exitProtocolEnabled, parseExitSignalIfEnabled } from './exit-flag.ts';
-import { parseExitSignal, renderExitSignal, validateExitSignal } from './exit-signal.ts';
-import type { Phase } from './phase.ts';
-import { nextPhase, PHASES } from './phase.ts';
+import { createExitSignal } from './exit-signal-shape.ts';
+import {
+  exitProtocolEnabled,
+  parseExitSignal,
+  parseExitSignalIfEnabled,
+  renderExitSignal,
+  validateExitSignal,
+} from './exit-signal.ts';
+import { nextPhase, type Phase, PHASES } from './phase.ts';
 
 describe('createExitSignal', () => {
   const signal = createExitSignal('IMPLEMENTATION', 'completed');

@@ -1,6 +1,5 @@
-import { jsonSchemaOf } from './shape/json-schema.ts';
-import { EXIT_REASONS, PHASES } from './phase.ts';
-import type { ObjectShape, ValueOf } from './shape/shape.ts';
+import { EXIT_REASONS, type ExitReason, type Phase, PHASES } from './phase.ts';
+import { jsonSchemaOf, type ObjectShape, type ValueOf } from './shape/shape.ts';
 
 /** What makes an object an exit signal: other JSON in an agent's output is none of Baton's business. */
 export const EXIT_PROTOCOL = 'apm2_agent_exit';
@@ -31,3 +30,47 @@ export const exitSignalShape = {
 export type ExitSignal = ValueOf<typeof exitSignalShape>;
 
 export const exitSignalSchema = jsonSchemaOf('Exit signal', exitSignalShape);
+
+/** An exit signal that can be added to. It is what it shows: `JSON.stringify` gives the message itself. */
+export interface ExitSignalBuilder extends ExitSignal {
+  withPrUrl(url: string): ExitSignalBuilder;
+  /** Path of the evidence bundle, relative to the workspace. */
+  withEvidence(ref: string): ExitSignalBuilder;
+  withNotes(notes: string): ExitSignalBuilder;
+}
+
+/** Starts an exit signal. Nothing is checked here: `validateExitSignal` and whoever receives it do that. */
+export function createExitSignal(phase: Phase, reason: ExitReason): ExitSignalBuilder {
+  return new Builder({
+    protocol: EXIT_PROTOCOL,
+    version: '1.0.0',
+    phase_completed: phase,
+    exit_reason: reason,
+  });
+}
+
+class Builder implements ExitSignalBuilder {
+  declare readonly protocol: string;
+  declare readonly version: string;
+  declare readonly phase_completed: Phase;
+  declare readonly exit_reason: ExitReason;
+  readonly #signal: ExitSignal;
+
+  constructor(signal: ExitSignal) {
+    this.#signal = signal;
+    Object.assign(this, signal);
+    Object.freeze(this);
+  }
+
+  withPrUrl(url: string): ExitSignalBuilder {
+    return new Builder({ ...this.#signal, pr_url: url });
+  }
+
+  withEvidence(ref: string): ExitSignalBuilder {
+    return new Builder({ ...this.#signal, evidence_bundle_ref: ref });
+  }
+
+  withNotes(notes: string): ExitSignalBuilder {
+    return new Builder({ ...this.#signal, notes });
+  }
+}

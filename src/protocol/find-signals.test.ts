@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExitSignal } from './create-exit-signal.ts';
+import { createExitSignal } from './exit-signal-shape.ts';
 import { createSignalFinder, findSignal } from './find-signals.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
 

@@ -1,8 +1,7 @@
 import { defineMessage } from './shape/message.ts';
-import { renderYaml } from './text/render-yaml.ts';
-import { parseJsonOrYaml } from './text/read-document.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { epicId, missionTaskId, prdId, protocolVersion } from './shape/shared-fields.ts';
+import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
 const path = (about: string) => ({ kind: 'text', notEmpty: true, about }) as const;
 const optionalPath = (about: string) => ({ ...path(about), optional: true }) as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { costOf, findPrice, renderDollars } from './price.ts';
-import { renderElapsedTime } from './text/render-time.ts';
+import { renderElapsedTime } from './text/text-format.ts';
 
 const price = (model: string, input = 300_000) => ({ model, input, output: 1_500_000, cached: 30_000 });
 

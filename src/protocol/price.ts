@@ -36,3 +36,77 @@ export function renderDollars(millicents: number): string {
     .replace(/0{1,3}$/, '');
   return `${sign}$${dollars}.${fraction}`;
 }
+
+/** When the list below was collected. */
+export const PRICES_AS_OF = '2026-11-17';
+
+/** A price in dollars for a million tokens: input, output, input from a cache. */
+type Row = readonly [model: string, input: number, output: number, cached: number];
+
+/**
+ * List prices for clients that name no price, collected from public price lists and not checked against a bill: some may be wrong or out of
+ * date. Tiers (batch, flex, long context, priority) are left out. `[prices]` of the runbook overrides each price. A pattern names known
+ * models only: a new one has no price until it is added. If no price for cached input is published, it is that of other input.
+ */
+const ROWS: readonly Row[] = [
+  ['claude-fable-5*', 10, 50, 1],
+  ['claude-mythos-5*', 10, 50, 1],
+  ['claude-opus-5-5*', 4, 20, 0.2],
+  ['claude-opus-5*', 5, 25, 0.5],
+  ['claude-opus-4-8*', 5, 25, 0.5],
+  ['claude-opus-4-7*', 5, 25, 0.5],
+  ['claude-opus-4-6*', 5, 25, 0.5],
+  ['claude-opus-4-5*', 5, 25, 0.5],
+  ['claude-opus-4-1*', 15, 75, 1.5],
+  ['claude-opus-4-2025*', 15, 75, 1.5],
+  ['claude-sonnet-5-5*', 2, 10, 0.1],
+  ['claude-sonnet-5*', 2, 10, 0.2],
+  ['claude-sonnet-4*', 3, 15, 0.3],
+  ['claude-haiku-5-5*', 0.1, 0.5, 0.01],
+  ['claude-haiku-4-5*', 1, 5, 0.1],
+  ['gpt-6.1-sol*', 2, 10, 0.1],
+  ['gpt-6-astra*', 10, 50, 1],
+  ['gpt-6-sol*', 2, 10, 0.2],
+  ['gpt-6-luna*', 0.1, 0.5, 0.01],
+  ['gpt-5.6-sol*', 4, 20, 0.4],
+  ['gpt-5.6-terra*', 2, 12, 0.2],
+  ['gpt-5.6-luna*', 0.2, 1.2, 0.02],
+  ['gpt-5.5*', 5, 30, 0.5],
+  ['gpt-5.5-pro*', 30, 180, 30],
+  ['gpt-5.4*', 2.5, 15, 0.25],
+  ['gpt-5.4-pro*', 30, 180, 30],
+  ['gpt-5.4-mini*', 0.75, 4.5, 0.075],
+  ['gpt-5.4-nano*', 0.2, 1.25, 0.02],
+  ['gpt-5.3*', 1.75, 14, 0.175],
+  ['gpt-5.2*', 1.75, 14, 0.175],
+  ['gpt-5.2-pro*', 21, 168, 21],
+  ['gpt-5.1*', 1.25, 10, 0.125],
+  ['gpt-5', 1.25, 10, 0.125],
+  ['gpt-5-*', 1.25, 10, 0.125],
+  ['gpt-5-pro*', 15, 120, 15],
+  ['gpt-5-mini*', 0.25, 2, 0.025],
+  ['gpt-5-nano*', 0.05, 0.4, 0.005],
+  ['gemini-3.8-flash*', 0.75, 3.75, 0.075],
+  ['gemini-3.5-flash*', 1.5, 9, 0.15],
+  ['gemini-3.5-flash-lite*', 0.3, 2.5, 0.03],
+  ['gemini-3.1-pro*', 2, 12, 0.2],
+  ['gemini-3-pro*', 2, 12, 0.2],
+  ['gemini-3-flash*', 0.5, 3, 0.05],
+  ['gemini-2.5-pro*', 1.25, 10, 0.125],
+  ['gemini-2.5-flash*', 0.3, 2.5, 0.03],
+  ['gemini-2.5-flash-lite*', 0.1, 0.4, 0.01],
+];
+
+const millicents = (dollars: number): number => Math.round(dollars * 100_000);
+
+export const DEFAULT_PRICES: readonly Price[] = ROWS.map(([model, input, output, cached]) => ({
+  model,
+  input: millicents(input),
+  output: millicents(output),
+  cached: millicents(cached),
+}));
+
+/** The price of a model. Any price of the runbook that fits goes before the shipped list, however short its pattern is. */
+export function findPriceOrDefault(own: readonly Price[], model: string | null): Price | undefined {
+  return findPrice(own, model) ?? findPrice(DEFAULT_PRICES, model);
+}

@@ -1,8 +1,7 @@
 import { defineMessage } from './shape/message.ts';
-import { renderYaml } from './text/render-yaml.ts';
-import { parseJsonOrYaml } from './text/read-document.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { fileActions, filePath, missionTaskId, protocolVersion, timestamp } from './shape/shared-fields.ts';
+import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
 /** What a session reports back (source document 002, version 1). */
 export const resultShape = {

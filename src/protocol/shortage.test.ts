@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isDiskFault, isShortage, isDiskFaultText, isShortageText } from './shortage.ts';
+import { isDiskFault, isDiskFaultText, isShortage, isShortageText } from './resource-faults.ts';
 
 const failure = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
 

@@ -1,11 +1,9 @@
-import { jsonSchemaOf } from './shape/json-schema.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
 import { defineMessage } from './shape/message.ts';
-import { accepted, problem, refused, tooLarge } from './shape/problem.ts';
-import type { Parsed } from './shape/problem.ts';
-import { parseJsonDocument } from './text/read-json-only.ts';
-import type { ObjectShape, ValueOf } from './shape/shape.ts';
-import { decodeUtf8, byteLengthOf } from './text/utf8.ts';
+import { accepted, type Parsed, problem, refused, tooLarge } from './shape/problem.ts';
+import { jsonSchemaOf, type ObjectShape, type ValueOf } from './shape/shape.ts';
+import { parseJsonDocument } from './text/json.ts';
+import { byteLengthOf, decodeUtf8 } from './text/text-format.ts';
 
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 

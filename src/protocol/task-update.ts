@@ -1,9 +1,8 @@
 import type { Finding } from './shape/finding.ts';
 import { defineMessage } from './shape/message.ts';
-import { renderJson } from './text/render-json.ts';
-import { parseJsonDocument } from './text/read-json-only.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { TASK_STATUSES, taskId } from './shape/shared-fields.ts';
+import { parseJsonDocument, renderJson } from './text/json.ts';
 
 /** What a worker says about the task it holds (source document 004). */
 export const taskUpdateShape = {

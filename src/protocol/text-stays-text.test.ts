@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseEvidenceBundle, renderEvidenceBundle } from './evidence.ts';
 import { parseMission, renderMission } from './mission.ts';
-import { renderYaml } from './text/render-yaml.ts';
 import { parseResult } from './result.ts';
+import { renderYaml } from './text/yaml.ts';
 import { parseThoughtRecord, renderThoughtRecord } from './thought-record.ts';
 
 /** What YAML of one version or another takes for a number, a truth, a date or nothing. */

@@ -1,8 +1,8 @@
 import { defineMessage } from './shape/message.ts';
-import { renderJson } from './text/render-json.ts';
-import { parseJsonOrYaml } from './text/read-document.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { TASK_STATUSES, taskId } from './shape/shared-fields.ts';
+import { renderJson } from './text/json.ts';
+import { parseJsonOrYaml } from './text/yaml.ts';
 
 const texts = (about: string) => ({ kind: 'list', about, of: { kind: 'text', notEmpty: true } }) as const;
 

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { anyText } from '../../test/fuzz/arbitrary-of.ts';
+import { PHASES } from '../protocol/phase.ts';
 import {
   AGENT_ERRORS,
   DEAD_ACTIONS,
@@ -7,9 +9,7 @@ import {
   PROMPT_ACTIONS,
   STOP_ACTIONS,
 } from '../protocol/run-plan.ts';
-import { PHASES } from '../protocol/phase.ts';
-import { OPTIONS_OF } from './check/handlers.ts';
-import { anyText } from '../../test/fuzz/arbitrary-of.ts';
+import { OPTIONS_OF } from './check/agents.ts';
 
 /** Runbooks that are valid, as trees that somebody could have written: every name in them leads somewhere. */
 const text = anyText.map((any) => any.replaceAll('${', '$').replaceAll('\0', '')).filter((any) => any !== '');

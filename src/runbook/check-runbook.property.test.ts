@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { arbitraryOf } from '../../test/fuzz/arbitrary-of.ts';
 import { schemaAccepts } from '../../test/fuzz/schema-accepts.ts';
 import { checkShape } from '../protocol/shape/check-shape.ts';
-import { treeOfValue } from '../protocol/text/read-value.ts';
+import { treeOfValue } from '../protocol/text/node.ts';
 import { validRunbook } from './arbitrary.cases.ts';
 import { checkRunbook } from './check/check-runbook.ts';
 import { planRun, workerPlans } from './plan.ts';

@@ -1,3 +1,5 @@
+import type { PipelinePlan } from '../protocol/run-plan.ts';
+
 /** What a command of the runbook takes: `args = "<title> [body] --dry-run [--priority <n>]"`. */
 export interface CommandArgs {
   /** As it was written, for usage lines. */
@@ -74,4 +76,12 @@ function optionOf(item: string): CommandOption | undefined {
 /** The variables that a run of the command has. */
 export function argumentNames({ positionals, options }: CommandArgs): string[] {
   return [...positionals, ...options].map(({ name }) => name);
+}
+
+/** A pipeline that is run by its own name takes its variables as options, those that must be given first. */
+export function pipelineArgs({ vars }: Pick<PipelinePlan, 'vars'>): CommandArgs {
+  const all = Object.entries(vars).map(([name, value]) => ({ name, value: name, required: value === null }));
+  const options = [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)];
+  const text = options.map(({ name, required }) => (required ? `--${name} <${name}>` : `[--${name} <${name}>]`));
+  return { text: text.join(' '), positionals: [], options };
 }

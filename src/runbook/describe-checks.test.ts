@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { buildRunbook } from './build/build-runbook.ts';
 import { compareRules } from './gates/compare-rules.ts';
 import { gateFieldsOf } from './gates/gate-fields.ts';
-import { buildRunbook } from './build/build-runbook.ts';
-import { checksAnswerOf, describeChecks } from './describe-checks.ts';
+import { checksAnswerOf, describeChecks } from './runbook.ts';
 
 it.each([
   ['a check that Baton runs', { required: [{ name: 'test', run: 'npm test' }] }, 'checked', 'checked'],

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASK_FIELDS } from '../protocol/text/template.ts';
+import { DEFAULT_LIMITS } from './build/build-runbook.ts';
+import { OPTIONS_OF } from './check/agents.ts';
 import { agentShape } from './shape/agent-shape.ts';
-import { DEFAULT_LIMITS } from './build/build-limits.ts';
 import { limitsShape } from './shape/limits-shape.ts';
-import { pipelineShape } from './shape/section-shapes.ts';
 import { runbookShape } from './shape/runbook-shape.ts';
-import { OPTIONS_OF } from './check/handlers.ts';
+import { pipelineShape } from './shape/section-shapes.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/runbooks.md'), 'utf8');
 const cells = new Set(

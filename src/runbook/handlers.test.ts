@@ -4,13 +4,13 @@ import {
   DEAD_ACTIONS,
   ERROR_ACTIONS,
   HANDLER_NAMES,
+  type HandlerName,
   IDLE_ACTIONS,
   PROMPT_ACTIONS,
   STOP_ACTIONS,
-  type HandlerName,
 } from '../protocol/run-plan.ts';
+import { OPTIONS_OF } from './check/agents.ts';
 import { checkTree, runbookOf, WRITTEN } from './render.cases.ts';
-import { OPTIONS_OF } from './check/handlers.ts';
 
 const ACTIONS: Record<HandlerName, readonly string[]> = {
   on_stop: STOP_ACTIONS,

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_AGENTS } from './build/built-in-agents.ts';
+import { BUILT_IN_AGENTS } from './build/build-agent.ts';
 import { checkRunbook } from './check/check-runbook.ts';
 import { LIBRARY_FOLDER, resolvePromptPath, withLibrary } from './library.ts';
-import { readRunbookFiles } from './read/read-runbook.ts';
 import { workerPlans } from './plan.ts';
+import { readRunbookFiles } from './read/read-runbook.ts';
 
 const runbookOf = (text: string) => {
   const checked = checkRunbook([{ path: 'baton.toml', text }]);

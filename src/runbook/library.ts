@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type CommandArgs, parseArgsDefinition } from './command-args.ts';
 import { readRunbookFiles } from './read/read-runbook.ts';
 import type { Runbook } from './runbook.ts';
 
@@ -30,4 +31,40 @@ export function resolvePromptPath(projectDir: string, promptFile: string): strin
   return promptFile.startsWith(PREFIX)
     ? join(LIBRARY_FOLDER, promptFile.slice(PREFIX.length))
     : join(projectDir, promptFile);
+}
+
+/** The built-in workflow, which Baton ships: `baton run issue "TITLE"`, or `--task ID` for a task that is there already. */
+export const ISSUE_WORKFLOW = 'issue';
+
+/** It is that, unless the project has something else of that name. */
+export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
+  return (
+    name === ISSUE_WORKFLOW && ![agents, commands, pipelines].some((definitions) => definitions.has(ISSUE_WORKFLOW))
+  );
+}
+
+export function issueArgs(): CommandArgs {
+  const args = parseArgsDefinition(
+    '[title] [--task <id>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]',
+  );
+  if ('what' in args) throw new Error(args.what);
+  return args;
+}
+
+export interface RolePlayer {
+  readonly role: string;
+  readonly agent: string;
+  readonly run: string;
+}
+
+/** Who plays which role, in the order of their turns; several may, and whoever is first does. */
+export function issueRolePlayers(runbook: Runbook): readonly RolePlayer[] {
+  const { agents, workers } = withLibrary(runbook);
+  const players = [...workers.values()].flatMap(({ roles = [], run }) => {
+    const agent = run.kind === 'agent' ? agents.get(run.agent) : undefined;
+    const what = run.kind === 'pipeline' ? `pipeline ${run.pipeline}` : run.kind === 'shell' ? run.command : '';
+    return roles.map((role) => ({ role, agent: agent?.name ?? run.kind, run: agent?.run ?? what }));
+  });
+  const turns = runbook.workflow.roles.filter(({ name }) => name !== 'ci-gate').map(({ name }) => name);
+  return turns.flatMap((role) => players.filter((player) => player.role === role));
 }

@@ -1,6 +1,4 @@
-import { accepted, problem, refused, type Parsed, type Refused } from '../protocol/shape/problem.ts';
-import { quote } from '../protocol/shape/quote.ts';
-import { didYouMean } from '../protocol/shape/suggest.ts';
+import { accepted, didYouMean, type Parsed, problem, quote, refused, type Refused } from '../protocol/shape/problem.ts';
 import type { CommandOption } from './command-args.ts';
 import type { CommandDefinition } from './runbook.ts';
 

@@ -1,15 +1,20 @@
-import { accepted, problem, refused, type Parsed, type Problem } from '../protocol/shape/problem.ts';
-import { quote } from '../protocol/shape/quote.ts';
-import { renderTemplate } from '../protocol/text/render-template.ts';
-import type { AgentPlan, PipelinePlan, Plan, WorkerPlan } from '../protocol/run-plan.ts';
-import { didYouMean } from '../protocol/shape/suggest.ts';
-import { utf8Length } from '../protocol/text/utf8.ts';
-import { requiredVariables } from './agent-texts.ts';
-import { argumentNames, NO_ARGS } from './command-args.ts';
-import { RUNBOOK_LIMITS } from './shape/limits.ts';
+import {
+  type AgentPlan,
+  HANDLER_NAMES,
+  type HandlerPlan,
+  type PipelinePlan,
+  type Plan,
+  type WorkerPlan,
+} from '../protocol/run-plan.ts';
+import { accepted, didYouMean, type Parsed, problem, type Problem, quote, refused } from '../protocol/shape/problem.ts';
+import { renderTemplate, slotsOf } from '../protocol/text/render-template.ts';
+import { parseTemplate } from '../protocol/text/template.ts';
+import { utf8Length } from '../protocol/text/text-format.ts';
+import type { Path } from './check/subject.ts';
+import { argumentNames, NO_ARGS, pipelineArgs } from './command-args.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
-import { pipelineArgs } from './pipeline-args.ts';
 import type { CommandDefinition, Runbook, Runnable, WorkerDefinition } from './runbook.ts';
+import { RUNBOOK_LIMITS } from './shape/fields.ts';
 
 /** What is to be started, and with what. */
 export interface PlannedRun {
@@ -174,4 +179,64 @@ function unknownName(runbook: Runbook, name: string): Problem {
   const names = [...runbook.commands.keys(), ...runbook.pipelines.keys(), ...runbook.agents.keys()];
   const hint = didYouMean(name, names) ?? 'See what there is: baton runbook list';
   return problem('runbook/unknown-name', `there is no command, pipeline or agent ${quote(name)}`, hint);
+}
+
+/** A text in which templates are filled in. */
+export interface TemplateText {
+  readonly text: string;
+  readonly path: Path;
+  readonly isShell: boolean;
+  /** It gets into the ledger as it is filled in, so the environment has no place in it. */
+  readonly isRecorded: boolean;
+}
+
+/** `scripted FILE` names a file, not a command. */
+const CLIENT = /^(?:claude|codex|gemini|scripted(?:\s.*)?|builtin:.*)$/s;
+
+/** A command for the shell, where it is not the name of something that Baton knows how to start. */
+export function isShellAgent({ run }: Pick<AgentPlan, 'run'>): boolean {
+  return !CLIENT.test(run);
+}
+
+/** Every text of an agent that may hold templates, with the way to it inside the agent. */
+export function templateTextsOf(agent: AgentPlan): TemplateText[] {
+  const { run, prompt, prompt_file, cwd, model, env = {} } = agent;
+  const plain = Object.entries({ prompt, prompt_file, cwd, model }).map(([field, text]) =>
+    templateTextAt(text, [field]),
+  );
+  return [
+    templateTextAt(run, ['run'], { isShell: isShellAgent(agent) }),
+    ...plain,
+    ...Object.entries(env).map(([name, text]) => templateTextAt(text, ['env', name])),
+    ...handlersOfPlan(agent).flatMap(({ handler, path }) => [
+      templateTextAt(handler.message, [...path, 'message'], { isRecorded: true }),
+      templateTextAt(handler.run, [...path, 'run'], { isShell: true }),
+    ]),
+  ].filter((text) => text !== undefined);
+}
+
+export function templateTextAt(
+  text: string | undefined,
+  path: Path,
+  { isShell = false, isRecorded = false }: { isShell?: boolean; isRecorded?: boolean } = {},
+): TemplateText | undefined {
+  return text === undefined ? undefined : { text, path, isShell, isRecorded };
+}
+
+interface PlacedHandler {
+  readonly handler: HandlerPlan;
+  readonly path: Path;
+}
+
+function handlersOfPlan(agent: AgentPlan): PlacedHandler[] {
+  return HANDLER_NAMES.flatMap((name): PlacedHandler[] => {
+    if (name !== 'on_error') return agent[name] === undefined ? [] : [{ handler: agent[name], path: [name] }];
+    return Object.entries(agent.on_error ?? {}).map(([kind, handler]) => ({ handler, path: [name, kind] }));
+  });
+}
+
+/** The variables without which the agent cannot be started. */
+export function requiredVariables(agent: AgentPlan): string[] {
+  const slots = templateTextsOf(agent).flatMap(({ text }) => slotsOf(parseTemplate(text)));
+  return slots.flatMap(({ name, fallback }) => (name.of === 'var' && fallback === null ? [name.name] : []));
 }

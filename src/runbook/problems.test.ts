@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textPositionAt } from '../protocol/shape/place.ts';
+import { textPositionAt } from '../protocol/shape/problem.ts';
 import { checkRunbook } from './check/check-runbook.ts';
 import { WRITTEN } from './render.cases.ts';
 

@@ -1,7 +1,7 @@
 import { stringify } from 'smol-toml';
-import { renderYaml } from '../protocol/text/render-yaml.ts';
-import type { CheckedRunbook } from './runbook.ts';
+import { renderYaml } from '../protocol/text/yaml.ts';
 import { checkRunbook } from './check/check-runbook.ts';
+import type { CheckedRunbook } from './runbook.ts';
 
 /** The three ways in which one tree can be written down. */
 export const WRITTEN = [

@@ -1,6 +1,6 @@
-import { findAdoption } from './adoption.ts';
 import { event, type Event, type EventOf } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
+import { findAdoption } from './rules.ts';
 import type { Decision } from './runs/decision.ts';
 import { excerptStart } from './runs/excerpt.ts';
 import type { State } from './state.ts';
@@ -75,4 +75,12 @@ function withdrawOthers(state: State, but: string | null): Event[] {
     .map(({ id }) =>
       event('DecisionWithdrawn', { decision_id: id, reason: 'another runbook is asked about or in force' }),
     );
+}
+
+/** A claim is held, or an agent runs: somebody other than the operator may be writing files of the project. */
+export function hasSessions({ tasks, agents }: Pick<State, 'tasks' | 'agents'>): boolean {
+  return (
+    [...tasks.values()].some(({ claim }) => claim !== null) ||
+    [...agents.values()].some(({ process }) => process === 'running')
+  );
 }

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { findAdoption } from './adoption.ts';
 import { decide } from './decide.ts';
 import type { Event } from './event.ts';
-import type { Rules } from './rules.ts';
-import { rulesFor, rulesInForce } from './rules.ts';
+import { findAdoption, type Rules, rulesFor, rulesInForce } from './rules.ts';
 import { operator, system } from './say.cases.ts';
 import { emptyState, evolve, type State } from './state.ts';
 import { adopt, askAdoption, startWorkflow } from './workflow/say.cases.ts';

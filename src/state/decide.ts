@@ -1,28 +1,15 @@
 import type { TaskUpdate } from '../protocol/task-update.ts';
-import { decideSeal, decideStartAudit, decideVerifyAudit, type StartAudit, type VerifyAudit } from './tasks/audit.ts';
-import type { Caller } from './caller.ts';
 import {
+  type AdoptRunbook,
+  type AskAdoption,
   decideAdoptRunbook,
   decideAskAdoption,
   decideDropAdoptionQuestions,
-  type AdoptRunbook,
-  type AskAdoption,
 } from './adopt-runbook.ts';
-import { decideDeclineChecks, type DeclineChecks } from './workflow/decline-checks.ts';
-import { decideClaimTask, type ClaimTask } from './tasks/claim-task.ts';
-import { decideCompleteTask } from './tasks/complete-task.ts';
-import { decideAddDependency, decideCreateTask, type AddDependency, type CreateTask } from './tasks/create-task.ts';
-import { decideExpireClaim, decideReleaseClaim, type ExpireClaim, type ReleaseClaim } from './tasks/end-claim.ts';
-import { checkSessionIsLive } from './tasks/ended-session.ts';
-import { decideExitSession, type ExitSession } from './tasks/exit-session.ts';
-import { decideOutboxMessage } from './tasks/late-message.ts';
-import { decideMeasureSession, type MeasureSession } from './tasks/measure-session.ts';
+import { agentPrincipal, type Caller, principalOf } from './caller.ts';
 import { decideObserveMain, type ObserveMain } from './main/observe-main.ts';
-import { decideOperateTask, type OperateTask } from './tasks/operate-task.ts';
-import { refusal, type Outcome } from './outcome.ts';
-import { agentPrincipal, principalOf } from './principal.ts';
-import { decideRecordThought, type RecordThought } from './tasks/record-session.ts';
-import { rulesInForce, type Rules } from './rules.ts';
+import { type Outcome, refusal } from './outcome.ts';
+import { type Rules, rulesInForce } from './rules.ts';
 import {
   decideReportAgent,
   decideReportStarted,
@@ -31,20 +18,51 @@ import {
   type ReportStarted,
   type ReportStartFailed,
 } from './runs/report-agent.ts';
-import { decideAttachAgent, type AttachAgent } from './runs/attach-agent.ts';
-import { decideRaiseFindings, type RaiseFindings } from './runs/raise-findings.ts';
-import { decideResolveDecision, type ResolveDecision } from './runs/resolve-decision.ts';
+import {
+  decideRaiseFindings,
+  decideResolveDecision,
+  type RaiseFindings,
+  type ResolveDecision,
+} from './runs/resolve-decision.ts';
 import * as effects from './runs/settle-effect.ts';
-import { decideSignalAgent, type SignalAgent } from './runs/signal-agent.ts';
-import * as start from './runs/start-run.ts';
-import { decideKillAgent, decideSendMessage, type KillAgent, type SendMessage } from './runs/steer-agent.ts';
+import {
+  type AttachAgent,
+  decideAttachAgent,
+  decideKillAgent,
+  decideSendMessage,
+  decideSignalAgent,
+  type KillAgent,
+  type SendMessage,
+  type SignalAgent,
+} from './runs/steer-agent.ts';
+import * as start from './runs/steer-pipeline.ts';
 import * as steer from './runs/steer-pipeline.ts';
-import { decideSelfApprove, type SelfApprove } from './tasks/self-approve.ts';
-import { decideSendHandoff, type SendHandoff } from './tasks/send-handoff.ts';
 import type { State } from './state.ts';
-import { decideSubmitResult, type SubmitResult } from './tasks/submit-result.ts';
-import { decideUpdateTask } from './tasks/update-task.ts';
+import { decideSeal, decideStartAudit, decideVerifyAudit, type StartAudit, type VerifyAudit } from './tasks/audit.ts';
+import {
+  type ClaimTask,
+  decideClaimTask,
+  decideExpireClaim,
+  decideReleaseClaim,
+  type ExpireClaim,
+  type ReleaseClaim,
+} from './tasks/claim-task.ts';
+import { type AddDependency, type CreateTask, decideAddDependency, decideCreateTask } from './tasks/create-task.ts';
+import { decideExitSession, type ExitSession } from './tasks/exit-session.ts';
+import { checkSessionIsLive, decideOutboxMessage } from './tasks/late-message.ts';
+import { decideOperateTask, type OperateTask } from './tasks/operate-task.ts';
+import {
+  decideMeasureSession,
+  decideRecordThought,
+  decideSubmitResult,
+  type MeasureSession,
+  type RecordThought,
+  type SubmitResult,
+} from './tasks/record-session.ts';
+import { decideSelfApprove, decideSendHandoff, type SelfApprove, type SendHandoff } from './tasks/send-handoff.ts';
+import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
 import { decideFinishCheck, type FinishCheck } from './workflow/checks.ts';
+import { decideDeclineChecks, type DeclineChecks } from './workflow/decline-checks.ts';
 import {
   decideFinishMerge,
   decidePrepareMerge,
@@ -53,11 +71,15 @@ import {
   type PrepareMerge,
   type RequestMerge,
 } from './workflow/merge.ts';
-import { decideNameBranch, type NameBranch } from './workflow/name-branch.ts';
-import * as pulls from './workflow/pull.ts';
 import { decideMeasureProtected, type MeasureProtected } from './workflow/protected-paths.ts';
-import { decidePrepareSession } from './workflow/session-place.ts';
-import { decideClearPlace, type ClearPlace } from './workflow/clear-place.ts';
+import * as pulls from './workflow/pull.ts';
+import {
+  type ClearPlace,
+  decideClearPlace,
+  decideNameBranch,
+  decidePrepareSession,
+  type NameBranch,
+} from './workflow/session-place.ts';
 import { decideStartWorkflow, type StartWorkflow } from './workflow/start-workflow.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { event } from './event.ts';
-import { judgesBySilence } from './rests-on-silence.ts';
+import { judgesBySilence } from './outcome.ts';
 
 const EXITED = { agent_id: 'a', start: 1, code: 0, signal: null, timed_out: false, blocks_used: false, output: null };
 const ENDED = { task_id: 'T', epoch: 1, session_id: 's', reason: null };

@@ -1,15 +1,13 @@
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { Result } from '../protocol/result.ts';
-import { addDependant, type Dependants } from './dependants.ts';
-import { createTask, evolveTask } from './tasks/evolve-task.ts';
 import type { RecordedEvent, SettledRequest } from './event.ts';
-import { evolveAdoption, type Adoption } from './adoption.ts';
-import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
-import { evolveMain } from './main/evolve-main.ts';
-import type { MainBranches } from './main/main-branch.ts';
+import { evolveMain, type MainBranches } from './main/main-branch.ts';
+import { type Adoption, evolveAdoption } from './rules.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
+import { createTask, evolveTask } from './tasks/evolve-task.ts';
 import type { Task } from './tasks/task.ts';
+import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. Tasks and sessions are values; only the maps that hold them are updated. */
@@ -166,4 +164,28 @@ function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'Th
     const concerns = taskId === null ? actor === recorded.actor : taskId === recorded.data.task_id;
     if (concerns) state.openAudits.delete(id);
   }
+}
+
+/**
+ * Who waits for a task, in chunks: thousands may wait for the same one, and adding to a list that is never changed in place copies
+ * it. So only the last chunk is copied.
+ */
+export type Dependants = readonly (readonly string[])[];
+
+const CHUNK = 256;
+
+interface DependencyMap {
+  readonly dependants: Map<string, Dependants>;
+}
+
+export function addDependant({ dependants }: DependencyMap, before: string, taskId: string): void {
+  const chunks = dependants.get(before) ?? [];
+  const last = chunks.at(-1) ?? [];
+  const more = last.length < CHUNK ? [...chunks.slice(0, -1), [...last, taskId]] : [...chunks, [taskId]];
+  dependants.set(before, more);
+}
+
+/** The oldest edge first. */
+export function* dependantsOf({ dependants }: DependencyMap, id: string): Generator<string> {
+  for (const chunk of dependants.get(id) ?? []) yield* chunk;
 }

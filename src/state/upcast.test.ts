@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../ledger/format/entry.ts';
-import { toRecordedEvent } from './recorded-event.ts';
+import { toRecordedEvent, upcast } from './recorded-event.ts';
 import { emptyState, evolve } from './state.ts';
-import { upcast } from './upcast.ts';
 
 interface Scene {
   readonly name: string;

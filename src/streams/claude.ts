@@ -1,16 +1,14 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import {
+  type AgentErrorEvent,
   asJsonFields,
   asJsonFieldsList,
   asNumber,
-  parseJsonFields,
   asString,
-  renderEpochSeconds,
-  type JsonFields,
-} from './fields.ts';
-import {
   errorOfHttpStatus,
-  type AgentErrorEvent,
+  type JsonFields,
+  parseJsonFields,
+  renderEpochSeconds,
   type StreamEvent,
   type TokenUsage,
   type UsageEvent,

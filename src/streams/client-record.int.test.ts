@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClientRecord, type RecordHint } from './client-record.ts';
-import { FollowedFile } from './followed-file.ts';
+import { FollowedFile } from './file-lines.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -2,10 +2,9 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseClaudeUsage } from './claude.ts';
 import { parseCodexUsage } from './codex.ts';
-import { asJsonFields, parseJsonFields, asString, type JsonFields } from './fields.ts';
-import { FollowedFile } from './followed-file.ts';
+import { FollowedFile } from './file-lines.ts';
 import { parseGeminiUsage } from './gemini.ts';
-import type { UsageEvent } from './stream-event.ts';
+import { asJsonFields, asString, type JsonFields, parseJsonFields, type UsageEvent } from './stream-event.ts';
 
 /** What a hook says about the client's own record of the conversation. */
 export interface RecordHint {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCodexRollout } from './codex-rollout.ts';
-import { parseCodexLine } from './codex.ts';
+import { parseCodexLine, parseCodexRollout } from './codex.ts';
 import { recorded, STRANGE_LINES } from './fixture.cases.ts';
 
 const read = (name: string) => recorded('codex', name).flatMap((line) => parseCodexLine(line));

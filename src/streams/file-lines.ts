@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /** The whole lines in the first part of a file, however long it is. A file that cannot be read has none. */
 export function readFirstLines(path: string, maxBytes = MAX_BYTES): readonly string[] {
@@ -32,3 +32,48 @@ function readPart(path: string, startOf: (size: number) => number, maxBytes: num
     closeSync(file);
   }
 }
+
+/** A file that grows line by line. Reads at most `maxBytes` of what was added since the last time; older lines are skipped. */
+export class FollowedFile {
+  readonly #path: string;
+  readonly #maxBytes: number;
+  #offset = 0;
+
+  constructor(path: string, maxBytes = MAX_ADDED_BYTES) {
+    this.#path = path;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The whole lines that were added. A line without an end is left for the next time; a file that cannot be read has none. */
+  readNew(): readonly string[] {
+    const { bytes, start } = this.#readBytes();
+    const end = bytes.lastIndexOf(10) + 1;
+    if (end === 0) return [];
+    const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
+    // After a skip the first line has lost its beginning.
+    const isCut = start > this.#offset;
+    this.#offset = start + end;
+    return isCut ? lines.slice(1) : lines;
+  }
+
+  #readBytes(): { readonly bytes: Buffer; readonly start: number } {
+    let file: number | undefined;
+    try {
+      // The path comes from a hook: a pipe must not block the supervisor.
+      file = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const stat = fstatSync(file);
+      if (!stat.isFile()) return NO_LINES;
+      if (stat.size < this.#offset) this.#offset = 0;
+      const start = Math.max(this.#offset, stat.size - this.#maxBytes);
+      const bytes = Buffer.alloc(stat.size - start);
+      return { bytes: bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start)), start };
+    } catch {
+      return NO_LINES;
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+}
+
+const MAX_ADDED_BYTES = 4 * 1024 * 1024;
+const NO_LINES = { bytes: Buffer.alloc(0), start: 0 } as const;

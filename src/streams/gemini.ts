@@ -1,8 +1,13 @@
 import type { AgentError } from '../protocol/run-plan.ts';
-import { asJsonFields, asJsonFieldsList, asNumber, parseJsonFields, asString, type JsonFields } from './fields.ts';
 import {
-  errorOfHttpStatus,
   type AgentErrorEvent,
+  asJsonFields,
+  asJsonFieldsList,
+  asNumber,
+  asString,
+  errorOfHttpStatus,
+  type JsonFields,
+  parseJsonFields,
   type StreamEvent,
   type TokenUsage,
   type UsageEvent,

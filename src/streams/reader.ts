@@ -2,10 +2,9 @@ import { globSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseClaudeLine } from './claude.ts';
-import { codexRolloutPattern, parseCodexRollout } from './codex-rollout.ts';
-import { parseCodexLine } from './codex.ts';
-import { findGeminiExitError, parseGeminiLine } from './gemini.ts';
+import { codexRolloutPattern, parseCodexLine, parseCodexRollout } from './codex.ts';
 import { readLastLines } from './file-lines.ts';
+import { findGeminiExitError, parseGeminiLine } from './gemini.ts';
 import type { StreamEvent } from './stream-event.ts';
 
 /** One client's way to speak. */

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONVERSATION_FINDERS } from './find-conversation.ts';
-import { TRANSCRIPT_READERS } from './transcript.ts';
+import { CONVERSATION_FINDERS, TRANSCRIPT_READERS } from './transcript.ts';
 
 let home: string;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
 import type { Control, Standing } from './contract.ts';
-import { denyTool } from './hooks/deny-tool.ts';
+import { denyTool } from './hooks/budget-hold.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 
 const AT_WORK: Standing = { at: 1, has_signalled: false, is_owned: true, is_parked: false, missing: [] };

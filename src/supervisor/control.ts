@@ -1,6 +1,5 @@
-import type { Permission } from './permissions.ts';
 import type { Control, Standing } from './contract.ts';
-import type { HeldMessage } from './held-messages.ts';
+import type { HeldMessage, Permission } from './held-messages.ts';
 
 export interface ControlActions {
   readonly setStanding: (standing: Standing) => void;

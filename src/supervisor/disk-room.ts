@@ -1,5 +1,7 @@
-import { isDiskFault, isShortage } from '../protocol/shortage.ts';
-import { sleep } from './sleep.ts';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { writeFileAtomically } from '../api/files.ts';
+import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
+import { sleep } from './timers.ts';
 
 export interface RetryWhileFullOptions {
   /** Asked before each further attempt. */
@@ -33,3 +35,44 @@ export function isShortOfResources(error: unknown): boolean {
 
 const FIRST_MS = 50;
 const LAST_MS = 2000;
+
+/**
+ * Room for a small file that must be written later, perhaps on a disk that is full by then. A file system that copies on write may refuse all the
+ * same, so that `fill` can throw.
+ */
+export class ReservedFile {
+  readonly #path: string;
+  readonly #draft: string;
+
+  /** Throws if there is no room. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#draft = `${path}.draft`;
+    try {
+      writeFileSync(this.#draft, ' '.repeat(RESERVED_BYTES), { mode: 0o600, flush: true });
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** Writes the JSON text in place of the reserved bytes and gives the file its name: readers see all of it or nothing. */
+  fill(json: string): void {
+    if (Buffer.byteLength(json) > RESERVED_BYTES) return writeFileAtomically(this.#path, json);
+    const file = openSync(this.#draft, 'r+');
+    try {
+      // The blanks of the reservation stay behind the text, and mean nothing in JSON.
+      writeSync(file, json, 0);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(this.#draft, this.#path);
+  }
+
+  release(): void {
+    rmSync(this.#draft, { force: true });
+  }
+}
+
+const RESERVED_BYTES = 1024;

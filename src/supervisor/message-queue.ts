@@ -1,7 +1,6 @@
-import type { Child } from './process/child.ts';
 import type { Launch } from './contract.ts';
-import { HeldMessages, type HeldMessage } from './held-messages.ts';
-import { PermissionRequests, type Permission } from './permissions.ts';
+import { type HeldMessage, HeldMessages, type Permission, PermissionRequests } from './held-messages.ts';
+import type { Child } from './process/child.ts';
 
 export interface MessageQueueOptions {
   readonly launch: Pick<Launch, 'input' | 'terminal' | 'held'>;

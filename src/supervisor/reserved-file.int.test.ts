@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { ReservedFile } from './reserved-file.ts';
+import { ReservedFile } from './disk-room.ts';
 import { claimStartFile } from './process/claim-start.ts';
 
 function newFolder(): string {

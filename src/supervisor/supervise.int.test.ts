@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../test/processes/until.ts';
-import { readProcessIdentity } from '../api/process-identity.ts';
+import { readProcessIdentity } from '../api/processes.ts';
 import { endProcesses, findAlive } from './process/process-tree.ts';
 import { Scene, SUPERVISOR_TOKEN, TOKEN } from './scene.cases.ts';
 

@@ -1,5 +1,4 @@
 import type { Launch } from './contract.ts';
-import { IdleTimer } from './idle-timer.ts';
 
 export interface AgentTimerOptions {
   readonly launch: Pick<Launch, 'idle_ms' | 'renew_ms' | 'timeout_ms' | 'report_ms'>;
@@ -36,3 +35,37 @@ export class AgentTimers {
 
 /** The longest that a timer can wait; whoever allows more has set no limit. */
 const MAX_TIMER_MS = 2_147_483_647;
+
+/** Notices silence. Each silence is told once; whatever is said or heard begins the next one. */
+export class IdleTimer {
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  constructor(idleMs: number | null, onIdle: () => void) {
+    if (idleMs !== null) this.#timer = setTimeout(onIdle, idleMs);
+  }
+
+  restart(): void {
+    // Also after it has fired: a timer that is refreshed runs once more.
+    this.#timer?.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Not `node:timers/promises`: a supervisor loads no module that it can do without. */
+export async function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** What it printed before it asked lies in its pipe, and may come up behind the question. */
+export async function drainOutput(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { crashesInRow, longerDelay, restartDelay, RESTART_TIMES } from './back-off.ts';
-import { readRestartTimes, isRestartEnabled } from './restart-times.ts';
+import {
+  crashesInRow,
+  isRestartEnabled,
+  longerDelay,
+  readRestartTimes,
+  RESTART_TIMES,
+  restartDelay,
+} from './restart-times.ts';
 
 const TIMES = { firstMs: 100, lastMs: 1000, tries: 6, steadyMs: 5000 };
 

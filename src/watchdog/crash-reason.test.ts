@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { crashReason } from './crash-reason.ts';
+import { crashReason } from './watch.ts';
 
 const LINE = '{"at":"2026-01-01T00:00:00.000Z","level":"info","message":"started"}\n';
 const CAUSE = `${JSON.stringify({ at: 'now', message: 'the daemon ends because of an internal error', cause: 'RangeError: too far\n  at x' })}\n`;

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
-import { applyPipedEnvironment } from '../api/client/environment-pipe.ts';
+import { applyPipedEnvironment } from '../api/client/start-daemon.ts';
 import { findStateDir } from '../api/state-folder.ts';
 import { readRestartTimes } from './restart-times.ts';
-import { GOODBYE, DAEMON_PIPE_FD } from './start-watchdog.ts';
+import { DAEMON_PIPE_FD, GOODBYE } from './start-watchdog.ts';
 import { restartDaemon } from './watch.ts';
 
 /** The program beside a daemon. The daemon starts it; it ends when the daemon says goodbye, or when another one runs. */

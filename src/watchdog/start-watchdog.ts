@@ -1,11 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { ENVIRONMENT_FD, splitEnvironment } from '../api/client/environment-pipe.ts';
-import { pipesOf } from '../api/client/start-daemon.ts';
-import { longerDelay } from './back-off.ts';
-import { readRestartTimes } from './restart-times.ts';
+import { ENVIRONMENT_FD, pipesOf, splitEnvironment } from '../api/client/start-daemon.ts';
+import { longerDelay, readRestartTimes } from './restart-times.ts';
 
 /** The pipe that closes with the daemon, and what is written into it by a daemon that stops as it was asked to. */
 export const DAEMON_PIPE_FD = 3;

@@ -1,12 +1,10 @@
 import { appendFileSync, closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { hasDownIntent } from '../api/down-intent.ts';
 import { findDaemon } from '../api/client/reach.ts';
 import { startDaemon } from '../api/client/start-daemon.ts';
-import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
-import { crashesInRow, longerDelay, restartDelay, type RestartTimes } from './back-off.ts';
-import { crashReason } from './crash-reason.ts';
+import { hasDownIntent, readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { readRestarts, writeRestarts } from './restart-record.ts';
+import { crashesInRow, longerDelay, restartDelay, type RestartTimes } from './restart-times.ts';
 
 export interface WatchOptions {
   readonly stateDir: string;
@@ -90,5 +88,30 @@ function readLogEnd(path: string): string {
     }
   } catch {
     return '';
+  }
+}
+
+/**
+ * Why a daemon ended, by the end of its log: its own last line, if that names an internal error, or else what Node printed behind the
+ * daemon's lines, which are JSON.
+ */
+export function crashReason(logEnd: string): string {
+  const lines = logEnd.split('\n').map((line) => line.trim());
+  const last = lines.findLastIndex((line) => line.startsWith('{"at":'));
+  const behind = lines.slice(last + 1).filter((line) => line !== '');
+  const printed = behind.find((line) => /^(?:\w*Error|FATAL ERROR)\b/.test(line)) ?? behind[0];
+  const reason = printed ?? causeIn(lines[last] ?? '');
+  return reason?.slice(0, MAX_LENGTH) ?? 'it was killed, or crashed without a message';
+}
+
+const MAX_LENGTH = 300;
+
+function causeIn(line: string): string | undefined {
+  try {
+    const { message, cause }: Record<string, unknown> = { ...JSON.parse(line) };
+    const isCrash = typeof message === 'string' && message.startsWith('the daemon ');
+    return isCrash && typeof cause === 'string' ? cause.split('\n')[0] : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SNAPSHOT_NAME } from '../../src/daemon/loop/state-snapshot.ts';
-import { openKeyFile } from '../../src/ledger/writer/keys.ts';
+import { SNAPSHOT_NAME } from '../../src/daemon/loop/fold-state.ts';
+import { signSnapshot } from '../../src/ledger/snapshots-and-blobs.ts';
+import { nodeSha256, openKeyFile } from '../../src/ledger/writer/keys.ts';
 import { ledgerPlace } from '../../src/ledger/writer/ledger-files.ts';
-import { nodeSha256 } from '../../src/ledger/writer/node-crypto.ts';
-import { signSnapshot } from '../../src/ledger/snapshot.ts';
 import {
   markDone,
   partsOf,
   plantSnapshot,
   replaceSnapshot,
-  withOldNote,
   type Row,
+  withOldNote,
 } from '../processes/forged-snapshot.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { World } from '../processes/world.ts';

@@ -1,11 +1,11 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codexAdapter } from '../../src/agents/codex.ts';
-import { codexRolloutPattern } from '../../src/streams/codex-rollout.ts';
+import { codexRolloutPattern } from '../../src/streams/codex.ts';
 import { STREAM_READERS } from '../../src/streams/reader.ts';
 import { startOpenai } from '../models/openai.ts';
 import { fails, uses } from '../models/script.ts';
-import { conversation, type ClientCase } from './client.cases.ts';
+import { type ClientCase, conversation } from './client.cases.ts';
 import type { Ended } from './run-agent.ts';
 import type { World } from './world.ts';
 

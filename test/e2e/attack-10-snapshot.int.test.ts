@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { SNAPSHOT_NAME } from '../../src/daemon/loop/fold-state.ts';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
-import { SNAPSHOT_NAME } from '../../src/daemon/loop/state-snapshot.ts';
 import { replaceSnapshot, withDigest } from '../processes/forged-snapshot.ts';
 
 const scene = new RunScene();

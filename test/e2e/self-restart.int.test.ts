@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { recordDownIntent } from '../../src/api/down-intent.ts';
 import { readProcFile } from '../../src/api/processes.ts';
-import { readDaemonRecord, stateFiles } from '../../src/api/state-folder.ts';
+import { readDaemonRecord, recordDownIntent, stateFiles } from '../../src/api/state-folder.ts';
 import { readRestarts } from '../../src/watchdog/restart-record.ts';
 import { findProcesses } from '../processes/find-processes.ts';
 import { until } from '../processes/until.ts';

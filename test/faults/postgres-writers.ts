@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { checkLink, GENESIS, hashEntries } from '../../src/ledger/format/chain.ts';
-import { nodeSha256 } from '../../src/ledger/writer/node-crypto.ts';
 import type { Head, Store } from '../../src/ledger/store.ts';
+import { nodeSha256 } from '../../src/ledger/writer/keys.ts';
 
 /** What a writer was told: its n-th entry has this number and this hash. */
 export interface Acknowledged {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
-import { nodeVerifier } from '../../src/ledger/writer/node-crypto.ts';
 import { TestFolder } from '../../src/ledger/sqlite/sqlite.cases.ts';
 import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
+import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
+import { record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
 
 /** The header of a WAL, and one frame of it: a page with what SQLite writes before it. */
 const WAL_HEADER = 32;

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { testDraft } from '../../src/ledger/writer/ledger.cases.ts';
-import { nodeVerifier } from '../../src/ledger/writer/node-crypto.ts';
-import { testOptions } from '../../src/ledger/writer/ledger.cases.ts';
-import { openLedger } from '../../src/ledger/writer/open-ledger.ts';
-import { OutsideCopyFile } from '../../src/ledger/writer/outside-file.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
+import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
+import { OutsideCopyFile } from '../../src/ledger/writer/ledger-files.ts';
+import { testDraft, testOptions } from '../../src/ledger/writer/ledger.cases.ts';
+import { openLedger } from '../../src/ledger/writer/open.ts';
 
 /** Records until there is no room, makes room, and records again. Started with a small limit on the size of a file. */
 const path = process.argv[2] ?? '';

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toHex } from '../../src/ledger/format/bytes.ts';
-import { nodeVerifier } from '../../src/ledger/writer/node-crypto.ts';
 import { TestFolder } from '../../src/ledger/sqlite/sqlite.cases.ts';
 import type { Store } from '../../src/ledger/store.ts';
 import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
+import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 
 export interface KillReport {
   readonly rounds: number;

@@ -1,9 +1,9 @@
 import { GENESIS } from '../../src/ledger/format/chain.ts';
 import { Frontier } from '../../src/ledger/format/merkle.ts';
-import { nodeVerifier } from '../../src/ledger/writer/node-crypto.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { Keyring } from '../../src/ledger/verify/keyring.ts';
 import { LedgerWalk } from '../../src/ledger/verify/walk.ts';
+import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 
 /** A process that follows a ledger and checks every link, until it reads `TestEnded`. */
 const opened = openSqliteStore(process.argv[2] ?? '', { mode: 'read' });

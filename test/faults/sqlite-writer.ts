@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { openLedger } from '../../src/ledger/writer/open-ledger.ts';
-import { OutsideCopyFile } from '../../src/ledger/writer/outside-file.ts';
-import { testDraft, testOptions } from '../../src/ledger/writer/ledger.cases.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { toHex } from '../../src/ledger/format/bytes.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { OutsideCopyFile } from '../../src/ledger/writer/ledger-files.ts';
+import { testDraft, testOptions } from '../../src/ledger/writer/ledger.cases.ts';
+import { openLedger } from '../../src/ledger/writer/open.ts';
 
 /**
  * A process that records as fast as it can, with several callers at once, and says what was acknowledged: one line

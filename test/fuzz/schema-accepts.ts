@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../src/protocol/shape/json-schema.ts';
+import type { JsonSchema } from '../../src/protocol/shape/shape.ts';
 
 /**
  * The part of JSON Schema that our schemas use, read from the specification and not from our code. A keyword that is

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SessionGuard } from '../../src/daemon/http/session-guard.ts';
+import { SessionGuard } from '../../src/daemon/http/access.ts';
 import { AccessTokens } from '../../src/daemon/tokens.ts';
-import { startFixtureDaemon, type FixtureDaemon } from './fixture-daemon.ts';
-import { startRealDaemon, type RealDaemon } from './real-daemon.ts';
+import { type FixtureDaemon, startFixtureDaemon } from './fixture-daemon.ts';
+import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
 import { startTokenProxy, type TokenProxy } from './token-proxy.ts';
 
 /** What needs no tools with names of the suite's own choosing. */

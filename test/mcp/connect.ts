@@ -1,7 +1,5 @@
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Backend } from '../../src/mcp/backend.ts';
-import { McpConnection } from '../../src/mcp/connection.ts';
+import { type CallToolResult, Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { type Backend, McpConnection } from '../../src/mcp/connection.ts';
 import { createMcpServer } from '../../src/mcp/server.ts';
 
 export interface ConnectOptions {

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { checkAccess, type AccessChecks } from '../../src/daemon/http/access.ts';
-import { sendAnswer } from '../../src/daemon/http/respond.ts';
+import { type AccessChecks, checkAccess } from '../../src/daemon/http/access.ts';
 import { readBody } from '../../src/daemon/http/request-body.ts';
-import { createMcpHttp } from '../../src/mcp/http.ts';
-import { closeSignal, sendResponse, toWebRequest } from '../../src/mcp/node-http.ts';
+import { sendAnswer } from '../../src/daemon/http/respond.ts';
+import { closeSignal, createMcpHttp, sendResponse, toWebRequest } from '../../src/mcp/http.ts';
 import { fixtureServer } from './fixture-server.ts';
 
 export interface FixtureDaemon extends AsyncDisposable {

@@ -1,6 +1,11 @@
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
-import type { CallToolResult, ElicitRequestFormParams, ServerContext } from '@modelcontextprotocol/server';
-import { uncheckedSchema } from '../../src/mcp/unchecked-schema.ts';
+import {
+  type CallToolResult,
+  type ElicitRequestFormParams,
+  McpServer,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { uncheckedSchema } from '../../src/mcp/tool-schema.ts';
 
 /** What the conformance suite asks of a server besides what Baton has: tools, resources and prompts with its names. */
 export function fixtureServer(): McpServer {

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
 import { OPERATIONS } from '../../src/api/operations/registry.ts';
 import { executeOperation } from '../../src/daemon/operations/execute.ts';
-import { type Project } from '../../src/daemon/project/project.ts';
+import { openBareProject } from '../../src/daemon/project/project.cases.ts';
+import type { Project } from '../../src/daemon/project/project.ts';
 import { Rulebook } from '../../src/daemon/rules/rulebook.ts';
 import { RunbookWatch } from '../../src/daemon/rules/runbook-watch.ts';
-import type { Backend } from '../../src/mcp/backend.ts';
+import type { Backend } from '../../src/mcp/connection.ts';
 import { problem } from '../../src/protocol/shape/problem.ts';
 import type { Caller } from '../../src/state/caller.ts';
-import { openBareProject } from '../../src/daemon/project/project.cases.ts';
 
 export const COMMIT = 'a'.repeat(40);
 

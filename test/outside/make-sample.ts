@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toBase64 } from '../../src/ledger/format/base64.ts';
-import { exportLedger } from '../../src/ledger/verify/export.ts';
-import { record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
-import { nodeVerifier } from '../../src/ledger/writer/node-crypto.ts';
-import { sealLedger } from '../../src/ledger/writer/seal.ts';
-import { TestFolder } from '../../src/ledger/sqlite/sqlite.cases.ts';
-import { makeTaskProof } from '../../src/ledger/verify/task-proof.ts';
+import { toBase64 } from '../../src/ledger/format/bytes.ts';
 import { Tree } from '../../src/ledger/format/tree.ts';
+import { TestFolder } from '../../src/ledger/sqlite/sqlite.cases.ts';
+import { exportLedger } from '../../src/ledger/verify/export.ts';
+import { makeTaskProof } from '../../src/ledger/verify/task-proof.ts';
+import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
+import { record, testDraft } from '../../src/ledger/writer/ledger.cases.ts';
+import { sealLedger } from '../../src/ledger/writer/seal.ts';
 
 /** Writes what a real ledger gives to others: `proof.json`, `export.ndjson`, and the consistency of two seals. */
 export async function makeSample(folder: string): Promise<void> {

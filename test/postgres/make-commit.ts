@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../src/ledger/format/canonical-json.ts';
 import { linkDrafts } from '../../src/ledger/format/chain.ts';
-import { prepareDraft, type PreparedDraft } from '../../src/ledger/format/draft.ts';
-import { nodeSha256 } from '../../src/ledger/writer/node-crypto.ts';
+import { type PreparedDraft, prepareDraft } from '../../src/ledger/format/draft.ts';
 import type { Commit, Head } from '../../src/ledger/store.ts';
+import { nodeSha256 } from '../../src/ledger/writer/keys.ts';
 
 /** A commit of real entries on `after`. Its checkpoint is unsigned: stores do not read it. */
 export function makeCommit(project: string, after: Head, ...data: readonly [JsonObject, ...JsonObject[]]): Commit {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { parseState, renderState, SNAPSHOT_NAME } from '../../src/daemon/loop/state-snapshot.ts';
+import { parseState, renderState, SNAPSHOT_NAME } from '../../src/daemon/loop/fold-state.ts';
 
 export interface Row {
   readonly size: number;

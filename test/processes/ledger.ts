@@ -1,12 +1,11 @@
-import { STATE_FOLD } from '../../src/daemon/loop/state-fold.ts';
-import { parseEntry, type Entry } from '../../src/ledger/format/entry.ts';
-import { refoldSnapshot } from '../../src/ledger/verify/fold-again.ts';
-import { ledgerPlace } from '../../src/ledger/writer/ledger-files.ts';
-import { nodeVerifier } from '../../src/ledger/writer/node-crypto.ts';
-import { parseKey } from '../../src/ledger/format/note.ts';
-import { OutsideCopyFile } from '../../src/ledger/writer/outside-file.ts';
+import { STATE_FOLD } from '../../src/daemon/loop/fold-state.ts';
+import { parseKey } from '../../src/ledger/format/checkpoint.ts';
+import { type Entry, parseEntry } from '../../src/ledger/format/entry.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
 import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
+import { refoldSnapshot } from '../../src/ledger/verify/verify-snapshots.ts';
+import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
+import { ledgerPlace, OutsideCopyFile } from '../../src/ledger/writer/ledger-files.ts';
 import type { World } from './world.ts';
 
 /** Every entry, read from the file itself: what the daemon says about it plays no part. */

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProcessesByMark } from '../../src/effects/processes/reap.ts';
-import { findProcesses } from './find-processes.ts';
+import { findProcessesByMark } from '../../src/effects/processes/supervised.ts';
 import type { Entry } from '../../src/ledger/format/entry.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
+import { findProcesses } from './find-processes.ts';
 import { readLedger } from './ledger.ts';
 import { Receiver } from './receiver.ts';
 import { until } from './until.ts';

@@ -1,7 +1,6 @@
 import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
-import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
-import { parseRoleFacts, type RoleFacts } from './facts.ts';
+import { type HandoffMessage, renderHandoff } from '../../protocol/handoff/index.ts';
 
 /** What a built-in role says to the daemon, with the token of its session. */
 export class RoleSession {
@@ -68,3 +67,63 @@ const AWAY_MS = 300_000;
 const RETRY_MS = 200;
 
 export type ExitRefusal = Extract<Answer, { ok: false }>['error'];
+
+/** What a built-in role is told about its task: the answer of `workflow_get`, as far as it is used. */
+export interface RoleFacts {
+  readonly taskId: string;
+  readonly title: string;
+  readonly phase: string;
+  readonly issue_url: string;
+  readonly issue_number: string;
+  readonly pr_url: string;
+  readonly pr_number: string;
+  readonly workspace: string | null;
+  readonly branch: string | null;
+  readonly port: number | null;
+  readonly exitProtocol: boolean;
+  readonly checks: readonly { readonly name: string; readonly outcome: string }[];
+  readonly commands: {
+    readonly install?: string;
+    readonly build?: string;
+    readonly smoke?: string;
+    readonly validate: readonly RoleCommand[];
+  };
+}
+
+export interface RoleCommand {
+  readonly name: string;
+  readonly run: string;
+  readonly timeoutMs?: number;
+}
+
+/** The daemon is of the same version: its answer is taken at its word, field by field. */
+export function parseRoleFacts(answer: unknown): RoleFacts {
+  const view = answer as View; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const { task_id, title, phase, addresses, workspace, branch, port, exit_protocol, checks, commands } = view;
+  const list = checks?.checks ?? [];
+  return {
+    taskId: task_id,
+    title,
+    phase,
+    ...addresses,
+    workspace,
+    branch,
+    port,
+    exitProtocol: exit_protocol,
+    checks: list,
+    commands,
+  };
+}
+
+interface View {
+  readonly task_id: string;
+  readonly title: string;
+  readonly phase: string;
+  readonly addresses: Pick<RoleFacts, 'issue_url' | 'issue_number' | 'pr_url' | 'pr_number'>;
+  readonly workspace: string | null;
+  readonly branch: string | null;
+  readonly port: number | null;
+  readonly exit_protocol: boolean;
+  readonly checks: { readonly checks: RoleFacts['checks'] } | null;
+  readonly commands: RoleFacts['commands'];
+}

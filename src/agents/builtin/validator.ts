@@ -1,7 +1,5 @@
-import type { RoleFacts } from './facts.ts';
-import { stripInvalidXml } from './prep.ts';
-import { runShell, type ShellEnd } from './run-shell.ts';
-import type { ExitRefusal, RoleSession } from './session.ts';
+import { runShell, type ShellEnd, stripInvalidXml } from './prep.ts';
+import type { ExitRefusal, RoleFacts, RoleSession } from './session.ts';
 
 interface Validated extends ShellEnd {
   readonly name: string;

@@ -1,7 +1,182 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../api/files.ts';
-import { isDiskFault, isShortage } from '../../protocol/shortage.ts';
+import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
+
+/** What a scripted agent prints, in the words of Claude Code or for people. */
+export interface ScriptedOutput {
+  begin(sessionId: string): void;
+  /** Words of its own. */
+  say(text: string): void;
+  /** A tool is used; gives the id of the call. */
+  useTool(name: string, input: object): string;
+  toolResult(id: string, content: string, isError: boolean): void;
+  /** The model has used so much for its next words. */
+  use(used: ScriptedUse): void;
+  endTurn(result: string, isError: boolean): void;
+}
+
+/** Tokens, and dollars. */
+export interface ScriptedUse {
+  readonly input?: number;
+  readonly output?: number;
+  readonly cached?: number;
+  readonly cost?: string;
+}
+
+/** One JSON object a line, with the fields of Claude Code that others look at. */
+export function jsonOutput(sessionId: string): ScriptedOutput {
+  let tools = 0;
+  let messages = 0;
+  let turn: Turn = NO_TURN;
+  const print = (line: object): void => printText(`${JSON.stringify({ ...line, session_id: sessionId })}\n`);
+  const assistant = (block: object): void =>
+    print({ type: 'assistant', message: { role: 'assistant', content: [block] }, parent_tool_use_id: null });
+  return {
+    begin: () =>
+      print({ type: 'system', subtype: 'init', cwd: process.cwd(), tools: ['Bash', 'Write'], model: 'scripted' }),
+    say: (text) => assistant({ type: 'text', text }),
+    useTool: (name, input) => {
+      const id = `toolu_${(tools += 1)}`;
+      assistant({ type: 'tool_use', id, name, input });
+      return id;
+    },
+    toolResult: (id, content, isError) => {
+      const block = { type: 'tool_result', tool_use_id: id, content, is_error: isError };
+      print({ type: 'user', message: { role: 'user', content: [block] }, parent_tool_use_id: null });
+    },
+    use: ({ input = 0, output = 0, cached = 0, cost }) => {
+      const usage = { input_tokens: input, output_tokens: output, cache_read_input_tokens: cached };
+      const id = `msg_${sessionId}_${(messages += 1)}`;
+      print({ type: 'assistant', message: { id, role: 'assistant', content: [], usage }, parent_tool_use_id: null });
+      turn = {
+        ...turn,
+        inputTokens: turn.inputTokens + input,
+        outputTokens: turn.outputTokens + output,
+        cacheReadInputTokens: turn.cacheReadInputTokens + cached,
+        ...(cost === undefined ? {} : { costUSD: (turn.costUSD ?? 0) + Number(cost.replace('$', '')) }),
+      };
+    },
+    endTurn: (result, isError) => {
+      const subtype = isError ? 'error_during_execution' : 'success';
+      const used = turn === NO_TURN ? {} : { model_usage_since_last_result: { scripted: turn } };
+      print({ type: 'result', subtype, is_error: isError, result, ...used });
+      turn = NO_TURN;
+    },
+  };
+}
+
+interface Turn {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadInputTokens: number;
+  readonly costUSD?: number;
+}
+
+const NO_TURN: Turn = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 0 };
+
+/** For somebody who plays a script to see what it does. */
+export function textOutput(): ScriptedOutput {
+  return {
+    begin: () => {},
+    say: (text) => printText(`${text}\n`),
+    useTool: (name, input) => {
+      printText(`> ${name} ${Object.values(input).map(String).join(' ').split('\n', 1)[0]}\n`);
+      return '';
+    },
+    use: ({ input = 0, output = 0 }) => printText(`(${input} tokens in, ${output} out)\n`),
+    toolResult: (_, content) => printText(content === '' || content.endsWith('\n') ? content : `${content}\n`),
+    endTurn: (result, isError) =>
+      printText(isError ? `(the turn ended with an error: ${result})\n` : '(the turn ended)\n'),
+  };
+}
+
+/** For somebody who takes the conversation over: they see what was said before, and when it is their turn. */
+export function terminalOutput(before: Conversation['messages']): ScriptedOutput {
+  const text = textOutput();
+  return {
+    ...text,
+    begin: () => {
+      for (const { from, text: said } of before) printText(`${from === 'user' ? 'you' : 'agent'}: ${said}\n`);
+      printText(ASK);
+    },
+    endTurn: (result, isError) => {
+      text.endTurn(result, isError);
+      printText(ASK);
+    },
+  };
+}
+
+const ASK = '(type a message; Ctrl-D leaves)\n> ';
+
+/** At once and whole: what was said must be out when the next thing happens, or when the process is killed. */
+export function printText(text: string): void {
+  for (let bytes = Buffer.from(text); bytes.length > 0;) {
+    try {
+      bytes = bytes.subarray(writeSync(1, bytes));
+    } catch (error) {
+      // Nobody listens any more: an agent goes on all the same.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
+}
+
+/** Messages that come on standard input: JSON lines as Claude Code takes them, or plain lines. */
+export interface ScriptedInput {
+  /** The next message; undefined when no more will come. */
+  next(): Promise<string | undefined>;
+  close(): void;
+}
+
+export function readMessages(input: NodeJS.ReadStream): ScriptedInput {
+  const waiting: string[] = [];
+  let rest = '';
+  let isEnded = false;
+  let wake = (): void => {};
+  input.setEncoding('utf8');
+  input.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    waiting.push(...lines.flatMap((line) => findMessage(line) ?? []));
+    wake();
+  });
+  const end = (): void => {
+    isEnded = true;
+    wake();
+  };
+  input.once('end', end);
+  input.once('error', end);
+  input.once('close', end);
+  return {
+    next: async () => {
+      while (waiting.length === 0 && !isEnded) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return waiting.shift();
+    },
+    close: () => void input.destroy(),
+  };
+}
+
+/** What a user says in this line; undefined where nobody says anything. */
+function findMessage(line: string): string | undefined {
+  if (line.trim() === '') return undefined;
+  if (!line.startsWith('{')) return line;
+  try {
+    const value: unknown = JSON.parse(line);
+    const { type, message }: { type?: unknown; message?: { content?: unknown } } = Object(value);
+    if (type !== 'user') return undefined;
+    const content = message?.content;
+    if (typeof content === 'string') return content;
+    const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+    return blocks.map((block) => String(Object(block)['text'] ?? '')).join('\n');
+  } catch {
+    return line;
+  }
+}
 
 /** What a resumed agent must know: how far it has come, and what was said. */
 export interface Conversation {

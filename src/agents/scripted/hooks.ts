@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { runScriptedHook, type Hook, type HookAnswer } from './run-hook.ts';
+import { request } from 'node:http';
 
 /** Hooks by event, as they stand in a settings file of Claude Code. */
 type HookTable = Readonly<Record<string, readonly { readonly hooks?: readonly Hook[] }[]>>;
@@ -29,4 +30,113 @@ export function readHooks(settings: string | undefined, sessionId: string): Fire
 function tableIn(path: string): HookTable {
   const read: { hooks?: HookTable; disableAllHooks?: unknown } = Object(JSON.parse(readFileSync(path, 'utf8')));
   return read.disableAllHooks === true ? {} : (read.hooks ?? {});
+}
+
+/** One entry of a settings file. */
+export interface Hook {
+  readonly type: 'http' | 'command';
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly allowedEnvVars?: readonly string[];
+  readonly command?: string;
+  /** In seconds. */
+  readonly timeout?: number;
+}
+
+/** What a hook came to: told to go on with a reason, told to end, or nothing (broken hooks say nothing, as in Claude Code). */
+export type HookAnswer =
+  | { readonly kind: 'block'; readonly reason: string }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'nothing' };
+
+export async function runScriptedHook(hook: Hook, input: object): Promise<HookAnswer> {
+  const body = JSON.stringify(input);
+  const timeoutMs = (hook.timeout ?? 600) * 1000;
+  return hook.type === 'http' ? askHttp(hook, body, timeoutMs) : runCommand(hook, body, timeoutMs);
+}
+
+const NOTHING: HookAnswer = { kind: 'nothing' };
+
+/** Only 200 and 201 with JSON count; whatever else comes back, or does not, lets the agent go. */
+async function askHttp(
+  { url = '', headers = {}, allowedEnvVars = [] }: Hook,
+  body: string,
+  timeoutMs: number,
+): Promise<HookAnswer> {
+  const filled = Object.entries(headers).map(([name, value]) => [name, fillIn(value, allowedEnvVars)] as const);
+  return new Promise((resolve) => {
+    const fail = (): void => resolve(NOTHING);
+    let sent: ReturnType<typeof request>;
+    try {
+      sent = request(url, {
+        method: 'POST',
+        agent: false,
+        timeout: timeoutMs,
+        headers: {
+          'content-type': 'application/json',
+          ...Object.fromEntries(filled),
+          'content-length': Buffer.byteLength(body),
+        },
+      });
+    } catch {
+      return fail();
+    }
+    sent.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => (text += piece));
+      response.once('end', () =>
+        resolve(response.statusCode === 200 || response.statusCode === 201 ? parseHookAnswer(text) : NOTHING),
+      );
+      response.once('error', fail);
+    });
+    sent.once('timeout', () => sent.destroy(new Error('timeout')));
+    sent.once('error', fail);
+    sent.end(body);
+  });
+}
+
+/** JSON counts whatever the exit code; exit code 2 blocks with what is on standard error; anything else lets the agent go. */
+async function runCommand({ command = '' }: Hook, body: string, timeoutMs: number): Promise<HookAnswer> {
+  return new Promise((resolve) => {
+    const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      resolve(NOTHING);
+    }, timeoutMs);
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece));
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece));
+    child.stdin.on('error', () => {});
+    child.once('error', () => resolve(NOTHING));
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      const answer = parseHookAnswer(out);
+      resolve(answer.kind === 'nothing' && code === 2 ? { kind: 'block', reason: err.trim() } : answer);
+    });
+    child.stdin.end(body);
+  });
+}
+
+/** Text before the JSON makes it none. */
+function parseHookAnswer(text: string): HookAnswer {
+  try {
+    const {
+      decision,
+      reason,
+      continue: goesOn,
+    }: { decision?: unknown; reason?: unknown; continue?: unknown } = Object(JSON.parse(text));
+    if (goesOn === false) return { kind: 'end' };
+    return decision === 'block' ? { kind: 'block', reason: typeof reason === 'string' ? reason : '' } : NOTHING;
+  } catch {
+    return NOTHING;
+  }
+}
+
+function fillIn(value: string, allowed: readonly string[]): string {
+  return value.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, plain?: string) => {
+    const name = braced ?? plain ?? '';
+    return allowed.includes(name) ? (process.env[name] ?? '') : '';
+  });
 }

@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseScript } from './parse-script.ts';
-import { STEPS_WITHOUT_INPUT, STEPS } from './script.ts';
+import { parseScript, STEPS, STEPS_WITHOUT_INPUT } from './script.ts';
 
 /** The first thing that is wrong: where, what, and what to do. */
 function wrong(text: string): string {

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { renderScriptProblems } from './render-problems.ts';
-import { ConversationFile } from './conversation.ts';
-import { readMessages } from './ear.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { ConversationFile, jsonOutput, readMessages, terminalOutput, textOutput } from './conversation.ts';
 import { readHooks } from './hooks.ts';
-import { jsonOutput, textOutput, terminalOutput } from './mouth.ts';
-import { parseOptions, USAGE } from './options.ts';
-import { parseScript } from './parse-script.ts';
 import { ScriptPlayer } from './player.ts';
+import { parseScript } from './script.ts';
 
 /** Plays a script from its command line to its exit code. */
 export async function runScript(argv: readonly string[]): Promise<number> {
@@ -57,4 +54,75 @@ function blockCap(given: string | undefined): number | null {
 function fail(message: string, code: number): number {
   process.stderr.write(message);
   return code;
+}
+
+export interface ScriptedOptions {
+  readonly script: string;
+  readonly settings: string | undefined;
+  /** Folder of the conversation. */
+  readonly keep: string | undefined;
+  readonly sessionId: string;
+  readonly isResume: boolean;
+  readonly isJson: boolean;
+  readonly isPrompted: boolean;
+  readonly isTerminal: boolean;
+  readonly isCheck: boolean;
+}
+
+export const USAGE = `Usage: baton agent play [options] SCRIPT
+  --check          only check the script
+  --stream-json    print what happens as Claude Code does with --output-format stream-json
+  --settings FILE  hooks, in the format of Claude Code
+  --keep DIR       keep the conversation there
+  --session-id ID  the name of the conversation
+  --resume ID      go on with it
+  --prompted       begin when the first message comes
+  --terminal       for a person: show what was said so far, and ask for the next message
+`;
+
+/** What was typed, or what is wrong with it. */
+export function parseOptions(argv: readonly string[]): ScriptedOptions | string {
+  const values = new Map<string, string>();
+  const switches = new Set<string>();
+  const scripts: string[] = [];
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? '';
+    if (SWITCHES.has(word)) switches.add(word);
+    else if (!VALUES.has(word) && word.startsWith('--')) return `unknown option: ${word}`;
+    else if (!VALUES.has(word)) scripts.push(word);
+    else {
+      const value = argv[(i += 1)];
+      if (value === undefined) return `${word} needs a value`;
+      values.set(word, value);
+    }
+  }
+  const [script, ...more] = scripts;
+  if (script === undefined || more.length > 0) return 'one script is needed';
+  return {
+    script,
+    settings: values.get('--settings'),
+    keep: values.get('--keep'),
+    sessionId: values.get('--resume') ?? values.get('--session-id') ?? 'scripted',
+    isResume: values.has('--resume'),
+    isJson: switches.has('--stream-json'),
+    isPrompted: switches.has('--prompted'),
+    isTerminal: switches.has('--terminal'),
+    isCheck: switches.has('--check'),
+  };
+}
+
+const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal']);
+const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
+
+/** Everything that is wrong with a script, each with its file, line and column, the line itself, and what to do. */
+export function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
+  const lines = text.split('\n');
+  return problems
+    .map(({ message, line, column, hint }) => {
+      const source = lines[(line ?? 1) - 1]?.trimEnd() ?? '';
+      const number = String(line ?? 1);
+      const caret = `${' '.repeat(number.length + 2 + (column ?? 1))}^`;
+      return `Error: ${message}\n  at ${file}:${line}:${column}\n${number} | ${source}\n${caret}\n  hint: ${hint}\n`;
+    })
+    .join('');
 }

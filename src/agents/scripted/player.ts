@@ -1,10 +1,7 @@
-import type { ConversationFile } from './conversation.ts';
-import { misbehave, isMisbehaviour } from './oddities.ts';
-import type { ScriptedInput } from './ear.ts';
+import type { ConversationFile, ScriptedInput, ScriptedOutput } from './conversation.ts';
 import type { FireHooks } from './hooks.ts';
-import type { ScriptedOutput } from './mouth.ts';
 import type { Script, ScriptStep } from './script.ts';
-import { findTool, type ToolCall } from './tools.ts';
+import { findTool, isMisbehaviour, misbehave, type ToolCall } from './tools.ts';
 
 export interface PlayerOptions {
   readonly script: Script;

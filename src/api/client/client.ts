@@ -1,15 +1,12 @@
 import type { Answer, ApiError } from '../answer.ts';
-import { CallChannel, type ChannelCall } from './channel.ts';
-import { clearDownIntent, recordDownIntent } from '../down-intent.ts';
-import { delay, type HttpRequest } from './http.ts';
-import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outbox.ts';
 import { makePass, needsPass, PASS_HEADER } from '../operator-pass.ts';
-import { notAnsweringError, notStoppingError } from './not-answering.ts';
-import { noResponseError, parseAnswer } from './parse-answer.ts';
-import { findDaemon, reachDaemon, type Reached } from './reach.ts';
-import { readEvents, type EventsOptions, type StreamedEntry } from './read-events.ts';
-import { hasOwnSessions, readToken, stateFiles } from '../state-folder.ts';
+import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outbox.ts';
+import { clearDownIntent, hasOwnSessions, readToken, recordDownIntent, stateFiles } from '../state-folder.ts';
 import { VERSION } from '../version.ts';
+import { CallChannel, type ChannelCall } from './channel.ts';
+import { delay, type HttpRequest, noResponseError, parseAnswer } from './http.ts';
+import { findDaemon, notAnsweringError, notStoppingError, reachDaemon, type Reached } from './reach.ts';
+import { type EventsOptions, readEvents, type StreamedEntry } from './read-events.ts';
 
 export interface ClientOptions {
   readonly stateDir: string;
@@ -147,7 +144,7 @@ export class Client {
   async #addClaimToken(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
     const { stateDir, env, token: own } = this.#options;
     if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
-    const { findOwnToken } = await import('./own-claims.ts');
+    const { findOwnToken } = await import('./own-session.ts');
     const token = findOwnToken({ stateDir, env, conversation: options.conversation }, operation, body);
     return token === undefined ? options : { ...options, token };
   }
@@ -155,7 +152,7 @@ export class Client {
   async #saveClaim(answer: Answer, { conversation }: CallOptions): Promise<void> {
     const { stateDir, env } = this.#options;
     if (!hasOwnSessions(stateDir)) return;
-    (await import('./own-claims.ts')).saveGrantedClaim({ stateDir, env, conversation }, answer);
+    (await import('./own-session.ts')).saveGrantedClaim({ stateDir, env, conversation }, answer);
   }
 
   async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { splitEnvironment } from './environment-pipe.ts';
+import { splitEnvironment } from './start-daemon.ts';
 
 it('shows only what agents may have anyway, and pipes the rest', () => {
   const env = { PATH: '/bin', NODE_OPTIONS: '--x', BATON_GITHUB_WEBHOOK_SECRET: 's', AWS_KEY: 'k', NONE: undefined };

@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolderIfPresent } from '../if-there.ts';
-import { readAncestors } from './ancestors.ts';
+import type { Answer } from '../answer.ts';
+import { listFolderIfPresent, writeFileAtomically } from '../files.ts';
+import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
-import { writeFileAtomically } from '../files.ts';
 
 /**
  * Sessions that people run themselves, in a client with Baton's hooks. What is said in one of them, by its MCP server, in its shell or at its
@@ -131,5 +132,126 @@ function readFields(path: string): Readonly<Record<string, string>> {
     return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
   } catch {
     return {};
+  }
+}
+
+/** From where somebody calls. */
+interface ClaimContext {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** As the client names it, where it does. */
+  readonly conversation: string | undefined;
+}
+
+/**
+ * The token of the claim that a call in somebody's own session means: of the task or the agent that it names, else of the newest claim.
+ * Undefined where it is about nothing that was claimed in that session: then whoever calls speaks for themselves.
+ */
+export function findOwnToken(
+  { stateDir, env, conversation }: ClaimContext,
+  operation: string,
+  body: string,
+): string | undefined {
+  if (!CLAIM_OPERATIONS.has(operation)) return undefined;
+  const session = findOwnSession(stateDir, env, conversation);
+  const claims = session === undefined ? [] : listOwnClaims(session);
+  if (claims.length === 0) return undefined;
+  const { task_id, agent_id } = parseFields(body);
+  if (typeof task_id === 'string') return claims.findLast((claim) => claim.task_id === task_id)?.token;
+  if (typeof agent_id === 'string') return claims.findLast((claim) => claim.session_id === agent_id)?.token;
+  return claims.at(-1)?.token;
+}
+
+/** A claim that was made in somebody's own session is theirs from now on, whichever way they speak. */
+export function saveGrantedClaim({ stateDir, env, conversation }: ClaimContext, answer: Answer): void {
+  const session = answer.ok ? findOwnSession(stateDir, env, conversation) : undefined;
+  if (session === undefined || !answer.ok) return;
+  const claim = parseOwnClaim(answer.result);
+  if (claim !== undefined) saveOwnClaim(session, claim);
+}
+
+/** The claim that an answer to `task_claim` gives. */
+export function parseOwnClaim(result: unknown, by_hook = false): OwnClaim | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  const { task_id, session_id, token }: { task_id?: unknown; session_id?: unknown; token?: unknown } = result;
+  if (typeof task_id !== 'string' || typeof session_id !== 'string' || typeof token !== 'string') return undefined;
+  return { task_id, session_id, token, by_hook };
+}
+
+/** What the holder of a claim says under it. */
+const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
+  'agent_signal',
+  'exit_signal',
+  'handoff_send',
+  'mission_get',
+  'result_submit',
+  'task_complete',
+  'task_heartbeat',
+  'task_release',
+  'task_update',
+  'task_worktree',
+  'thought_record',
+]);
+
+function parseFields(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const fields: unknown = JSON.parse(body);
+    return typeof fields === 'object' && fields !== null ? { ...fields } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A process above another one. */
+export interface Ancestor {
+  readonly pid: number;
+  /** Told apart from every other that had or will have its number. */
+  readonly identity: string;
+  /** The name of its program, without the folder. */
+  readonly program: string;
+}
+
+/** The processes above this one, the nearest first. */
+export function readAncestors(pid: number = process.pid, read: ReadProcess = readProcess): readonly Ancestor[] {
+  const found: Ancestor[] = [];
+  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MAX_ANCESTORS;) {
+    const seen = read(each);
+    if (seen === undefined) break;
+    found.push({ pid: each, identity: seen.identity, program: seen.program });
+    each = seen.parent;
+  }
+  return found;
+}
+
+type ReadProcess = (
+  pid: number,
+) => { readonly parent: number; readonly identity: string; readonly program: string } | undefined;
+
+const MAX_ANCESTORS = 64;
+
+const readProcess: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
+
+const HAS_PROC = readProc(process.pid) !== undefined;
+
+function readProc(pid: number): ReturnType<ReadProcess> {
+  const [boot, stat] = [readBootId(), readProcStat(pid)];
+  if (boot === undefined || stat === undefined) return undefined;
+  return { parent: stat.parent, identity: `${boot}/${pid}/${stat.started}`, program: stat.program };
+}
+
+/** For systems without /proc. */
+export function readPs(pid: number): ReturnType<ReadProcess> {
+  try {
+    const line = execFileSync('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [, parent, started = '', program = ''] =
+      /^\s*(\d+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/.exec(line.trimEnd()) ?? [];
+    if (parent === undefined) return undefined;
+    return { parent: Number(parent), identity: `ps/${pid}/${started}`, program: program.split('/').at(-1) ?? '' };
+  } catch {
+    return undefined;
   }
 }

@@ -1,9 +1,7 @@
-import type { JsonSchema } from '../../protocol/shape/json-schema.ts';
-import { jsonSchemaOf } from '../../protocol/shape/json-schema.ts';
 import { defineMessage, type MessageOptions } from '../../protocol/shape/message.ts';
 import type { Parsed } from '../../protocol/shape/problem.ts';
-import { parseJsonDocument } from '../../protocol/text/read-json-only.ts';
-import type { ObjectShape, ValueOf } from '../../protocol/shape/shape.ts';
+import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from '../../protocol/shape/shape.ts';
+import { parseJsonDocument } from '../../protocol/text/json.ts';
 
 /**
  * Something that can be asked of a daemon. The same operations are the paths of the HTTP API, the tools of the MCP server and

@@ -1,15 +1,15 @@
 import * as agent from './agents.ts';
-import { costsGet } from './cost-operations.ts';
-import * as decision from './decision-operations.ts';
-import * as exchange from './exchange-operations.ts';
+import * as supervisor from './agents.ts';
 import type { Operation } from './operation.ts';
 import * as project from './project.ts';
+import * as worktree from './project.ts';
+import { costsGet } from './project.ts';
 import * as run from './runs.ts';
-import * as runbook from './runbook-operations.ts';
-import * as supervisor from './supervisor-operations.ts';
+import * as runbook from './runs.ts';
+import * as exchange from './tasks.ts';
 import * as task from './tasks.ts';
+import * as decision from './workflow.ts';
 import * as workflow from './workflow.ts';
-import * as worktree from './worktree-operations.ts';
 import * as writeback from './writeback.ts';
 
 const OPERATION_MODULES = [

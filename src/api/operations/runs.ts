@@ -1,5 +1,13 @@
-import { acceptRules } from './accept-rules.ts';
 import { operation } from './operation.ts';
+
+/** The field by which an operator agrees to a runbook that loosens the rules in force. */
+export const acceptRules = {
+  kind: 'text',
+  optional: true,
+  pattern: '^[0-9a-f]{64}$',
+  expected: 'the hash of a runbook',
+  about: 'The hash of the working runbook, if it loosens the rules in force: you have seen how it differs.',
+} as const;
 
 const PEOPLE = ['operator'] as const;
 const text = (about: string) => ({ kind: 'text', about, optional: true }) as const;
@@ -177,4 +185,22 @@ export const statusGet = operation({
   kind: 'read',
   tool: false,
   shape: { kind: 'object', fields: {} },
+});
+
+export const runbookRules = operation({
+  name: 'runbook_rules',
+  about: 'The runbook in force, and how the working file differs from it in the fields that decide about gates.',
+  access: PEOPLE,
+  kind: 'read',
+  tool: false,
+  shape: { kind: 'object', fields: {} },
+});
+
+export const runbookAdopt = operation({
+  name: 'runbook_adopt',
+  about: 'Put the working runbook in force. If it loosens the rules, its hash has to be named.',
+  access: PEOPLE,
+  kind: 'write',
+  tool: false,
+  shape: { kind: 'object', fields: { accept_rules: acceptRules } },
 });

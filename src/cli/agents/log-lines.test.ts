@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LogLines } from './log-lines.ts';
+import { LogLines } from './logs.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

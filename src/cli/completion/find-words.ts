@@ -1,7 +1,6 @@
 import { createObserver } from '../ask.ts';
 import type { CliCommand, Io, ListedCommand } from '../command.ts';
-import { fieldsIn, listIn, textIn } from '../run/read-fields.ts';
-import { shortId } from '../run/views.ts';
+import { fieldsIn, listIn, shortId, textIn } from '../run/views.ts';
 
 /** The words that could stand in the place of the last one. */
 export async function findWords(

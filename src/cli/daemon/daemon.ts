@@ -1,8 +1,7 @@
 import { connect, createClient } from '../../api/client/connect.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../command.ts';
-import { printableFields } from '../fields.ts';
-import { reportWhenSlow } from '../say-when-slow.ts';
+import { reportWhenSlow } from '../ask.ts';
+import { type CliCommand, EXIT } from '../command.ts';
+import { printableFields } from '../text.ts';
 
 export const upCommand: CliCommand = {
   name: 'up',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderLaunchdPlist, SERVICE_MARK, renderSystemdUnit } from './service-file.ts';
+import { renderLaunchdPlist, renderSystemdUnit, SERVICE_MARK } from './service.ts';
 
 const FACTS = {
   node: '/opt/no de/bin/node',

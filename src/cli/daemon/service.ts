@@ -1,9 +1,11 @@
-import { join } from 'node:path';
-import { clearDownIntent } from '../../api/down-intent.ts';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { ApiError } from '../../api/answer.ts';
 import { findDaemon } from '../../api/client/reach.ts';
-import { findStateDir } from '../../api/state-folder.ts';
+import { clearDownIntent, findStateDir, stateFiles } from '../../api/state-folder.ts';
 import { EXIT, type Io } from '../command.ts';
-import { installService, uninstallService, type ServiceHost } from './install-service.ts';
 
 /** `baton up --install-service` and its opposite: changes one file, and says which, and what to type next. */
 export async function changeService(what: 'install' | 'uninstall', io: Io): Promise<number> {
@@ -43,3 +45,198 @@ function describeChange(path: string, enable: string, disable: string, isRunning
 
 /** In a clone and in a release the command is two folders above this one's room. */
 const BATON = join(import.meta.dirname, '..', '..', '..', 'bin', 'baton.cjs');
+
+export interface ServiceHost {
+  readonly platform: NodeJS.Platform;
+  readonly node: string;
+  readonly baton: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export type ServiceResult =
+  | { readonly ok: true; readonly file: ServiceFile; readonly did: 'written' | 'removed' | 'absent' }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** Writes the service file of the state folder that this environment names. A file that Baton did not write is left alone. */
+export function installService(host: ServiceHost): ServiceResult {
+  const found = findService(host);
+  if (!found.ok) return found;
+  const { file, before } = found;
+  if (before !== undefined && !before.includes(SERVICE_MARK)) return { ok: false, error: notOurFileError(file.path) };
+  try {
+    mkdirSync(dirname(file.path), { recursive: true });
+    writeFileSync(file.path, file.content);
+  } catch (error) {
+    return { ok: false, error: cannotWriteError(file.path, error) };
+  }
+  return { ok: true, file, did: 'written' };
+}
+
+export function uninstallService(host: ServiceHost): ServiceResult {
+  const found = findService(host);
+  if (!found.ok) return found;
+  const { file, before } = found;
+  if (before === undefined) return { ok: true, file, did: 'absent' };
+  if (!before.includes(SERVICE_MARK)) return { ok: false, error: notOurFileError(file.path) };
+  try {
+    rmSync(file.path);
+  } catch (error) {
+    return { ok: false, error: cannotWriteError(file.path, error) };
+  }
+  return { ok: true, file, did: 'removed' };
+}
+
+type FoundService =
+  | { readonly ok: true; readonly file: ServiceFile; readonly before: string | undefined }
+  | { readonly ok: false; readonly error: ApiError };
+
+function findService({ platform, node, baton, env }: ServiceHost): FoundService {
+  const stateDir = findStateDir(env);
+  const isDefault = stateDir === findStateDir({ HOME: env['HOME'] });
+  const facts = { node, baton, stateDir, downFile: stateFiles(stateDir).down, path: env['PATH'] ?? '/usr/bin:/bin' };
+  const words = Object.values(facts);
+  if (words.some((word) => /[\n\r\0]/.test(word))) return { ok: false, error: UNSAFE_PATH };
+  const home = env['HOME'] ?? homedir();
+  const { XDG_CONFIG_HOME: config } = env;
+  const configHome = config !== undefined && isAbsolute(config) ? config : join(home, '.config');
+  if (platform === 'linux') return withContent(renderSystemdUnit(facts, configHome, isDefault));
+  if (platform === 'darwin') return withContent(renderLaunchdPlist(facts, home, isDefault));
+  return { ok: false, error: unsupportedError(platform) };
+}
+
+/** A file that cannot be read is not one that may be replaced. */
+function withContent(file: ServiceFile): FoundService {
+  try {
+    return { ok: true, file, before: readFileSync(file.path, 'utf8') };
+  } catch (error) {
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return isAbsent ? { ok: true, file, before: undefined } : { ok: false, error: notOurFileError(file.path) };
+  }
+}
+
+function notOurFileError(path: string): ApiError {
+  const hint = 'Move that file away, or keep it and start the daemon from it with: baton up --foreground';
+  return { code: 'service-not-ours', message: `${path} was not written by Baton, and is left as it is`, hint };
+}
+
+function cannotWriteError(path: string, error: unknown): ApiError {
+  const why = error instanceof Error ? error.message : String(error);
+  return {
+    code: 'service-not-written',
+    message: `${path} cannot be written: ${why}`,
+    hint: 'Check who owns its folder.',
+  };
+}
+
+function unsupportedError(platform: string): ApiError {
+  const message = `there is no service file for ${platform}: only for systemd (Linux) and launchd (macOS)`;
+  return { code: 'service-not-written', message, hint: 'Let your service manager run: baton up --foreground' };
+}
+
+const UNSAFE_PATH: ApiError = {
+  code: 'service-not-written',
+  message: 'PATH or a path of Baton has a line break in it, which no service file can hold',
+  hint: 'Correct PATH, or name another state folder in BATON_STATE_DIR.',
+};
+
+/** What a service manager must know to run the daemon of one state folder. */
+export interface ServiceFacts {
+  readonly node: string;
+  readonly baton: string;
+  readonly stateDir: string;
+  /** There while `baton down` is in force. */
+  readonly downFile: string;
+  /** Where the daemon and its agents find programs: service managers have a PATH of their own. */
+  readonly path: string;
+}
+
+export interface ServiceFile {
+  readonly path: string;
+  readonly content: string;
+  /** What to type after it was written, and before it is removed. */
+  readonly enable: string;
+  readonly disable: string;
+}
+
+/** The first line of every service file that Baton writes. A file without it was not written by Baton, and is left alone. */
+export const SERVICE_MARK = 'Written by `baton up --install-service`';
+
+export function renderSystemdUnit(facts: ServiceFacts, configHome: string, isDefaultFolder: boolean): ServiceFile {
+  const name = `baton${isDefaultFolder ? '' : `-${hashOf(facts.stateDir)}`}.service`;
+  const content = `# ${SERVICE_MARK}. Remove it with: baton up --uninstall-service
+[Unit]
+Description=Baton, a control plane for coding agents
+# baton down is in force until the next baton up.
+ConditionPathExists=!${escapeSpecifiers(facts.downFile)}
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+Environment=${quoteSystemd(`BATON_STATE_DIR=${facts.stateDir}`)} ${quoteSystemd(`PATH=${facts.path}`)}
+ExecStart=${[facts.node, facts.baton].map((word) => quoteSystemd(word).replaceAll('$', '$$$$')).join(' ')} up --foreground
+Restart=on-failure
+RestartSec=1
+RestartSteps=8
+RestartMaxDelaySec=300
+# Agents and their supervisors outlive the daemon.
+KillMode=process
+
+[Install]
+WantedBy=default.target
+`;
+  return {
+    path: join(configHome, 'systemd', 'user', name),
+    content,
+    enable: `systemctl --user daemon-reload && systemctl --user enable --now ${name}`,
+    disable: `systemctl --user disable --now ${name}`,
+  };
+}
+
+export function renderLaunchdPlist(facts: ServiceFacts, home: string, isDefaultFolder: boolean): ServiceFile {
+  const label = `baton.daemon${isDefaultFolder ? '' : `.${hashOf(facts.stateDir)}`}`;
+  const path = join(home, 'Library', 'LaunchAgents', `${label}.plist`);
+  // launchd knows no condition: the shell looks whether baton down is in force.
+  const script = '[ -e "$1" ] && exit 0; exec "$2" "$3" up --foreground';
+  const words = ['/bin/sh', '-c', script, 'baton', facts.downFile, facts.node, facts.baton];
+  const content = `<?xml version="1.0" encoding="UTF-8"?>
+<!-- ${SERVICE_MARK}. Remove it with: baton up, then the option uninstall-service. -->
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>${escapeXml(label)}</string>
+  <key>ProgramArguments</key>
+  <array>
+${words.map((word) => `    <string>${escapeXml(word)}</string>`).join('\n')}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>BATON_STATE_DIR</key><string>${escapeXml(facts.stateDir)}</string>
+    <key>PATH</key><string>${escapeXml(facts.path)}</string>
+  </dict>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key>
+  <dict><key>SuccessfulExit</key><false/></dict>
+  <key>ThrottleInterval</key><integer>10</integer>
+  <key>AbandonProcessGroup</key><true/>
+</dict>
+</plist>
+`;
+  return { path, content, enable: `launchctl load -w ${path}`, disable: `launchctl unload -w ${path}` };
+}
+
+function hashOf(stateDir: string): string {
+  return createHash('sha256').update(stateDir).digest('hex').slice(0, 8);
+}
+
+/** systemd replaces what begins with a percent sign. */
+function escapeSpecifiers(text: string): string {
+  return text.replaceAll('%', '%%');
+}
+
+function quoteSystemd(text: string): string {
+  return `"${escapeSpecifiers(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

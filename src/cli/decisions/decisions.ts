@@ -1,7 +1,7 @@
-import { operationCommand } from '../operation-command.ts';
-import { fieldsIn, listIn } from '../run/read-fields.ts';
-import { parseDecision } from '../run/views.ts';
-import { renderDecision, renderDecisions } from './show-decision.ts';
+import { operationCommand, pickOptions } from '../operation-command.ts';
+import { type DecisionView, fieldsIn, listIn, parseDecision, shortId, textIn } from '../run/views.ts';
+import { renderAge } from '../status/paint.ts';
+import { printable } from '../text.ts';
 
 export const decisionArgument = { name: 'ID', about: 'The decision, or the beginning of its id' } as const;
 
@@ -24,3 +24,70 @@ export const decisionShowCommand = operationCommand({
   input: ({ args: [id] }) => ({ value: { id } }),
   show: (result) => renderDecision(parseDecision(fieldsIn(result)), new Date()),
 });
+
+export const decisionResolveCommand = operationCommand({
+  name: 'decision resolve',
+  summary: 'Answer a decision',
+  examples: ['baton decision resolve 9b2d4c10 1', 'baton decision resolve 9b2d4c10 1 -m "Use the staging database"'],
+  args: [decisionArgument, { name: 'N', about: 'The number of the option' }],
+  options: [
+    { name: 'message', short: 'm', value: 'TEXT', about: 'The reason, recorded and sent to the agent if it continues' },
+  ],
+  operation: 'decision_resolve',
+  input: (given) => {
+    const [id, n = ''] = given.args;
+    if (!/^[1-9]\d{0,3}$/.test(n)) return { usage: `N must be the number of an option, not ${n}` };
+    return { value: { id, option: Number(n), ...pickOptions(given, { message: 'message' }) } };
+  },
+  show: describeResolved,
+});
+
+export function describeResolved(result: unknown): string {
+  const { id, action, result: how } = fieldsIn(result);
+  const chosen = textIn(action ?? fieldsIn(how)['action']);
+  return `Decision ${shortId(textIn(id))}: ${printable(chosen)}.\n`;
+}
+
+/** A decision with everything that is needed to take it; whoever is asked at once need not be told how. */
+export function renderDecision(decision: DecisionView, now: Date, { isAsked = false } = {}): string {
+  const { id, title, context, options, openedAt } = decision;
+  const lines = [
+    `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(openedAt, now.getTime())].filter(Boolean).join(', ')})`,
+    ...context.split('\n').map((line) => `  ${printable(line)}`.trimEnd()),
+    ...aboutOf(decision),
+    ...options.map(
+      ({ label, recommended }, i) => `  ${i + 1}. ${printable(label)}${recommended ? ' (recommended)' : ''}`,
+    ),
+    isAsked ? '' : resultOf(decision),
+  ];
+  return `${lines.filter((line) => line !== '').join('\n')}\n`;
+}
+
+function aboutOf({ pipelineId, agentId, taskId }: DecisionView): string[] {
+  const about = [
+    pipelineId === null ? '' : `pipeline ${shortId(pipelineId)}`,
+    agentId === null ? '' : `agent ${shortId(agentId)}`,
+    taskId === null ? '' : `task ${printable(taskId)}`,
+  ].filter((each) => each !== '');
+  return about.length === 0 ? [] : [`  ${about.join(', ')}`];
+}
+
+function resultOf({ id, result }: DecisionView): string {
+  if (result === null) return `Choose: baton decision resolve ${shortId(id)} N [-m TEXT]`;
+  const { kind, option, action, by, at, message, reason } = result;
+  if (kind === 'withdrawn') return `Withdrawn at ${textIn(at)}: ${printable(textIn(reason))}`;
+  const why = textIn(message) === '' ? '' : `: ${printable(textIn(message))}`;
+  return `Resolved with ${textIn(option)} (${textIn(action)}) by ${printable(textIn(by))} at ${textIn(at)}${why}`;
+}
+
+/** Open decisions, one line each. */
+export function renderDecisions(decisions: readonly DecisionView[], now: Date): string {
+  if (decisions.length === 0) return 'Nothing waits for you.\n';
+  return decisions
+    .map(({ id, title, context, openedAt, result }) => {
+      const [first = ''] = context.split('\n');
+      const settled = result === null ? renderAge(openedAt, now.getTime()) : textIn(result['kind']);
+      return `${shortId(id)}  ${settled.padEnd(3)}  ${printable(title)}${first === '' ? '' : `: ${printable(first)}`}\n`;
+    })
+    .join('');
+}

@@ -2,13 +2,11 @@ import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 import type { Client } from '../../api/client/client.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type CliCommand, type Io } from '../command.ts';
+import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
+import { type DecisionView, fieldsIn, listIn, parseDecision } from '../run/views.ts';
 import { printable } from '../text.ts';
-import { fieldsIn, listIn } from '../run/read-fields.ts';
-import { parseDecision, type DecisionView } from '../run/views.ts';
-import { describeResolved } from './resolve.ts';
-import { renderDecision } from './show-decision.ts';
+import { describeResolved, renderDecision } from './decisions.ts';
 
 export const decisionReviewCommand: CliCommand = {
   name: 'decision review',

@@ -1,10 +1,17 @@
-import { parseEntry, type Entry } from '../../ledger/format/entry.ts';
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { sameBytes, toHex } from '../../ledger/format/bytes.ts';
+import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
+import { leafHash } from '../../ledger/format/merkle.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
+import { exportLedger } from '../../ledger/verify/export.ts';
 import { taskIdOf } from '../../ledger/verify/task-proof.ts';
+import type { LedgerFault } from '../../ledger/verify/walk.ts';
+import { nodeSha256, nodeVerifier } from '../../ledger/writer/keys.ts';
 import { problem } from '../../protocol/shape/problem.ts';
-import { EXIT, type CliCommand, type Io } from '../command.ts';
+import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { printable } from '../text.ts';
-import { PROJECT_OPTION } from './find-ledger.ts';
+import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 const DEFAULT_COUNT = 50;
@@ -85,4 +92,94 @@ function renderLine({ seq, bytes }: StoredEntry): string {
 function summaryOf(data: Entry['data']): string {
   const text = JSON.stringify(data);
   return text.length <= MAX_SUMMARY_CHARACTERS ? text : `${text.slice(0, MAX_SUMMARY_CHARACTERS - 1)}…`;
+}
+
+export const ledgerShowCommand: CliCommand = {
+  name: 'ledger show',
+  summary: 'Show one entry in full',
+  examples: ['baton ledger show 42', 'baton ledger show 42 --json'],
+  args: [{ name: 'SEQ', about: 'The number of the entry' }],
+  options: [JSON_OPTION, PROJECT_OPTION],
+  exitCodes: { 0: 'shown', 1: 'there is no such entry', 4: 'the entry is not what was recorded' },
+  run(given, io) {
+    const [text = ''] = given.args;
+    const seq = Number(text);
+    if (!/^[1-9][0-9]{0,15}$/.test(text)) {
+      const hint = 'Numbers start at 1; `baton ledger log` shows them.';
+      return reportProblem(
+        problem('ledger/bad-number', `'${text}' is not the number of an entry`, hint),
+        io,
+        EXIT.usage,
+      );
+    }
+    return withStore(given, io, async (store) => {
+      for await (const [stored] of store.entries({ from: seq, to: seq })) {
+        if (!stored) continue;
+        const entry = parseEntry(stored.bytes);
+        if (!entry.ok || !sameBytes(leafHash(nodeSha256, stored.bytes), stored.hash)) {
+          const hint = 'Run: baton ledger verify';
+          const message = `entry ${seq} is not what was recorded`;
+          return reportProblem(problem('ledger/wrong-hash', message, hint), io, EXIT.notVerified);
+        }
+        const shown = { entry: entry.value, hash: toHex(stored.hash) };
+        const pretty = JSON.stringify(shown, null, 2).split('\n').map(printable).join('\n');
+        io.out(given.options.has('json') ? `${JSON.stringify(shown)}\n` : `${pretty}\n`);
+        return EXIT.ok;
+      }
+      const { size } = await store.head();
+      const hint = `The newest one is ${size}.`;
+      return reportProblem(problem('ledger/no-entry', `there is no entry ${seq}`, hint), io);
+    });
+  },
+};
+
+export const ledgerExportCommand: CliCommand = {
+  name: 'ledger export',
+  summary: 'Print the ledger as NDJSON that others can check',
+  examples: ['baton ledger export -o ledger.ndjson', 'baton ledger export | gzip > ledger.ndjson.gz'],
+  args: [],
+  options: [
+    { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; without it, standard output' },
+    PROJECT_OPTION,
+  ],
+  exitCodes: { 0: 'exported', 1: 'there is no ledger', 4: 'what is stored is not what was recorded' },
+  run(given, io) {
+    return withStore(given, io, async (store, { project }) => {
+      const file = given.options.get('output');
+      const lines = exportLedger(store, nodeVerifier, project);
+      const fault = file === undefined ? await printExport(lines, io) : await writeExport(lines, resolve(io.cwd, file));
+      if (!fault) return EXIT.ok;
+      const { message, hint } = fault.problem;
+      return reportProblem({ message: `entry ${fault.seq}: ${message}`, hint }, io, EXIT.notVerified);
+    });
+  },
+};
+
+type Lines = AsyncGenerator<string, LedgerFault | undefined>;
+
+async function printExport(lines: Lines, io: Io): Promise<LedgerFault | undefined> {
+  for (;;) {
+    const { done, value } = await lines.next();
+    if (done) return value;
+    io.out(value);
+  }
+}
+
+/** Under another name until it is whole and known to hold: a file of that name is a good one, then as before. */
+async function writeExport(lines: Lines, path: string): Promise<LedgerFault | undefined> {
+  const draft = `${path}.partial`;
+  const fd = openSync(draft, 'w');
+  try {
+    for (;;) {
+      const { done, value } = await lines.next();
+      if (!done) writeSync(fd, value);
+      else if (value) return value;
+      else break;
+    }
+    renameSync(draft, path);
+    return undefined;
+  } finally {
+    closeSync(fd);
+    rmSync(draft, { force: true });
+  }
 }

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { findStateDir } from '../../api/state-folder.ts';
-import { projectId } from '../../git/project-id.ts';
-import { findRepository } from '../../git/repository.ts';
+import { findRepository, projectId } from '../../git/repository.ts';
 import { ledgerPlace, type LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { problem, type Problem } from '../../protocol/shape/problem.ts';
-import type { ParsedArguments, Io, Option } from '../command.ts';
+import type { Io, Option, ParsedArguments } from '../command.ts';
 
 /** The options that every command of the ledger takes. */
 export const PROJECT_OPTION: Option = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProgress } from './progress.ts';
+import { createProgress } from './verify.ts';
 
 describe('progress', () => {
   it('is shown to people on long ledgers, once a percent, and goes away', () => {

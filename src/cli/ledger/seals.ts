@@ -1,13 +1,16 @@
-import { existsSync } from 'node:fs';
-import { belowSessionError } from '../../api/below-session.ts';
-import { findSessionAbove } from '../../api/session-above.ts';
+import { existsSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { belowSessionError, findSessionAbove } from '../../api/session-above.ts';
 import { findStateDir } from '../../api/state-folder.ts';
+import { makeTaskProof, verifyTaskProof } from '../../ledger/verify/task-proof.ts';
+import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { openLedgerAt, openStoreAt } from '../../ledger/writer/open.ts';
-import { sealLedger } from '../../ledger/writer/seal.ts';
-import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
-import { printableFields } from '../fields.ts';
+import { findLastSeal, sealLedger } from '../../ledger/writer/seal.ts';
+import { problem } from '../../protocol/shape/problem.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { printable, printableFields } from '../text.ts';
 import { findLedger, JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
-import { exitCodeOf, reportProblem } from './with-store.ts';
+import { exitCodeOf, reportProblem, withStore } from './with-store.ts';
 
 export const ledgerSealCommand: CliCommand = {
   name: 'ledger seal',
@@ -55,3 +58,54 @@ function operatorName({ env }: Io): string {
   const name = (env.USER ?? env.LOGNAME ?? '').replaceAll(/[^A-Za-z0-9._@-]+/g, '-');
   return name === '' ? 'unknown' : name.slice(0, 64);
 }
+
+export const ledgerRootCommand: CliCommand = {
+  name: 'ledger root',
+  summary: 'Show the last seal: its root, and how many entries it covers',
+  examples: ['baton ledger root', 'baton ledger root --json'],
+  args: [],
+  options: [JSON_OPTION, PROJECT_OPTION],
+  run(given, io) {
+    return withStore(given, io, async (store) => {
+      const last = await findLastSeal(store, (await store.head()).size);
+      if (!last)
+        return reportProblem(problem('ledger/no-seal', 'the ledger was never sealed', 'Run: baton ledger seal'), io);
+      io.out(
+        given.options.has('json')
+          ? `${JSON.stringify(last)}\n`
+          : `sealed: ${last.size} entries, by entry ${last.seq}\nroot: ${last.root}\n`,
+      );
+      return EXIT.ok;
+    });
+  },
+};
+
+export const ledgerProveCommand: CliCommand = {
+  name: 'ledger prove',
+  summary: 'Write a proof of one task that anybody can check',
+  examples: ['baton ledger prove T001 -o T001.proof.json', 'baton verify T001.proof.json'],
+  args: [{ name: 'TASK', about: 'The id of the task' }],
+  options: [
+    { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; without it, standard output' },
+    PROJECT_OPTION,
+  ],
+  run(given, io) {
+    return withStore(given, io, async (store, { project }) => {
+      const [task = ''] = given.args;
+      const proof = await makeTaskProof(store, nodeVerifier, project, task);
+      if (!proof.ok) return reportProblem(proof.problems[0], io);
+      // Nobody should carry away a proof that does not hold.
+      const holds = await verifyTaskProof(nodeVerifier, proof.value);
+      if (!holds.ok) return reportProblem(holds.problems[0], io, EXIT.notVerified);
+      const text = `${JSON.stringify(proof.value, null, 2)}\n`;
+      const file = given.options.get('output');
+      if (file === undefined) {
+        io.out(text);
+        return EXIT.ok;
+      }
+      writeFileSync(resolve(io.cwd, file), text);
+      io.out(`${printable(file)}: ${proof.value.entries.length} entries about ${printable(task)}\n`);
+      return EXIT.ok;
+    });
+  },
+};

@@ -4,14 +4,14 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { toHex } from '../../ledger/format/bytes.ts';
 import { LEDGER_LIMITS } from '../../ledger/format/limits.ts';
-import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
-import { verifyExport } from '../../ledger/verify/verify-export.ts';
-import { verifyTaskProof } from '../../ledger/verify/verify-task-proof.ts';
-import { problem, refused, type Parsed } from '../../protocol/shape/problem.ts';
-import { EXIT, type CliCommand, type Io } from '../command.ts';
-import { reportProblem } from './with-store.ts';
+import { verifyExport } from '../../ledger/verify/export.ts';
+import { verifyTaskProof } from '../../ledger/verify/task-proof.ts';
+import { nodeVerifier } from '../../ledger/writer/keys.ts';
+import { type Parsed, problem, refused } from '../../protocol/shape/problem.ts';
+import { type CliCommand, EXIT, type Io } from '../command.ts';
+import { describeFileError } from '../problems.ts';
 import { printable } from '../text.ts';
-import { describeFileError } from '../file-failure.ts';
+import { reportProblem } from './with-store.ts';
 
 export const verifyFileCommand: CliCommand = {
   name: 'verify',

@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { STATE_FOLD } from '../../daemon/loop/state-fold.ts';
-import { refoldSnapshot } from '../../ledger/verify/fold-again.ts';
+import { STATE_FOLD } from '../../daemon/loop/fold-state.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
-import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
-import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
-import { parseKey } from '../../ledger/format/note.ts';
-import { findKnownKey } from '../../ledger/writer/open.ts';
+import { parseKey } from '../../ledger/format/checkpoint.ts';
+import { DO_NOT_WRITE } from '../../ledger/format/limits.ts';
 import type { Store } from '../../ledger/store.ts';
-import { verifyLedger, type NotVerified, type Verified } from '../../ledger/verify/verify-ledger.ts';
-import { DO_NOT_WRITE } from '../../ledger/format/ledger-problem.ts';
-import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
+import { type NotVerified, type Verified, verifyLedger } from '../../ledger/verify/verify-ledger.ts';
+import { refoldSnapshot } from '../../ledger/verify/verify-snapshots.ts';
+import { nodeVerifier } from '../../ledger/writer/keys.ts';
+import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
+import { findKnownKey } from '../../ledger/writer/open.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { printable } from '../text.ts';
 import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
-import { createProgress } from './progress.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 export const ledgerVerifyCommand: CliCommand = {
@@ -113,4 +112,22 @@ function renderResult(result: Checked, { project, ledger }: LedgerPlace, io: Io)
 function describeFold({ entries, ms, snapshot }: FoldMeasure): string {
   if (snapshot === 'none') return 'fold: there is no snapshot to compare with';
   return `fold: ${entries} entries folded again in ${(ms / 1000).toFixed(2)} s; the snapshot matches`;
+}
+
+/** Below this a person has not begun to wonder. */
+const WORTH_SHOWING = 50_000;
+
+/** A line on standard error that says how far a long check has come; only for people, and gone when it ends. */
+export function createProgress(io: Io, total: number): { show: (done: number) => void; clear: () => void } {
+  if (!io.isTerminal || total < WORTH_SHOWING) return { show: () => {}, clear: () => {} };
+  let shown = -1;
+  return {
+    show(done) {
+      const percent = Math.floor((100 * done) / total);
+      if (percent === shown) return;
+      shown = percent;
+      io.err(`\rverifying: ${percent}% (${done} of ${total} entries)`);
+    },
+    clear: () => io.err('\r\u001b[K'),
+  };
 }

@@ -1,9 +1,9 @@
+import type { SqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
+import { isStoreUnavailable } from '../../ledger/store.ts';
 import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { openStoreAt } from '../../ledger/writer/open.ts';
-import type { SqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
-import { isStoreUnavailable } from '../../ledger/store-problem.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { EXIT, type ParsedArguments, type Io } from '../command.ts';
+import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { printable } from '../text.ts';
 import { findLedger } from './find-ledger.ts';
 

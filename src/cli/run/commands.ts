@@ -25,22 +25,22 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'pipeline wait',
     summary: 'Wait until a pipeline has ended or needs a person',
-    load: async () => (await import('./steer-pipelines.ts')).pipelineWaitCommand,
+    load: async () => (await import('./pipelines.ts')).pipelineWaitCommand,
   },
   {
     name: 'pipeline cancel',
     summary: 'Cancel a pipeline and everything that runs in it',
-    load: async () => (await import('./steer-pipelines.ts')).pipelineCancelCommand,
+    load: async () => (await import('./pipelines.ts')).pipelineCancelCommand,
   },
   {
     name: 'pipeline resume',
     summary: 'Resume a waiting pipeline in the same conversation',
-    load: async () => (await import('./steer-pipelines.ts')).pipelineResumeCommand,
+    load: async () => (await import('./pipelines.ts')).pipelineResumeCommand,
   },
   {
     name: 'pipeline retry',
     summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
-    load: async () => (await import('./steer-pipelines.ts')).pipelineRetryCommand,
+    load: async () => (await import('./pipelines.ts')).pipelineRetryCommand,
   },
   {
     name: 'agent run',
@@ -65,7 +65,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'agent send',
     summary: 'Send a message to an agent, in its conversation',
-    load: async () => (await import('../agents/steer-agents.ts')).agentSendCommand,
+    load: async () => (await import('../agents/agents.ts')).agentSendCommand,
   },
   {
     name: 'agent attach',
@@ -75,12 +75,12 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'agent wait',
     summary: 'Wait until an agent is done or needs a person',
-    load: async () => (await import('../agents/steer-agents.ts')).agentWaitCommand,
+    load: async () => (await import('../agents/agents.ts')).agentWaitCommand,
   },
   {
     name: 'agent kill',
     summary: 'Stop an agent and every process that it started',
-    load: async () => (await import('../agents/steer-agents.ts')).agentKillCommand,
+    load: async () => (await import('../agents/agents.ts')).agentKillCommand,
   },
   {
     name: 'decision list',
@@ -95,7 +95,7 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'decision resolve',
     summary: 'Answer a decision',
-    load: async () => (await import('../decisions/resolve.ts')).decisionResolveCommand,
+    load: async () => (await import('../decisions/decisions.ts')).decisionResolveCommand,
   },
   {
     name: 'decision review',
@@ -125,11 +125,11 @@ export const RUN_COMMANDS: readonly ListedCommand[] = [
   {
     name: 'agent hook stop',
     summary: 'Decide whether an agent may end its turn, for its stop hook',
-    load: async () => (await import('../agent-programs.ts')).hookStopCommand,
+    load: async () => (await import('../client-programs.ts')).hookStopCommand,
   },
   {
     name: 'agent play',
     summary: 'Run the script of a scripted agent',
-    load: async () => (await import('../agent-programs.ts')).agentPlayCommand,
+    load: async () => (await import('../client-programs.ts')).agentPlayCommand,
   },
 ];

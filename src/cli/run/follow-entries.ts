@@ -1,7 +1,7 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { delay } from '../../api/client/http.ts';
-import { fieldsIn, textIn, type Fields } from './read-fields.ts';
+import { type Fields, fieldsIn, textIn } from './views.ts';
 
 export interface FollowedEntry {
   readonly seq: number;
@@ -62,3 +62,11 @@ export async function readHeadSeq(client: Client): Promise<number> {
 
 const AWAY_MS = 15_000;
 const RETRY_MS = 200;
+
+/** A signal for as long as a command waits: Ctrl-C ends the waiting, and the command says what becomes of what it waited for. */
+export function untilInterrupted(): { readonly signal: AbortSignal; readonly [Symbol.dispose]: () => void } {
+  const controller = new AbortController();
+  const onInterrupt = (): void => controller.abort();
+  process.once('SIGINT', onInterrupt);
+  return { signal: controller.signal, [Symbol.dispose]: () => void process.off('SIGINT', onInterrupt) };
+}

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
-import { operationCommand } from '../operation-command.ts';
-import { fieldsIn, listIn } from './read-fields.ts';
-import { logsOf, renderOutput } from './show-output.ts';
-import { renderFacts, renderTable } from '../table.ts';
-import { parsePipeline, shortId, type PipelineView, type StepView } from './views.ts';
-import { renderAge } from '../status/ago.ts';
-import { paint } from '../status/paint.ts';
+import { operationCommand, pickOptions } from '../operation-command.ts';
+import { exitCodeOfOutcome, parseWaitInput, WAIT_EXIT_CODES, WAIT_OPTIONS } from '../operation-input.ts';
+import { paint, renderAge } from '../status/paint.ts';
 import { stepPieces } from '../status/pipeline-item.ts';
+import { renderFacts, renderTable } from '../table.ts';
+import { printable } from '../text.ts';
+import { fieldsIn, listIn, parsePipeline, type PipelineView, shortId, type StepView, textIn } from './views.ts';
 
 export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the beginning of its id' } as const;
 
@@ -69,4 +68,77 @@ function outputBelow({ output, log, agentId }: StepView): string[] {
 
 function currentStep({ steps }: PipelineView): string {
   return steps.find(({ status }) => status === 'running' || status === 'waiting')?.name ?? '-';
+}
+
+export const pipelineWaitCommand = operationCommand({
+  name: 'pipeline wait',
+  summary: 'Wait until a pipeline has ended or needs a person',
+  examples: ['baton pipeline wait 3f1c9a2e', 'baton pipeline wait 3f1c9a2e --timeout 600'],
+  args: [pipelineArgument],
+  options: WAIT_OPTIONS,
+  operation: 'pipeline_show',
+  input: parseWaitInput,
+  show: (result) => renderPipeline(parsePipeline(fieldsIn(result))),
+  exitCode: exitCodeOfOutcome,
+  exitCodes: WAIT_EXIT_CODES,
+});
+
+export const pipelineCancelCommand = operationCommand({
+  name: 'pipeline cancel',
+  summary: 'Cancel a pipeline and everything that runs in it',
+  examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
+  args: [pipelineArgument],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
+  operation: 'pipeline_cancel',
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
+  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} is being cancelled.\n`,
+});
+
+export const pipelineResumeCommand = operationCommand({
+  name: 'pipeline resume',
+  summary: 'Resume a waiting pipeline in the same conversation',
+  examples: ['baton pipeline resume 3f1c9a2e -m "The tests are in test/unit"'],
+  args: [pipelineArgument],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'What the agent is told' }],
+  operation: 'pipeline_resume',
+  input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'message' }) } }),
+  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} goes on.\n`,
+});
+
+export const pipelineRetryCommand = operationCommand({
+  name: 'pipeline retry',
+  summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
+  examples: ['baton pipeline retry 3f1c9a2e'],
+  args: [pipelineArgument],
+  operation: 'pipeline_retry',
+  input: ({ args: [id] }) => ({ value: { id } }),
+  show: (result, { args: [id = ''] }) => describeRetry(id, textIn(fieldsIn(result)['id'])),
+});
+
+/** One that is over stays as it ended: another takes its place. */
+function describeRetry(asked: string, id: string): string {
+  if (id.startsWith(asked)) return `Pipeline ${shortId(id)} tries its step again.\n`;
+  return `Pipeline ${shortId(asked)} is over. Started ${id} in its place. Wait for it: baton pipeline wait ${shortId(id)}\n`;
+}
+
+/** The end of what a step printed, where the news is, below the line of the step; and where all of it is. */
+export function renderOutput(output: string, indent: string, where: string | null): string[] {
+  const lines = output.trimEnd().split('\n');
+  const last = lines.slice(-SHOWN_LINES).map((line) => shorten(printable(line.trimEnd())));
+  const shown = [...(lines.length > SHOWN_LINES ? ['…'] : []), ...(output.trim() === '' ? [] : last)];
+  const rest = where === null ? [] : [`all of it: ${printable(where)}`];
+  return [...shown, ...rest].map((line) => `${indent}${line}`.trimEnd());
+}
+
+const SHOWN_LINES = 10;
+
+function shorten(line: string): string {
+  return line.length > MAX_LINE_CHARACTERS ? `${line.slice(0, MAX_LINE_CHARACTERS)}…` : line;
+}
+
+const MAX_LINE_CHARACTERS = 300;
+
+/** What shows everything that an agent printed; null where no agent ran. */
+export function logsOf(agentId: string | null): string | null {
+  return agentId === null ? null : `baton agent logs ${shortId(agentId)}`;
 }

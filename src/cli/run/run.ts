@@ -1,14 +1,12 @@
+import { ACCEPT_RULES, callAcceptingNoChecks, callAcceptingRules } from '../approvals.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
-import { ACCEPT_RULES, callAcceptingRules } from '../approvals.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { printableLines } from '../text.ts';
-import { callAcceptingNoChecks } from '../accept-no-checks.ts';
 import { readHeadSeq } from './follow-entries.ts';
-import { followRun, type FollowedRun } from './follow-run.ts';
-import { fieldsIn, textIn } from './read-fields.ts';
+import { type FollowedRun, followRun } from './follow-run.ts';
 import { renderPlan } from './show-plan.ts';
-import { shortId } from './views.ts';
+import { fieldsIn, shortId, textIn } from './views.ts';
 
 const EXIT_CODES = {
   0: 'done (with --detach: started; with --plan: shown)',

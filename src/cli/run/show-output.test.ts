@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logsOf, renderOutput } from './show-output.ts';
+import { logsOf, renderOutput } from './pipelines.ts';
 
 describe('what a step printed', () => {
   it('stands below it, safe for a terminal', () => {

@@ -1,7 +1,7 @@
 import { renderDollars } from '../../protocol/price.ts';
-import { describeChecks, type ChecksAnswer } from '../../runbook/describe-checks.ts';
+import { type ChecksAnswer, describeChecks } from '../../runbook/runbook.ts';
 import { printable } from '../text.ts';
-import { type Fields, fieldsIn, findText, listIn, textIn } from './read-fields.ts';
+import { type Fields, fieldsIn, findText, listIn, textIn } from './views.ts';
 
 /** What a run would do: its variables, its steps, and what would happen first. */
 export function renderPlan(result: unknown): string {

@@ -1,5 +1,3 @@
-import { fieldsIn, findText, listIn, numberIn, textIn, type Fields } from './read-fields.ts';
-
 /** What the daemon says about runs and decisions, as far as it is shown. The texts are agents' and people's: not yet safe to print. */
 export interface StatusView {
   /** The newest entry that it takes into account. */
@@ -196,4 +194,28 @@ export function parseDecision(value: Fields): DecisionView {
 /** Ids are long and random; wherever one is asked for, its beginning is enough. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
+}
+
+/** Reading results of the daemon field by field. A newer daemon may say more, an older one less; neither breaks a command. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function fieldsIn(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+export function listIn(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(fieldsIn) : [];
+}
+
+export function textIn(value: unknown): string {
+  return findText(value) ?? '';
+}
+
+export function findText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+export function numberIn(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
 }

@@ -1,9 +1,9 @@
-import { callAcceptingRules, ACCEPT_RULES } from '../approvals.ts';
+import { ACCEPT_RULES, callAcceptingRules } from '../approvals.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type CliCommand } from '../command.ts';
+import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, operationCommand, reportError } from '../operation-command.ts';
+import { fieldsIn, listIn, textIn } from '../run/views.ts';
 import { printable, printableLines } from '../text.ts';
-import { fieldsIn, listIn, textIn } from '../run/read-fields.ts';
 
 export const runbookRulesCommand = operationCommand({
   name: 'runbook rules',

@@ -1,17 +1,14 @@
 import { relative, resolve } from 'node:path';
 import { findRepository } from '../../git/repository.ts';
-import type { CommandDefinition, Runbook } from '../../runbook/runbook.ts';
-import { checksAnswerOf, describeChecks } from '../../runbook/describe-checks.ts';
-import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../../runbook/issue.ts';
-import { checkPromptFiles } from '../../runbook/check/check-files.ts';
-import { checkStore } from '../../runbook/check/check-store.ts';
-import { pipelineArgs } from '../../runbook/pipeline-args.ts';
+import { checkPromptFiles, checkStore } from '../../runbook/check/check-files.ts';
+import { pipelineArgs } from '../../runbook/command-args.ts';
+import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../../runbook/library.ts';
 import { renderCommandUsage } from '../../runbook/parse-command-args.ts';
-import { readRunbook, readRunbookFiles, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
-import type { CliCommand, ParsedArguments, Io } from '../command.ts';
-import { EXIT } from '../command.ts';
-import { renderProblem } from '../problems.ts';
+import { readRunbook, type ReadRunbook, readRunbookFiles } from '../../runbook/read/read-runbook.ts';
+import { checksAnswerOf, type CommandDefinition, describeChecks, type Runbook } from '../../runbook/runbook.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../ledger/find-ledger.ts';
+import { renderProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 export const runbookCheckCommand: CliCommand = {

@@ -1,6 +1,6 @@
-import { oneLine } from '../one-line.ts';
-import { printable } from '../text.ts';
-import { fitTo, widthOf } from '../text-width.ts';
+import type { Io } from '../command.ts';
+import { fitTo, widthOf } from '../table.ts';
+import { oneLine, printable } from '../text.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'good' | 'bad' | 'busy' | 'call';
 
@@ -46,3 +46,19 @@ const SIGNS: Readonly<Record<string, readonly [string, Style]>> = {
   waiting: ['!', 'call'],
   escalated: ['!', 'call'],
 };
+
+/** Colours where somebody looks, unless they have asked for none (no-color.org). */
+export function wantsColors({ env, isTerminal }: Pick<Io, 'env' | 'isTerminal'>): boolean {
+  return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+}
+
+/** How long ago something was, in two characters or three: `5s`, `12m`, `3h`, `4d`. */
+export function renderAge(at: string | null, nowMs: number): string {
+  const atMs = at === null ? NaN : Date.parse(at);
+  if (Number.isNaN(atMs)) return '';
+  // Clocks differ; nothing has begun in the future.
+  const seconds = Math.max(0, Math.floor((nowMs - atMs) / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
-  parseStatus,
   type AgentView,
   type AttentionView,
   type DecisionView,
+  parseStatus,
   type PipelineView,
   type StatusView,
   type StepView,
 } from '../run/views.ts';
+import { widthOf } from '../table.ts';
 import { describeFault, renderStatus, type RenderStatusOptions } from './render-status.ts';
-import { widthOf } from '../text-width.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const options: RenderStatusOptions = { columns: 80, rows: 24, now, colors: false };

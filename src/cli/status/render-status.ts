@@ -1,11 +1,15 @@
 import type { ApiError } from '../../api/answer.ts';
-import { NOT_ANSWERING } from '../../api/client/not-answering.ts';
-import type { AgentView, AttentionView, DecisionView, StatusView } from '../run/views.ts';
-import { shortId } from '../run/views.ts';
-import { renderAge } from './ago.ts';
-import { fillSections, type StatusItem, type StatusSection } from './fill-sections.ts';
-import { paint, signOf, type Piece } from './paint.ts';
-import { agentPieces, findAgentsBySteps, pipelineItem } from './pipeline-item.ts';
+import { NOT_ANSWERING } from '../../api/client/reach.ts';
+import { type AgentView, type AttentionView, type DecisionView, shortId, type StatusView } from '../run/views.ts';
+import { paint, type Piece, renderAge, signOf } from './paint.ts';
+import {
+  agentPieces,
+  fillSections,
+  findAgentsBySteps,
+  pipelineItem,
+  type StatusItem,
+  type StatusSection,
+} from './pipeline-item.ts';
 
 export interface RenderStatusOptions {
   readonly columns: number;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { repaint } from './screen.ts';
+import { repaint } from './watch.ts';
 
 it('writes only lines that have changed', () => {
   expect(repaint([], [])).toBe('');

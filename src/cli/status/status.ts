@@ -1,9 +1,9 @@
-import { EXIT, type CliCommand } from '../command.ts';
+import { readStatus } from '../ask.ts';
+import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { parseStatus } from '../run/views.ts';
-import { readStatus } from '../ask-status.ts';
+import { wantsColors } from './paint.ts';
 import { renderStatus } from './render-status.ts';
-import { wantsColors } from './colors.ts';
 
 export const statusCommand: CliCommand = {
   name: 'status',

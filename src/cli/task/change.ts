@@ -1,9 +1,16 @@
-import type { ParsedArguments } from '../command.ts';
-import { numberOption, operationCommand, pickOptions, type CommandInput } from '../operation-command.ts';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Io, ParsedArguments } from '../command.ts';
+import {
+  type CommandInput,
+  numberOption,
+  operationCommand,
+  pickOptions,
+  SELF_APPROVE_OPTION,
+  selfApprovalCall,
+} from '../operation-command.ts';
 import { readDocumentArgument } from '../operation-input.ts';
-import { printableFields } from '../fields.ts';
-import { SELF_APPROVE_OPTION, selfApprovalCall } from '../self-approve.ts';
-import { findPromptPath } from './prompt-path.ts';
+import { printableFields } from '../text.ts';
 
 export const taskAddCommand = operationCommand({
   name: 'task add',
@@ -149,3 +156,25 @@ export const taskReinstateCommand = operationCommand({
   operation: 'task_reinstate',
   show: (result) => `Reinstated ${printableFields(result)['task_id']}.\n`,
 });
+
+/** `--prompt FILE`, as typed in the current folder, from the top of the repository: there agents look for it. */
+export function findPromptPath(
+  { options }: ParsedArguments,
+  { cwd }: Io,
+): { readonly prompt_file?: string } | { readonly usage: string } {
+  const file = options.get('prompt');
+  if (file === undefined) return {};
+  const folder = resolve(cwd, options.get('project') ?? '.');
+  const path = resolve(folder, file);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return { usage: `--prompt ${file}: there is no such file` };
+  const top = findTop(folder);
+  const inside = top === undefined ? file : relative(top, path);
+  return inside.startsWith('..')
+    ? { usage: `--prompt ${file}: it is not in this repository` }
+    : { prompt_file: inside };
+}
+
+function findTop(folder: string): string | undefined {
+  if (existsSync(join(folder, '.git'))) return folder;
+  return dirname(folder) === folder ? undefined : findTop(dirname(folder));
+}

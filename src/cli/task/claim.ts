@@ -1,9 +1,10 @@
-import { printableFields } from '../fields.ts';
-import { operationCommand, pickOptions } from '../operation-command.ts';
-import { MAX_WAIT_MS } from './read.ts';
-import { reportBlockers } from './say-what-it-waits-for.ts';
-import { SELF_APPROVE_OPTION, selfApprovalCall } from '../self-approve.ts';
 import { shellWord } from '../../agents/shell-quote.ts';
+import { createObserver } from '../ask.ts';
+import type { Io, ParsedArguments } from '../command.ts';
+import { operationCommand, pickOptions, SELF_APPROVE_OPTION, selfApprovalCall } from '../operation-command.ts';
+import { fieldsIn } from '../run/views.ts';
+import { printableFields } from '../text.ts';
+import { MAX_WAIT_MS, whyNobodyClaims } from './read.ts';
 
 export const taskClaimCommand = operationCommand({
   name: 'task claim',
@@ -81,3 +82,25 @@ export const taskReleaseCommand = operationCommand({
   input: (given) => ({ value: { task_id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
   show: (result) => `Released ${printableFields(result)['task_id']}.\n`,
 });
+
+/** Whoever waits for a task that nobody can claim now is told why, once; one that can be claimed at once is claimed in silence. */
+export function reportBlockers(taskId: string, given: ParsedArguments, io: Io): Disposable {
+  const gone = new AbortController();
+  const timer = setTimeout(() => {
+    void (async () => {
+      const client = createObserver(given, io);
+      const answer = await client.call('task_get', { task_id: taskId }, { signal: gone.signal });
+      client.close();
+      const why = answer.ok && !gone.signal.aborted ? whyNobodyClaims(fieldsIn(answer.result)) : undefined;
+      if (why !== undefined) io.err(`Waiting: ${why}\n`);
+    })();
+  }, AT_ONCE_MS);
+  return {
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      gone.abort();
+    },
+  };
+}
+
+const AT_ONCE_MS = 500;

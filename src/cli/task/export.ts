@@ -1,21 +1,17 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { FormatName } from '../../exchange/format.ts';
-import { FORMATS } from '../../exchange/formats.ts';
-import { findFormat } from '../../exchange/recognise.ts';
-import type { Notice } from '../../exchange/task.ts';
+import { findFormat, FORMATS } from '../../exchange/formats.ts';
+import type { FormatName, Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
 import { findWriteObstacle, followLinks } from '../../hooks/files/file-text.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
-import { renderProblem } from '../problems.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
+import { renderProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { readDescription } from './descriptions.ts';
-import { formatOption, TAG_OPTION } from './import-options.ts';
-import { readSource } from './import-source.ts';
-import { readKnownTasks } from './known-tasks.ts';
+import { formatOption, readSource, TAG_OPTION } from './import-source.ts';
+import { readDescription, readKnownTasks } from './known-tasks.ts';
 
 export const taskExportCommand: CliCommand = {
   name: 'task export',

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { EXCHANGE_LIMITS } from '../../exchange/limits.ts';
+import { EXCHANGE_LIMITS, FORMAT_NAMES, type FormatName } from '../../exchange/task.ts';
 import { findProgram } from '../../notify/run-program.ts';
-import { problem, tooLarge, type Problem } from '../../protocol/shape/problem.ts';
-import { decodeUtf8 } from '../../protocol/text/utf8.ts';
+import { didYouMean, problem, type Problem, tooLarge } from '../../protocol/shape/problem.ts';
+import { decodeUtf8 } from '../../protocol/text/text-format.ts';
 import type { Io } from '../command.ts';
-import { describeFileError } from '../file-failure.ts';
+import { describeFileError } from '../problems.ts';
 
 /** A text, with the name under which people know where it came from. */
 export interface ImportSource {
@@ -105,3 +105,22 @@ async function runGh(program: string, cwd: string, env: Io['env']): Promise<GhRe
     );
   });
 }
+
+/** `--from` or `--to`, as one of the formats; a text is an error of usage. */
+export function formatOption(
+  name: string,
+  value: string | undefined,
+): { readonly format: FormatName | undefined } | { readonly usage: string } {
+  const format = FORMAT_NAMES.find((each) => each === value);
+  if (value === undefined || format !== undefined) return { format };
+  const meant = didYouMean(value, FORMAT_NAMES);
+  return {
+    usage: `--${name} must be one of ${FORMAT_NAMES.join(', ')}, not ${value}${meant === undefined ? '' : `. ${meant}`}`,
+  };
+}
+
+export const TAG_OPTION = {
+  name: 'tag',
+  value: 'NAME',
+  about: 'task-master: the list to take; left out: master',
+} as const;

@@ -1,22 +1,17 @@
 import { resolve } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
-import type { FormatName } from '../../exchange/format.ts';
-import { FORMATS } from '../../exchange/formats.ts';
-import { findFormat } from '../../exchange/recognise.ts';
-import type { ExchangedTask, Notice } from '../../exchange/task.ts';
+import { findFormat, FORMATS } from '../../exchange/formats.ts';
+import type { ExchangedTask, FormatName, Notice, TaskStatus } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
 import { problem, type Problem } from '../../protocol/shape/problem.ts';
 import { withClient } from '../ask.ts';
-import { EXIT, type CliCommand, type ParsedArguments, type Io } from '../command.ts';
-import { renderProblem } from '../problems.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
+import { renderProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { descriptionPath, writeDescriptions } from './descriptions.ts';
-import { formatOption, TAG_OPTION } from './import-options.ts';
-import { readGithubIssues, readSource, type ImportSource } from './import-source.ts';
-import { readKnownTasks, type KnownTask } from './known-tasks.ts';
-import { renderImport, type ImportReport } from './show-import.ts';
+import { formatOption, type ImportSource, readGithubIssues, readSource, TAG_OPTION } from './import-source.ts';
+import { descriptionPath, type KnownTask, readKnownTasks, writeDescriptions } from './known-tasks.ts';
 
 export const taskImportCommand: CliCommand = {
   name: 'task import',
@@ -155,4 +150,57 @@ function reportProblems(
 function reportUsage(text: string, io: Io): number {
   io.err(`Error: ${printable(text)}\nTry: baton task import --help\n`);
   return EXIT.usage;
+}
+
+export interface ImportReport {
+  readonly format: string;
+  readonly source: string;
+  readonly dry_run: boolean;
+  readonly added: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly status: TaskStatus;
+    readonly after: readonly string[];
+  }[];
+  /** What is there already, and stays as it is. */
+  readonly existing: readonly { readonly id: string; readonly title: string; readonly is_different: boolean }[];
+  readonly notices: readonly Notice[];
+}
+
+export function renderImport({ source, dry_run: isDry, added, existing, notices }: ImportReport): string {
+  const done = `${isDry ? 'Would import' : 'Imported'} ${counted(added.length)} from ${source}`;
+  const rows = isDry ? added.map(renderRow) : [];
+  const changed = existing.filter((each) => each.is_different);
+  const lines = [
+    `${done}${statuses(added)}.`,
+    ...rows,
+    ...(existing.length === 0 ? [] : [`Left as they are, since they are there already: ${renderNames(existing)}.`]),
+    ...(changed.length === 0 ? [] : [`Their titles differ from those here: ${renderNames(changed)}.`]),
+    ...notices.slice(0, SHOWN).map(({ message, line }) => `  note: ${line === null ? '' : `line ${line}: `}${message}`),
+    ...(notices.length > SHOWN ? [`  note: and ${notices.length - SHOWN} more; see them with --json`] : []),
+  ];
+  return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+const SHOWN = 20;
+
+function counted(count: number): string {
+  return `${count} ${count === 1 ? 'task' : 'tasks'}`;
+}
+
+function statuses(added: ImportReport['added']): string {
+  const counts = (['done', 'in_progress', 'blocked', 'cancelled', 'todo'] as const).flatMap((status) => {
+    const count = added.filter((task) => task.status === status).length;
+    return count === 0 ? [] : [`${count} ${status}`];
+  });
+  return counts.length === 0 ? '' : `: ${counts.join(', ')}`;
+}
+
+function renderNames(tasks: readonly { readonly id: string }[]): string {
+  const ids = tasks.slice(0, SHOWN).map(({ id }) => id);
+  return tasks.length > SHOWN ? `${ids.join(', ')} and ${tasks.length - SHOWN} more` : ids.join(', ');
+}
+
+function renderRow({ id, title, status, after }: ImportReport['added'][number]): string {
+  return `  ${id}  ${status}  ${title}${after.length === 0 ? '' : `  (after ${after.join(', ')})`}`;
 }

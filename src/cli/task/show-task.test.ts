@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderTask } from './show-task.ts';
+import { renderTask } from './read.ts';
 
 const task = {
   id: 'D2',

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../api/answer.ts';
 import { createClient } from '../../api/client/connect.ts';
 import { FrameReader, renderFrame } from '../../api/client/frames.ts';
-import { OperationChannel } from './channel.ts';
 import type { Daemon } from '../lifecycle.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import { Scene, until } from '../running.cases.ts';
 import { AccessTokens } from '../tokens.ts';
-import { ActiveCalls } from './under-way.ts';
+import { OperationChannel } from './channel.ts';
+import { ActiveCalls } from './connections.ts';
 
 let scene: Scene;
 let daemon: Daemon;

@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 import type { Answer, ApiError } from '../../api/answer.ts';
-import { OPERATIONS } from '../../api/operations/registry.ts';
 import { FrameReader, renderFrame } from '../../api/client/frames.ts';
+import { OPERATIONS } from '../../api/operations/registry.ts';
 import type { IncomingCall } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
-import { decodeProjectPath, isIdempotencyKey } from './request-words.ts';
+import type { AccessTokens, CallerIdentity } from '../tokens.ts';
+import type { ActiveCalls } from './connections.ts';
+import { decodeProjectPath, isIdempotencyKey } from './request-body.ts';
 import { DAEMON_STOPPING, TOO_MANY_REQUESTS } from './respond.ts';
-import type { CallerIdentity, AccessTokens } from '../tokens.ts';
-import type { ActiveCalls } from './under-way.ts';
 
 export interface ChannelOptions {
   /** Who opened it, and what about: for the calls that do not say otherwise. */

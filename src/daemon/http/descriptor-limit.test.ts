@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseLimits, readDescriptorLimit } from './descriptor-limit.ts';
+import { parseLimits, readDescriptorLimit } from './connections.ts';
 
 const HEAD = 'Limit                     Soft Limit           Hard Limit           Units\n';
 

@@ -3,11 +3,17 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
-import { parseReport, type GithubReport } from './github-report.ts';
+import { checkOutcome } from '../../github/checks.ts';
+import { decide } from '../../state/decide.ts';
+import { event } from '../../state/event.ts';
+import type { Outcome } from '../../state/outcome.ts';
+import type { State } from '../../state/state.ts';
+import type { CheckOutcome } from '../../state/workflow/workflow-event.ts';
 import type { Log } from '../log.ts';
+import type { Services } from '../operations/call.ts';
+import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
 import { readBody } from './request-body.ts';
-import { reportCheck } from './report-check.ts';
 import { sendAnswer } from './respond.ts';
 
 export const WEBHOOK_PATH = '/webhooks/github';
@@ -94,4 +100,119 @@ const NO_DELIVERY: ApiError = {
   code: 'bad-request',
   message: 'X-GitHub-Delivery or X-GitHub-Event is missing',
   hint: 'Send it as GitHub does.',
+};
+
+/** What GitHub says about one check of one commit. */
+export interface GithubReport {
+  readonly name: string;
+  readonly sha: string;
+  readonly outcome: CheckOutcome;
+  readonly url: string | null;
+}
+
+export type ParsedReport =
+  | {
+      readonly ok: true;
+      /** Undefined: an event that says nothing about a check that has ended. */ readonly value:
+        | GithubReport
+        | undefined;
+    }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** `workflow_run` and `check_run` that are completed; the name is that of the workflow, or of the check. */
+export function parseReport(event: string, body: Uint8Array): ParsedReport {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return malformed('the body is not JSON');
+  }
+  if (event !== 'workflow_run' && event !== 'check_run') return { ok: true, value: undefined };
+  if (fieldOf(payload, 'action') !== 'completed') return { ok: true, value: undefined };
+  const run = fieldOf(payload, event);
+  const [name, sha, conclusion, url] = ['name', 'head_sha', 'conclusion', 'html_url'].map((field) =>
+    fieldOf(run, field),
+  );
+  if (typeof name !== 'string' || name === '') return malformed(`${event}.name is missing`);
+  if (typeof sha !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha))
+    return malformed(`${event}.head_sha is not a commit`);
+  const outcome = checkOutcome(conclusion);
+  return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+function malformed(message: string): ParsedReport {
+  return { ok: false, error: { code: 'bad-request', message, hint: 'Send it as GitHub does.' } };
+}
+
+/** How many checks of this project waited for the report: each of exactly this commit, under this name, and run by nobody here. */
+export async function reportCheck(
+  { commandLoop: keeper }: Project,
+  { newId }: Services,
+  report: GithubReport,
+  about: { readonly delivery: string; readonly event: string },
+): Promise<number | ApiError> {
+  const key = `github/${about.delivery}`;
+  const known = await keeper.read(({ state }) => ({
+    isKnown: state.settled.has(key),
+    waits: findWaitingTasks(state, report).length,
+  }));
+  if (!known.ok) return STORE_UNAVAILABLE;
+  if (known.answer.isKnown) return ALREADY_DELIVERED;
+  if (known.answer.waits === 0) return 0;
+  const settled = await keeper.submit<{ taken: number }>({
+    actor: 'system:ci',
+    key,
+    decide: ({ state, rules }) => {
+      const events = findWaitingTasks(state, report).flatMap((checksId) => {
+        const output = `GitHub: ${report.outcome}${report.url === null ? '' : ` ${report.url}`}`;
+        const command = {
+          checksId,
+          name: report.name,
+          outcome: report.outcome,
+          exitCode: null,
+          log: null,
+          output,
+          handoffId: newId(),
+        };
+        const told = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
+        return told.ok ? told.events : [];
+      });
+      const received = event('WebhookReceived', {
+        delivery_id: about.delivery,
+        source: 'github',
+        event: about.event.slice(0, 100),
+      });
+      const outcome: Outcome<{ taken: number }> = {
+        ok: true,
+        events: [received, ...events],
+        answer: { taken: events.length === 0 ? 0 : 1 },
+      };
+      return outcome;
+    },
+  });
+  return settled.ok ? settled.answer.taken : STORE_UNAVAILABLE;
+}
+
+function findWaitingTasks({ tasks }: State, { name, sha }: GithubReport): string[] {
+  return [...tasks.values()].flatMap(({ flow: { checks } }) => {
+    const isAsked = checks?.plans.some((plan) => plan.name === name && plan.run === undefined) === true;
+    return checks !== null && checks.head === sha && checks.outcome === null && isAsked ? [checks.id] : [];
+  });
+}
+
+const ALREADY_DELIVERED: ApiError = {
+  code: 'webhook-replayed',
+  message: 'this delivery was taken into account before',
+  hint: 'Have GitHub deliver anew what has happened since.',
+};
+const STORE_UNAVAILABLE: ApiError = {
+  code: 'store-unavailable',
+  message: 'the store does not answer',
+  hint: 'GitHub can deliver it again.',
 };

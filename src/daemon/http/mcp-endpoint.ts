@@ -1,16 +1,14 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
 import { VERSION } from '../../api/version.ts';
-import type { Backend } from '../../mcp/backend.ts';
-import type { McpConnection } from '../../mcp/connection.ts';
-import { createMcpHttp, type McpHttp } from '../../mcp/http.ts';
-import { closeSignal, sendResponse, toWebRequest } from '../../mcp/node-http.ts';
+import type { Backend, McpConnection } from '../../mcp/connection.ts';
+import { closeSignal, createMcpHttp, type McpHttp, sendResponse, toWebRequest } from '../../mcp/http.ts';
 import { createMcpServer } from '../../mcp/server.ts';
 import { dispatchCall, type DispatchOptions } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
+import type { AccessTokens } from '../tokens.ts';
 import { readBody } from './request-body.ts';
 import { sendAnswer } from './respond.ts';
-import { projectPathIn, type HttpExchange } from './route.ts';
-import type { AccessTokens } from '../tokens.ts';
+import { type HttpExchange, projectPathIn } from './route.ts';
 
 export interface McpEndpointOptions extends DispatchOptions {
   readonly tokens: AccessTokens;

@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer, ApiError } from '../../api/answer.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
-import { isPrincipalName, PRINCIPAL_EXPECTED } from '../../api/principal-name.ts';
+import { isPrincipalName, PRINCIPAL_EXPECTED } from '../../api/state-folder.ts';
 import { VERSION } from '../../api/version.ts';
-import { dispatchCall, findProject, type DispatchOptions } from '../dispatch.ts';
-import { streamEvents } from './events.ts';
+import { dispatchCall, type DispatchOptions, findProject } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
+import { readClaimEndError } from '../operations/execute.ts';
 import type { OutboxDelivery } from '../outbox-delivery.ts';
-import { readBody } from './request-body.ts';
-import { decodeProjectPath, isIdempotencyKey } from './request-words.ts';
-import { readClaimEndError } from '../operations/refuse-ended.ts';
+import type { AccessTokens, CallerIdentity } from '../tokens.ts';
+import { streamEvents } from './events.ts';
+import { decodeProjectPath, isIdempotencyKey, readBody } from './request-body.ts';
 import { sendAnswer } from './respond.ts';
-import type { CallerIdentity, AccessTokens } from '../tokens.ts';
 
 /** A request whose sender is known. */
 export interface HttpExchange {

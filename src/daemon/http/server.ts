@@ -3,22 +3,25 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../../api/answer.ts';
-import { checkAccess, isAddressedToDaemon, type AccessResult, type Listener } from './access.ts';
-import { OperationChannel, type ChannelOptions } from './channel.ts';
-import { readDescriptorLimit } from './descriptor-limit.ts';
-import { WEBHOOK_PATH } from './github-webhook.ts';
-import { savePort, readSavedPort } from './kept-port.ts';
 import { SERVER_LIMITS } from '../limits.ts';
-import { causeOf, type Log } from '../log.ts';
-import { ThrottledLog } from '../rare-log.ts';
-import { TOO_MANY_CONNECTIONS, INTERNAL_ERROR, sendAnswer, DAEMON_STOPPING, TOO_MANY_REQUESTS } from './respond.ts';
-import { isOurVersion, projectPathIn, type HttpExchange } from './route.ts';
-import { ConnectionSlots, slotLimits } from './connections.ts';
+import { causeOf, type Log, ThrottledLog } from '../log.ts';
+import type { AccessTokens, CallerIdentity } from '../tokens.ts';
+import { type AccessResult, checkAccess, isAddressedToDaemon, type Listener, SessionGuard } from './access.ts';
+import { type ChannelOptions, OperationChannel } from './channel.ts';
+import {
+  ActiveCalls,
+  ConnectionSlots,
+  makeSocketPath,
+  readDescriptorLimit,
+  readSavedPort,
+  removeSocketFolder,
+  savePort,
+  slotLimits,
+} from './connections.ts';
+import { WEBHOOK_PATH } from './github-webhook.ts';
 import { servePage } from './page.ts';
-import { SessionGuard } from './session-guard.ts';
-import { makeSocketPath, removeSocketFolder } from './socket-path.ts';
-import type { CallerIdentity, AccessTokens } from '../tokens.ts';
-import { ActiveCalls } from './under-way.ts';
+import { DAEMON_STOPPING, INTERNAL_ERROR, sendAnswer, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './respond.ts';
+import { type HttpExchange, isOurVersion, projectPathIn } from './route.ts';
 
 export interface DaemonServerOptions {
   readonly stateDir: string;

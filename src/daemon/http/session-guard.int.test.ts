@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CallChannel } from '../../api/client/channel.ts';
 import { openConnection } from '../../api/client/http.ts';
-import { readProcessIdentity } from '../../api/process-identity.ts';
+import { readProcessIdentity } from '../../api/processes.ts';
 import type { Daemon } from '../lifecycle.ts';
 import { ask, Scene, until } from '../running.cases.ts';
 import { AccessTokens } from '../tokens.ts';

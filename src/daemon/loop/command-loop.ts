@@ -2,24 +2,30 @@ import type { Entry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import type { RecordedEvent } from '../../state/event.ts';
-import type { Outcome } from '../../state/outcome.ts';
-import { judgesBySilence } from '../../state/rests-on-silence.ts';
+import { judgesBySilence, type Outcome } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
-import type { CommitClock } from './commit-clock.ts';
-import { findUnrecordable } from './find-unfit.ts';
-import { EARLIER_MESSAGES_UNRECORDED, NO_KEPT_MESSAGES, type KeptMessages } from './kept-messages.ts';
-import { LATER, type CommandRequest, type CommandResult, type DecideContext } from './request.ts';
 import { INTERNAL_ERROR } from '../http/respond.ts';
-import { SpeculativeState } from './speculative-state.ts';
+import {
+  type CommandRequest,
+  type CommandResult,
+  type CommitClock,
+  type DecideContext,
+  EARLIER_MESSAGES_UNRECORDED,
+  type KeptMessages,
+  LATER,
+  NO_KEPT_MESSAGES,
+} from './request.ts';
 import {
   answerAll,
-  FailedReaction,
-  isRecordedAsDecided,
-  type DecidedRequest,
   type Batch,
+  type DecidedRequest,
+  FailedReaction,
+  findUnrecordable,
+  isRecordedAsDecided,
   type PendingRequest,
-} from './trial.ts';
+  SpeculativeState,
+} from './speculative-state.ts';
 import { WaitList } from './wait-list.ts';
 
 /**

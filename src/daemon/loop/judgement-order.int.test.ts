@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../state/caller.ts';
-import { decide, type Command } from '../../state/decide.ts';
-import type { KeptMessages } from './kept-messages.ts';
+import { type Command, decide } from '../../state/decide.ts';
 import { openBareProject } from '../project/project.cases.ts';
+import type { KeptMessages } from './request.ts';
 
 const SYSTEM: Caller = { kind: 'system', name: 'daemon' };
 const OPERATOR: Caller = { kind: 'operator', name: 'ada' };

@@ -1,8 +1,8 @@
-import type { Problem } from '../../protocol/shape/problem.ts';
+import { type Problem, problem } from '../../protocol/shape/problem.ts';
 import type { Outcome, Refusal } from '../../state/outcome.ts';
-import type { ReadyTasks } from '../../state/tasks/ready.ts';
 import type { Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
+import type { ReadyTasks } from '../../state/tasks/ready.ts';
 
 /** What a request sees when it is decided. */
 export interface DecideContext {
@@ -36,3 +36,48 @@ export type CommandResult<A> =
   | { readonly ok: true; readonly answer: A }
   | { readonly ok: false; readonly refusal: Refusal }
   | { readonly ok: false; readonly problem: Problem };
+
+/** The messages of a project's sessions that were acknowledged and are not recorded yet. */
+export interface KeptMessages {
+  /** Whether there are any, at this moment. If that cannot be found out, there are. */
+  areWaiting(): boolean;
+  /** Records them in order; returns whether none is left. */
+  drain(): Promise<boolean>;
+  /** For how long they could not be recorded; 0 if nothing hinders them. */
+  blockedMs(): number;
+}
+
+export const NO_KEPT_MESSAGES: KeptMessages = { areWaiting: () => false, drain: async () => true, blockedMs: () => 0 };
+
+export const EARLIER_MESSAGES_UNRECORDED = problem(
+  'store-unavailable',
+  'earlier messages of this project are not recorded yet',
+  'They are kept. This is tried again by itself.',
+);
+
+/**
+ * The clock of a ledger. While a batch is decided and recorded it stands still, so that the state, which runs ahead, and the
+ * entries, which follow, say the same time.
+ */
+export class CommitClock {
+  readonly #now: () => Date;
+  #pinned: Date | undefined;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  /** Stops the clock, and says what it shows. */
+  pin(): string {
+    this.#pinned = this.#now();
+    return this.#pinned.toISOString();
+  }
+
+  unpin(): void {
+    this.#pinned = undefined;
+  }
+
+  read(): Date {
+    return this.#pinned ?? this.#now();
+  }
+}

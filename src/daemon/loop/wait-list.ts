@@ -1,5 +1,5 @@
 import type { Refusal } from '../../state/outcome.ts';
-import type { PendingRequest } from './trial.ts';
+import type { PendingRequest } from './speculative-state.ts';
 
 /** Those who wait for something to happen, in the order in which they came, each as long as its patience lasts. */
 export class WaitList {

@@ -1,12 +1,11 @@
 import { shellWord } from '../../agents/shell-quote.ts';
-import { summarizeReasons, type Reason } from '../../api/proofs.ts';
+import { type Reason, summarizeReasons } from '../../api/all-clear.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
-import { dependantsOf } from '../../state/dependants.ts';
 import { findMain } from '../../state/main/main-branch.ts';
-import type { State } from '../../state/state.ts';
-import type { RestartRecord } from '../../watchdog/restart-record.ts';
+import { dependantsOf, type State } from '../../state/state.ts';
 import { isCancelled, type Status, type Task } from '../../state/tasks/task.ts';
+import type { RestartRecord } from '../../watchdog/restart-record.ts';
 import { renderRunbookProblem, type RunbookWatch } from '../rules/runbook-watch.ts';
 
 /** Something that waits for a person without asking them a question. */

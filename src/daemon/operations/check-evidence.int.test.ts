@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
-import { checkEvidence, type EvidenceSubject } from './check-evidence.ts';
+import { checkEvidence, type EvidenceSubject } from './exit.ts';
 
 let scratch: Scratch;
 let repository: string;

@@ -1,15 +1,19 @@
 import type { ApiError } from '../../api/answer.ts';
+import { isAncestor } from '../../git/commits.ts';
 import { findFence } from '../../git/fence/install.ts';
+import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import { findSha } from '../../git/repository.ts';
+import { readInside } from '../../git/worktree/read-inside.ts';
 import { findWorktree } from '../../git/worktree/worktree.ts';
 import { redactText } from '../../ledger/redact.ts';
-import { parseExitSignalIfEnabled } from '../../protocol/exit-flag.ts';
+import { type EvidenceBundle, parseEvidenceBundle } from '../../protocol/evidence.ts';
 import type { ExitSignal } from '../../protocol/exit-signal-shape.ts';
-import { isSameSignal, type ExitAnswer } from '../../state/tasks/exit-session.ts';
+import { parseExitSignalIfEnabled } from '../../protocol/exit-signal.ts';
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
+import { type ExitAnswer, isSameSignal } from '../../state/tasks/exit-session.ts';
 import { missionIds } from '../../state/tasks/task.ts';
-import { checkEvidence, type EvidenceSubject } from './check-evidence.ts';
-import type { Call } from './call.ts';
-import { isExitProtocolOn, measureOwn } from './find-session.ts';
-import { answerFor, type OperationHandler } from './handler.ts';
+import { isExitProtocolOn, measureOwn } from './agents.ts';
+import { answerFor, type Call, type OperationHandler } from './call.ts';
 import { submitCommand } from './tasks.ts';
 
 /**
@@ -97,3 +101,100 @@ function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSigna
     ...(pr_url === undefined ? {} : { pr_url: redactText(pr_url, secrets) }),
   };
 }
+
+/** What a bundle must be about: the caller's task, and commits that this claim can have made. */
+export interface EvidenceSubject {
+  readonly taskId: string;
+  /** The id that the session's mission uses; the same as `taskId` if that would name another task. */
+  readonly missionId: string;
+  /** The commit that the session began at; null for a claim taken by hand, of which Baton does not know it. */
+  readonly base: string | null;
+  /** The commits of the records that were made under this claim, the newest last. */
+  readonly recorded: readonly string[];
+}
+
+export interface EvidenceContext {
+  /** The folder that the reference is relative to. */
+  readonly workspace: string;
+  /** Baton's own copy of the commits. */
+  readonly own: Pick<OwnRepositoryImporter, 'with'>;
+  /** The phase that the signal completes. */
+  readonly phase: string;
+  /** Undefined if the caller holds no claim: a later check refuses the signal. */
+  readonly subject: EvidenceSubject | undefined;
+}
+
+/**
+ * The rest of check 8: the bundle exists inside the workspace after every link is followed, is valid, and is about the caller's own task,
+ * this phase and a commit of this claim.
+ */
+export async function checkEvidence(ref: string, where: EvidenceContext): Promise<ApiError | undefined> {
+  const { subject } = where;
+  const bytes = await readInside(where.workspace, ref, MAX_BYTES);
+  if (bytes === undefined) {
+    const hint = 'Write the bundle into the workspace before you send the exit signal.';
+    return { code: 'evidence-not-found', message: `evidence_bundle_ref not found: '${ref}'`, hint };
+  }
+  const parsed = parseEvidenceBundle(bytes);
+  if (!parsed.ok) {
+    const [{ message, hint }] = parsed.problems;
+    return evidenceError(message, hint);
+  }
+  return subject === undefined ? undefined : findMismatch(parsed.value, where, subject);
+}
+
+async function findMismatch(
+  bundle: EvidenceBundle,
+  where: EvidenceContext,
+  subject: EvidenceSubject,
+): Promise<ApiError | undefined> {
+  const { task_id, phase, head_sha } = bundle;
+  const { taskId, missionId } = subject;
+  if (![taskId, missionId].includes(task_id))
+    return evidenceError(`it is about ${task_id}, not ${taskId}`, `Correct task_id: ${taskId}`);
+  if (phase !== where.phase)
+    return evidenceError(`it is about ${phase}, not ${where.phase}`, `Correct phase: ${where.phase}`);
+  if (await isOwnCommit(where, head_sha, subject)) return undefined;
+  const [why, hint] = explainMismatch(subject);
+  return evidenceError(`head_sha ${head_sha} is ${why}`, hint);
+}
+
+function explainMismatch({ base, recorded }: EvidenceSubject): readonly [why: string, hint: string] {
+  if (base !== null) return ['not on the branch since this session began', 'Name the commit: git rev-parse HEAD'];
+  const newest = recorded.at(-1);
+  if (newest === undefined) return ['not HEAD', 'Name the commit: git rev-parse HEAD'];
+  return [
+    `not ${newest}, the commit of the newest record of this claim`,
+    'Record the commit that the evidence is about: baton thought record FILE',
+  ];
+}
+
+/**
+ * Commits are compared in Baton's own repository, where their names stand for what they are. Of a claim taken by hand, the newest record says
+ * which commit is handed on, and without a record HEAD does. A session that Baton started has a branch: every commit that it added counts.
+ */
+async function isOwnCommit(
+  { workspace, own: copy }: Pick<EvidenceContext, 'workspace' | 'own'>,
+  name: string,
+  { base, recorded }: EvidenceSubject,
+): Promise<boolean> {
+  const head = await findSha(workspace, 'HEAD');
+  if (head === null) return false;
+  const own = await copy.with(head, ...recorded);
+  if (!own.ok) return false;
+  const sha = await findSha(own.value, name);
+  if (sha === null) return false;
+  if (base === null) return sha === (recorded.at(-1) ?? head);
+  if (sha === head) return true;
+  // The base is the work of an earlier session.
+  if (sha === base) return false;
+  const [isAfterBase, isBeforeHead] = [await isAncestor(own.value, base, sha), await isAncestor(own.value, sha, head)];
+  return isAfterBase.ok && isAfterBase.value && isBeforeHead.ok && isBeforeHead.value;
+}
+
+function evidenceError(message: string, hint: string): ApiError {
+  return { code: 'invalid-evidence', message: `invalid evidence bundle: ${message}`, hint };
+}
+
+/** One byte more than is read as a message: what is larger is refused as such. */
+const MAX_BYTES = PROTOCOL_LIMITS.messageBytes + 1;

@@ -1,16 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiError } from '../../api/answer.ts';
 import * as operations from '../../api/operations/writeback.ts';
+import type { JsonObject } from '../../ledger/format/canonical-json.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
+import { redactJson } from '../../ledger/redact.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { createHandoffDialect, type HandoffDialect, type HandoffMessage } from '../../protocol/handoff/index.ts';
-import type { Caller } from '../../state/caller.ts';
-import type { State } from '../../state/state.ts';
-import type { Task } from '../../state/tasks/task.ts';
-import { actorOf } from '../../state/caller.ts';
+import { actorOf, type Caller } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
-import { checkFilledIn } from '../../state/tasks/filled-in.ts';
 import { refusal } from '../../state/outcome.ts';
-import type { Services } from './call.ts';
-import { answerFor, inputErrorAnswer, handlerFor } from './handler.ts';
-import { redactHandoff } from './redact-handoff.ts';
+import { toRecordedEvent } from '../../state/recorded-event.ts';
+import type { State } from '../../state/state.ts';
+import { checkFilledIn } from '../../state/tasks/record-session.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import type { HandoffRef } from '../../state/workflow/workflow-event.ts';
+import { answerFor, handlerFor, inputErrorAnswer, type Services } from './call.ts';
 
 /** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
 export const handoffHandler = handlerFor(operations.handoffSend, async (call) => {
@@ -80,4 +84,59 @@ function findTask(state: State, caller: Caller, message: HandoffMessage, named: 
   if (named !== undefined) return state.tasks.get(named);
   const n = Number(message.issue_number);
   return [...state.tasks.values()].find((task) => task.n === n);
+}
+
+/**
+ * The XML of a handoff as it may be recorded. The ledger redacts the text of the XML, in which a token can be spelled with character
+ * references or be split by a comment; every reader of the handoff would put it together again. So the values are redacted here. Undefined
+ * if the handoff is not valid without the credential.
+ */
+export function redactHandoff(
+  xml: string,
+  message: HandoffMessage,
+  { parse, render }: Pick<HandoffDialect, 'parse' | 'render'>,
+  secrets: readonly string[],
+): string | undefined {
+  const value = JSON.parse(JSON.stringify(message)) as JsonObject; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const clean = redactJson(value, secrets);
+  if (isDeepStrictEqual(clean, value)) return xml;
+  const parsed = parse(clean);
+  return parsed.ok ? render(parsed.value) : undefined;
+}
+
+export interface FoundHandoff extends HandoffRef {
+  /** The entry that says what became of it. */
+  readonly seq: number;
+  readonly at: string;
+  readonly status: 'held' | 'delivered' | 'dropped';
+  readonly reason: string | null;
+}
+
+/** The handoffs that fit, oldest first, each as the newest entry has it: the ledger keeps them all, the state only the last. */
+export async function findHandoffs(
+  { store, head }: Ledger,
+  fits: (handoff: HandoffRef) => boolean,
+): Promise<readonly FoundHandoff[]> {
+  const found = new Map<string, FoundHandoff>();
+  if (head.size === 0) return [];
+  for await (const batch of store.entries({ from: 1, to: head.size })) {
+    for (const { bytes } of batch) {
+      const handoff = readHandoff(bytes);
+      if (handoff !== undefined && fits(handoff)) found.set(handoff.handoff_id, handoff);
+    }
+  }
+  return [...found.values()];
+}
+
+const STATUS = { HandoffHeld: 'held', HandoffDelivered: 'delivered', HandoffDropped: 'dropped' } as const;
+
+function readHandoff(bytes: Uint8Array): FoundHandoff | undefined {
+  const parsed = parseEntry(bytes);
+  const recorded = parsed.ok ? toRecordedEvent(parsed.value) : undefined;
+  if (recorded === undefined) return undefined;
+  const { type, data, seq, at } = recorded;
+  if (type !== 'HandoffHeld' && type !== 'HandoffDelivered' && type !== 'HandoffDropped') return undefined;
+  const reason = 'reason' in data ? data.reason : null;
+  const { handoff_id, task_id, from, to, phase, next_role, xml } = data;
+  return { handoff_id, task_id, from, to, phase, next_role, xml, seq, at, status: STATUS[type], reason };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { holdsCredential } from './holds-credential.ts';
+import { holdsCredential } from './start-run.ts';
 
 it('a plan that the ledger would change is told from one that it keeps as it is', () => {
   const token = `ghp_${'a1B2'.repeat(9)}`;

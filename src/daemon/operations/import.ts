@@ -1,16 +1,16 @@
-import { taskImport } from '../../api/operations/exchange-operations.ts';
+import { taskImport } from '../../api/operations/tasks.ts';
 import type { SHOWN_STATUSES } from '../../protocol/shape/shared-fields.ts';
 import { actorOf, type Caller } from '../../state/caller.ts';
-import { decideCreateTask } from '../../state/tasks/create-task.ts';
-import { phaseMovedEvent } from '../../state/tasks/end-claim.ts';
 import type { Event } from '../../state/event.ts';
-import { createTask, evolveTask } from '../../state/tasks/evolve-task.ts';
-import { decideOperateTask } from '../../state/tasks/operate-task.ts';
 import { decided, type Outcome } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
+import { phaseMovedEvent } from '../../state/tasks/claim-task.ts';
+import { decideCreateTask } from '../../state/tasks/create-task.ts';
+import { createTask, evolveTask } from '../../state/tasks/evolve-task.ts';
+import { decideOperateTask } from '../../state/tasks/operate-task.ts';
 import { decideUpdateTask } from '../../state/tasks/update-task.ts';
-import { answerFor, handlerFor } from './handler.ts';
+import { answerFor, handlerFor } from './call.ts';
 import { isFileInRepository } from './tasks.ts';
 
 /** Many tasks in one commit, or none. */

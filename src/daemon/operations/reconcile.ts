@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../../api/answer.ts';
 import { reconcile as reconcileOperation } from '../../api/operations/writeback.ts';
+import { hasEnded } from '../../api/processes.ts';
 import { measureFacts } from '../../git/reconcile/measure-facts.ts';
 import { findReconcileFindings, type ReconcileFinding, type RecordedTask } from '../../git/reconcile/reconcile.ts';
 import { listWorktrees } from '../../git/worktree/worktree.ts';
 import { redactText } from '../../ledger/redact.ts';
 import { decide } from '../../state/decide.ts';
 import type { Outcome } from '../../state/outcome.ts';
-import type { RaiseResult, RaisedFinding } from '../../state/runs/raise-findings.ts';
+import type { RaisedFinding, RaiseResult } from '../../state/runs/resolve-decision.ts';
 import type { State } from '../../state/state.ts';
-import { taskStatus, writebackRecords, type Task } from '../../state/tasks/task.ts';
-import { answerFor, handlerFor } from './handler.ts';
+import { type Task, taskStatus, writebackRecords } from '../../state/tasks/task.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { Project } from '../project/project.ts';
-import { hasEnded } from '../../api/process-identity.ts';
+import { answerFor, handlerFor } from './call.ts';
 
 /** On command: what was found, and with `apply` what was done about it. */
 export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>

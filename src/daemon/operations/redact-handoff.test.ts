@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HANDOFF_DIALECT, parseHandoff } from '../../protocol/handoff/index.ts';
-import { redactHandoff } from './redact-handoff.ts';
+import { redactHandoff } from './handoffs.ts';
 
 const SECRET = `${'aB3'.repeat(14)}x`;
 const TOKEN = `s.eyJwIjoicmVwbyIsInMiOiJ4In0.${SECRET}`;

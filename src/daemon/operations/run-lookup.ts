@@ -1,4 +1,10 @@
-import { refusal, type Refusal } from '../../state/outcome.ts';
+import type { Answer } from '../../api/answer.ts';
+import { actorOf } from '../../state/caller.ts';
+import { type Command, decide } from '../../state/decide.ts';
+import { type Outcome, refusal, type Refusal } from '../../state/outcome.ts';
+import type { State } from '../../state/state.ts';
+import { type CommandResult, LATER } from '../loop/request.ts';
+import { answerFor, type Call } from './call.ts';
 
 export type FoundRun<T> = { readonly ok: true; readonly run: T } | { readonly ok: false; readonly refusal: Refusal };
 
@@ -21,4 +27,51 @@ export function findRunByPrefix<T>(
     `${id} is the beginning of ${fitting.length} ids: ${names.join(', ')}`,
     'Give more of it.',
   );
+}
+
+/** Sends a command about a run that people name by the beginning of its id: it is found in the moment in which it is decided. */
+export async function submitRunCommand<T, A>(
+  { project, caller, key }: Call,
+  find: (state: State) => FoundRun<T>,
+  command: (run: T) => Command,
+): Promise<CommandResult<A>> {
+  return project.commandLoop.submit<A>({
+    actor: actorOf(caller),
+    ...(key === undefined ? {} : { key }),
+    decide: ({ state, rules }) => {
+      const found = find(state);
+      // The kernel answers each kind of command with its own kind of answer; the caller names it.
+      return found.ok ? (decide(state, command(found.run), caller, rules) as Outcome<A>) : found; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    },
+  });
+}
+
+export type WatchedRun<V> =
+  | { readonly ok: true; readonly view: V; readonly isSettled: boolean }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/**
+ * Looks at a run; with `wait_ms`, when it is over or needs a person. Whoever waits is woken by the entry that they wait for, and is
+ * shown how it stands where their time runs out before.
+ */
+export async function waitForRun<V>(
+  { project, signal }: Pick<Call, 'project' | 'signal'>,
+  waitMs: number,
+  look: (state: State) => WatchedRun<V>,
+): Promise<Answer<V>> {
+  const settled = await project.commandLoop.submit<V | undefined>({
+    actor: 'system:reader',
+    waitLimit: {
+      ms: waitMs,
+      otherwise: { ok: true, events: [], answer: undefined },
+      ...(signal === undefined ? {} : { signal }),
+    },
+    decide: ({ state }) => {
+      const seen = look(state);
+      if (!seen.ok) return seen;
+      return seen.isSettled || waitMs === 0 ? { ok: true, events: [], answer: seen.view } : LATER;
+    },
+  });
+  if (!settled.ok || settled.answer !== undefined) return answerFor(settled, (view) => view as V); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return waitForRun({ project }, 0, look);
 }

@@ -1,9 +1,9 @@
-import * as operations from '../../api/operations/runbook-operations.ts';
+import * as operations from '../../api/operations/runs.ts';
 import { hasLoosening } from '../../runbook/gates/compare-rules.ts';
-import { findAdoption } from '../../state/adoption.ts';
 import { actorOf } from '../../state/caller.ts';
-import { adoptedView } from '../rules/describe-rules.ts';
-import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
+import { findAdoption } from '../../state/rules.ts';
+import { adoptedView } from '../rules/rulebook.ts';
+import { answerFor, handlerFor, type OperationHandler } from './call.ts';
 
 export const RUNBOOK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
   runbook_rules: handlerFor(operations.runbookRules, async ({ project }) => {

@@ -1,18 +1,18 @@
 import { isInteractive } from '../../agents/prepare-agent.ts';
 import * as operations from '../../api/operations/runs.ts';
+import * as operationsDecisionHandlers from '../../api/operations/workflow.ts';
 import type { Command } from '../../state/decide.ts';
-import { agentStatus, type AgentRun } from '../../state/runs/agent-run.ts';
-import type { KilledAgent } from '../../state/runs/steer-agent.ts';
 import { refusal } from '../../state/outcome.ts';
+import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
+import type { Decision } from '../../state/runs/decision.ts';
+import type { PipelineRun } from '../../state/runs/pipeline-run.ts';
+import type { KilledAgent } from '../../state/runs/steer-agent.ts';
+import { overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
 import type { State } from '../../state/state.ts';
-import { agentFiles } from '../../supervisor/contract.ts';
-import { requireLaunch } from '../../supervisor/read-launch.ts';
-import type { Call } from './call.ts';
-import { findRunByPrefix, type FoundRun } from './run-lookup.ts';
-import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
-import { submitRunCommand } from './order-for.ts';
-import { agentView } from './run-views.ts';
-import { waitForRun } from './watch-run.ts';
+import { agentFiles, requireLaunch } from '../../supervisor/contract.ts';
+import { answerFor, type Call, handlerFor, type OperationHandler } from './call.ts';
+import { findRunByPrefix, type FoundRun, submitRunCommand, waitForRun } from './run-lookup.ts';
+import { agentView, decisionView, pipelineView } from './run-views.ts';
 
 export const AGENT_RUN_HANDLERS: Readonly<Record<string, OperationHandler>> = {
   agent_list: handlerFor(operations.agentList, async ({ input, project }) => {
@@ -91,3 +91,81 @@ function readDroppedVariables({ id, start }: AgentRun, stateDir: string): readon
     return null;
   }
 }
+
+export const PIPELINE_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  pipeline_list: handlerFor(operations.pipelineList, async ({ input, project }) => {
+    const settled = await project.commandLoop.read(({ state }) =>
+      [...state.pipelines.values()]
+        .filter(({ outcome }) => input.all === true || outcome === null)
+        .map((run) => pipelineView(state, run, project.stateDir)),
+    );
+    return answerFor(settled, (pipelines) => ({ pipelines }));
+  }),
+
+  pipeline_show: handlerFor(operations.pipelineShow, async (call) =>
+    waitForRun(call, call.input.wait_ms ?? 0, (state) => {
+      const found = findRunByPrefix(state.pipelines, call.input.id, 'pipeline');
+      if (!found.ok) return found;
+      return {
+        ok: true,
+        view: pipelineView(state, found.run, call.project.stateDir),
+        isSettled: overallPipelineStatus(state, found.run) !== 'running',
+      };
+    }),
+  ),
+
+  pipeline_cancel: handlerFor(operations.pipelineCancel, async (call) => {
+    const { reason } = call.input;
+    return submitPipelineCommand(call, ({ id }) => {
+      const command = { id, ...(reason === undefined ? {} : { reason }) };
+      return { kind: 'cancel-pipeline', command };
+    });
+  }),
+
+  pipeline_retry: handlerFor(operations.pipelineRetry, async (call) => {
+    const newId = call.services.newId();
+    return submitPipelineCommand(call, ({ id }) => ({ kind: 'retry-pipeline', command: { id, newId } }));
+  }),
+
+  pipeline_resume: handlerFor(operations.pipelineResume, async (call) => {
+    const { message } = call.input;
+    return submitPipelineCommand(call, ({ id }) => {
+      const command = { id, ...(message === undefined ? {} : { message }) };
+      return { kind: 'resume-pipeline', command };
+    });
+  }),
+};
+
+async function submitPipelineCommand(call: Call<{ readonly id: string }>, command: (run: PipelineRun) => Command) {
+  const find = (state: State) => findRunByPrefix(state.pipelines, call.input.id, 'pipeline');
+  return answerFor(await submitRunCommand<PipelineRun, { id: string }>(call, find, command), ({ id }) => ({ id }));
+}
+
+export const DECISION_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+  decision_list: handlerFor(operationsDecisionHandlers.decisionList, async ({ input, project }) => {
+    const settled = await project.commandLoop.read(({ state }) =>
+      [...state.decisions.values()].filter(({ result }) => input.all === true || result === null).map(decisionView),
+    );
+    return answerFor(settled, (decisions) => ({ decisions }));
+  }),
+
+  decision_show: handlerFor(operationsDecisionHandlers.decisionShow, async (call) =>
+    waitForRun(call, 0, (state) => {
+      const found = findRunByPrefix(state.decisions, call.input.id, 'decision');
+      return found.ok ? { ok: true, view: decisionView(found.run), isSettled: true } : found;
+    }),
+  ),
+
+  decision_resolve: handlerFor(operationsDecisionHandlers.decisionResolve, async (call) => {
+    const { option, message } = call.input;
+    const settled = await submitRunCommand<Decision, { id: string; option: number; action: string }>(
+      call,
+      (state) => findRunByPrefix(state.decisions, call.input.id, 'decision'),
+      ({ id }) => ({
+        kind: 'resolve-decision',
+        command: { id, option, ...(message === undefined ? {} : { message }) },
+      }),
+    );
+    return answerFor(settled, (resolved) => resolved);
+  }),
+};

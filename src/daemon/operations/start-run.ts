@@ -1,25 +1,25 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
 import * as operations from '../../api/operations/runs.ts';
+import { findMainBranch } from '../../git/repository.ts';
 import { findGithub } from '../../github/find-github.ts';
-import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
+import { canonicalJson, type JsonObject } from '../../ledger/format/canonical-json.ts';
+import { mayHoldCredential, redactJson } from '../../ledger/redact.ts';
 import type { Plan } from '../../protocol/run-plan.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
+import { isIssue, ISSUE_WORKFLOW, withLibrary } from '../../runbook/library.ts';
+import { planAgentRun, type PlannedRun, planRun } from '../../runbook/plan.ts';
+import type { Runbook } from '../../runbook/runbook.ts';
 import { actorOf } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
-import { pipelineOfShell } from '../../state/runs/start-run.ts';
-import { findTaskForWorkflow } from '../../state/workflow/take-task.ts';
-import { isIssue, ISSUE_WORKFLOW } from '../../runbook/issue.ts';
-import { planAgentRun, planRun, type PlannedRun } from '../../runbook/plan.ts';
-import type { Runbook } from '../../runbook/runbook.ts';
-import type { Call } from './call.ts';
-import { adoptedView } from '../rules/describe-rules.ts';
-import { findStartObstacle } from './find-hindrance.ts';
-import { withWorkers } from '../rules/workers.ts';
-import { answerFor, inputErrorOf, handlerFor, type OperationHandler } from './handler.ts';
-import { holdsCredential } from './holds-credential.ts';
-import { previewRun } from './preview-run.ts';
-import { isDeclined, requireChecksAnswer } from './require-checks-answer.ts';
-import { configureLibrary, describeIssue, planIssue } from './plan-run.ts';
+import { pipelineOfShell } from '../../state/runs/steer-pipeline.ts';
+import { isAuthorRole } from '../../state/workflow/authors.ts';
+import { findTaskForWorkflow } from '../../state/workflow/start-workflow.ts';
+import type { Project } from '../project/project.ts';
+import { adoptedView } from '../rules/rulebook.ts';
 import { runbookError } from '../rules/runbook-watch.ts';
+import { withWorkers } from '../rules/workers.ts';
+import { answerFor, type Call, handlerFor, inputErrorOf, type OperationHandler } from './call.ts';
+import { configureLibrary, describeIssue, isDeclined, planIssue, previewRun, requireChecksAnswer } from './plan-run.ts';
 import { submitCommand } from './tasks.ts';
 
 export const RUN_HANDLERS: Readonly<Record<string, OperationHandler>> = {
@@ -172,3 +172,50 @@ function startCommandOf(id: string, name: string, what: Plan, vars: PlannedRun['
 }
 
 type StartCommand = Extract<Command, { kind: 'start-agent' | 'start-pipeline' }>;
+
+/** Why a workflow could not come to its end as things are: better said before the first agent has worked than after the last. */
+export async function findStartObstacle(
+  runbook: Runbook,
+  { path, own }: Pick<Project, 'path' | 'own'>,
+): Promise<ApiError | undefined> {
+  const main = await findMainBranch(path, runbook.merge?.into);
+  if (!main.ok) {
+    const { code, message, hint } = main.problem;
+    return { code, message: `there is nothing to merge into: ${message}`, hint };
+  }
+  const uncopied = await own.findRefusal(main.value.sha, COPY_MS);
+  if (uncopied !== undefined) {
+    const { code, message, hint } = uncopied;
+    return { code, message: `nothing could be checked or merged: ${message}`, hint };
+  }
+  const reviewers = holdersOf(runbook, (role) => role === 'reviewer');
+  const authors = holdersOf(runbook, isAuthorRole);
+  if (runbook.sameAgentMayReview || reviewers.some((name) => !authors.includes(name))) return undefined;
+  return {
+    code: 'separation-of-duties',
+    message: `nobody could review: ${reviewers.join(', ')} would also work on what is to be reviewed`,
+    hint: 'Have another agent review (workers.reviewers), or say that the same may: roles.reviewer.same_agent = true',
+  };
+}
+
+/** Well below the time that a client waits for an answer. */
+const COPY_MS = 20_000;
+
+/** Under which names a role is claimed: duties are kept apart by them. */
+function holdersOf(runbook: Runbook, isRole: (role: string) => boolean): readonly string[] {
+  return [...withLibrary(runbook).workers.values()]
+    .filter(({ roles }) => roles === undefined || roles.some(isRole))
+    .map(({ name, run }) => (run.kind === 'agent' ? run.agent : name));
+}
+
+/**
+ * Whether the ledger would take something out of this. A plan without its secret would run all the same, and do something else than
+ * was meant: better not at all.
+ */
+export function holdsCredential(value: object, secrets: readonly string[]): boolean {
+  const text = canonicalJson(value);
+  if (!text.ok || !mayHoldCredential(text.value, secrets)) return false;
+  const parsed = { value: JSON.parse(text.value) } as JsonObject; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const redacted = canonicalJson(redactJson(parsed, secrets)['value']);
+  return redacted.ok && redacted.value !== text.value;
+}

@@ -1,12 +1,46 @@
+import { shellWord } from '../../agents/shell-quote.ts';
+import {
+  countAtWork,
+  judgeAllClear,
+  type LoopMeasure,
+  proveAgents,
+  proveLoop,
+  provePeople,
+  provePhases,
+  proveStore,
+  type UnservedTask,
+} from '../../api/all-clear.ts';
 import type { Answer } from '../../api/answer.ts';
+import { costsGet } from '../../api/operations/project.ts';
 import { statusGet } from '../../api/operations/runs.ts';
-import { DEFAULT_LIMITS } from '../../runbook/build/build-limits.ts';
-import type { Call } from './call.ts';
+import { PRICES_AS_OF } from '../../protocol/price.ts';
+import type { StoreHealth } from '../../protocol/resource-faults.ts';
+import { DEFAULT_LIMITS } from '../../runbook/build/build-runbook.ts';
+import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
+import type { AgentStatus } from '../../state/runs/agent-run.ts';
+import type { BudgetUse } from '../../state/runs/budget.ts';
+import { findModelsPricedByDefault, listCosts } from '../../state/runs/costs.ts';
+import { addSpending, NO_SPENDING } from '../../state/runs/spent.ts';
+import type { State } from '../../state/state.ts';
+import { taskStatus } from '../../state/tasks/task.ts';
+import { findUnservedTasks } from '../../state/tasks/worker-fit.ts';
 import { readRestarts } from '../../watchdog/restart-record.ts';
-import { answerFor, handlerFor } from './handler.ts';
 import { SERVER_LIMITS } from '../limits.ts';
-import { crashAttention, outboxAttention, rulesAttention, runbookAttention } from './attention.ts';
-import { statusView } from './status-view.ts';
+import type { Project } from '../project/project.ts';
+import { measureSilence, type SilenceClocks } from '../project/silence.ts';
+import {
+  type Attention,
+  blockedAttention,
+  cancelledAttention,
+  crashAttention,
+  mainAttention,
+  outboxAttention,
+  rulesAttention,
+  runbookAttention,
+  stuckAttention,
+} from './attention.ts';
+import { answerFor, type Call, handlerFor } from './call.ts';
+import { agentView, decisionView, pipelineView } from './run-views.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that is too busy to look at is reported as such, in time. */
 export const statusHandler = handlerFor(statusGet, async (call) => {
@@ -56,3 +90,116 @@ const STATUS_BUSY: Answer = {
     hint: 'Look for a program that holds the ledger or git, and at daemon.log in the state folder. Then: baton status',
   },
 };
+
+/** What is measured outside of the state. */
+export interface StatusMeasures {
+  readonly project: Pick<Project, 'stateDir' | 'own' | 'rules'>;
+  readonly store: StoreHealth;
+  /** About the runbook. */
+  readonly attention: readonly Attention[];
+  readonly loop: LoopMeasure;
+  readonly clocks: SilenceClocks;
+}
+
+/** The status of a project: the lists, and the verdict that every surface shows as it stands. */
+export function statusView(state: State, { project, store, attention, loop, clocks }: StatusMeasures) {
+  const { stateDir, rules } = project;
+  const decisions = [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView);
+  const pipelines = [...state.pipelines.values()]
+    .filter(({ outcome }) => outcome === null)
+    .map((run) => pipelineView(state, run, stateDir));
+  const runs = [...state.agents.values()].filter(({ over }) => over === null);
+  const agents = runs.map((run) => agentView(run, stateDir));
+  const running = countAtWork([
+    ...pipelines.map(({ status, parent }) => ({ status, within: parent?.pipeline_id ?? null })),
+    ...agents.map(({ status, pipeline_id: within }) => ({ status, within })),
+  ]);
+  const stuck = stuckAttention(pipelines, agents, new Set(decisions.map(({ id }) => id)));
+  const { reasons, ...verdict } = judgeAllClear(
+    {
+      store: proveStore(store),
+      loop: proveLoop(loop),
+      people: provePeople(decisions, [
+        ...attention,
+        ...mainAttention(state),
+        ...stuck,
+        ...blockedAttention(state),
+        ...cancelledAttention(state),
+      ]),
+      agents: proveAgents(
+        agents
+          .filter(({ status }) => COUNTS_AS_RUNNING.has(status))
+          .map(({ id, name, task_id: taskId }) => ({ id, name, taskId })),
+        (id) => measureSilence(state, id, clocks),
+      ),
+      phases: provePhases(unservedView(state, rules)),
+    },
+    running,
+  );
+  return {
+    seq: state.seq,
+    importing: project.own.progress,
+    ...verdict,
+    running,
+    needs_you: decisions,
+    attention: reasons.filter(({ kind }) => kind !== 'decision'),
+    pipelines,
+    agents,
+    workers: [...state.workers.values()].map(({ name, concurrency }) => ({
+      name,
+      concurrency,
+      busy: countBusy(state, name),
+    })),
+    tasks: countTasks(state),
+    store,
+  };
+}
+
+/** Those whose process runs or should run. One that is escalated waits for its decision, with or without a process. */
+const COUNTS_AS_RUNNING: ReadonlySet<AgentStatus> = new Set(['running', 'starting', 'attached', 'leaving']);
+
+function countBusy({ agents, pipelines }: State, worker: string): number {
+  return [...agents.values(), ...pipelines.values()].filter((run) => run.worker === worker && run.outcome === null)
+    .length;
+}
+
+function countTasks({ tasks }: State) {
+  const counts = { todo: 0, in_progress: 0, blocked: 0, done: 0, cancelled: 0 };
+  for (const task of tasks.values()) counts[taskStatus(task)] += 1;
+  return counts;
+}
+
+/** The tasks that wait in a phase that no worker serves, each with the command that takes it up. */
+export function unservedView(state: State, rules: Rules): readonly UnservedTask[] {
+  const inForce = rulesInForce(state, rules);
+  return findUnservedTasks(state, rules).map((task) => {
+    const { id, title, phase, nextRole: role } = task;
+    const as = role === null ? '' : ` --role ${shellWord(role)}`;
+    const isMerge = phase === 'READY_FOR_MERGE' && rulesFor(task, inForce).mergeGate;
+    const next = isMerge ? `baton merge ${shellWord(id)}` : `baton task claim ${shellWord(id)} --as NAME${as}`;
+    return { id, title, phase, role, next };
+  });
+}
+
+/** The table of `baton costs`, as of this moment. */
+export const costsHandler = handlerFor(costsGet, async ({ project, input, services }) => {
+  const { by = 'agent' } = input;
+  const at = services.now().toISOString();
+  const settled = await project.commandLoop.read(({ state, rules }) => ({
+    rows: listCosts(state, by, rules, at),
+    listed: findModelsPricedByDefault(state, rules),
+  }));
+  return answerFor(settled, ({ rows, listed }) => ({
+    by,
+    at,
+    rows: rows.map(({ name, spent, budget }) => ({ name, ...spent, budget: budget && budgetView(budget) })),
+    // The models that Baton's own list prices, if the client names no price.
+    list_prices: { as_of: PRICES_AS_OF, models: listed },
+    total: rows.reduce((sum, { spent }) => addSpending(sum, spent), NO_SPENDING),
+  }));
+});
+
+/** Tokens, thousandths of a cent, or milliseconds. */
+function budgetView({ measure, used, limit }: BudgetUse) {
+  return { measure, used, limit, percent: Math.floor((used / limit) * 100) };
+}

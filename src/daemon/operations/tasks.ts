@@ -1,18 +1,16 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as operations from '../../api/operations/tasks.ts';
+import { readProcessIdentity } from '../../api/processes.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
-import { actorOf, type Caller } from '../../state/caller.ts';
+import { actorOf, type Caller, principalOf } from '../../state/caller.ts';
+import { type Command, decide } from '../../state/decide.ts';
+import { type Outcome, refusal } from '../../state/outcome.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
-import { decide, type Command } from '../../state/decide.ts';
-import { findFittingTasks, mayClaim } from '../../state/tasks/first-fitting.ts';
-import { refusal, type Outcome } from '../../state/outcome.ts';
-import { principalOf } from '../../state/principal.ts';
-import { taskStatus, type Task } from '../../state/tasks/task.ts';
-import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
-import { LATER, type DecideContext } from '../loop/request.ts';
-import type { Call } from './call.ts';
-import { readProcessIdentity } from '../../api/process-identity.ts';
+import { type Task, taskStatus } from '../../state/tasks/task.ts';
+import { findFittingTasks, mayClaim } from '../../state/tasks/worker-fit.ts';
+import { type DecideContext, LATER } from '../loop/request.ts';
+import { answerFor, type Call, handlerFor, type OperationHandler } from './call.ts';
 import { expiresAt, taskView, waitsView } from './task-view.ts';
 
 export const TASK_HANDLERS: Readonly<Record<string, OperationHandler>> = {

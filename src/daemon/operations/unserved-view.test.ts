@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { WorkflowPlay } from '../../engine/workflow.cases.ts';
-import { unservedView } from './unserved-view.ts';
+import { unservedView } from './status.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 

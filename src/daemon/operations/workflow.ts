@@ -1,13 +1,13 @@
 import * as operations from '../../api/operations/workflow.ts';
-import { checkClaim, type Caller } from '../../state/caller.ts';
-import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { type Caller, checkClaim } from '../../state/caller.ts';
 import { refusal } from '../../state/outcome.ts';
-import type { Call } from './call.ts';
+import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
+import { taskUrls } from '../../state/workflow/gate-handoffs.ts';
+import { answerFor, type Call, handlerFor, type OperationHandler, type Services } from './call.ts';
 import { closeWorkflow } from './close-workflow.ts';
-import { answerFor, handlerFor, type OperationHandler } from './handler.ts';
-import { findHandoffs, type FoundHandoff } from './find-handoffs.ts';
+import { findHandoffs, type FoundHandoff } from './handoffs.ts';
 import { submitCommand } from './tasks.ts';
-import { workflowView } from './workflow-view.ts';
 
 export const WORKFLOW_HANDLERS: Readonly<Record<string, OperationHandler>> = {
   merge_request: handlerFor(operations.mergeRequest, async (call) => {
@@ -91,3 +91,57 @@ function ownTask({ input, caller }: Call<{ readonly task_id?: string }>): string
 function taskOf(caller: Caller): string {
   return caller.kind === 'session' ? caller.taskId : '';
 }
+
+/** A task in its workflow, as surfaces and the built-in roles see it. */
+export function workflowView(task: Task, { rulebook, exitProtocol }: Services) {
+  const { flow, id, n, title, phase, nextRole, claim, blocked } = task;
+  const { place, checks, approval, held, merge, pull } = flow;
+  return {
+    task_id: id,
+    n,
+    title,
+    phase,
+    role: claim?.role ?? nextRole,
+    blocked_because: blocked?.reason ?? null,
+    mode: flow.mode,
+    started_at: flow.startedAt,
+    addresses: taskUrls(task),
+    workspace: place?.workspace ?? null,
+    branch: place?.branch ?? null,
+    base: place?.base ?? null,
+    port: place?.port ?? null,
+    head: flow.head,
+    rounds: flow.rounds,
+    reviews: flow.reviews,
+    commits: flow.commits,
+    approval,
+    waits_for_person: held === null ? null : { decision_id: held.decisionId, stage: held.stage },
+    checks:
+      checks === null
+        ? null
+        : {
+            head: checks.head,
+            outcome: checks.outcome,
+            checks: checks.plans.map(({ name }) => ({ name, outcome: checks.outcomes[name] ?? 'pending' })),
+          },
+    pull_request:
+      pull === null
+        ? null
+        : {
+            repository: pull.repository,
+            number: pull.number,
+            url: pull.url,
+            head: pull.published,
+            is_wanted: pull.isWanted,
+            is_closed: pull.isClosed,
+          },
+    protected_paths: flow.protected?.paths ?? [],
+    is_merging: merge !== null,
+    merge_sha: flow.mergeSha,
+    handoff: flow.handoff === null ? null : { from: flow.handoff.from, to: flow.handoff.to, xml: flow.handoff.xml },
+    exit_protocol: usesExitProtocol(task, exitProtocol),
+    commands: rulebook.runbookFor(task).workflowCommands,
+  };
+}
+
+export type WorkflowView = ReturnType<typeof workflowView>;

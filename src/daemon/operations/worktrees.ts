@@ -1,10 +1,25 @@
-import * as operations from '../../api/operations/worktree-operations.ts';
+import { join, sep } from 'node:path';
+import type { Answer } from '../../api/answer.ts';
+import { taskWorktree } from '../../api/operations/agents.ts';
+import * as operations from '../../api/operations/project.ts';
+import { findMainOf } from '../../effects/sessions/workplace.ts';
+import { type Fence, readFence } from '../../git/fence/fence.ts';
+import { findFence, installFence } from '../../git/fence/install.ts';
+import { findRepository } from '../../git/repository.ts';
+import type { GitFailure, GitResult } from '../../git/run-git.ts';
+import { describeContent, readWorktreeContent, type WorktreeContentOptions } from '../../git/worktree/content.ts';
+import { branchName, createTakeoverWorktree, createWorktree } from '../../git/worktree/create.ts';
+import { WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
+import { recordOrigin } from '../../git/worktree/origin.ts';
 import { removeWorktree } from '../../git/worktree/remove.ts';
-import { listWorktrees } from '../../git/worktree/worktree.ts';
+import { findWorktree, listWorktrees, readWorktreeNote, type Worktree } from '../../git/worktree/worktree.ts';
+import { actorOf, checkClaim } from '../../state/caller.ts';
+import { refusal } from '../../state/outcome.ts';
 import type { State } from '../../state/state.ts';
-import type { Call } from './call.ts';
-import { handlerFor, type OperationHandler } from './handler.ts';
-import { viewWorktree, viewWorktrees, type WorktreeContext } from './worktree-views.ts';
+import { isCancelled } from '../../state/tasks/task.ts';
+import { decideNameBranch } from '../../state/workflow/session-place.ts';
+import { sessionSettingsOf } from '../project/effect-context.ts';
+import { answerFor, type Call, handlerFor, type OperationHandler } from './call.ts';
 
 export const WORKTREE_HANDLERS: Readonly<Record<string, OperationHandler>> = {
   worktree_list: handlerFor(operations.worktreeList, async (call) => {
@@ -57,4 +72,182 @@ function worktreeContextOf({ project, services }: Call): WorktreeContext {
       return settled.answer;
     },
   };
+}
+
+/** A worktree below `.worktrees`, as every surface shows it. */
+export interface WorktreeView {
+  readonly path: string;
+  readonly branch: string | null;
+  readonly task_id: string | null;
+  readonly port: number | null;
+  /** Why it stays, whatever it holds: somebody works there, or will. Null where nobody needs it. */
+  readonly needed: string | null;
+  /** What would be lost with it; empty where nothing would. */
+  readonly holds: readonly string[];
+}
+
+export interface WorktreeContext extends WorktreeContentOptions {
+  readonly path: string;
+  readonly read: <A>(look: (state: State) => A) => Promise<A>;
+}
+
+/** Looks at all of them. The main worktree, and those that are elsewhere, are none of Baton's business. */
+export async function viewWorktrees(looking: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
+  const all = await listWorktrees(looking.path);
+  if (!all.ok) return all;
+  const below = join(all.value[0]?.path ?? looking.path, WORKTREES_FOLDER) + sep;
+  const own = all.value.filter(({ path, isMain }) => !isMain && path.startsWith(below));
+  const views: WorktreeView[] = [];
+  for (const worktree of own) views.push(await viewWorktree(worktree, looking));
+  return { ok: true, value: views };
+}
+
+export async function viewWorktree(worktree: Worktree, looking: WorktreeContext): Promise<WorktreeView> {
+  const { path, branch, isMissing } = worktree;
+  const found = isMissing ? undefined : await findRepository(path);
+  const gitDir = found?.ok === true ? found.value.gitDir : undefined;
+  const fence = gitDir === undefined ? null : readFence(gitDir);
+  const needed = await looking.read((state) => findNeedOf(state, path, branch, fence));
+  const content = isMissing ? undefined : await readWorktreeContent(path, looking);
+  const unknown = isMissing ? ['its folder is gone'] : [];
+  return {
+    path,
+    branch,
+    task_id: fence?.taskId ?? null,
+    port: gitDir === undefined ? null : readWorktreeNote(gitDir).port,
+    needed,
+    holds: content === undefined ? unknown : content.ok ? describeContent(content.value) : [content.problem.message],
+  };
+}
+
+/** Only what is known to be Baton's, and to be over, is nobody's any more. */
+function findNeedOf(state: State, path: string, branch: string | null, fence: Fence | null): string | null {
+  const runs = [...state.pipelines.values()].filter(({ workspace }) => workspace?.path === path);
+  const open = runs.find(({ outcome }) => outcome === null);
+  if (open !== undefined) return `pipeline ${open.name} runs there`;
+  const agents = [...state.agents.values()].filter(
+    ({ task, process }) =>
+      process !== 'gone' && state.sessions.get(task?.session_id ?? '')?.prepared?.workspace === path,
+  );
+  if (agents.length > 0) return `agent ${agents[0]?.plan.name ?? ''} works there`;
+  if (fence === null) return runs.length > 0 ? null : 'it is not known whose it is';
+  const task = state.tasks.get(fence.taskId);
+  // Taken over: the task has gone on elsewhere. Whoever has it still may have left the branch for a while.
+  if (task === undefined || (branch === null && task.epoch !== fence.epoch)) return null;
+  if (task.claim !== null) return `${task.id} is claimed by ${task.claim.holder}`;
+  return task.phase === 'COMPLETED' || isCancelled(task) ? null : `${task.id} is ${task.phase}`;
+}
+
+/**
+ * A worktree for the claimed task, on a branch of its own, in which git itself refuses whoever has lost the claim. Where an earlier
+ * claim left one behind, the branch is gone on with in another beside it: whoever had that claim may still be at work there, and two
+ * who write in one folder cannot be told apart.
+ */
+export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project, services }) => {
+  const settings = sessionSettingsOf(services);
+  const { workspace } = settings;
+  const template = workspace.branch;
+  const settled = await project.commandLoop.submit({
+    actor: actorOf(caller),
+    decide: ({ state }) => {
+      const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
+      if (task === undefined || caller.kind !== 'session')
+        return refusal('no-claim', 'claim a task first', 'baton task claim');
+      const held = checkClaim(task, caller);
+      if (!held.ok) return held;
+      const { epoch, sessionId, holder } = held.claim;
+      const named = branchName(task, template);
+      if (!named.ok) return refusal(named.problem.code, named.problem.message, named.problem.hint);
+      const { id } = task;
+      const branch = decideNameBranch(state, { id, epoch, branch: named.value });
+      return branch.ok ? { ...branch, answer: { id, epoch, sessionId, holder, branch: branch.answer } } : branch;
+    },
+  });
+  if (!settled.ok) return answerFor(settled, () => null);
+  const { id, epoch, sessionId, holder, branch } = settled.answer;
+  const main = await findMainOf(null, {
+    path: project.path,
+    settingsFor: () => settings,
+    readState: async (look) => {
+      const read = await project.commandLoop.read(({ state }) => look(state));
+      return read.ok ? read.answer : undefined;
+    },
+    recordMainMoves: async () => project.mainWatch.poll(),
+  });
+  const into = main.ok ? main.value.name : settings.into;
+  const { path: repository, stateDir } = project;
+  const ground = { path: repository, stateDir, base: main.ok ? main.value.sha : 'HEAD' };
+  const found = await findTaskWorktree(ground, branch, { taskId: id, epoch, holder });
+  if (!found.ok) return gitFailureAnswer(found);
+  const { path, isNew, earlier } = found.value;
+  const kept = await recordOrigin(project.stateDir, path, { copied: {}, linked: [] });
+  if (!kept.ok) return gitFailureAnswer(kept);
+  const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
+  const installed = await installFence(path, fence);
+  if (!installed.ok) return gitFailureAnswer(installed);
+  // Git took its time. What the fence says is what holds now, not what held when we were asked.
+  const live = await project.commandLoop.read(({ state }) => state.tasks.get(id)?.claim ?? null);
+  if (!live.ok) return answerFor(live, () => null);
+  project.fences.add(id, live.answer);
+  if (live.answer?.sessionId !== sessionId) {
+    const hint = 'Stop working on this task.';
+    return answerFor(refusal('claim-ended', `the claim on ${id} ended while its worktree was made`, hint), () => null);
+  }
+  const before = earlier === null ? {} : { earlier_path: earlier };
+  return { ok: true, result: { task_id: id, path, branch, is_new: isNew, ...before } };
+});
+
+interface TaskWorktree {
+  readonly path: string;
+  readonly isNew: boolean;
+  /** Where whoever had the task before was at work: what they did not commit is there. */
+  readonly earlier: string | null;
+}
+
+/** `base`: where a new branch begins. */
+type WorktreeBase = Pick<Call['project'], 'path' | 'stateDir'> & { readonly base: string };
+
+interface WorktreeOwner {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly holder: string;
+}
+
+async function findTaskWorktree(
+  project: WorktreeBase,
+  branch: string,
+  owner: WorktreeOwner,
+): Promise<GitResult<TaskWorktree>> {
+  const { path: repository, stateDir } = project;
+  const existing = await findWorktree(repository, branch);
+  if (!existing.ok) return existing;
+  const earlier = existing.value?.path ?? null;
+  // A worktree without our fence, or with that of another task, is somebody's own: it is not taken from them, and the error says whose it is.
+  const fence = earlier === null ? null : await findFence(earlier);
+  if (fence?.ok === false) return fence;
+  if (earlier === null || fence?.value?.taskId !== owner.taskId)
+    return makeTaskWorktree(project, branch, fence?.value ? null : owner);
+  if (fence.value.epoch === owner.epoch) return { ok: true, value: { path: earlier, isNew: false, earlier: null } };
+  const taken = await createTakeoverWorktree(repository, { stateDir, branch, epoch: owner.epoch });
+  return taken.ok ? { ok: true, value: { path: taken.value.path, isNew: true, earlier } } : taken;
+}
+
+async function makeTaskWorktree(
+  { path: repository, stateDir, base }: WorktreeBase,
+  branch: string,
+  owner: WorktreeOwner | null,
+): Promise<GitResult<TaskWorktree>> {
+  const made = await createWorktree(repository, {
+    stateDir,
+    branch,
+    base,
+    owner,
+    existingBranch: 'continue',
+    hold: true,
+  });
+  return made.ok ? { ok: true, value: { path: made.value.path, isNew: true, earlier: null } } : made;
+}
+
+function gitFailureAnswer({ problem: { code, message, hint } }: GitFailure): Answer {
+  return { ok: false, error: { code, message, hint } };
 }

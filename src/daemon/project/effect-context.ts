@@ -1,25 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { daemonEnvironment } from '../../api/client/start-daemon.ts';
-import type { Effects } from '../../effects/effects.ts';
-import { Semaphore } from '../../effects/turnstile.ts';
 import type { EffectTimes, SessionSettings } from '../../effects/context.ts';
+import type { Effects } from '../../effects/effects.ts';
+import { Semaphore } from '../../effects/locks.ts';
+import { storeTextBlob } from '../../ledger/snapshots-and-blobs.ts';
+import { sealLedger } from '../../ledger/writer/seal.ts';
 import type { NotificationChannel } from '../../notify/channel.ts';
 import { openChannels } from '../../notify/open-channels.ts';
 import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
-import { decide, type Command } from '../../state/decide.ts';
-import { storeTextBlob } from '../../ledger/snapshots-and-blobs.ts';
+import { DEFAULT_LIMITS } from '../../runbook/build/build-runbook.ts';
+import { buildProtection } from '../../runbook/gates/protected-paths.ts';
+import { type Command, decide } from '../../state/decide.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { Task } from '../../state/tasks/task.ts';
-import { DEFAULT_LIMITS } from '../../runbook/build/build-limits.ts';
-import { buildProtection } from '../../runbook/gates/protection-of.ts';
 import { findPrograms } from '../../supervisor/programs.ts';
-import type { Services } from '../operations/call.ts';
 import type { Log } from '../log.ts';
-import type { Project } from './project.ts';
-import { sealWorkflow } from './seal-workflow.ts';
-import { leaseTimesOf, type DaemonSettings } from '../settings.ts';
+import type { Services } from '../operations/call.ts';
+import { type DaemonSettings, leaseTimesOf } from '../settings.ts';
 import type { AccessTokens } from '../tokens.ts';
+import type { Project } from './project.ts';
 
 export interface EffectContextOptions {
   readonly project: Project;
@@ -158,4 +158,13 @@ function fillVariables(text: string, env: EffectContextOptions['env'], log: Log)
   if (rendered.ok) return rendered.value;
   log.error('the webhook of the runbook cannot be used', { cause: rendered.problems[0].message });
   return undefined;
+}
+
+/** Seals the end of a workflow. It is owed until the seal is on record: whoever could not is asked again, by this daemon or the next. */
+export async function sealWorkflow({ commandLoop: keeper, ledger, id }: Project, log: Log): Promise<void> {
+  // What belongs to the same moment is sealed with it.
+  await keeper.whenIdle();
+  const sealed = await sealLedger(ledger, 'system:workflow');
+  if (!sealed.ok)
+    log.error('the end of a workflow could not be sealed', { project: id, cause: sealed.problem.message });
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { FolderProbe } from './folder-probe.ts';
+import { FolderProbe } from './storage-health.ts';
 
 it('a state folder that cannot be written is reported with the time of the first failure, until it can', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-probe-'));

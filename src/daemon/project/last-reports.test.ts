@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LastReports } from './last-reports.ts';
+import { LastReports } from './silence.ts';
 
 describe('the last reports', () => {
   it('count from the start of the daemon until an agent has reported', () => {

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { findUpstream } from '../../git/upstream.ts';
+import { findUpstream } from '../../git/main-branch.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
+import { type Command, decide } from '../../state/decide.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
-import { decide, type Command } from '../../state/decide.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import * as runs from '../../state/runs/say.cases.ts';
 import { openBareProject } from './project.cases.ts';

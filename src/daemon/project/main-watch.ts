@@ -1,14 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../api/files.ts';
-import { readRefFingerprint, type RefFingerprint } from '../../git/ref-mark.ts';
-import { findUpstream } from '../../git/upstream.ts';
+import { findUpstream, readRefFingerprint, type RefFingerprint } from '../../git/main-branch.ts';
 import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
 import { decide } from '../../state/decide.ts';
 import { CLAIM_ENDS, type RecordedEvent } from '../../state/event.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
-import type { ObservedMove, ObserveResult } from '../../state/main/observe-main.ts';
-import { hasNoSessionSince } from '../../state/main/sessions-since.ts';
+import { hasNoSessionSince, type ObservedMove, type ObserveResult } from '../../state/main/observe-main.ts';
 import type { Outcome } from '../../state/outcome.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import { measureMain, type MeasureMain } from './measure-main.ts';

@@ -1,7 +1,6 @@
-import { readMoveContent, isInHistory, measureMove } from '../../git/main-branch.ts';
-import { fetchUpstream, type Upstream } from '../../git/upstream.ts';
-import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import { fetchUpstream, isInHistory, measureMove, readMoveContent, type Upstream } from '../../git/main-branch.ts';
 import type { OwnRepository } from '../../git/own/own-repository.ts';
+import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import type { MainBranchState } from '../../state/main/main-branch.ts';
 import type { ObservedMove } from '../../state/main/observe-main.ts';
 

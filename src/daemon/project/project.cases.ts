@@ -1,8 +1,6 @@
-import { openKeyFile } from '../../ledger/writer/keys.ts';
-import { ledgerPlace } from '../../ledger/writer/ledger-files.ts';
-import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
-import { OutsideCopyFile } from '../../ledger/writer/outside-file.ts';
 import { openSqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
+import { nodeVerifier, openKeyFile } from '../../ledger/writer/keys.ts';
+import { ledgerPlace, OutsideCopyFile } from '../../ledger/writer/ledger-files.ts';
 import { openProject, type Project, type ProjectOptions } from './project.ts';
 
 /** A project on SQLite without a daemon around it, where the daemon of the same state folder would look for it. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Play } from '../../engine/play.cases.ts';
 import * as runs from '../../state/runs/say.cases.ts';
-import { LastReports } from './last-reports.ts';
-import { measureSilence } from './silence.ts';
+import { LastReports, measureSilence } from './silence.ts';
 
 /** The daemon has run for an hour, and heard of the agent a minute ago, if ever. */
 function silence(play: Play, isHeard = true): number | undefined {

@@ -1,8 +1,8 @@
-import type { SilenceMeasure } from '../../api/proofs.ts';
-import { pendingActions } from '../../engine/pending.ts';
+import type { SilenceMeasure } from '../../api/all-clear.ts';
+import { pendingActions } from '../../engine/context.ts';
+import type { Caller } from '../../state/caller.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { State } from '../../state/state.ts';
-import type { LastReports } from './last-reports.ts';
 
 export interface SilenceClocks {
   readonly lastReports: Pick<LastReports, 'silentMs'>;
@@ -28,4 +28,42 @@ export function measureSilence(state: State, agentId: string, clocks: SilenceClo
 
 function sinceMs({ since, exit }: AgentRun): number {
   return Math.max(Date.parse(since), exit === null ? 0 : Date.parse(exit.at));
+}
+
+/**
+ * When the daemon last received a report about each agent, on the monotonic clock. Only calls of its supervisor count: a call of the agent
+ * itself does not prove that its silence, its budgets and its time are measured. Nothing of it is durable. After a restart every agent
+ * counts from the start of the daemon, and supervisors report within seconds.
+ */
+export class LastReports {
+  readonly #startedMs: number;
+  readonly #heardMs = new Map<string, number>();
+
+  constructor(startedMs: number) {
+    this.#startedMs = startedMs;
+  }
+
+  /** Any call. */
+  note(caller: Caller, atMs: number): void {
+    if (caller.kind === 'supervisor') this.noteAgent(caller.agentId, atMs);
+  }
+
+  noteAgent(agentId: string, atMs: number): void {
+    this.#heardMs.set(agentId, Math.max(atMs, this.#heardMs.get(agentId) ?? -Infinity));
+  }
+
+  /** Returns undefined if this daemon has received no report about the agent. */
+  lastReportMs(agentId: string): number | undefined {
+    return this.#heardMs.get(agentId);
+  }
+
+  /** How long the agent has not been heard of; without any report, since this daemon started. */
+  silentMs(agentId: string, nowMs: number): number {
+    return Math.max(0, nowMs - (this.#heardMs.get(agentId) ?? this.#startedMs));
+  }
+
+  /** Forgets the agents whose processes have ended. */
+  keepOnly(isRunning: (agentId: string) => boolean): void {
+    for (const agentId of this.#heardMs.keys()) if (!isRunning(agentId)) this.#heardMs.delete(agentId);
+  }
 }

@@ -2,13 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { projectId } from '../../git/project-id.ts';
-import { findRepository } from '../../git/repository.ts';
+import { findRepository, projectId } from '../../git/repository.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
-import { configureWorkers } from './workers.ts';
 import { openBareProject } from '../project/project.cases.ts';
 import { until } from '../running.cases.ts';
 import { RunScene } from '../runs.cases.ts';
+import { configureWorkers } from './workers.ts';
 
 const STRICT = '[ci]\nrequired = [{ name = "test", run = "npm test" }, { name = "lint", run = "lint" }]\n';
 const LAX = '[ci]\nrequired = [{ name = "test", run = "true" }, { name = "lint", run = "lint" }]\n';

@@ -1,20 +1,24 @@
 import type { ApiError } from '../../api/answer.ts';
+import type { GitResult } from '../../git/run-git.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
-import { hasLoosening, compareRules, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
+import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
 import type { ReadRunbook } from '../../runbook/read/read-runbook.ts';
-import type { GitResult } from '../../git/run-git.ts';
-import { findAdoption } from '../../state/adoption.ts';
-import { decide, type Command } from '../../state/decide.ts';
+import { hasSessions } from '../../state/adopt-runbook.ts';
+import { type Command, decide } from '../../state/decide.ts';
 import { acceptedMain } from '../../state/main/main-branch.ts';
-import { hasSessions } from '../../state/has-sessions.ts';
+import { findAdoption } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
-import { renderDifferences } from './describe-rules.ts';
-import type { CommandLoop } from '../loop/command-loop.ts';
 import { causeOf, type Log } from '../log.ts';
-import { storePinned, type PinnedRunbook } from './pinned-runbook.ts';
-import { readCommittedRules, readWorkingRules, type CommittedRules } from './read-rules.ts';
-import { NO_RUNBOOK, type Rulebook } from './rulebook.ts';
+import type { CommandLoop } from '../loop/command-loop.ts';
+import {
+  type CommittedRules,
+  type PinnedRunbook,
+  readCommittedRules,
+  readWorkingRules,
+  storePinned,
+} from './pinned-runbook.ts';
+import { NO_RUNBOOK, renderDifferences, type Rulebook } from './rulebook.ts';
 import { runbookError, type RunbookWatch } from './runbook-watch.ts';
 
 export interface AdoptionsOptions {

@@ -2,9 +2,9 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Scratch } from '../../git/scratch.cases.ts';
-import { nodeVerifier } from '../../ledger/writer/node-crypto.ts';
+import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { examineRunbook } from '../../runbook/check/check-runbook.ts';
-import { pinRunbook, type PinnedRunbook } from './pinned-runbook.ts';
+import { type PinnedRunbook, pinRunbook } from './pinned-runbook.ts';
 import { Rulebook } from './rulebook.ts';
 
 const scratch = new Scratch();

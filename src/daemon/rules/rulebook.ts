@@ -1,18 +1,18 @@
 import { findGithub } from '../../github/find-github.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
+import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
-import { compareRules, hasLoosening } from '../../runbook/gates/compare-rules.ts';
-import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
+import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
+import { gateFieldsOf, type GateValue } from '../../runbook/gates/gate-fields.ts';
 import { withLibrary } from '../../runbook/library.ts';
+import { workerPlans } from '../../runbook/plan.ts';
 import type { Runbook } from '../../runbook/runbook.ts';
-import { findAdoption, runbooksInUse } from '../../state/adoption.ts';
-import { hasSessions } from '../../state/has-sessions.ts';
-import type { Rules } from '../../state/rules.ts';
+import { hasSessions } from '../../state/adopt-runbook.ts';
+import { findAdoption, type Rules, runbooksInUse } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Log } from '../log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
-import { rulesFromRunbook, sortedWorkers } from './rules-of.ts';
 
 export interface RulebookOptions {
   /** The repository. */
@@ -140,3 +140,68 @@ export class Rulebook {
 }
 
 export const NO_RUNBOOK = buildRunbook({});
+
+/** The rules of a project, as its runbook has them. */
+export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
+  if (runbook === undefined) return { ciGate: false, mergeGate: false };
+  const { ci, merge, limits, sameAgentMayReview, prices, envPass } = runbook;
+  const checks = ci.required.map(({ name, run, timeoutMs, envPass: own = [] }) => ({
+    name,
+    ...(run === undefined ? {} : { run }),
+    ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
+    ...(envPass.length + own.length === 0 ? {} : { env_pass: [...envPass, ...own] }),
+  }));
+  return {
+    ciGate: checks.length > 0,
+    checks,
+    mergeGate: merge !== undefined,
+    ...(merge === undefined ? {} : { merge: { method: merge.method, into: merge.into ?? null } }),
+    maxAgents: limits.agents,
+    leaveMs: limits.leaveMs,
+    maxBlocks: limits.blocks,
+    maxResumes: limits.resumes,
+    reviewRounds: limits.reviewRounds,
+    sameAgentMayReview,
+    stallMs: limits.stallMs,
+    budgets: {
+      ...(limits.taskBudget === undefined ? {} : { task: limits.taskBudget }),
+      ...(limits.dayBudget === undefined ? {} : { day: limits.dayBudget }),
+    },
+    prices,
+  };
+}
+
+export function sortedWorkers(runbook: Runbook): WorkerPlan[] {
+  return workerPlans(runbook).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** One difference a line: the field, what it was, what it is, and whether that loosens a gate. */
+export function renderDifferences(differences: readonly RuleDifference[]): string {
+  const shown = differences.slice(0, MAX_DIFFERENCES).map(describeDifference);
+  const left = differences.length - shown.length;
+  return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
+}
+
+/** An adoption as callers see it. */
+export function adoptedView({ pinned, differences }: Adopted) {
+  return { sha256: pinned.sha256, differences, text: renderDifferences(differences) };
+}
+
+interface Adopted {
+  readonly pinned: { readonly sha256: string };
+  readonly differences: readonly RuleDifference[];
+}
+
+const MAX_DIFFERENCES = 60;
+
+function describeDifference({ field, before, after, effect }: RuleDifference): string {
+  return `  ${effect}  ${field}: ${renderValue(before)} -> ${renderValue(after)}`;
+}
+
+function renderValue(value: GateValue): string {
+  if (value === null) return 'not set';
+  const text = JSON.stringify(value);
+  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+}
+
+const MAX_VALUE_CHARACTERS = 200;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkRunbook } from '../../runbook/check/check-runbook.ts';
-import { rulesFromRunbook } from './rules-of.ts';
+import { rulesFromRunbook } from './rulebook.ts';
 
 it('a check gets the variables that the project and the check itself let pass, and no agent’s', () => {
   const text = `

@@ -1,15 +1,14 @@
 import { canonicalJson } from '../../ledger/format/canonical-json.ts';
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../../runbook/library.ts';
-import { findAdoption } from '../../state/adoption.ts';
 import { decide } from '../../state/decide.ts';
 import { decided, type Outcome } from '../../state/outcome.ts';
-import type { Rules } from '../../state/rules.ts';
+import { findAdoption, type Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import type { Log } from '../log.ts';
-import type { PinnedRunbook } from './pinned-runbook.ts';
-import { sortedWorkers } from './rules-of.ts';
 import type { Project } from '../project/project.ts';
+import type { PinnedRunbook } from './pinned-runbook.ts';
+import { sortedWorkers } from './rulebook.ts';
 
 /** Records the workers of the runbook in force, if they differ from those on record. */
 export async function configureWorkers(

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { gitShimFiles } from '../../agents/git-shim.ts';
 import { clientVariables, prepareAgent } from '../../agents/prepare-agent.ts';
 import { readUserSetup } from '../../agents/user-setup.ts';
-import { fenceEnvironment } from '../../git/fence/fence-environment.ts';
-import { isShellAgent } from '../../runbook/agent-texts.ts';
+import { fenceEnvironment } from '../../git/fence/fence.ts';
+import { allowedEnvironment } from '../../protocol/environment.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import { promptKey, type Prompts } from '../../runbook/gates/gate-fields.ts';
 import { resolvePromptPath } from '../../runbook/library.ts';
-import { allowedEnvironment } from '../../protocol/environment.ts';
-import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
-import type { AgentPlan } from '../../protocol/run-plan.ts';
-import { isAttached, type AgentRun } from '../../state/runs/agent-run.ts';
+import { isShellAgent } from '../../runbook/plan.ts';
+import { type AgentRun, isAttached } from '../../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
-import { readHeldMessages, type HeldMessage } from '../../supervisor/held-messages.ts';
+import { type HeldMessage, readHeldMessages } from '../../supervisor/held-messages.ts';
 import type { Programs } from '../../supervisor/programs.ts';
-import { fillMessage } from './handler-message.ts';
-import { resolveWithin } from '../sessions/workplace.ts';
 import type { EffectContext } from '../context.ts';
+import { resolveWithin } from '../sessions/workplace.ts';
+import { fillMessage } from './messages.ts';
 
 /** An agent that is to be started, with everything about it that is durable. */
 export interface StartedAgent {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Play } from '../../engine/play.cases.ts';
 import * as runs from '../../state/runs/say.cases.ts';
 import * as say from '../../state/say.cases.ts';
-import { claimsToRenew } from './leases.ts';
+import { claimsToRenew } from './liveness.ts';
 
 const worker = {
   name: 'w',

@@ -1,11 +1,10 @@
-import { hasEnded } from '../../api/process-identity.ts';
+import { hasEnded } from '../../api/processes.ts';
 import type { State } from '../../state/state.ts';
 import { agentFiles } from '../../supervisor/contract.ts';
-import { reportExitCommand } from '../perform.ts';
+import type { EffectContext } from '../context.ts';
+import { reportExitCommand, submitAll } from '../perform.ts';
 import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { readExit } from '../processes/supervised.ts';
-import { submitAll } from '../tell-all.ts';
-import type { EffectContext } from '../context.ts';
 
 /**
  * Sees to it that every agent that is said to run has a supervisor that lives. One that was killed cannot say how its agent ended;
@@ -54,4 +53,22 @@ export class Liveness {
     const exit = readExit(files, start) ?? (await endLostRun({ files, start, mark: agentMark(agentId) }));
     await submitAll([reportExitCommand(agentId, exit)], this.#world, this.#controller.signal);
   }
+}
+
+/**
+ * The claims that the daemon itself keeps alive: those of runs that wait for a person, run a command or are being started. Where an agent
+ * is at work its supervisor does it, so that the claim of one that hangs with its machine runs out.
+ */
+export function claimsToRenew(state: State): { readonly taskId: string; readonly epoch: number }[] {
+  const held = new Map<string, number>();
+  for (const { task, outcome } of [...state.pipelines.values(), ...state.agents.values()]) {
+    if (task !== null && outcome === null) held.set(task.task_id, task.epoch);
+  }
+  if (held.size === 0) return [];
+  for (const { task, process, parked } of state.agents.values()) {
+    // One of an earlier claim, in a person's terminal perhaps, keeps its successor waiting, and renews nothing for it.
+    const isOwn = task !== null && held.get(task.task_id) === task.epoch;
+    if (isOwn && process === 'running' && parked === null) held.delete(task.task_id);
+  }
+  return [...held].map(([taskId, epoch]) => ({ taskId, epoch }));
 }

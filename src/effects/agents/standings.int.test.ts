@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { until } from '../../../test/processes/until.ts';
-import { readProcessIdentity } from '../../api/process-identity.ts';
+import { readProcessIdentity } from '../../api/processes.ts';
 import { Play } from '../../engine/play.cases.ts';
 import * as runs from '../../state/runs/say.cases.ts';
 import { agentFiles, type Control, type Running } from '../../supervisor/contract.ts';
-import { StandingPush } from './standings.ts';
+import { StandingPush } from './messages.ts';
 
 interface Heard {
   readonly isHeld: boolean;

@@ -1,23 +1,21 @@
 import { mkdirSync } from 'node:fs';
+import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
 import { writeFileAtomically } from '../../api/files.ts';
-import { usesExitProtocol } from '../../state/tasks/exit-protocol.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import { readAuthorEnvironment } from '../../git/config.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
+import type { Effect } from '../../state/runs/effect.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
-import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
-import { readAuthorEnvironment } from '../../git/author-environment.ts';
+import { usesExitProtocol } from '../../state/tasks/task.ts';
 import { agentFiles, type Exit, type HookConfig } from '../../supervisor/contract.ts';
-import { waitForStart, type FoundStart } from '../processes/follow-start.ts';
-import { launchAgent, type StartedAgent } from './launch-agent.ts';
-import { ownerFile } from '../processes/owner-file.ts';
-import { prepareSession, type PreparedSession } from '../sessions/prepare-session.ts';
-import { agentMark, endLostRun } from '../processes/settle-lost.ts';
-import { refuseWithoutRoom, startSupervisor } from '../processes/supervisor.ts';
-import { inspectSupervised } from '../processes/supervised.ts';
-import { agentContext } from '../template-context.ts';
-import { workplaceOf } from '../sessions/workplace.ts';
 import type { EffectContext } from '../context.ts';
+import { agentMark, endLostRun } from '../processes/settle-lost.ts';
+import { inspectSupervised, ownerFile } from '../processes/supervised.ts';
+import { type FoundStart, refuseWithoutRoom, startSupervisor, waitForStart } from '../processes/supervisor.ts';
+import { type PreparedSession, prepareSession } from '../sessions/prepare-session.ts';
+import { workplaceOf } from '../sessions/workplace.ts';
+import { agentContext } from '../template-context.ts';
+import { launchAgent, type StartedAgent } from './launch-agent.ts';
 
 /** What became of a start; several, where it ran and ended before anybody was told. */
 export type StartOutcome =

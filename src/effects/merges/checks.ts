@@ -1,9 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type FileFingerprints,
+  fingerprintFiles,
+  freshCheckoutPath,
+  restoreFiles,
+} from '../../git/checkout/file-marks.ts';
+import { makeCheckout, removeCheckout } from '../../git/checkout/make-checkout.ts';
+import { findMergeBase } from '../../git/commits.ts';
+import type { OwnRepository } from '../../git/own/own-repository.ts';
+import { gitFailure, type GitResult } from '../../git/run-git.ts';
+import { readEndedChecks } from '../../github/checks.ts';
+import { parseRepository } from '../../github/find-github.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Effect } from '../../state/runs/effect.ts';
-import { checkCommit, type CheckResult } from './check-commit.ts';
+import type { CheckPlan } from '../../state/workflow/workflow-event.ts';
+import { commandFiles } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
+import { type CommandEnd, killCommand, superviseCommand } from '../processes/command.ts';
+import { findMainOf } from '../sessions/workplace.ts';
+import { apiContext, type GithubContext, renderGithubProblem } from './github.ts';
 
 /** The required checks of a task's head. Each is told as soon as it has ended; what was told already is not run again. */
 export async function runChecks(
@@ -27,4 +45,160 @@ export async function runChecks(
   };
   await checkCommit({ id: checksId, sha: head, taskId, checks }, world, signal, onEnd);
   return [];
+}
+
+type WatchChecksEffect = Extract<Effect, { kind: 'watch-checks' }>;
+
+/**
+ * One look at the checks that GitHub runs on a head. It stays owed until all of them are on record, and is looked at less and less often: a
+ * webhook is faster, and this is for whoever has none, and for what was delivered while the daemon was away.
+ */
+export async function watchChecks(
+  { taskId, head, names }: WatchChecksEffect,
+  world: GithubContext,
+  signal: AbortSignal,
+): Promise<readonly []> {
+  const flow = await world.readState((state) => state.tasks.get(taskId)?.flow);
+  const repository = parseRepository(flow?.pull?.repository ?? '');
+  const checks = flow?.checks;
+  if (!checks || checks.head !== head || repository === undefined) return [];
+  const ended = await readEndedChecks(repository, head, apiContext(world, signal));
+  if (!ended.ok) {
+    world.log.error('the checks at GitHub cannot be seen', { task: taskId, reason: ended.problem.message });
+    return [];
+  }
+  for (const { name, outcome, url } of ended.value) {
+    if (!names.includes(name) || checks.outcomes[name] === outcome) continue;
+    const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
+    const about = { exitCode: null, log: null, output, handoffId: randomUUID() };
+    await world.submit({ kind: 'finish-check', command: { checksId: checks.id, name, outcome, ...about } });
+  }
+  return [];
+}
+
+export interface CommitCheck {
+  /** What the commands' ids begin with: the same commit under the same id is checked once. */
+  readonly id: string;
+  readonly sha: string;
+  readonly taskId: string;
+  readonly checks: readonly CheckPlan[];
+}
+
+export interface CheckResult extends CommandEnd {
+  readonly name: string;
+  readonly passed: boolean;
+  /** Where the whole log is. */
+  readonly logPath: string;
+}
+
+/**
+ * Runs checks on one commit, in a checkout of nothing but it, one after the other until one fails. Each finds the files of the commit as
+ * they were committed: an earlier check runs the branch's code, and could have changed them. Undefined if it was called off.
+ */
+export async function checkCommit(
+  { id, sha, taskId, checks }: CommitCheck,
+  world: EffectContext,
+  signal: AbortSignal,
+  onEnd?: (end: CheckResult) => Promise<void>,
+): Promise<readonly CheckResult[] | undefined> {
+  const folder = checkoutOf(world.stateDir, id);
+  const ends: CheckResult[] = [];
+  let isMade = false;
+  let marks: FileFingerprints | undefined;
+  let isCalledOff = false;
+  try {
+    for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null, env_pass: envPass = [] }] of checks.entries()) {
+      const commandId = `${id}.${i}`;
+      const prepare = async () => {
+        const make = async (into: string) => checkOut({ sha, taskId }, into, world);
+        const made = isMade ? await restoreFiles(folder, marks, make) : await make(folder);
+        if (!made.ok) return { ok: false, reason: renderGithubProblem(made.problem) } as const;
+        if (!isMade && i + 1 < checks.length) marks = await fingerprintFiles(folder);
+        isMade = true;
+        return {
+          ok: true,
+          shell: {
+            command: run,
+            cwd: folder,
+            env: { BATON_CHECK: name, CI: 'true' },
+            envPass,
+            namesDropped: true,
+            timeoutMs,
+          },
+        } as const;
+      };
+      const end = await superviseCommand(commandId, prepare, world, signal);
+      if (end === undefined) {
+        isCalledOff = true;
+        return undefined;
+      }
+      const whole = { ...end, name, passed: end.exitCode === 0, logPath: commandFiles(world.stateDir, commandId).log };
+      ends.push(whole);
+      await onEnd?.(whole);
+      if (!whole.passed) break;
+    }
+    return ends;
+  } finally {
+    // A check that goes on without us still needs its files.
+    if (!isCalledOff) await removeCheckout(folder);
+  }
+}
+
+/** The checks of a head that nobody waits for any more: they are stopped, and their checkout goes. */
+export async function abandonChecks(id: string, count: number, world: EffectContext): Promise<void> {
+  for (let i = 0; i < count; i += 1) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
+  await removeCheckout(checkoutOf(world.stateDir, id));
+  await removeCheckout(freshCheckoutPath(checkoutOf(world.stateDir, id)));
+}
+
+/** The same for a merge, which checks whatever it makes: each commit has an id of its own, which begins with the merge's. */
+export async function abandonMerge(mergeId: string, world: EffectContext): Promise<void> {
+  const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
+  for (const id of namesIn(join(world.stateDir, 'commands')).filter(isOurs))
+    await killCommand(id, 'nobody waits for it any more', world);
+  for (const id of namesIn(join(world.stateDir, 'checkouts')).filter(isOurs))
+    await removeCheckout(checkoutOf(world.stateDir, id));
+}
+
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+function checkoutOf(stateDir: string, id: string): string {
+  return join(stateDir, 'checkouts', id);
+}
+
+/**
+ * Makes the folder in which the checks of a commit run, from Baton's own repository: the commit has been copied there and hashed again.
+ * What its files look like is decided by the main branch, at the commit where the task's work began.
+ */
+export async function checkOut(
+  { sha, taskId }: { readonly sha: string; readonly taskId: string },
+  folder: string,
+  world: EffectContext,
+): Promise<GitResult<string>> {
+  const began = await world.readState((state) => {
+    const task = state.tasks.get(taskId);
+    return { task: task ?? null, mainAt: task?.flow.mainAt ?? null, filters: world.settingsFor(task ?? null).filters };
+  });
+  if (began === undefined)
+    return gitFailure('git/failed', 'the ledger does not answer', 'See what the daemon says: baton up --foreground');
+  const found = await findMainOf(began.task, world);
+  if (!found.ok) return found;
+  const { name, sha: mainSha } = found.value;
+  const own = await world.ownRepository.with(sha, mainSha);
+  if (!own.ok) return own;
+  const base = (await hasCommit(began.mainAt, world)) ?? (await findCommon(own.value, sha, mainSha));
+  const main = { name, sha: mainSha };
+  return makeCheckout(own.value, { sha, base, filters: began.filters, main, stateDir: world.stateDir }, folder);
+}
+
+async function hasCommit(sha: string | null, world: EffectContext): Promise<string | undefined> {
+  return sha !== null && (await world.ownRepository.with(sha)).ok ? sha : undefined;
+}
+
+/** Work by hand has no recorded beginning: the last commit that it has in common with the main branch counts. */
+async function findCommon(own: OwnRepository, sha: string, main: string): Promise<string> {
+  const common = await findMergeBase(own, sha, main);
+  return common.ok ? (common.value ?? main) : main;
 }

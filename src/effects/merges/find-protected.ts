@@ -1,17 +1,17 @@
 import { posix } from 'node:path';
-import { readChangedPaths } from '../../git/changed-paths.ts';
-import { openCommittedFiles, type CommittedFiles } from '../../git/committed-files.ts';
-import { gitText, type GitResult, type GitLocation } from '../../git/run-git.ts';
+import { readChangedPaths } from '../../git/commits.ts';
+import { type CommittedFiles, openCommittedFiles } from '../../git/committed-files.ts';
+import { type GitLocation, type GitResult, gitText } from '../../git/run-git.ts';
 import {
+  type ChangedFileTexts,
   findProtectedPaths,
   leadsToProtected,
   needsContent,
-  type ChangedFileTexts,
   type Protection,
 } from '../../runbook/gates/protected-paths.ts';
 import type { Task } from '../../state/tasks/task.ts';
-import { findMainOf } from '../sessions/main-commit.ts';
 import type { EffectContext } from '../context.ts';
+import { findMainOf } from '../sessions/workplace.ts';
 
 export interface FoundProtected {
   readonly head: string;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiContext } from '../../github/run-gh.ts';
+import type { ApiContext } from '../../github/call-api.ts';
 import { isBatonVariable } from '../../protocol/environment.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import type { EffectContext } from '../context.ts';

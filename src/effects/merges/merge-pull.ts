@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMergeCommit } from '../../git/merge/combine.ts';
-import { pinCommits } from '../../git/own/own-repository.ts';
+import { isAncestor, isOnFirstParents } from '../../git/commits.ts';
+import { findRemoteUrl, isPath } from '../../git/config.ts';
+import { advanceBranch } from '../../git/merge/advance-branch.ts';
+import { createMergeCommit, findTree } from '../../git/merge/combine.ts';
+import { type OwnRepository, pinCommits } from '../../git/own/own-repository.ts';
+import { fetchBranch } from '../../git/push-branch.ts';
+import { findSha } from '../../git/repository.ts';
 import { githubFailure } from '../../github/call-api.ts';
-import { openPullRequestApi, type PullMergeRequest, type GithubPull, type PullRequestApi } from '../../github/pulls.ts';
-import { checkMerged, fetchBase, type PullMergeContext } from './check-merged.ts';
-import { apiContext, renderGithubProblem, retryGithub, type GithubOutcome } from './github.ts';
-import { findBaseOf } from '../sessions/main-commit.ts';
-import type { MergeResult } from './merge-end.ts';
-import { endedElsewhere } from './pulls.ts';
-import { readMergeCommit } from './read-back.ts';
+import { ghLoginConfig, type GithubRepository, parseRemoteUrl, renderRepository } from '../../github/find-github.ts';
+import { type GithubPull, openPullRequestApi, type PullMergeRequest, type PullRequestApi } from '../../github/pulls.ts';
+import type { Effect } from '../../state/runs/effect.ts';
+import type { FinishMerge } from '../../state/workflow/merge.ts';
 import type { EffectContext } from '../context.ts';
+import { findBaseOf } from '../sessions/workplace.ts';
+import { checkCommit } from './checks.ts';
+import { apiContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
+import { endedElsewhere } from './pulls.ts';
 
 /**
  * GitHub merges, and Baton sees to it that it is the right thing: the merge is first made here, beside everything, onto the main branch as
@@ -123,4 +129,108 @@ async function readPullAtHead(pulls: PullRequestApi, number: number, head: strin
 
 function refused({ problem }: Extract<GithubOutcome<never>, { ok: false }>): MergeResult {
   return { outcome: 'refused', reason: renderGithubProblem(problem) };
+}
+
+/** How a merge went, with what there is to say about it. */
+export type MergeResult = Pick<FinishMerge, 'outcome'> & Partial<FinishMerge>;
+
+/** A merge at GitHub, and what it takes. */
+export interface PullMergeContext {
+  readonly effect: Extract<Effect, { kind: 'merge' }>;
+  readonly world: EffectContext;
+  readonly signal: AbortSignal;
+  readonly pulls: PullRequestApi;
+  readonly number: number;
+  /** The branch that it is merged into. */
+  readonly base: string;
+}
+
+/** Runs the checks on what a merge makes: what fails, or `passed`; undefined where it was called off. */
+export async function checkMerged(
+  { effect, world, signal }: PullMergeContext,
+  sha: string,
+): Promise<'passed' | { readonly reason: string; readonly output: string | null } | undefined> {
+  const own = effect.checks.filter(({ run }) => run !== undefined);
+  const id = `${effect.mergeId}.${sha.slice(0, 12)}`;
+  const checked = await checkCommit({ id, sha, taskId: effect.taskId, checks: own }, world, signal);
+  const bad = checked?.find(({ passed }) => !passed);
+  if (checked === undefined) return undefined;
+  return bad === undefined ? 'passed' : { reason: `check failed on the merged tree: ${bad.name}`, output: bad.output };
+}
+
+/** Where the main branch stands at GitHub. */
+export async function fetchBase({ effect, world, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
+  const remote = effect.pull?.remote ?? 'origin';
+  // With the head, so that GitHub sends only what is new.
+  const own = await world.ownRepository.with(effect.head);
+  if (!own.ok) return own;
+  const url = await findRemoteUrl(world.path, remote, 'fetch');
+  if (!url.ok) return url;
+  if (!isAddressOf(url.value, pulls.repository)) {
+    const wanted = renderRepository(pulls.repository);
+    const hint = `Set its address: git remote set-url ${remote} https://${pulls.repository.host}/${pulls.repository.owner}/${pulls.repository.name}.git`;
+    return githubFailure('github/other-repository', `the remote '${remote}' is not at ${wanted}`, hint);
+  }
+  return fetchBranch(own.value, { remote, branch: base, url: url.value, config: ghLoginConfig(pulls.repository) });
+}
+
+/**
+ * Whether a remote is at the repository of the pull request. An agent can change the address, and would choose the main branch that its
+ * work is checked with. A path is taken as it is: it names a mirror here.
+ */
+function isAddressOf(url: string, { host, owner, name }: GithubRepository): boolean {
+  if (isPath(url)) return true;
+  const at = parseRemoteUrl(url);
+  const isSame = (a: string | undefined, b: string) => a?.toLowerCase() === b.toLowerCase();
+  return isSame(at?.host, host) && isSame(at?.owner, owner) && isSame(at?.name, name);
+}
+
+/**
+ * The merge commit, as it is on the main branch now. Where somebody pushed there in the instant between the last look and the merge, it is
+ * not what was checked: then it is checked now, and people hear of it if it is broken.
+ */
+export async function readMergeCommit(
+  scene: PullMergeContext,
+  sha: string | null,
+  trial: string | null,
+): Promise<MergeResult | undefined> {
+  const { world, base, signal } = scene;
+  if (sha === null)
+    return { outcome: 'refused', reason: 'GitHub says that it is merged, and does not say as which commit' };
+  const fetched = await retryGithub(async () => {
+    const now = await fetchBase(scene);
+    const copied = await world.ownRepository.with();
+    return now.ok && copied.ok && (await findSha(copied.value, sha)) === null
+      ? githubFailure('github/odd-answer', `${sha} is not on the main branch yet`, '', { isPassing: true })
+      : now;
+  }, signal);
+  if (signal.aborted) return undefined;
+  if (!fetched.ok) {
+    world.log.error('what was merged at GitHub cannot be fetched', { sha, reason: fetched.problem.message });
+    const reason = `GitHub says that it is merged as ${sha}, and Baton cannot see it there: ${renderGithubProblem(fetched.problem)}`;
+    return { outcome: 'refused', reason };
+  }
+  const own = await world.ownRepository.with(fetched.value);
+  if (!own.ok) return { outcome: 'refused', reason: renderGithubProblem(own.problem) };
+  const before = await findSha(own.value, `${sha}^1`);
+  const landed = await isOnFirstParents(own.value, { sha, since: before ?? sha, head: fetched.value });
+  if (!landed.ok || !landed.value)
+    return { outcome: 'refused', reason: `GitHub says that it is merged as ${sha}, and that is not on ${base} there` };
+  await fastForwardMain(own.value, base, fetched.value, world);
+  const merged = { outcome: 'merged', base: before, merge_sha: sha } as const;
+  if (trial === null || (await findTree(own.value, sha)) === (await findTree(own.value, trial))) return merged;
+  const checked = await checkMerged(scene, sha);
+  if (checked === undefined) return undefined;
+  return checked === 'passed' ? merged : { ...merged, ...checked };
+}
+
+/** Our own main branch follows where it can: the next task begins there. Work that is in the way stays as it is. */
+async function fastForwardMain(own: OwnRepository, branch: string, to: string, { log }: EffectContext): Promise<void> {
+  const from = await findSha(own.source.path, `refs/heads/${branch}`);
+  if (from === null || from === to) return;
+  const isBehind = await isAncestor(own, from, to);
+  const moved = isBehind.ok && isBehind.value ? await advanceBranch(own, { branch, from, to }) : undefined;
+  if (moved?.ok === true) return;
+  const reason = moved?.problem.message ?? 'it has commits of its own';
+  log.info('the main branch here does not follow GitHub’s', { branch, reason });
 }

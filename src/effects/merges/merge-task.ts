@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { isAncestor, isOnFirstParents, readCommitsSince } from '../../git/commits.ts';
 import { advanceBranch } from '../../git/merge/advance-branch.ts';
 import { createMergeCommit, findTree } from '../../git/merge/combine.ts';
-import { pinCommits, type OwnRepository } from '../../git/own/own-repository.ts';
+import { hasCompleteCommit, type OwnRepository, pinCommits } from '../../git/own/own-repository.ts';
 import { findSha } from '../../git/repository.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Effect } from '../../state/runs/effect.ts';
-import { checkCommit } from './check-commit.ts';
-import { findPrepared } from './find-prepared.ts';
+import { writebackRecords } from '../../state/tasks/task.ts';
+import { WRITEBACK_REQUIRED } from '../../state/tasks/writeback.ts';
+import type { EffectContext } from '../context.ts';
+import { findBaseOf } from '../sessions/workplace.ts';
+import { checkCommit } from './checks.ts';
 import { findProtected } from './find-protected.ts';
 import { renderGithubProblem } from './github.ts';
-import { findBaseOf } from '../sessions/main-commit.ts';
-import type { MergeResult } from './merge-end.ts';
-import { mergePull } from './merge-pull.ts';
-import { findMissingRecord } from './missing-record.ts';
-import type { EffectContext } from '../context.ts';
+import { mergePull, type MergeResult } from './merge-pull.ts';
 
 type MergeEffect = Extract<Effect, { kind: 'merge' }>;
 
@@ -149,4 +149,58 @@ async function findUncheckedByGithub(
 
 function describeUncheckedByGithub(names: readonly string[]): string {
   return `the main branch has moved on, and GitHub has not checked the two together (${names.join(', ')}): merge the main branch into yours, so that it does`;
+}
+
+export interface PreparedMerge {
+  readonly sha: string;
+  readonly base: string;
+  /** The branch has moved to it: the daemon ended before it could record so. */
+  readonly isOnBranch: boolean;
+}
+
+/**
+ * The merge commit that was recorded before a crash, if the branch has it or can still move to it. It is found by its name on the first-parent
+ * history of the branch; what commits say about themselves counts for nothing. `unknown` if the store does not answer.
+ */
+export async function findPrepared(
+  { taskId, mergeId }: Extract<Effect, { kind: 'merge' }>,
+  { own, branch, onto }: { readonly own: OwnRepository; readonly branch: string; readonly onto: string },
+  world: Pick<EffectContext, 'readState'>,
+): Promise<PreparedMerge | 'unknown' | undefined> {
+  const merge = await world.readState((state) => state.tasks.get(taskId)?.flow.merge ?? null);
+  if (merge === undefined) return 'unknown';
+  const prepared = merge?.id === mergeId ? merge.prepared : undefined;
+  if (prepared === undefined || prepared.branch !== branch) return undefined;
+  const { sha, base } = prepared;
+  const found = await isOnFirstParents(own, { sha, since: base, head: onto });
+  if (found.ok && found.value) return { sha, base, isOnBranch: true };
+  // It was checked, and the branch is where it was: nothing need be made again.
+  return base === onto && hasCompleteCommit(own, sha) ? { sha, base, isOnBranch: false } : undefined;
+}
+
+/**
+ * The record names the head that is merged, or an ancestor with nothing but Baton's own commits after it. Those are known from the ledger:
+ * what a commit says about its committer proves nothing. `unknown` if the store does not answer.
+ */
+export async function findMissingRecord(
+  { taskId, head }: { readonly taskId: string; readonly head: string },
+  world: Pick<EffectContext, 'ownRepository' | 'readState'>,
+): Promise<typeof WRITEBACK_REQUIRED | 'unknown' | undefined> {
+  const known = await world.readState((state) => {
+    const task = state.tasks.get(taskId);
+    const records = task === undefined ? [] : writebackRecords(task).map(({ commitSha }) => commitSha.toLowerCase());
+    return { records, made: new Set([...state.tasks.values()].map(({ flow }) => flow.mergeSha)) };
+  });
+  if (known === undefined) return 'unknown';
+  const { records, made } = known;
+  if (records.includes(head)) return undefined;
+  const own = await world.ownRepository.with(head);
+  if (!own.ok) return WRITEBACK_REQUIRED;
+  for (const sha of records.toReversed()) {
+    const ancestor = await isAncestor(own.value, sha, head);
+    if (!ancestor.ok || !ancestor.value) continue;
+    const later = await readCommitsSince(own.value, sha, head);
+    if (later.ok && later.value.every((commit) => made.has(commit))) return undefined;
+  }
+  return WRITEBACK_REQUIRED;
 }

@@ -1,15 +1,13 @@
 import { pushBranch } from '../../git/push-branch.ts';
 import { githubFailure } from '../../github/call-api.ts';
-import { findHeadOwner } from '../../github/find-github.ts';
-import { openPullRequestApi, type GithubPull, type PullRequestApi } from '../../github/pulls.ts';
-import { ghLoginConfig } from '../../github/remote-url.ts';
+import { findHeadOwner, ghLoginConfig } from '../../github/find-github.ts';
+import { type GithubPull, openPullRequestApi, type PullRequestApi } from '../../github/pulls.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Effect } from '../../state/runs/effect.ts';
 import type { PullRequest as Known } from '../../state/workflow/flow.ts';
-import { replaceMarkedPart } from '../../state/workflow/pull-body.ts';
-import type { PublishPull } from '../../state/workflow/pull.ts';
-import { apiContext, renderGithubProblem, retryGithub, type GithubOutcome, type GithubContext } from './github.ts';
-import { findBaseOf } from '../sessions/main-commit.ts';
+import { type PublishPull, replaceMarkedPart } from '../../state/workflow/pull.ts';
+import { findBaseOf } from '../sessions/workplace.ts';
+import { apiContext, type GithubContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
 
 type PublishPullEffect = Extract<Effect, { kind: 'publish-pull' }>;
 type PublishResult = Omit<PublishPull, 'pullId'>;
@@ -95,4 +93,32 @@ export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head
   }
   const hint = `If that was a mistake: gh pr reopen ${number}, then try again. If not: leave it blocked.`;
   return githubFailure('github/closed-elsewhere', `pull request #${number} was closed at GitHub: ${url}`, hint);
+}
+
+type ClosePullEffect = Extract<Effect, { kind: 'close-pull' }>;
+
+/** Closes the pull request of a task that was cancelled, and says why there. While GitHub is out of reach it stays owed. */
+export async function closePull(
+  effect: ClosePullEffect,
+  world: GithubContext,
+  signal: AbortSignal,
+): Promise<readonly Command[]> {
+  const { pullId, taskId, repository, number, comment } = effect;
+  const ended = (outcome: 'closed' | 'merged' | 'failed', reason: string | null): readonly Command[] => [
+    { kind: 'close-pull', command: { pullId, number, outcome, reason } },
+  ];
+  return world.placeMutex.run(`pull:${taskId}`, async () => {
+    if (signal.aborted) return [];
+    const opened = openPullRequestApi(repository, apiContext(world, signal));
+    if (!opened.ok) return ended('failed', renderGithubProblem(opened.problem));
+    const pulls = opened.value;
+    const found = await pulls.read(number);
+    if (found.ok && found.value.isMerged) return ended('merged', null);
+    if (found.ok && !found.value.isOpen) return ended('closed', null);
+    const closed = found.ok ? await pulls.change(number, { state: 'closed' }) : found;
+    if (!closed.ok) return closed.isPassing ? [] : ended('failed', renderGithubProblem(closed.problem));
+    // After the deed: whoever is killed in between leaves a word out, and says none twice.
+    await pulls.comment(number, comment);
+    return ended('closed', null);
+  });
 }

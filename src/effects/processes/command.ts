@@ -1,10 +1,19 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { batonShim } from '../../agents/prepare-agent.ts';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
 import type { Effect } from '../../state/runs/effect.ts';
 import type { State } from '../../state/state.ts';
-import { superviseCommand, type CommandEnd, type PreparedCommand } from './supervise-command.ts';
-import { agentContext, stepContext } from '../template-context.ts';
-import { resolveWithin, workplaceOf } from '../sessions/workplace.ts';
+import { commandFiles, type Exit, type Launch } from '../../supervisor/contract.ts';
+import type { Programs } from '../../supervisor/programs.ts';
+import { sendControl } from '../agents/control.ts';
 import type { EffectContext } from '../context.ts';
+import { resolveWithin, workplaceOf } from '../sessions/workplace.ts';
+import { agentContext, stepContext } from '../template-context.ts';
+import { commandMark, endLostRun } from './settle-lost.ts';
+import { inspectSupervised, ownerFile } from './supervised.ts';
+import { preventStart, refuseWithoutRoom, type SpawnedSupervisor, startSupervisor, waitForEnd } from './supervisor.ts';
 
 export type RunCommandEffect = Extract<Effect, { kind: 'run-command' }>;
 
@@ -37,4 +46,157 @@ function selectCommand(
   if (!rendered.ok) return { ok: false, reason: rendered.problems.map(({ message }) => message).join('; ') };
   const place = workplaceOf(state, pipeline?.id ?? run?.owner?.pipelineId, world.path);
   return { ok: true, shell: { command: rendered.value, cwd: resolveWithin(place, run?.plan.cwd), timeoutMs } };
+}
+
+/** A command for the shell, ready to be run. */
+export interface ShellCommand {
+  readonly command: string;
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What passes of the daemon's environment besides the default list; left out: what the project's runbook says. */
+  readonly envPass?: readonly string[];
+  /** Its log begins with the names of the variables that did not pass. */
+  readonly namesDropped?: true;
+  readonly timeoutMs: number | null;
+}
+
+export interface CommandEnd {
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  readonly output: string | null;
+}
+
+export type PreparedCommand =
+  | { readonly ok: true; readonly shell: ShellCommand }
+  | { readonly ok: false; readonly reason: string };
+
+/** Commands are started once: there is no second try under the same id. */
+export const COMMAND_START = 1;
+
+/**
+ * Runs a shell command under a supervisor, so that it is run once however often the daemon is started meanwhile, and so that it holds
+ * nothing up. `prepare` is asked only where it has not been started yet. Undefined where nobody wants to know any more.
+ */
+export async function superviseCommand(
+  id: string,
+  prepare: () => Promise<PreparedCommand | undefined>,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<CommandEnd | undefined> {
+  const files = commandFiles(world.stateDir, id);
+  let spawned: SpawnedSupervisor | undefined;
+  if (inspectSupervised(files, COMMAND_START).kind === 'untaken') {
+    const started = await start(id, prepare, world, signal);
+    if (started === undefined || 'exitCode' in started) return started;
+    spawned = started;
+  }
+  const settling = await waitForEnd({ files, start: COMMAND_START, spawned, signal });
+  if (settling === undefined) return undefined;
+  refuseWithoutRoom(settling);
+  const { found, words } = settling;
+  if (found.kind === 'ended') return endOf(found.exit);
+  if (found.kind === 'untaken') return failed(`the supervisor did not start: ${words ?? 'it has gone'}`);
+  const exit = await endLostRun({ files, start: COMMAND_START, mark: commandMark(id) });
+  return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
+}
+
+/** Starts it, and waits until it runs; or says why that is not possible. */
+async function start(
+  id: string,
+  prepare: () => Promise<PreparedCommand | undefined>,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<SpawnedSupervisor | CommandEnd | undefined> {
+  const files = commandFiles(world.stateDir, id);
+  const programs = await world.programs();
+  return world.startSemaphore.run(async () => {
+    const wanted = await prepare();
+    if (wanted === undefined || signal.aborted) return undefined;
+    if (!wanted.ok) return failed(wanted.reason);
+    mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+    writeFileAtomically(ownerFile(files.folder), world.projectId);
+    const { env, times } = world;
+    const launch = launchOf(id, wanted.shell, world, programs);
+    return (await startSupervisor(files, launch, { programs, env, signal, startMs: times.startMs })).spawned;
+  });
+}
+
+function failed(output: string): CommandEnd {
+  return { exitCode: null, timedOut: false, output };
+}
+
+function endOf({ code, timed_out, output }: Exit): CommandEnd {
+  return { exitCode: code, timedOut: timed_out, output };
+}
+
+function launchOf(
+  id: string,
+  { command, cwd, env = {}, envPass, namesDropped, timeoutMs }: ShellCommand,
+  { stateDir, times, supervisorToken, sessions }: EffectContext,
+  programs: Programs,
+): Launch {
+  const files = commandFiles(stateDir, id);
+  return {
+    v: 1,
+    kind: 'command',
+    id,
+    start: COMMAND_START,
+    argv: ['/bin/sh', '-c', command],
+    cwd,
+    env,
+    env_pass: envPass ?? sessions.envPass ?? [],
+    ...(namesDropped === true ? { names_dropped: true as const } : {}),
+    output: 'text',
+    input: 'none',
+    prompt: null,
+    timeout_ms: timeoutMs,
+    kill_after_ms: times.killAfterMs,
+    idle_ms: null,
+    renew_ms: null,
+    log_bytes: times.logBytes,
+    finds_exit_signals: false,
+    token: supervisorToken(id),
+    // It runs what agents wrote: it has no rights.
+    agent_token: '',
+    owes: [],
+    state_dir: stateDir,
+    files: [batonShim(files.bin, programs)],
+  };
+}
+
+/** Stops a command that nobody waits for any more. One that has ended is left alone. */
+export async function killCommand(commandId: string, reason: string, world: EffectContext): Promise<void> {
+  const files = commandFiles(world.stateDir, commandId);
+  if (preventStart(files, COMMAND_START)) return;
+  const found = inspectSupervised(files, COMMAND_START);
+  if (found.kind === 'ended') return;
+  if (found.kind === 'running') {
+    const timeoutMs = world.times.killAfterMs + world.times.controlMs;
+    const options = { port: found.running.port, token: world.supervisorToken(commandId), timeoutMs };
+    if ((await sendControl({ kind: 'kill', reason }, options)).ok) return;
+  }
+  await endLostRun({ files, start: COMMAND_START, mark: commandMark(commandId) });
+}
+
+/** Commands of this project that a daemon was told to stop, and ended before it did. */
+export async function killUnwantedCommands(
+  isWanted: (commandId: string) => boolean,
+  world: EffectContext,
+): Promise<void> {
+  const left = listCommands(world).filter((id) => !isWanted(id));
+  await Promise.all(left.map((id) => killCommand(id, 'nobody waits for it any more', world)));
+}
+
+function listCommands({ stateDir, projectId }: EffectContext): string[] {
+  try {
+    return readdirSync(join(stateDir, 'commands')).filter((id) => {
+      const files = commandFiles(stateDir, id);
+      return (
+        readFileIfPresent(ownerFile(files.folder)) === projectId &&
+        inspectSupervised(files, COMMAND_START).kind !== 'ended'
+      );
+    });
+  } catch {
+    return [];
+  }
 }

@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
-import { readProcessIdentity } from '../../api/process-identity.ts';
+import { readProcessIdentity } from '../../api/processes.ts';
 import { until } from '../../daemon/running.cases.ts';
-import { findProcessesByArguments, findProcessesByMark, killRemains } from './reap.ts';
+import { findProcessesByArguments, findProcessesByMark, killRemains } from './supervised.ts';
 
 const children: ChildProcess[] = [];
 

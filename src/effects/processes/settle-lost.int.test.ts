@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readProcessIdentity } from '../../api/process-identity.ts';
+import { readProcessIdentity } from '../../api/processes.ts';
 import { agentFiles, type Exit } from '../../supervisor/contract.ts';
 import { agentMark, endLostRun } from './settle-lost.ts';
 import { readExit, type SupervisedFiles } from './supervised.ts';

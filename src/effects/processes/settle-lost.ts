@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { writeFileAtomically } from '../../api/files.ts';
 import type { Exit } from '../../supervisor/contract.ts';
-import { findProcessesByArguments, killRemains } from './reap.ts';
-import { readExit, readRunning, type SupervisedFiles } from './supervised.ts';
+import { findProcessesByArguments, killRemains, readExit, readRunning, type SupervisedFiles } from './supervised.ts';
 
 export interface LostRun {
   readonly files: SupervisedFiles;

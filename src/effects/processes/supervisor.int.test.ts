@@ -2,11 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT_NO_ROOM, type Launch } from '../../supervisor/contract.ts';
-import { launchIn, Scene } from '../../supervisor/scene.cases.ts';
 import { findPrograms, type Programs } from '../../supervisor/programs.ts';
-import { waitForEnd } from './follow-start.ts';
-import { isTransient } from '../may-pass.ts';
-import { startSupervisor, type StartedSupervisor } from './supervisor.ts';
+import { launchIn, Scene } from '../../supervisor/scene.cases.ts';
+import { isTransient } from '../due.ts';
+import { type StartedSupervisor, startSupervisor, waitForEnd } from './supervisor.ts';
 
 /** The supervisor, which is killed as soon as it begins, so many times. */
 async function killedAtFirst(scene: Scene, times: number): Promise<Programs> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isTransient } from '../may-pass.ts';
+import { isTransient } from '../due.ts';
 import { refuseWithoutRoom } from './supervisor.ts';
 
 const untaken = { kind: 'untaken' } as const;

@@ -1,19 +1,19 @@
+import type { ElementFormat } from '../../protocol/handoff/element.ts';
+import type { Workflow } from '../../protocol/handoff/extend-workflow.ts';
 import {
   createHandoffDialect,
   type Handoff,
   type HandoffDialect,
   type HandoffEdge,
   type HandoffElement,
+  WORKFLOW_COMPLETE,
 } from '../../protocol/handoff/index.ts';
-import type { Workflow } from '../../protocol/handoff/extend-workflow.ts';
-import type { ElementFormat } from '../../protocol/handoff/element.ts';
-import { WORKFLOW_COMPLETE } from '../../protocol/handoff/index.ts';
 import { PLACEHOLDERS } from '../../protocol/placeholder.ts';
 import { renderResult } from '../../protocol/result.ts';
-import { renderYaml } from '../../protocol/text/render-yaml.ts';
+import { renderYaml } from '../../protocol/text/yaml.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { missionIds, type Task } from '../../state/tasks/task.ts';
-import { taskUrls } from '../../state/workflow/task-url.ts';
+import { taskUrls } from '../../state/workflow/gate-handoffs.ts';
 
 /** A message that only waits to be filled in and sent. */
 export interface Form {

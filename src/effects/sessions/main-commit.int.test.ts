@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Scratch } from '../../git/scratch.cases.ts';
 import type { MainBranchState } from '../../state/main/main-branch.ts';
 import { NO_FLOW } from '../../state/workflow/flow.ts';
-import { findBaseOf, findMainOf } from './main-commit.ts';
 import type { EffectContext } from '../context.ts';
+import { findBaseOf, findMainOf } from './workplace.ts';
 
 let scratch: Scratch;
 let repo: string;

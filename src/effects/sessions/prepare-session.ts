@@ -1,23 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findFenceHooks } from '../../git/fence/install.ts';
 import { isAncestor } from '../../git/commits.ts';
+import { findFenceHooks } from '../../git/fence/install.ts';
 import { gitText, type OwnGitFolder } from '../../git/run-git.ts';
-import { isJudgingRole } from '../../runbook/gates/worker-agents.ts';
+import { isJudgingRole } from '../../runbook/gates/gate-fields.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
-import { findMissingMessages } from '../../state/tasks/owed.ts';
 import type { SessionPreparation, State } from '../../state/state.ts';
 import type { Claim, Task } from '../../state/tasks/task.ts';
-import { findProtected } from '../merges/find-protected.ts';
-import { furnishWorkspace } from './furnish-workspace.ts';
-import { renderGithubProblem } from '../merges/github.ts';
-import { findMainOf } from './main-commit.ts';
-import { gatherEpic } from './session-epic-file.ts';
-import { writeSessionFiles, type SessionFileFacts } from './session-files.ts';
-import { MISSION_FILE, buildMission } from './session-mission.ts';
-import { placeSession, type SessionPlacement } from './session-place.ts';
-import { findWorkspace } from './workplace.ts';
+import { findMissingMessages } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
+import { findProtected } from '../merges/find-protected.ts';
+import { renderGithubProblem } from '../merges/github.ts';
+import { buildMission, gatherEpic, MISSION_FILE, type SessionFileFacts, writeSessionFiles } from './session-files.ts';
+import { placeSession, type SessionPlacement } from './session-place.ts';
+import { findMainOf, findWorkspace } from './workplace.ts';
+import { furnishWorkspace } from './workspace.ts';
 
 /** Where an agent under a claim works, and what it finds in its environment there. */
 export type PreparedSession =

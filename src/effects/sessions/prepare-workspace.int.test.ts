@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { removeWorkspaceMark, prepareWorkspace } from './prepare-workspace.ts';
+import { prepareWorkspace, removeWorkspaceMark } from './workspace.ts';
 
 let folder: string;
 let path: string;

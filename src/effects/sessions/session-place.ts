@@ -1,14 +1,19 @@
+import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { branchName } from '../../git/worktree/branch-name.ts';
-import { createWorktree } from '../../git/worktree/create.ts';
 import { findFence, installFence } from '../../git/fence/install.ts';
 import type { GitFailure, GitResult } from '../../git/run-git.ts';
-import { createTakeoverWorktree } from '../../git/worktree/take-over.ts';
-import { findWorktree } from '../../git/worktree/worktree.ts';
+import { branchName, createTakeoverWorktree, createWorktree } from '../../git/worktree/create.ts';
+import { WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
+import { removeMergedBranch, removeWorktree } from '../../git/worktree/remove.ts';
+import { findWorktree, listWorktrees } from '../../git/worktree/worktree.ts';
+import type { Command } from '../../state/decide.ts';
+import type { Effect } from '../../state/runs/effect.ts';
 import type { State } from '../../state/state.ts';
-import type { Task } from '../../state/tasks/task.ts';
-import { findMainOf } from './main-commit.ts';
+import { isCancelled, type Task } from '../../state/tasks/task.ts';
+import type { ClearPlace } from '../../state/workflow/session-place.ts';
 import type { EffectContext } from '../context.ts';
+import { renderGithubProblem } from '../merges/github.ts';
+import { findMainOf } from './workplace.ts';
 
 /** The claim that a place is for. */
 export interface PlaceHolder {
@@ -138,4 +143,48 @@ function isBusy({ agents }: State, taskId: string, epoch: number): boolean {
 
 function failure({ problem: { message, hint } }: GitFailure): PlaceRefusal {
   return { ok: false, reason: `${message}. ${hint}` };
+}
+
+type ClearPlaceEffect = Extract<Effect, { kind: 'clear-place' }>;
+type Cleared = Omit<ClearPlace, 'taskId'>;
+
+/**
+ * Removes the worktree and the branch of a cancelled task, if nothing uncommitted, unpushed or unmerged is in them. Sessions that prepare
+ * their place wait for it, and a task that was reinstated first keeps what it has.
+ */
+export async function clearPlace(
+  { taskId, branch }: ClearPlaceEffect,
+  world: EffectContext,
+): Promise<readonly Command[]> {
+  return world.placeMutex.run(branch, async () => {
+    const task = await world.readState(({ tasks }) => tasks.get(taskId));
+    if (task === undefined || !isCancelled(task)) return [];
+    const { workspace, into } = world.settingsFor(task);
+    const configured = [...workspace.copy, ...workspace.link];
+    const cleared = await clearWorktree(branch, world.path, { stateDir: world.stateDir, mainBranch: into, configured });
+    return [{ kind: 'clear-place', command: { taskId, ...cleared } }];
+  });
+}
+
+async function clearWorktree(
+  branch: string,
+  path: string,
+  guard: Parameters<typeof removeWorktree>[2],
+): Promise<Cleared> {
+  const all = await listWorktrees(path);
+  if (!all.ok) return { outcome: 'kept', reason: renderGithubProblem(all.problem) };
+  const worktree = all.value.find((each) => each.branch === branch);
+  if (worktree === undefined) {
+    const gone = await removeMergedBranch(path, branch, guard.mainBranch);
+    return gone.ok
+      ? { outcome: gone.value, reason: null }
+      : { outcome: 'kept', reason: renderGithubProblem(gone.problem) };
+  }
+  // A worktree outside of Baton's folder belongs to the user.
+  const below = join(all.value[0]?.path ?? path, WORKTREES_FOLDER) + sep;
+  if (!worktree.path.startsWith(below)) return { outcome: 'kept', reason: `it is checked out at ${worktree.path}` };
+  const removed = await removeWorktree(path, worktree.path, guard);
+  return removed.ok
+    ? { outcome: 'removed', reason: null }
+    : { outcome: 'kept', reason: renderGithubProblem(removed.problem) };
 }

@@ -1,13 +1,21 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { installFence } from '../../git/fence/install.ts';
+import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
+import { createWorktree } from '../../git/worktree/create.ts';
+import { fillWorktree } from '../../git/worktree/fill.ts';
 import { recordOrigin } from '../../git/worktree/origin.ts';
+import { findWorktree, readWorktreeNote, writeWorktreeNote } from '../../git/worktree/worktree.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Effect } from '../../state/runs/effect.ts';
 import type { TaskRef } from '../../state/runs/run-event.ts';
 import type { State } from '../../state/state.ts';
-import { prepareWorkspace, type Workspace, type WorkspaceRequest } from './prepare-workspace.ts';
-import { stepContext } from '../template-context.ts';
 import type { EffectContext } from '../context.ts';
+import { superviseCommand } from '../processes/command.ts';
+import { stepContext } from '../template-context.ts';
 
 type PrepareWorkspaceEffect = Extract<Effect, { kind: 'prepare-workspace' }>;
 
@@ -59,4 +67,141 @@ function fillIn(state: State, effect: PrepareWorkspaceEffect, world: EffectConte
   if (!from.ok) return { ok: false, reason: from.problems.map(({ message }) => message).join('; ') };
   const request = { pipelineId, step, branch: name.value, base: base === null ? null : from.value };
   return { ok: true, request, task: pipeline.task };
+}
+
+export interface WorkspaceRequest {
+  readonly pipelineId: string;
+  readonly step: string;
+  /** With its templates filled in. */
+  readonly branch: string;
+  readonly base: string | null;
+}
+
+export type Workspace =
+  | { readonly ok: true; readonly path: string; readonly branch: string }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Makes the worktree of a pipeline. A mark is made before git is asked: a branch that is found together with it was made by a daemon
+ * that ended before it could say so, and is gone on with; one without it is somebody else's.
+ */
+export async function prepareWorkspace(
+  request: WorkspaceRequest,
+  { path, stateDir }: { readonly path: string; readonly stateDir: string },
+): Promise<Workspace> {
+  const { branch, base } = request;
+  const mark = markOf(stateDir, request);
+  const isOurs = existsSync(mark);
+  if (isOurs) {
+    const found = await findWorktree(path, branch);
+    const isThere = found.ok && found.value !== null && !found.value.isMissing && !found.value.isBeingMade;
+    if (isThere && found.value !== null) return { ok: true, path: found.value.path, branch };
+  } else if ((await findSha(path, `refs/heads/${branch}`)) === null) {
+    mkdirSync(join(stateDir, 'workspaces'), { recursive: true, mode: 0o700 });
+    writeFileSync(mark, branch, { mode: 0o600, flush: true });
+  }
+  const made = await createWorktree(path, {
+    stateDir,
+    branch,
+    base: base ?? (await defaultBase(path)),
+    existingBranch: isOurs ? 'continue' : 'refuse',
+  });
+  if (made.ok) return { ok: true, path: made.value.path, branch };
+  rmSync(mark, { force: true });
+  const { message, hint } = made.problem;
+  return { ok: false, reason: `${message}. ${hint}` };
+}
+
+/** It is on record now. */
+export function removeWorkspaceMark(stateDir: string, request: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): void {
+  rmSync(markOf(stateDir, request), { force: true });
+}
+
+function markOf(stateDir: string, { pipelineId, step }: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): string {
+  return join(stateDir, 'workspaces', encodeURIComponent(`${pipelineId}-${step}`));
+}
+
+async function defaultBase(path: string): Promise<string> {
+  const main = await findMainBranch(path);
+  // By its full name: a tag or a file of the same name would come first.
+  return main.ok ? main.value.ref : 'HEAD';
+}
+
+export type FurnishResult =
+  | { readonly ok: true; readonly port: number | null }
+  | { readonly ok: false; readonly reason: string };
+
+/** What a set-up command is known by: it is run once for a start, however often that is tried. */
+export function setupCommandOf(agentId: string): string {
+  return `setup-${agentId}`;
+}
+
+/**
+ * Brings into a worktree what git does not: configured files, a port, and what the set-up command makes, which is run until it has
+ * succeeded once. How the worktree is then is what later findings in it are judged by. Undefined where nobody wants to know any more.
+ */
+export async function furnishWorkspace(
+  worktree: string,
+  agentId: string,
+  world: EffectContext,
+  signal: AbortSignal,
+): Promise<FurnishResult | undefined> {
+  const { workspace } = world.sessions;
+  const filled = await fillWorktree(worktree, workspace);
+  if (!filled.ok) return { ok: false, reason: `${filled.problem.message}. ${filled.problem.hint}` };
+  const port = await world.placeMutex.run(' port', async () => findPort(worktree));
+  const { setup, setupTimeoutMs: timeoutMs } = workspace;
+  const found = await findRepository(worktree);
+  if (!found.ok) return { ok: false, reason: found.problem.message };
+  const note = readWorktreeNote(found.value.gitDir);
+  const keep = async (): Promise<FurnishResult> => {
+    const kept = await recordOrigin(world.stateDir, worktree, filled.value);
+    return kept.ok ? { ok: true, port } : { ok: false, reason: kept.problem.message };
+  };
+  if (setup === undefined || note.setup === setup) return keep();
+  const env = port === null ? {} : { BATON_PORT: String(port) };
+  const prepare = async () => ({ ok: true, shell: { command: setup, cwd: worktree, env, timeoutMs } }) as const;
+  const end = await superviseCommand(setupCommandOf(agentId), prepare, world, signal);
+  if (end === undefined) return undefined;
+  if (end.exitCode !== 0) {
+    const how = end.timedOut ? 'timed out' : `exit code ${end.exitCode ?? 'unknown'}`;
+    return { ok: false, reason: `the set-up of its worktree failed (${how}): ${end.output ?? 'no output'}` };
+  }
+  writeWorktreeNote(found.value.gitDir, { ...note, setup });
+  return keep();
+}
+
+/** Above what most programs take by themselves, and below what systems give out at random. */
+const FIRST = 3100;
+const LAST = 9999;
+
+/** The port of a worktree: the one it has, else the first that no other worktree has and that nobody listens on. */
+export async function findPort(worktree: string): Promise<number | null> {
+  const own = await findRepository(worktree);
+  if (!own.ok) return null;
+  const note = readWorktreeNote(own.value.gitDir);
+  if (note.port !== null) return note.port;
+  const taken = await takenPorts(own.value.commonDir);
+  for (let port = FIRST; port <= LAST; port++) {
+    if (taken.has(port) || !(await isFree(port))) continue;
+    writeWorktreeNote(own.value.gitDir, { ...note, port });
+    return port;
+  }
+  return null;
+}
+
+/** Of all worktrees, from where git keeps what it knows of them. */
+async function takenPorts(commonDir: string): Promise<ReadonlySet<number>> {
+  const folder = join(commonDir, 'worktrees');
+  const names = await readdir(folder).catch(() => []);
+  const ports = names.map((name) => readWorktreeNote(join(folder, name)).port);
+  return new Set(ports.filter((port) => port !== null));
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
 }

@@ -1,3 +1,5 @@
+import { firstWordFor, type TaskStatus } from '../task.ts';
+
 /** An item of a list that is a task. */
 export interface ListItem {
   /** What stands in its box; undefined where it has none. */
@@ -101,4 +103,19 @@ function widthOf(space: string): number {
 function withoutIndent(line: string, most: number): string {
   const space = /^[ \t]*/.exec(line)?.[0] ?? '';
   return ' '.repeat(Math.max(0, widthOf(space) - most)) + line.slice(space.length);
+}
+
+/** What stands in a box. The first of each status is the one that is written. */
+export const BOXES: ReadonlyMap<string, TaskStatus> = new Map([
+  [' ', 'todo'],
+  ['x', 'done'],
+  ['X', 'done'],
+  ['/', 'in_progress'],
+  ['~', 'in_progress'],
+  ['!', 'blocked'],
+  ['-', 'cancelled'],
+]);
+
+export function boxOf(status: TaskStatus): string {
+  return firstWordFor(BOXES, status);
 }

@@ -1,12 +1,8 @@
 import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
-import type { ExportOptions } from '../format.ts';
 import { ImportFindings } from '../findings.ts';
-import { isSameSet } from '../same.ts';
-import type { ExchangedTask, ExportedText } from '../task.ts';
-import { boxOf, BOXES } from './boxes.ts';
-import { renderItemHead } from './head.ts';
-import { ITEM_PATTERN, scanLines } from './items.ts';
-import { findNamedItems, parseMarkdown, type NamedItem } from './read.ts';
+import { type ExchangedTask, type ExportedText, type ExportOptions, isSameSet } from '../task.ts';
+import { BOXES, boxOf, ITEM_PATTERN, scanLines } from './items.ts';
+import { findNamedItems, type NamedItem, parseMarkdown, renderItemHead } from './read.ts';
 
 /** A flat list with a box for each; in a list that is there already, boxes change in their place and new items come last. */
 export function renderMarkdown(

@@ -1,14 +1,9 @@
-import type { ObjectNode } from '../../protocol/text/node.ts';
-import type { Parsed } from '../../protocol/shape/problem.ts';
-import { quote } from '../../protocol/shape/quote.ts';
-import { startReading } from '../begin.ts';
-import type { ImportOptions } from '../format.ts';
-import type { ImportFindings, FoundDependency, FoundTask } from '../findings.ts';
-import { textOfNode, findList, findObject, objectsIn, parseJsonAt, findFieldText } from '../json.ts';
+import { type Parsed, quote } from '../../protocol/shape/problem.ts';
+import type { Node, ObjectNode } from '../../protocol/text/node.ts';
+import { type FoundDependency, type FoundTask, type ImportFindings, startReading } from '../findings.ts';
+import { findFieldText, findList, findObject, objectsIn, parseJsonAt, textOfNode } from '../json.ts';
 import { refuseWithProblems, resolveTasks } from '../resolve-tasks.ts';
-import type { ImportedTasks } from '../task.ts';
-import { findTag } from './tags.ts';
-import { TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './words.ts';
+import type { ImportedTasks, ImportOptions, TaskStatus } from '../task.ts';
 
 /** The `tasks.json` of claude-task-master: one list of tasks, or one under each tag. */
 export function parseTaskMaster(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
@@ -87,4 +82,62 @@ function dependenciesOf(node: ObjectNode, parent: string | undefined): FoundDepe
     const isSibling = parent !== undefined && item.kind === 'number' && Number(id) < 100;
     return [{ id: isSibling ? `${parent}.${id}` : id, at: item.at }];
   });
+}
+
+/** The list that is meant: the one under `--tag`, else `master`, else the only one there is. The others are told. */
+export function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
+  if (document.kind !== 'object') {
+    findings.problem('import/not-task-master', 'not a tasks.json of task-master: no object', document.at, HINT);
+    return undefined;
+  }
+  // Before there were tags, the file was a single list.
+  if (findList(document, 'tasks') !== undefined && wanted === undefined) return document;
+  const tags = [...document.fields].flatMap(([name, { value }]) =>
+    value.kind === 'object' && findList(value, 'tasks') !== undefined ? [{ name, value }] : [],
+  );
+  const chosen =
+    tags.find(({ name }) => name === (wanted ?? 'master')) ??
+    (wanted === undefined && tags.length === 1 ? tags[0] : undefined);
+  const names = tags.map(({ name }) => quote(name)).join(', ');
+  if (chosen === undefined) {
+    const message = wanted === undefined ? 'it has no list of tasks, or several' : `it has no tag ${quote(wanted)}`;
+    findings.problem('import/no-tag', message, document.at, names === '' ? HINT : `Choose one with --tag: ${names}`);
+    return undefined;
+  }
+  for (const { name, value } of tags) {
+    const count = findList(value, 'tasks')?.items.length ?? 0;
+    if (name !== chosen.name && count > 0) {
+      findings.notice(
+        `the tag ${quote(name)} (${count} tasks) is left out; take it with --tag ${quote(name)}`,
+        value.at,
+      );
+    }
+  }
+  return chosen.value;
+}
+
+const HINT = 'It is .taskmaster/tasks/tasks.json in a project of task-master.';
+
+/** What task-master says, and what that is in Baton. The first word of each status is the one that is written back. */
+export const TASK_MASTER_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
+  ['pending', 'todo'],
+  ['in-progress', 'in_progress'],
+  ['review', 'in_progress'],
+  ['done', 'done'],
+  ['completed', 'done'],
+  ['blocked', 'blocked'],
+  ['deferred', 'blocked'],
+  ['cancelled', 'cancelled'],
+]);
+
+export const TASK_MASTER_PRIORITIES: ReadonlyMap<string, number> = new Map([
+  ['critical', 20],
+  ['high', 10],
+  ['medium', 0],
+  ['low', -10],
+]);
+
+export function priorityWord(priority: number): string {
+  if (priority > 0) return priority >= 20 ? 'critical' : 'high';
+  return priority < 0 ? 'low' : 'medium';
 }

@@ -1,11 +1,8 @@
 import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
-import type { ExportOptions } from '../format.ts';
-import { isRawObject, parseRawJson, rawText, type RawObject } from '../json.ts';
-import { isSameSet, firstWordFor } from '../same.ts';
-import type { ExchangedTask, ExportedText } from '../task.ts';
-import { placeTasks, type TaskLocations } from './places.ts';
-import { parseTaskMaster } from './read.ts';
-import { TASK_MASTER_PRIORITIES, priorityWord, TASK_MASTER_STATUSES } from './words.ts';
+import { isTaskId, toTaskId } from '../foreign-id.ts';
+import { isRawObject, parseRawJson, rawList, type RawObject, rawText } from '../json.ts';
+import { type ExchangedTask, type ExportedText, type ExportOptions, firstWordFor, isSameSet } from '../task.ts';
+import { parseTaskMaster, priorityWord, TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './read.ts';
 
 /**
  * A `tasks.json`. An id that task-master cannot hold, since its own are numbers, gets the next number, and stands in `metadata.baton_id`, from
@@ -67,4 +64,148 @@ function write(task: ExchangedTask, places: TaskLocations, before: ExchangedTask
 function dependencies({ id, after }: ExchangedTask, places: TaskLocations): string[] {
   const said = places.get(id)?.said ?? new Set();
   return after.flatMap((before) => (said.has(before) ? [] : (places.get(before)?.ref ?? [])));
+}
+
+/** Where a task stands in a file of task-master. */
+export interface TaskLocation {
+  readonly id: string;
+  readonly raw: RawObject;
+  /** How task-master refers to it: `3`, or `3.1`. */
+  readonly ref: string;
+  readonly isNew: boolean;
+  /** What it waits for without a word, since it is a part of something or has parts. */
+  readonly said: ReadonlySet<string>;
+}
+
+export type TaskLocations = ReadonlyMap<string, TaskLocation>;
+
+/** A place for every task, those that have one first. New ones are put into the list. */
+export function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocations {
+  const top = Array.isArray(list['tasks']) ? (list['tasks'] as unknown[]) : []; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  list['tasks'] = top;
+  const places = existingPlaces(list, tasks);
+  const fresh = tasks.filter(({ id }) => !places.has(id));
+  const parts = findSubtasks(tasks, new Set(fresh.map(({ id }) => id)));
+  const numbers = [...rawList(top).map(({ id }) => Number(id)), ...fresh.map(({ id }) => wholeNumber(id) ?? 0)];
+  let last = numbers.reduce((most, number) => (Number.isSafeInteger(number) && number > most ? number : most), 0);
+  const used = new Set(rawList(top).map(({ id }) => String(id)));
+  const isTop = ({ id }: ExchangedTask): boolean => !parts.partsOf.has(id);
+  for (const { id } of fresh.filter(isTop)) {
+    const own = wholeNumber(id);
+    const number = own !== undefined && !used.has(String(own)) ? own : (last += 1);
+    used.add(String(number));
+    const raw = newTask(number, id);
+    top.push(raw);
+    places.set(id, { id, raw, ref: String(number), isNew: true, said: parts.said.get(id) ?? new Set() });
+  }
+  for (const { id } of fresh.filter((task) => !isTop(task))) {
+    const [whole = '', number = ''] = id.split('.');
+    const parent = places.get(whole);
+    if (parent === undefined) continue;
+    const ref = `${parent.ref}.${number}`;
+    const raw = named(
+      { id: Number(number), title: '', description: '', details: '', status: '', dependencies: [] },
+      ref,
+      id,
+    );
+    parent.raw['subtasks'] = [...rawList(parent.raw['subtasks']), raw];
+    places.set(id, { id, raw, ref, isNew: true, said: parts.said.get(id) ?? new Set() });
+  }
+  return places;
+}
+
+function newTask(number: number, id: string): RawObject {
+  const raw: RawObject = { id: number, title: '', description: '', details: '', testStrategy: '', status: '' };
+  Object.assign(raw, { dependencies: [], priority: '', subtasks: [] });
+  return named(raw, String(number), id);
+}
+
+function named(raw: RawObject, ref: string, id: string): RawObject {
+  return ref === id ? raw : { ...raw, metadata: { baton_id: id } };
+}
+
+/** What is there: a whole waits for its parts, and the parts for what the whole waits for. */
+function existingPlaces(list: RawObject, tasks: readonly ExchangedTask[]): Map<string, TaskLocation> {
+  const places = new Map<string, TaskLocation>();
+  const after = new Map(tasks.map((task) => [task.id, task.after]));
+  for (const raw of rawList(list['tasks'])) {
+    const ref = String(raw['id']);
+    const parts = rawList(raw['subtasks']).map((part) => ({ part, ref: partRef(ref, String(part['id'])) }));
+    const partIds = new Set(parts.map(({ part, ref: each }) => idOf(part, each)));
+    const id = idOf(raw, ref);
+    places.set(id, { id, raw, ref, isNew: false, said: partIds });
+    const above = new Set((after.get(id) ?? []).filter((before) => !partIds.has(before)));
+    for (const { part, ref: each } of parts) {
+      places.set(idOf(part, each), { id: idOf(part, each), raw: part, ref: each, isNew: false, said: above });
+    }
+  }
+  return places;
+}
+
+function partRef(whole: string, part: string): string {
+  return part.startsWith(`${whole}.`) ? part : `${whole}.${part}`;
+}
+
+function idOf(raw: RawObject, ref: string): string {
+  const id = isRawObject(raw['metadata']) ? raw['metadata']['baton_id'] : undefined;
+  return typeof id === 'string' && isTaskId(id) ? id : (toTaskId(ref) ?? ref);
+}
+
+function wholeNumber(id: string): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
+}
+
+export interface Subtasks {
+  /** The whole of each part. */
+  readonly partsOf: ReadonlyMap<string, string>;
+  /** What each of them waits for just by being a part, or by having parts. */
+  readonly said: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/**
+ * Which tasks can be written as subtasks, `3.1` of `3`. A subtask says: the whole waits for me, and I wait for what the whole waits for. Where that is not so, it
+ * is a task of its own.
+ */
+export function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const partsOf = new Map<string, string>();
+  const said = new Map<string, ReadonlySet<string>>();
+  for (const [whole, candidates] of candidatesOf(tasks, byId, fresh)) {
+    const own = new Set(whole.after);
+    for (const part of candidates) own.delete(part.id);
+    const parts = dropInconsistentParts(candidates, own);
+    for (const part of parts) {
+      partsOf.set(part.id, whole.id);
+      said.set(part.id, own);
+    }
+    said.set(whole.id, new Set(parts.map(({ id }) => id)));
+  }
+  return { partsOf, said };
+}
+
+function candidatesOf(
+  tasks: readonly ExchangedTask[],
+  byId: ReadonlyMap<string, ExchangedTask>,
+  fresh: ReadonlySet<string>,
+): Map<ExchangedTask, ExchangedTask[]> {
+  const families = new Map<ExchangedTask, ExchangedTask[]>();
+  for (const task of tasks) {
+    const whole = byId.get(/^([1-9]\d{0,8})\.[1-9]\d{0,8}$/.exec(task.id)?.[1] ?? '');
+    if (whole === undefined || !fresh.has(task.id) || !fresh.has(whole.id) || !whole.after.includes(task.id)) continue;
+    const family = families.get(whole);
+    if (family === undefined) families.set(whole, [task]);
+    else family.push(task);
+  }
+  return families;
+}
+
+/** Whoever does not wait for all of `own` is no part; the whole then waits for it by itself, and so must the others. */
+function dropInconsistentParts(candidates: readonly ExchangedTask[], own: Set<string>): readonly ExchangedTask[] {
+  let parts = candidates;
+  for (;;) {
+    const fitting = parts.filter(({ after }) => own.size <= after.length && [...own].every((id) => after.includes(id)));
+    if (fitting.length === parts.length) return parts;
+    for (const part of parts) if (!fitting.includes(part)) own.add(part.id);
+    parts = fitting;
+  }
 }

@@ -1,4 +1,4 @@
-import type { ObjectFormat } from '../own/own-git.ts';
+import type { ObjectFormat } from '../own/own-repository.ts';
 import type { GitResult, OwnGitFolder } from '../run-git.ts';
 
 export interface CheckoutRequest {

@@ -2,9 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { openOwnRepository, type OwnRepository, runOwnGit } from '../own/own-repository.ts';
 import { importCommits } from '../own/transfer-commits.ts';
-import { openOwnRepository, type OwnRepository } from '../own/own-repository.ts';
-import { runOwnGit } from '../own/own-git.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { makeCheckout, removeCheckout } from './make-checkout.ts';
 

@@ -2,16 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../config.ts';
-import { readFilterAccess, type FilterAccess } from '../own/filter-reach.ts';
 import { platformConfig } from '../own/inspection-folder.ts';
-import { renderOwnConfig, type ObjectFormat } from '../own/own-git.ts';
+import { type ObjectFormat, renderOwnConfig } from '../own/own-repository.ts';
+import { type FilterAccess, readFilterAccess } from '../own/with-checkout.ts';
 import type { GitResult } from '../run-git.ts';
-import { withAttributesOf } from './attributes.ts';
+import { findForeignFilter, withAttributesOf } from './attributes.ts';
 import type { CheckoutRequest, CheckoutSource } from './checkout-request.ts';
-import { copyObjects } from './copy-objects.ts';
-import { findForeignFilter } from './foreign-filter.ts';
 import { checkOutSubmodules } from './submodules.ts';
-import { writeFiles } from './write-files.ts';
+import { copyObjects, writeFiles } from './write-files.ts';
 
 /**
  * Makes a folder with exactly one commit, for commands that must see nothing else. It is a repository of its own: the commands are code of

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findAllowedSubmodule, parseSubmodules, protocolsFor } from './submodule-urls.ts';
+import { findAllowedSubmodule, parseSubmodules, protocolsFor } from './submodules.ts';
 
 describe('a .gitmodules file', () => {
   it('is read as git prints it, also with odd names', () => {

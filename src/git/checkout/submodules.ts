@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gitFailure, git, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
-import { fetchSubmodule, findSubmoduleClone } from './fetch-submodule.ts';
+import { readOperatorConfig, settingArguments } from '../config.ts';
+import { type ObjectFormat, renderOwnConfig, runOwnGit } from '../own/own-repository.ts';
+import { transferPack } from '../own/transfer-pack.ts';
+import { git, gitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
 import type { CheckoutRequest, CheckoutSource, MakeCheckout } from './checkout-request.ts';
-import { findAllowedSubmodule, readSubmodules } from './submodule-urls.ts';
 
 /**
  * Checks out the submodules of a commit, each at the recorded commit, from the URLs that the main branch has. A commit without submodules
@@ -70,4 +73,153 @@ async function findLinks(place: OwnGitFolder): Promise<GitResult<readonly Link[]
 async function linkAt(place: OwnGitFolder, commit: string, path: string): Promise<string | undefined> {
   const found = await gitText(['ls-tree', '-z', commit, '--', path], { cwd: place });
   return found.ok ? /^160000 commit ([0-9a-f]+)\t/.exec(found.value)?.[1] : undefined;
+}
+
+export interface SubmoduleWanted {
+  readonly entry: SubmoduleEntry;
+  readonly sha: string;
+  readonly stateDir: string;
+  readonly format: ObjectFormat;
+  /**
+   * The git folder of the user's repository, if the main branch records the same commit: their clone may give it then. Agents can write in
+   * that clone, so a commit that only a branch records comes from the URL.
+   */
+  readonly clone: { readonly commonDir: string } | undefined;
+}
+
+/** Baton's own repository of a submodule, by its URL, with one commit of it. What is there already costs nothing. */
+export async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<CheckoutSource>> {
+  const { entry, sha, format } = wanted;
+  const own = openSubmodule(wanted);
+  if (await has(own, sha)) return { ok: true, value: own };
+  if (await copyFromClone(own, wanted)) return { ok: true, value: own };
+  const protocol = protocolsFor(entry.url);
+  if (protocol === undefined) {
+    const about = isRelativeUrl(entry.url) ? 'is relative' : 'is of a kind that Baton does not use';
+    const message = `submodule '${entry.path}' at ${sha} is not in your clone, and its URL ${about}: ${entry.url}`;
+    const hint = isRelativeUrl(entry.url)
+      ? `Bring the commit to the main branch first, or write the whole URL in .gitmodules there.`
+      : 'Use https, ssh or a path in .gitmodules on the main branch.';
+    return gitFailure('git/submodule-url', message, hint);
+  }
+  const settings = settingArguments(await readOperatorConfig(), (name) => NEEDED.test(name));
+  const { HOME: home } = process.env;
+  const env = { GIT_ALLOW_PROTOCOL: protocol, ...(home === undefined ? {} : { HOME: home }) };
+  const options = { env, timeoutMs: 1_800_000 };
+  const fetch = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--'];
+  const one = await runOwnGit(own, [...settings, ...fetch, entry.url, `+${sha}:${PIN}/${sha}`], options);
+  if (one.ok) return { ok: true, value: own };
+  // Not every server gives a commit by its name.
+  const all = await runOwnGit(own, [...settings, ...fetch, entry.url, '+refs/heads/*:refs/heads/theirs/*'], options);
+  if (all.ok && (await has(own, sha))) return { ok: true, value: own };
+  const why = all.ok ? `${entry.url} does not have it` : all.problem.message;
+  const message = `submodule '${entry.path}' at ${sha} (${format}) cannot be fetched: ${why}`;
+  return gitFailure('git/submodule-fetch', message, `Look whether the commit is published: git ls-remote ${entry.url}`);
+}
+
+const PIN = 'refs/heads/commits';
+
+/** How the operator reaches other hosts: logins, proxies, certificates, other names of hosts. */
+const NEEDED = /^(?:credential\.|http\.|https\.|url\.|core\.sshcommand$|ssh\.)/;
+
+function openSubmodule({ entry, stateDir, format }: SubmoduleWanted): CheckoutSource {
+  const name = createHash('sha256').update(entry.url).digest('hex').slice(0, 32);
+  const gitDir = join(stateDir, 'repositories', 'submodules', `${name}${format === 'sha1' ? '' : `.${format}`}.git`);
+  for (const folder of ['objects/pack', 'objects/info', PIN]) {
+    mkdirSync(join(gitDir, folder), { recursive: true, mode: 0o700 });
+  }
+  writeFileSync(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n');
+  writeFileSync(join(gitDir, 'config'), renderOwnConfig(format));
+  return { gitDir, format, objects: join(gitDir, 'objects') };
+}
+
+/** With all that it needs: a fetch that was interrupted leaves no ref. */
+async function has(own: CheckoutSource, sha: string): Promise<boolean> {
+  const found = await runOwnGit(own, ['for-each-ref', '--count=1', '--contains', sha, '--format=%(refname)'], {
+    answers: [129, 128, 1],
+  });
+  return found.ok && found.value.code === 0 && found.value.stdout !== '';
+}
+
+/** The user's clone of a submodule, as git keeps it in the git folder of the repository around it. */
+export function findSubmoduleClone(
+  { commonDir }: { readonly commonDir: string },
+  { name }: SubmoduleEntry,
+): { readonly commonDir: string } | undefined {
+  // A name such as ../../x would lead out of the folder of clones.
+  if (!/^[^/\\]+(?:\/[^/\\]+)*$/.test(name) || name.split('/').includes('..')) return undefined;
+  const folder = join(commonDir, 'modules', name);
+  return existsSync(join(folder, 'objects')) ? { commonDir: folder } : undefined;
+}
+
+async function copyFromClone(own: CheckoutSource, { entry, sha, clone }: SubmoduleWanted): Promise<boolean> {
+  const found = clone && findSubmoduleClone(clone, entry);
+  if (found === undefined) return false;
+  const objects = join(found.commonDir, 'objects');
+  const copied = await transferPack(own, { from: { objects }, to: { objects: own.objects }, wants: [sha], haves: [] });
+  return copied.ok && (await runOwnGit(own, ['update-ref', `${PIN}/${sha}`, sha])).ok;
+}
+
+/** One submodule as a `.gitmodules` file has it. */
+export interface SubmoduleEntry {
+  readonly name: string;
+  readonly path: string;
+  readonly url: string;
+}
+
+/** The submodules that a commit names; none if it has no `.gitmodules` file. */
+export async function readSubmodules(
+  place: OwnGitFolder,
+  commit: string,
+): Promise<GitResult<readonly SubmoduleEntry[]>> {
+  const blob = `${commit}:.gitmodules`;
+  const found = await git(['cat-file', '-t', blob], { cwd: place, answers: [128] });
+  if (!found.ok) return found;
+  if (found.value.stdout !== 'blob\n') return { ok: true, value: [] };
+  const listed = await git(['config', '--blob', blob, '--no-includes', '--list', '-z'], { cwd: place });
+  return listed.ok ? { ok: true, value: parseSubmodules(listed.value.stdout) } : listed;
+}
+
+/** From what `git config --list -z` prints: `key\nvalue\0`. The last value of a key counts, as it does for git. */
+export function parseSubmodules(listed: string): readonly SubmoduleEntry[] {
+  const found = new Map<string, { path?: string; url?: string }>();
+  for (const setting of listed.split('\0')) {
+    const [, name, key, value] = /^submodule\.([^]+)\.(path|url)\n([^]*)$/.exec(setting) ?? [];
+    if (name === undefined || key === undefined || value === undefined) continue;
+    found.set(name, { ...found.get(name), [key]: value });
+  }
+  return [...found].flatMap(([name, { path, url }]) =>
+    path === undefined || url === undefined ? [] : [{ name, path, url }],
+  );
+}
+
+/**
+ * The submodule at a path, if the main branch has its URL. A branch may move a submodule to another path or bring a second one from the
+ * same place, but not name a new place.
+ */
+export function findAllowedSubmodule(
+  path: string,
+  main: readonly SubmoduleEntry[],
+  head: readonly SubmoduleEntry[],
+): SubmoduleEntry | undefined {
+  const there = main.find((entry) => entry.path === path);
+  if (there !== undefined) return there;
+  const url = head.find((entry) => entry.path === path)?.url;
+  return url === undefined ? undefined : main.find((entry) => entry.url === url);
+}
+
+/** The protocols that git may use for a URL; undefined if there is none that Baton uses. */
+export function protocolsFor(url: string): string | undefined {
+  // `ext::sh -c …` and other helpers run programs.
+  if (/^[a-z0-9]+::/i.test(url) || url.startsWith('-')) return undefined;
+  if (url.startsWith('https://')) return 'https';
+  if (/^(?:ssh|git\+ssh):\/\//.test(url)) return 'ssh';
+  if (url.startsWith('file://') || url.startsWith('/')) return 'file';
+  if (/^\.\.?\//.test(url)) return undefined;
+  // host:path, as ssh has it.
+  return /^[^/:]+:(?!\/\/)./.test(url) ? 'ssh' : undefined;
+}
+
+export function isRelativeUrl(url: string): boolean {
+  return /^\.\.?(?:\/|$)/.test(url);
 }

@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWorktree } from '../worktree/create.ts';
-import { writeFence } from './fence.ts';
-import { fenceEnvironment } from './fence-environment.ts';
-import { findFenceHooks, installFence, uninstallFence } from './install.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
+import { createWorktree } from '../worktree/create.ts';
+import { fenceEnvironment, writeFence } from './fence.ts';
+import { findFenceHooks, installFence, uninstallFence } from './install.ts';
 
 const BRANCH = 'feature/t1';
 const OTHER = 'feature/t2';

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWorktree } from '../worktree/create.ts';
+import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
+import { createTakeoverWorktree, createWorktree } from '../worktree/create.ts';
+import { removeWorktree } from '../worktree/remove.ts';
 import { removeFence, writeFence } from './fence.ts';
 import { findFence, installFence, uninstallFence } from './install.ts';
-import { removeWorktree } from '../worktree/remove.ts';
-import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
-import { createTakeoverWorktree } from '../worktree/take-over.ts';
 
 const BRANCH = 'feature/p0-1-1-setup';
 const PROJECT = 'my project/ü';

@@ -1,6 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { FENCE_FILE, fencePath, readFence, renderFence, rewriteFile, type Fence } from './fence.ts';
+import { changeConfig, enableWorktreeConfig, readConfig } from '../config.ts';
+import { findMainBranch, findRepository, type Repository } from '../repository.ts';
+import { git, gitFailure, gitLines, type GitResult } from '../run-git.ts';
+import { unlockCompletedWorktree } from '../worktree/worktree.ts';
+import { type Fence, FENCE_FILE, fencePath, readFence, renderFence, rewriteFile } from './fence.ts';
 import {
   CREATED_BRANCHES_FILE,
   FENCE_SCRIPT,
@@ -9,11 +13,6 @@ import {
   PASS_ON_FILE,
   RARE_HOOK_NAMES,
 } from './hooks.ts';
-import { setFenceConfig, unsetFenceConfig } from './fence-config.ts';
-import { findMainBranch, findRepository, type Repository } from '../repository.ts';
-import { gitFailure, gitLines, type GitResult } from '../run-git.ts';
-import { enableWorktreeConfig, readConfig } from '../worktree-config.ts';
-import { unlockCompletedWorktree } from '../worktree/worktree.ts';
 
 export interface FenceRequest {
   readonly stateDir: string;
@@ -135,4 +134,72 @@ async function findRareHooks(worktree: string, fence: Fence): Promise<GitResult<
     ok: true,
     value: [...RARE_HOOK_NAMES, 'reference-transaction'].filter((name) => existsSync(join(folder, name))),
   };
+}
+
+/**
+ * Points a worktree to the hooks of its fence. Two commands of git would fail because the fence refuses a part of what they do:
+ * `git gc` also packs the refs of others, and `git fetch` also brings new tags. In a fenced worktree they leave that part out. Git
+ * copies these settings into every worktree that is added from this one.
+ */
+export async function setFenceConfig(worktree: string, hooksPath: string): Promise<GitResult<void>> {
+  const now = await listConfig(worktree);
+  if (!now.ok) return now;
+  const wanted: readonly (readonly [string, string])[] = [
+    [HOOKS_PATH, hooksPath],
+    [PACK_REFS, 'false'],
+    ...now.value.remotes.map((remote) => [tagOption(remote), NO_TAGS] as const),
+  ];
+  for (const [name, value] of wanted) {
+    if (now.value.own.get(name) === value) continue;
+    const set = await changeConfig(worktree, ['--worktree', '--replace-all', name, value]);
+    if (!set.ok) return set;
+  }
+  return { ok: true, value: undefined };
+}
+
+/** Takes the settings back. What somebody has changed meanwhile stays. */
+export async function unsetFenceConfig(worktree: string, ownHooksPath: string): Promise<GitResult<void>> {
+  const now = await listConfig(worktree);
+  if (!now.ok) return now;
+  const hooks = ownHooksPath === '' ? ['--unset-all', HOOKS_PATH] : ['--replace-all', HOOKS_PATH, ownHooksPath];
+  const changes = [
+    hooks,
+    ['--unset-all', PACK_REFS, '^false$'],
+    ...now.value.remotes.map((remote) => ['--unset-all', tagOption(remote), `^${NO_TAGS}$`]),
+  ];
+  for (const change of changes) {
+    const changed = await changeConfig(worktree, ['--worktree', ...change]);
+    if (!changed.ok) return changed;
+  }
+  return { ok: true, value: undefined };
+}
+
+/** In the spelling in which git lists them. */
+const HOOKS_PATH = 'core.hookspath';
+const PACK_REFS = 'gc.packrefs';
+const NO_TAGS = '--no-tags';
+
+function tagOption(remote: string): string {
+  return `remote.${remote}.tagopt`;
+}
+
+interface Config {
+  readonly remotes: readonly string[];
+  /** The worktree's own settings. */
+  readonly own: ReadonlyMap<string, string>;
+}
+
+async function listConfig(worktree: string): Promise<GitResult<Config>> {
+  const listed = await git(['config', '--list', '--show-scope', '-z'], { cwd: worktree });
+  if (!listed.ok) return listed;
+  const remotes = new Set<string>();
+  const own = new Map<string, string>();
+  const parts = listed.value.stdout.split('\0');
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const [name = '', value = ''] = (parts[i + 1] ?? '').split(/\n(.*)/s);
+    const remote = /^remote\.(.+)\.url$/s.exec(name)?.[1];
+    if (remote !== undefined) remotes.add(remote);
+    if (parts[i] === 'worktree') own.set(name, value);
+  }
+  return { ok: true, value: { remotes: [...remotes], own } };
 }

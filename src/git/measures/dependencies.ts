@@ -1,8 +1,25 @@
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { git, type GitResult, type OwnGitFolder, type GitLocation } from '../run-git.ts';
-import { findDependencyFile } from './dependency-files.ts';
-import { findNewDependencies, type ChangedText, type DependencyFindings } from './find-new-dependencies.ts';
+import { basename, join } from 'node:path';
+import { git, type GitLocation, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import {
+  nameInPackageJson,
+  parseBunLock,
+  parseNpmLock,
+  parsePackageJson,
+  parsePnpmLock,
+  parseYarnLock,
+} from './javascript.ts';
+import { nameInCargoToml, nameInGoMod, parseCargoLock, parseCargoToml, parseGoMod, parseGoSum } from './native.ts';
+import {
+  nameInPyproject,
+  parsePipfile,
+  parsePipfileLock,
+  parsePyproject,
+  parseRequirements,
+  parseSetupCfg,
+  parseSetupPy,
+  parseTomlLock,
+} from './python.ts';
 
 /** A file that differs, and what git has of it now: in a commit, in the index, both or neither. */
 export interface ChangedManifest {
@@ -64,4 +81,134 @@ async function readWorktreeFile(path: string): Promise<string | undefined> {
 async function readBlob(cwd: GitLocation, name: string): Promise<string | undefined> {
   const text = await git(['cat-file', 'blob', name], { cwd, maxBytes: MOST_BYTES });
   return text.ok ? text.value.stdout : undefined;
+}
+
+/** A file that differs, before and after; undefined where it was, or is, not there. */
+export interface ChangedText {
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+export interface NewDependency {
+  readonly ecosystem: DependencyFile['ecosystem'];
+  readonly name: string;
+  /** The files that name it now. */
+  readonly paths: readonly string[];
+}
+
+export interface DependencyFindings {
+  readonly added: readonly NewDependency[];
+  /** Files that changed and that nobody can read: what is in them cannot be vouched for. */
+  readonly unreadable: readonly { readonly path: string; readonly why: string }[];
+}
+
+/**
+ * What a change brings in that none of its files named before. A dependency that moves from one manifest of the repository to another is
+ * not new, nor is a package of the repository itself; one that only a lock file names is. A file may be given in several states.
+ */
+export function findNewDependencies(changes: readonly ChangedText[]): DependencyFindings {
+  const before = new Set<string>();
+  const after = new Map<string, { ecosystem: DependencyFile['ecosystem']; name: string; paths: string[] }>();
+  const unreadable: { path: string; why: string }[] = [];
+  for (const { path, before: old, after: now } of changes) {
+    const file = findDependencyFile(path);
+    if (file === undefined) continue;
+    try {
+      for (const name of old === undefined ? [] : readLeniently(file, old)) before.add(`${file.ecosystem} ${name}`);
+      for (const name of now === undefined ? [] : file.read(now)) {
+        const key = `${file.ecosystem} ${name}`;
+        const found = after.get(key);
+        if (found === undefined) after.set(key, { ecosystem: file.ecosystem, name, paths: [path] });
+        else if (!found.paths.includes(path)) found.paths.push(path);
+      }
+    } catch (error) {
+      unreadable.push({ path, why: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  const added = [...after].flatMap(([key, found]) => (before.has(key) ? [] : [found]));
+  return { added, unreadable };
+}
+
+/** A file that was broken before the change named nothing; that is nobody's fault now. */
+function readLeniently({ read, nameIn }: DependencyFile, text: string): Set<string> {
+  try {
+    const own = nameIn?.(text);
+    return own === undefined ? read(text) : read(text).add(own);
+  } catch {
+    return new Set();
+  }
+}
+
+/** What says which foreign code a project uses, and how each such file is read. */
+export interface DependencyFile {
+  readonly ecosystem: 'npm' | 'python' | 'cargo' | 'go';
+  /** The names of what it asks for or holds. Throws where the text is not such a file. */
+  readonly read: (text: string) => Set<string>;
+  /** What the package that it describes is called: its neighbours in the repository may ask for it. */
+  readonly nameIn?: (text: string) => string | undefined;
+}
+
+/** The kind of a file, by its name; undefined for all that have nothing to do with dependencies. */
+export function findDependencyFile(path: string): DependencyFile | undefined {
+  // What lies inside an installed package is that package's own business.
+  if (/(?:^|\/)(?:node_modules|vendor|\.venv|target)\//.test(path)) return undefined;
+  const name = basename(path);
+  return BY_NAME.get(name) ?? (isRequirements(name, path) ? REQUIREMENTS : undefined);
+}
+
+const REQUIREMENTS: DependencyFile = { ecosystem: 'python', read: parseRequirements };
+
+/** requirements.txt, requirements-dev.txt, dev-requirements.in, requirements/test.txt. */
+function isRequirements(name: string, path: string): boolean {
+  return (
+    /^[\w.-]*requirements[\w.-]*\.(?:txt|in)$/.test(name) || /(?:^|\/)requirements\/[\w.-]+\.(?:txt|in)$/.test(path)
+  );
+}
+
+const OWN_NAMES: Readonly<Record<string, DependencyFile['nameIn']>> = {
+  'package.json': nameInPackageJson,
+  'pyproject.toml': nameInPyproject,
+  'Cargo.toml': nameInCargoToml,
+  'go.mod': nameInGoMod,
+};
+
+const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
+  ...files('npm', {
+    'package.json': parsePackageJson,
+    'package-lock.json': parseNpmLock,
+    'npm-shrinkwrap.json': parseNpmLock,
+    'pnpm-lock.yaml': parsePnpmLock,
+    'yarn.lock': parseYarnLock,
+    'bun.lock': parseBunLock,
+    'bun.lockb': readNothing,
+  }),
+  ...files('python', {
+    'pyproject.toml': parsePyproject,
+    'uv.lock': parseTomlLock,
+    'poetry.lock': parseTomlLock,
+    'pdm.lock': parseTomlLock,
+    'pylock.toml': parseTomlLock,
+    'setup.cfg': parseSetupCfg,
+    'setup.py': parseSetupPy,
+    Pipfile: parsePipfile,
+    'Pipfile.lock': parsePipfileLock,
+  }),
+  ...files('cargo', { 'Cargo.toml': parseCargoToml, 'Cargo.lock': parseCargoLock }),
+  ...files('go', { 'go.mod': parseGoMod, 'go.sum': parseGoSum }),
+]);
+
+function files(
+  ecosystem: DependencyFile['ecosystem'],
+  readers: Readonly<Record<string, DependencyFile['read']>>,
+): [string, DependencyFile][] {
+  return Object.entries(readers).map(([name, read]) => {
+    const nameIn = OWN_NAMES[name];
+    return [name, nameIn === undefined ? { ecosystem, read } : { ecosystem, read, nameIn }];
+  });
+}
+
+/** Binary: only bun itself can read it. */
+function readNothing(): never {
+  throw new TypeError('it is binary; a bun.lock can be read');
 }

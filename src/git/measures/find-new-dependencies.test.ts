@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findNewDependencies } from './find-new-dependencies.ts';
+import { findNewDependencies } from './dependencies.ts';
 
 /** One manifest or lock file of each ecosystem: as it was, and with `left-pad` or its like brought in. */
 const CASES: readonly {

@@ -1,9 +1,8 @@
-import { withUnhiddenFiles, type UnhiddenFiles } from '../worktree/unhidden-files.ts';
-import { findSha } from '../repository.ts';
 import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
-import { git, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
-import type { DependencyFindings } from './find-new-dependencies.ts';
-import { measureDependencies, type ChangedManifest } from './dependencies.ts';
+import { findSha } from '../repository.ts';
+import { git, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { type UnhiddenFiles, withUnhiddenFiles } from '../worktree/unhidden-files.ts';
+import { type ChangedManifest, type DependencyFindings, measureDependencies } from './dependencies.ts';
 
 /** What a session has really done in its worktree, whatever it says about itself. */
 export interface MeasuredChange {

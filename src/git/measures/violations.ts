@@ -1,6 +1,6 @@
+import type { Violation, ViolationKind } from '../../protocol/agent-session-completed.ts';
 import type { Mission } from '../../protocol/mission.ts';
 import type { Result } from '../../protocol/result.ts';
-import type { Violation, ViolationKind } from '../../protocol/violation.ts';
 import type { MeasuredChange } from './measure-change.ts';
 
 /**

@@ -1,8 +1,7 @@
-import { exportCommit } from '../own/export-commit.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
-import { quoteForShell } from '../quote-for-shell.ts';
+import { exportCommit } from '../own/transfer-commits.ts';
 import { findSha } from '../repository.ts';
-import { gitFailure, git, type GitFailure, type GitResult } from '../run-git.ts';
+import { git, gitFailure, type GitFailure, type GitResult, quoteForShell } from '../run-git.ts';
 import { findWorktree } from '../worktree/worktree.ts';
 import { moveCheckout } from './move-checkout.ts';
 

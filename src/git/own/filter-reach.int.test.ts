@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { makeCheckout } from '../checkout/make-checkout.ts';
-import { createWorktree } from '../worktree/create.ts';
 import { advanceBranch } from '../merge/advance-branch.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
-import { readFilterAccess } from './filter-reach.ts';
+import { createWorktree } from '../worktree/create.ts';
 import { OwnRepositoryImporter } from './transfer-commits.ts';
+import { readFilterAccess } from './with-checkout.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());

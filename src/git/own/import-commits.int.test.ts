@@ -2,9 +2,8 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync,
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
+import { openOwnRepository, type OwnRepository, runOwnGit } from './own-repository.ts';
 import { importCommits, joinPacks, OwnRepositoryImporter } from './transfer-commits.ts';
-import { runOwnGit } from './own-git.ts';
-import { openOwnRepository, type OwnRepository } from './own-repository.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());

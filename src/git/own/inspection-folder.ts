@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OwnGitFolder } from '../run-git.ts';
-import { renderOwnConfig, type ObjectFormat } from './own-git.ts';
+import { type ObjectFormat, renderOwnConfig } from './own-repository.ts';
 import { quotedPath } from './transfer-pack.ts';
 
 export interface InspectedWorktree {

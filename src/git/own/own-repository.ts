@@ -1,7 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gitFailure, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
-import { renderOwnConfig, runOwnGit, type ObjectFormat } from './own-git.ts';
+import {
+  git,
+  gitFailure,
+  type GitOptions,
+  type GitOutput,
+  type GitResult,
+  gitText,
+  type OwnGitFolder,
+} from '../run-git.ts';
 
 /** Baton's own copy of a project's commits, and the repository that they come from. */
 export interface OwnRepository extends OwnGitFolder {
@@ -96,4 +103,56 @@ async function withRecent(own: OwnRepository): Promise<GitResult<OwnRepository>>
   if (!listed.ok) return listed;
   own.recent.push(...listed.value.stdout.split('\n').filter((line) => line !== ''));
   return { ok: true, value: own };
+}
+
+/** Runs git in a repository of Baton's own; `git` with `cwd: own` is the same. */
+export async function runOwnGit(
+  own: OwnGitFolder,
+  args: readonly string[],
+  options: Omit<GitOptions, 'cwd'> = {},
+): Promise<GitResult<GitOutput>> {
+  return git(args, { ...options, cwd: own });
+}
+
+/** The config file of a repository of Baton's own: everything that could run a program or change bytes is off. */
+export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonly bare?: boolean } = {}): string {
+  const sections: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    [
+      'core',
+      {
+        repositoryFormatVersion: format === 'sha1' ? '0' : '1',
+        bare: String(bare),
+        hooksPath: '/dev/null',
+        attributesFile: '/dev/null',
+        excludesFile: '/dev/null',
+        fsmonitor: 'false',
+        logAllRefUpdates: 'false',
+        // A commit-graph or a multi-pack-index repeats what objects say; only the objects were hashed.
+        commitGraph: 'false',
+        multiPackIndex: 'false',
+      },
+    ],
+    ...(format === 'sha1' ? [] : [['extensions', { objectFormat: format }] as const]),
+    // Baton repacks when it wants to; nothing is ever pruned.
+    ['gc', { auto: '0' }],
+    ['maintenance', { auto: 'false' }],
+    ['transfer', { fsckObjects: 'true' }],
+  ];
+  return sections
+    .map(
+      ([name, values]) =>
+        `[${name}]\n${Object.entries(values)
+          .map(([key, value]) => `\t${key} = ${value}\n`)
+          .join('')}`,
+    )
+    .join('');
+}
+
+export type ObjectFormat = 'sha1' | 'sha256';
+
+/** How a repository was cloned: a shallow or partial clone may lack objects that Baton must copy. */
+export function readCloneKind({ commonDir, objects }: SourceRepository): 'whole' | 'shallow' | 'partial' {
+  if (existsSync(join(commonDir, 'shallow'))) return 'shallow';
+  const packs = existsSync(join(objects, 'pack')) ? readdirSync(join(objects, 'pack')) : [];
+  return packs.some((name) => name.endsWith('.promisor')) ? 'partial' : 'whole';
 }

@@ -2,14 +2,14 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { readDiff } from '../diff-of.ts';
+import { makeCheckout } from '../checkout/make-checkout.ts';
+import { readDiff } from '../commits.ts';
+import { measureChange } from '../measures/measure-change.ts';
 import { advanceBranch } from '../merge/advance-branch.ts';
 import { createMergeCommit } from '../merge/combine.ts';
-import { makeCheckout } from '../checkout/make-checkout.ts';
-import { measureChange } from '../measures/measure-change.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
+import { runOwnGit } from './own-repository.ts';
 import { OwnRepositoryImporter } from './transfer-commits.ts';
-import { runOwnGit } from './own-git.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());

@@ -2,9 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gitFailure, type GitFailure, type GitResult } from '../run-git.ts';
-import { readCloneKind } from './kind-of-clone.ts';
-import { runOwnGit } from './own-git.ts';
-import { hasCompleteCommit, openOwnRepository, pinCommits, type OwnRepository } from './own-repository.ts';
+import {
+  hasCompleteCommit,
+  openOwnRepository,
+  type OwnRepository,
+  pinCommits,
+  readCloneKind,
+  runOwnGit,
+} from './own-repository.ts';
 import { DAMAGED_HINT, transferPack } from './transfer-pack.ts';
 
 /**
@@ -141,3 +146,19 @@ export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<
 }
 
 const MOST_PACKS = 60;
+
+/**
+ * Adds a commit of Baton's own repository to the user's, with everything that `onto` does not have: what git has pruned there since the
+ * review is there again. Objects only; no ref moves.
+ */
+export async function exportCommit(
+  own: OwnRepository,
+  { sha, onto }: { readonly sha: string; readonly onto: string },
+): Promise<GitResult<null>> {
+  return transferPack(own, {
+    from: { objects: own.objects },
+    to: { objects: own.source.objects },
+    wants: [sha],
+    haves: [onto],
+  });
+}

@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { isDiskFaultText, isShortageText } from '../../protocol/shortage.ts';
-import { gitFailure, ownEnvironment, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { isDiskFaultText, isShortageText } from '../../protocol/resource-faults.ts';
+import { gitFailure, type GitResult, ownEnvironment, type OwnGitFolder } from '../run-git.ts';
 
 /** One side of a transfer: where objects are read from or written to. */
 export interface ObjectStore {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readCommitsSince, hasCommit, isAncestor } from '../commits.ts';
-import { findLanding } from './landing.ts';
-import { findRevert } from './reverted.ts';
+import { hasCommit, isAncestor, readCommitsSince } from '../commits.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
+import { findLanding, findRevert } from './landing.ts';
 
 let scratch: Scratch;
 let repo: string;

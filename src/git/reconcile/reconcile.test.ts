@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { unrevertedCommits } from './measure-facts.ts';
 import { findReconcileFindings, type MeasuredFacts, type RecordedTask } from './reconcile.ts';
-import { unrevertedCommits } from './undisputed.ts';
 import type { WorkFact } from './work-facts.ts';
 
 const SHA = 'a'.repeat(40);

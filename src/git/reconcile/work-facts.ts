@@ -1,8 +1,7 @@
 import { hasCommit, isAncestor } from '../commits.ts';
-import { findLanding, type Landing } from './landing.ts';
-import { findRevert } from './reverted.ts';
 import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { gitLines, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { findLanding, findRevert, type Landing } from './landing.ts';
 
 /** Where a piece of work is. */
 export type WorkFact =

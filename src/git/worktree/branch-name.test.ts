@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { slugOf } from '../../protocol/branch-name.ts';
 import { isGitRef } from '../../protocol/text/text-format.ts';
-import { branchName, worktreeFolder } from './branch-name.ts';
 import { codeOf, valueOf } from '../scratch.cases.ts';
+import { branchName, worktreeFolder } from './create.ts';
 
 const n = 7;
 

@@ -1,10 +1,12 @@
-import { access } from 'node:fs/promises';
+import { access, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findChangedConfiguredFiles } from './configured-files.ts';
+import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { findLanding } from '../reconcile/landing.ts';
-import { withUnhiddenFiles, type UnhiddenFiles } from './unhidden-files.ts';
-import { findCurrentBranch, findMainBranch, findNewestMain, findSha } from '../repository.ts';
-import { gitLines, gitText, type GitResult } from '../run-git.ts';
+import { findCurrentBranch, findMainBranch, findNewestMain, findRepository, findSha } from '../repository.ts';
+import { git, gitLines, type GitResult, gitText } from '../run-git.ts';
+import { readOrigin } from './origin.ts';
+import { readDigest } from './read-inside.ts';
+import { type UnhiddenFiles, withUnhiddenFiles } from './unhidden-files.ts';
 
 /** What would be lost, or would be hard to find again, if a worktree went away. Of files that
  * were to be ignored from the beginning only those count that are configured. */
@@ -181,4 +183,30 @@ async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/**
+ * Files that git ignores and that somebody said a worktree needs (`workspace.copy`, `workspace.link`), as far as this worktree has
+ * something else in them than the repository has, or than Baton put there.
+ */
+export async function findChangedConfiguredFiles(
+  worktree: string,
+  { stateDir, configured = [] }: { readonly stateDir: string; readonly configured?: readonly string[] },
+): Promise<GitResult<string[]>> {
+  const found = await findRepository(worktree);
+  if (!found.ok) return found;
+  const { mainTop, gitDir } = found.value;
+  const { copied, linked } = readOrigin(stateDir, gitDir);
+  const own: string[] = [];
+  for (const path of new Set([...configured, ...Object.keys(copied), ...linked].filter(isRelativePath))) {
+    const stats = await lstat(join(worktree, path)).catch(() => null);
+    // What a link leads to stays where it is.
+    if (stats === null || stats.isSymbolicLink()) continue;
+    const tracked = await git(['ls-files', '-z', '--', path], { cwd: worktree });
+    if (!tracked.ok) return tracked;
+    if (tracked.value.stdout !== '') continue;
+    const now = await readDigest(join(worktree, path));
+    if (now !== copied[path] && now !== (await readDigest(join(mainTop, path)))) own.push(path);
+  }
+  return { ok: true, value: own };
 }

@@ -1,13 +1,12 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type BranchTask, DEFAULT_BRANCH, renderBranch } from '../../protocol/branch-name.ts';
 import { isGitRef, isRelativePath } from '../../protocol/text/text-format.ts';
-import { worktreeFolder } from './branch-name.ts';
 import { readFence, readLiveClaim } from '../fence/fence.ts';
-import { excludeWorktrees, WORKTREES_FOLDER } from './hide-worktrees.ts';
 import { withCheckout } from '../own/with-checkout.ts';
-import { quoteForShell } from '../quote-for-shell.ts';
 import { findRepository, findSha } from '../repository.ts';
-import { gitFailure, git, gitText, type GitFailure, type GitResult } from '../run-git.ts';
+import { git, gitFailure, type GitFailure, type GitResult, gitText, quoteForShell } from '../run-git.ts';
+import { excludeWorktrees, WORKTREES_FOLDER } from './ignore-rules.ts';
 import {
   CREATION_LOCK_REASON,
   findWorktree,
@@ -192,4 +191,36 @@ async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/**
+ * Goes on with a branch in a worktree of its own, beside the one of an earlier holder who may still be alive. The earlier
+ * worktree keeps its files and its commit, but is taken off the branch: two who write in one folder cannot be told apart.
+ */
+export async function createTakeoverWorktree(
+  folder: string,
+  { stateDir, branch, epoch }: { readonly stateDir: string; readonly branch: string; readonly epoch: number },
+): Promise<GitResult<NewWorktree>> {
+  const earlier = await findWorktree(folder, branch);
+  if (!earlier.ok) return earlier;
+  if (earlier.value !== null && !earlier.value.isMissing && earlier.value.head !== null) {
+    // Not `git checkout --detach`: that needs the index, which a frozen process may have locked.
+    const detach = ['update-ref', '--no-deref', '-m', `baton: epoch ${epoch} goes on elsewhere`, 'HEAD'];
+    const detached = await git([...detach, earlier.value.head], { cwd: earlier.value.path });
+    if (!detached.ok) return detached;
+  }
+  const beside = earlier.value === null ? {} : { folder: `${worktreeFolder(branch)}-e${epoch}`, beside: true };
+  return createWorktree(folder, { stateDir, branch, base: branch, existingBranch: 'continue', hold: true, ...beside });
+}
+
+/** The name that a task's branch is given, once: from then on what was recorded counts, whatever the template says by then. */
+export function branchName(task: BranchTask, template = DEFAULT_BRANCH): GitResult<string> {
+  const named = renderBranch(template, task);
+  return named.ok ? named : gitFailure('git/bad-name', named.problems[0].message, named.problems[0].hint);
+}
+
+/** The folder of a branch's worktree, below `.worktrees`: the branch's name without its first part. */
+export function worktreeFolder(branch: string): string {
+  const rest = branch.includes('/') ? branch.slice(branch.indexOf('/') + 1) : branch;
+  return rest.replaceAll('/', '-');
 }

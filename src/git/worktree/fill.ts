@@ -1,12 +1,11 @@
 import { cp, lstat, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
-import { readDigest } from './digest-of.ts';
-import { excludeFromGit } from './hide-from-git.ts';
-import { literalPattern } from './ignore-rules.ts';
 import { findRepository } from '../repository.ts';
 import { git, type GitResult } from '../run-git.ts';
-import { readWorktreeNote, writeWorktreeNote } from './worktree-note.ts';
+import { excludeFromGit, literalPattern } from './ignore-rules.ts';
+import { readDigest } from './read-inside.ts';
+import { readWorktreeNote, writeWorktreeNote } from './worktree.ts';
 
 export interface FillRequest {
   /** Paths below the repository that git ignores. */

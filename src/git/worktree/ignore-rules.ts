@@ -1,5 +1,7 @@
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { dirname } from 'node:path/posix';
-import { git, type GitResult, type GitLocation } from '../run-git.ts';
+import { git, type GitLocation, type GitResult } from '../run-git.ts';
 
 /** One file of rules, and the folder that its rules are about; empty for the top. */
 export interface IgnoreFile {
@@ -60,4 +62,32 @@ function anchor(folder: string, line: string): string {
 /** A rule for exactly this path. */
 export function literalPattern(path: string): string {
   return `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`;
+}
+
+/**
+ * Keeps something out of git's sight. The repository's own exclude file does that for all its worktrees and is nobody's to
+ * commit; the user's `.gitignore` is left alone.
+ */
+export async function excludeFromGit(commonDir: string, ...patterns: readonly string[]): Promise<void> {
+  const folder = join(commonDir, 'info');
+  const path = join(folder, 'exclude');
+  const before = await readFile(path, 'utf8').catch(() => '');
+  const known = new Set(before.split(/\r?\n/));
+  const missing = patterns.filter((pattern) => !known.has(pattern));
+  if (missing.length === 0) return;
+  await mkdir(folder, { recursive: true });
+  // Appending in one call: two who do it at once write the line twice, and that is harmless.
+  const start = before === '' || before.endsWith('\n') ? '' : '\n';
+  await appendFile(path, `${start}${missing.map((pattern) => `${pattern}\n`).join('')}`);
+}
+
+/** The folder below the main worktree that holds Baton's worktrees. */
+export const WORKTREES_FOLDER = '.worktrees';
+
+/** Where a session finds what it is asked to do, below its worktree. */
+export const SESSION_FOLDER = '.baton/session';
+
+/** Neither is anybody's to commit. */
+export async function excludeWorktrees(commonDir: string): Promise<void> {
+  await excludeFromGit(commonDir, `/${WORKTREES_FOLDER}/`, `/${SESSION_FOLDER}/`);
 }

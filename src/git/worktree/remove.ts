@@ -1,9 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { readOperatorFilters } from '../own/repository-filters.ts';
-import { quoteForShell } from '../quote-for-shell.ts';
-import { findMainBranch, findRepository } from '../repository.ts';
-import { gitFailure, git, type GitResult } from '../run-git.ts';
-import { describeContent, readWorktreeContent, type WorktreeContentOptions, type WorktreeContent } from './content.ts';
+import { readOperatorFilters } from '../own/with-checkout.ts';
+import { findMainBranch, findRepository, findSha } from '../repository.ts';
+import { git, gitFailure, type GitResult, quoteForShell } from '../run-git.ts';
+import { describeContent, readWorktreeContent, type WorktreeContent, type WorktreeContentOptions } from './content.ts';
 import { removeOrigin } from './origin.ts';
 import { findWorktree, listWorktrees, type Worktree } from './worktree.ts';
 
@@ -72,4 +71,30 @@ async function removeBranch(
   // What git kept about the branch (its upstream) is of no use without it; most branches have none.
   await git(['config', '--remove-section', `branch.${branch}`], { cwd: repository, answers: [128] });
   return branch;
+}
+
+/** Deletes a branch that is checked out nowhere, if the main branch has all of its commits. */
+export async function removeMergedBranch(
+  repository: string,
+  branch: string,
+  mainBranch?: string,
+): Promise<GitResult<'removed' | 'absent'>> {
+  const ref = `refs/heads/${branch}`;
+  const head = await findSha(repository, ref);
+  if (head === null) return { ok: true, value: 'absent' };
+  const main = await findMainBranch(repository, mainBranch);
+  if (!main.ok) return main;
+  const missing = await git(['rev-list', '--count', head, `^refs/heads/${main.value.name}`, '--'], { cwd: repository });
+  if (!missing.ok) return missing;
+  if (missing.value.stdout.trim() !== '0' || main.value.name === branch) {
+    const hint = `Look at it: git log ${quoteForShell(branch)}`;
+    return gitFailure(
+      'git/worktree-keeps-work',
+      `kept the branch '${branch}': it has commits that are not merged`,
+      hint,
+    );
+  }
+  // At the commit that was looked at: a commit made meanwhile keeps its branch.
+  const deleted = await git(['update-ref', '-d', ref, head], { cwd: repository });
+  return deleted.ok ? { ok: true, value: 'removed' } : deleted;
 }

@@ -1,12 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWorktree } from './create.ts';
 import { writeFence } from '../fence/fence.ts';
 import { findFence, installFence } from '../fence/install.ts';
 import { findCurrentBranch } from '../repository.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
-import { createTakeoverWorktree } from './take-over.ts';
+import { createTakeoverWorktree, createWorktree } from './create.ts';
 import { findWorktree } from './worktree.ts';
 
 const BRANCH = 'feature/t1';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeRules } from './trusted-rules.ts';
+import { judgeRules } from './origin.ts';
 
 it('trusts what was there first, and what came while nobody worked', () => {
   const first = judgeRules(undefined, ['a', 'b', 'a'], true);

@@ -1,11 +1,10 @@
 import { lstat, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SESSION_FOLDER, WORKTREES_FOLDER } from './hide-worktrees.ts';
-import { joinIgnoreRules, literalPattern, readIgnoreFiles } from './ignore-rules.ts';
+import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { withInspectionFolder } from '../own/inspection-folder.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
-import { conversionSettings, readOperatorConfig } from '../config.ts';
-import { gitFailure, git, gitText, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { git, gitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { joinIgnoreRules, literalPattern, readIgnoreFiles, SESSION_FOLDER, WORKTREES_FOLDER } from './ignore-rules.ts';
 import { readOrigin, type WorktreeOrigin } from './origin.ts';
 
 /** A worktree as it is, whatever the agent that works there has configured git not to look at. */

@@ -1,6 +1,5 @@
-import { parse } from 'smol-toml';
-import { removeRanges, lineEndOf, type Insertion } from './insertions.ts';
-import { describeClash } from './describe-clash.ts';
+import { parse, stringify } from 'smol-toml';
+import { type Insertion, lineEndOf, removeRanges } from './insertions.ts';
 
 /** One table that Baton adds, with the lines below its header. */
 export interface TomlTable {
@@ -68,4 +67,81 @@ function clash(headers: readonly string[], what: string): string {
 /** A text as TOML: a basic string escapes as JSON does. */
 export function renderTomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007F', String.raw`\u007F`);
+}
+
+/**
+ * Why tables cannot be added behind what is there, and what to write instead. TOML closes a table that is written as a value
+ * (`hooks = { … }`) and a list that is written as one (`Stop = [ … ]`): no header further down can add to them. Codex reads a table in
+ * either form, so the same settings with headers mean the same.
+ */
+export function describeClash(text: string, headers: readonly string[], otherwise: string): string {
+  const closed = new Map(
+    headers
+      .map((header) => findClosed(text, pathOf(header)))
+      .filter((path) => path !== undefined)
+      .map((path) => [path.join('.'), path]),
+  );
+  if (closed.size === 0) return otherwise;
+  const parts = [...closed.values()].map((path) => describeClosed(text, path));
+  return `${parts.join('\n')}\nThe meaning stays the same. Then Baton can add ${headers.join(', ')}.`;
+}
+
+function describeClosed(text: string, path: readonly string[]): string {
+  const name = path.join('.');
+  const line = lineOf(text, path);
+  const place = line === undefined ? name : `line ${line}: ${name}`;
+  const value = path.reduce<unknown>((found, key) => Object(found)[key], parse(text.replace(/^\uFEFF/, '')));
+  const whole = path.reduceRight<unknown>((inside, key) => ({ [key]: inside }), value);
+  const instead = stringify(whole).trim();
+  return `${place} is written as a value, and no table can be added to it. Delete it there, and write at the end of the file:\n${instead}`;
+}
+
+/** The outermost part of a path that is closed; undefined if none is. */
+function findClosed(text: string, path: readonly string[]): readonly string[] | undefined {
+  for (let length = 1; length <= path.length; length += 1) {
+    const part = path.slice(0, length);
+    const isLast = length === path.length;
+    const probe = isLast ? `[[${headerOf(part)}]]` : `[${headerOf([...part, 'baton_probe'])}]`;
+    if (isSet(text, part) && !isReadable(`${text}\n${probe}\n`)) return part;
+  }
+  return undefined;
+}
+
+function isSet(text: string, path: readonly string[]): boolean {
+  return path.reduce<unknown>((found, key) => Object(found)[key], parse(text.replace(/^\uFEFF/, ''))) !== undefined;
+}
+
+function isReadable(text: string): boolean {
+  try {
+    parse(text.replace(/^\uFEFF/, ''));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `[[hooks.Stop]]` → hooks, Stop; the parts may be quoted. */
+function pathOf(header: string): readonly string[] {
+  return keysIn(header.replace(/^\s*\[{1,2}/, '').replace(/\]{1,2}\s*$/, ''));
+}
+
+function keysIn(dotted: string): readonly string[] {
+  const keys = dotted.matchAll(/\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([\w-]+))\s*(?:\.|$)/gy);
+  return [...keys].map(([, basic, literal, bare]) => basic ?? literal ?? bare ?? '');
+}
+
+function headerOf(path: readonly string[]): string {
+  return path.map((key) => JSON.stringify(key)).join('.');
+}
+
+/** Where a value is set, from 1; undefined if it is set in several places or in none that can be found. */
+function lineOf(text: string, path: readonly string[]): number | undefined {
+  let table: readonly string[] = [];
+  const wanted = path.join('.');
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*\[/.test(line)) table = pathOf(line.replace(/#.*$/, '').trim());
+    const key = /^\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+|\s*\.\s*)+)\s*=/.exec(line.replace(/^\uFEFF/, ''))?.[1];
+    if (key !== undefined && [...table, ...keysIn(key.trim())].join('.') === wanted) return i + 1;
+  }
+  return undefined;
 }

@@ -1,8 +1,7 @@
 import type { ClientFile, FoundParts } from '../client.ts';
 import { isHookCommand, isOwnMcpServer } from '../command-line.ts';
-import { addToJson, type JsonTree } from './edit-json.ts';
-import { memberOf, scanJson, valueOf, type JsonNode } from './scan-json.ts';
-import { removeFromJson } from './take-from-json.ts';
+import { addToJson, type JsonTree, removeFromJson } from './edit-json.ts';
+import { type JsonNode, memberOf, scanJson, valueOf } from './scan-json.ts';
 
 export interface JsonParts {
   readonly path: string;

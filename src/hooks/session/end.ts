@@ -1,13 +1,12 @@
 import type { Client } from '../../api/client/client.ts';
 import {
   findOwnSession,
-  removeOwnClaim,
-  removeOwnSession,
   listOwnClaims,
   type OwnSession,
+  removeOwnClaim,
+  removeOwnSession,
 } from '../../api/client/own-session.ts';
-import type { HookOutput } from './hook-call.ts';
-import { connectAsWorker, type HookCall } from './world.ts';
+import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 
 /**
  * A session ends. What the hook had claimed for it is given back; what its record said stays. What somebody claimed themselves stays

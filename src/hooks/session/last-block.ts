@@ -1,8 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOwnSession, type OwnSession } from '../../api/client/own-session.ts';
-import type { HookOutput } from './hook-call.ts';
-import type { HookCall } from './world.ts';
+import type { HookCall, HookOutput } from './hook-call.ts';
 
 /**
  * Gemini CLI begins a turn: with what the person said, with the answer of a tool, or with our own block. Only the first is a reason to hold

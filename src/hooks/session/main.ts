@@ -1,7 +1,6 @@
 import { readSync, writeSync } from 'node:fs';
 import { CLIENTS } from '../client.ts';
-import { readHookInput, renderHookOutput, type HookOutput } from './hook-call.ts';
-import { hookCall, type HookCall } from './world.ts';
+import { hookCall, type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
 
 /**
  * `baton hooks run CLIENT MOMENT`: what the clients of people run at their hooks. Whatever goes wrong, the session goes on: always exit

@@ -1,10 +1,10 @@
 import type { Client } from '../../api/client/client.ts';
 import {
   findOwnSession,
-  removeOwnClaim,
   listOwnClaims,
   type OwnClaim,
   type OwnSession,
+  removeOwnClaim,
 } from '../../api/client/own-session.ts';
 import { CLAIM_OVER_CODES } from '../../api/client/renew-claims.ts';
 import { stateFiles } from '../../api/state-folder.ts';
@@ -12,9 +12,8 @@ import { decideStop } from '../../protocol/decide-stop.ts';
 import type { Standing } from '../../supervisor/contract.ts';
 import { isStanding } from '../../supervisor/control.ts';
 import { hasSignalInOutbox } from '../../supervisor/outbox-signal.ts';
-import type { HookOutput } from './hook-call.ts';
+import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 import { readLastBlock, writeLastBlock } from './last-block.ts';
-import { connectAsWorker, type HookCall } from './world.ts';
 
 /**
  * A turn of somebody's own session ends. It is held, once for each thing that the person says, while it has a task about which nothing was

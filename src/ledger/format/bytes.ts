@@ -18,3 +18,30 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
   return true;
 }
+
+/** Standard base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  return hasToBase64 ? bytes.toBase64() : btoa(String.fromCharCode(...bytes));
+}
+
+/** The oldest Node that Baton runs on does not have it. Only hashes and signatures come here, so they fit into a call. */
+const hasToBase64 = 'toBase64' in Uint8Array.prototype;
+
+/**
+ * Only the one spelling that `toBase64` writes is read: base64 with loose bits at its end would let a byte of a stored
+ * signature change unnoticed.
+ */
+export function parseBase64(text: string): Uint8Array | undefined {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
+  const bytes = decode(text);
+  return bytes && toBase64(bytes) === text ? bytes : undefined;
+}
+
+function decode(text: string): Uint8Array | undefined {
+  try {
+    if (hasToBase64) return Uint8Array.fromBase64(text);
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

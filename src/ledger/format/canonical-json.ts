@@ -1,6 +1,5 @@
-import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
-import { ledgerProblem } from './ledger-problem.ts';
-import { LEDGER_LIMITS } from './limits.ts';
+import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };

@@ -1,11 +1,11 @@
-import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import type { Head, StoredEntry } from '../store.ts';
+import { sameBytes, toHex } from './bytes.ts';
 import type { Sha256 } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
-import { checkRawEntry, parseRawEntry, renderEnvelope, type Entry, type RawEntry } from './entry.ts';
-import { sameBytes, toHex } from './bytes.ts';
-import { DO_NOT_WRITE, ledgerProblem } from './ledger-problem.ts';
+import { checkRawEntry, type Entry, parseRawEntry, type RawEntry, renderEnvelope } from './entry.ts';
+import { DO_NOT_WRITE, ledgerProblem } from './limits.ts';
 import { leafHash } from './merkle.ts';
-import type { Head, StoredEntry } from '../store.ts';
 
 /** The head of a ledger that has no entry yet. */
 export const GENESIS: Head = { size: 0, hash: new Uint8Array(32) };

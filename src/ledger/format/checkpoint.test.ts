@@ -1,10 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCheckpoint, signCheckpoint } from './checkpoint.ts';
-import { toHex } from './bytes.ts';
+import { nodeSha256, nodeVerifier } from '../writer/keys.ts';
 import { testSigner } from '../writer/ledger.cases.ts';
-import { nodeVerifier, nodeSha256 } from '../writer/node-crypto.ts';
-import { findSigningKey, keyId, parseKey, parseNote, renderKey } from './note.ts';
+import { toHex } from './bytes.ts';
+import {
+  findSigningKey,
+  keyId,
+  parseCheckpoint,
+  parseKey,
+  parseNote,
+  renderKey,
+  signCheckpoint,
+} from './checkpoint.ts';
 
 const signer = testSigner();
 const key = { name: 'baton/demo', publicKey: signer.publicKey };

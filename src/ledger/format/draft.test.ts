@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { nodeSha256 } from '../writer/keys.ts';
 import type { Json } from './canonical-json.ts';
-import { prepareDraft, type Draft } from './draft.ts';
-import { linkDrafts, GENESIS } from './chain.ts';
+import { GENESIS, linkDrafts } from './chain.ts';
+import { type Draft, prepareDraft } from './draft.ts';
 import { LEDGER_LIMITS } from './limits.ts';
-import { nodeSha256 } from '../writer/node-crypto.ts';
 
 const draft: Draft = { actor: 'system:ci', type: 'CheckPassed', data: {} };
 const place = { position: 1, size: 5 };

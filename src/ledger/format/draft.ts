@@ -1,9 +1,8 @@
-import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { mayHoldCredential, redactJson } from '../redact.ts';
 import { canonicalJson, type JsonObject } from './canonical-json.ts';
 import { isActor, isSeq, isType, renderEnvelope } from './entry.ts';
-import { ledgerProblem } from './ledger-problem.ts';
-import { LEDGER_LIMITS } from './limits.ts';
-import { mayHoldCredential, redactJson } from '../redact.ts';
+import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 
 /** What a caller wants recorded. Number, link and time are added when it is committed. */
 export interface Draft {

@@ -1,7 +1,6 @@
-import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
-import { NotCanonical, renderCanonical, type JsonObject } from './canonical-json.ts';
-import { ledgerProblem } from './ledger-problem.ts';
-import { LEDGER_LIMITS } from './limits.ts';
+import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { type JsonObject, NotCanonical, renderCanonical } from './canonical-json.ts';
+import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 
 /** One event. Every field is inside the hash. */
 export interface Entry {

@@ -1,3 +1,5 @@
+import type { Problem } from '../../protocol/shape/problem.ts';
+
 /** Every limit of the ledger, in one place. Reaching one is a clear refusal; nothing is cut off silently. */
 export const LEDGER_LIMITS = {
   /** An entry as canonical bytes. One byte less than 64 KiB, so that it fits a C2SP tile, which counts in 16 bits. */
@@ -21,3 +23,11 @@ export const LEDGER_LIMITS = {
   /** A task proof or an export line; a larger one is refused unread. */
   proofBytes: 64 * 1024 * 1024,
 } as const;
+
+/** A problem of the ledger: its inputs are values and stored bytes, so it has no line and no column. */
+export function ledgerProblem(code: string, message: string, hint: string, path = ''): Problem {
+  return { code, message, path, line: null, column: null, hint };
+}
+
+/** What to do about a ledger that is not what was recorded. */
+export const DO_NOT_WRITE = 'Compare it with a backup or an export, and do not write to it before that.';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Frontier, leafHash } from './merkle.ts';
-import { nodeSha256 } from '../writer/node-crypto.ts';
+import { nodeSha256 } from '../writer/keys.ts';
 import { toHex } from './bytes.ts';
+import { Frontier, leafHash } from './merkle.ts';
 import { makeTree, naiveRoot } from './tree.cases.ts';
 
 describe('the frontier', () => {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nodeSha256 } from '../writer/node-crypto.ts';
-import { verifyConsistency, verifyInclusion } from './proof.ts';
+import { nodeSha256 } from '../writer/keys.ts';
+import { verifyConsistency, verifyInclusion } from './merkle.ts';
 import { makeTree, naiveRoot } from './tree.cases.ts';
 
 interface Vector {

@@ -1,10 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nodeSha256 as ofNode, nodeVerifier } from '../writer/keys.ts';
 import { testSigner } from '../writer/ledger.cases.ts';
-import { nodeVerifier, nodeSha256 as ofNode } from '../writer/node-crypto.ts';
 import { toHex } from './bytes.ts';
-import { portableSha256 } from './sha256.ts';
-import { webVerifier } from './web-crypto.ts';
+import { portableSha256, webVerifier } from './crypto.ts';
 
 describe('SHA-256 in plain TypeScript', () => {
   it('gives what FIPS 180-4 gives as examples', () => {

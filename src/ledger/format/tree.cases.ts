@@ -1,8 +1,8 @@
-import { GENESIS } from './chain.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { Frontier, leafHash, nodeHash } from './merkle.ts';
-import { nodeSha256 } from '../writer/node-crypto.ts';
 import type { Tile } from '../store.ts';
+import { nodeSha256 } from '../writer/keys.ts';
+import { GENESIS } from './chain.ts';
+import { Frontier, leafHash, nodeHash } from './merkle.ts';
 import { Tree } from './tree.ts';
 
 /** A tree of `size` made-up entries, as a store keeps it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { encodeByteaArray } from './bytea-array.ts';
+import { encodeByteaArray } from './append.ts';
 
 it('writes dimensions, type, bounds and elements', () => {
   const array = encodeByteaArray([new Uint8Array([1, 2]), new Uint8Array(0)]);

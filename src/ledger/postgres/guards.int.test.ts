@@ -3,10 +3,10 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { headOf, makeCommit } from '../../../test/postgres/make-commit.ts';
 import { requireStore } from '../../../test/postgres/open-store.ts';
-import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
+import { type PostgresServer, startPostgres } from '../../../test/postgres/server.ts';
 import { GENESIS } from '../format/chain.ts';
-import { nodeSha256 } from '../writer/node-crypto.ts';
 import type { Store } from '../store.ts';
+import { nodeSha256 } from '../writer/keys.ts';
 import { APPEND_ONE } from './append.ts';
 import { openPostgresStore } from './postgres-store.ts';
 

@@ -1,12 +1,12 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requireStore } from '../../../test/postgres/open-store.ts';
-import { startPostgres, type PostgresServer } from '../../../test/postgres/server.ts';
-import { openTestLedger, record, testDraft, testSigner } from '../writer/ledger.cases.ts';
-import type { Ledger } from '../writer/ledger.ts';
-import { nodeVerifier, nodeSha256 } from '../writer/node-crypto.ts';
+import { type PostgresServer, startPostgres } from '../../../test/postgres/server.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
+import { nodeSha256, nodeVerifier } from '../writer/keys.ts';
+import { openTestLedger, record, testDraft, testSigner } from '../writer/ledger.cases.ts';
+import type { Ledger } from '../writer/ledger.ts';
 
 const options = { project: 'demo', verifier: nodeVerifier, allSignatures: true } as const;
 let server: PostgresServer;

@@ -1,4 +1,137 @@
-import { makePostgresDatabase, type OpenedPostgresStore, type PostgresOptions } from './database.ts';
+import type { Client } from 'pg';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import type { Store } from '../store.ts';
+import { makeConnection, type PostgresConnection } from './connection.ts';
+import { applySettings, migratePostgres } from './migrate.ts';
+import { PostgresProblem } from './problems.ts';
+import { type ContinuityCheck, makeContinuityCheck, makeProjectStore } from './project-store.ts';
+import { selectHead } from './read.ts';
+import { requireNumber } from './statement.ts';
+import { makeCommitNotifier, makePostgresHeadWatch, type PostgresHeadWatch } from './watch.ts';
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`; the host may be the folder of a Unix socket, percent-encoded. */
+  readonly url: string;
+  /** How long an operation waits for a server that is away before it gives up with a problem. */
+  readonly patienceMs?: number;
+  /** How long the server may take for one answer before the connection counts as lost. */
+  readonly silenceMs?: number;
+  /** At most one wake-up for other processes in this time. */
+  readonly wakeEveryMs?: number;
+  /** How often a watcher looks at the head by itself: for a writer that died before it could wake anybody. */
+  readonly catchUpMs?: number;
+}
+
+export type OpenedPostgresStore =
+  | { readonly ok: true; readonly store: Store }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** One database, as one process sees it. It keeps any number of projects, each with its own chain. */
+export interface PostgresDatabase {
+  openProject(name: string): Promise<OpenedPostgresStore>;
+  /** After its stores are closed. */
+  close(): Promise<void>;
+}
+
+interface Chain {
+  readonly project: number;
+  readonly continuity: ContinuityCheck;
+  readonly watch: PostgresHeadWatch;
+}
+
+/**
+ * One session per project writes, and its commits wait for the disk. One more for all of them reads, listens and wakes,
+ * and so never makes a writer wait.
+ */
+export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
+  const { url, patienceMs = 15_000, silenceMs = 60_000, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
+  const common = { url, patienceMs, silenceMs };
+  const chains = new Map<string, Set<Chain>>();
+  const lookAt = (some: Iterable<Chain>): void => {
+    for (const { watch } of some) watch.look();
+  };
+  const all = (): Chain[] => [...chains.values()].flatMap((same) => Array.from(same));
+
+  const reader = makeConnection({
+    ...common,
+    applicationName: 'baton ledger reader',
+    async setUp(client) {
+      await applySettings(client, { durable: false });
+      for (const chain of all()) await resume(client, chain);
+      lookAt(all());
+    },
+    onNotification: (channel) => lookAt(chains.get(channel) ?? []),
+    onLoss: () => lookAt(all()),
+  });
+  const wake = makeCommitNotifier(reader, wakeEveryMs);
+
+  return {
+    async openProject(name) {
+      const continuity = makeContinuityCheck();
+      let project = 0;
+      const writer = makeConnection({
+        ...common,
+        applicationName: `baton ledger writer of ${name}`,
+        async setUp(client) {
+          await applySettings(client, { durable: true });
+          await migratePostgres(client);
+          await continuity.require(client, project);
+        },
+      });
+      const found = await findProject(writer, name);
+      if (typeof found !== 'number') return { ok: false, problem: found };
+      project = found;
+      const channel = channelOf(project);
+      const findHead = async () => continuity.note(await selectHead(reader, project));
+      const watch = makePostgresHeadWatch(reader, channel, findHead, catchUpMs);
+      const chain = { project, continuity, watch };
+      const same = chains.get(channel) ?? new Set();
+      chains.set(channel, same.add(chain));
+      const store = makeProjectStore({
+        project,
+        writer,
+        reader,
+        continuity,
+        watch,
+        announce: () => wake.announce(channel),
+        async close() {
+          watch.close();
+          same.delete(chain);
+          await writer.close();
+        },
+      });
+      return { ok: true, store };
+    },
+
+    async close() {
+      await wake.close();
+      await reader.close();
+    },
+  };
+}
+
+/** What a new session of the reader owes to a project that is open: it must be the same chain, and be listened to. */
+async function resume(client: Client, { project, continuity, watch }: Chain): Promise<void> {
+  await continuity.require(client, project);
+  if (watch.isWatched) await client.query(`LISTEN ${channelOf(project)}`);
+}
+
+async function findProject(writer: PostgresConnection, name: string): Promise<number | Problem> {
+  try {
+    const [row = {}] = await writer.query(OPEN_PROJECT, [name]);
+    return requireNumber(row, 'id');
+  } catch (error) {
+    await writer.close();
+    if (error instanceof PostgresProblem) return error.problem;
+    throw error;
+  }
+}
+
+const OPEN_PROJECT = { name: 'open_project', text: 'SELECT baton.open_project($1) AS id' };
+
+function channelOf(project: number): string {
+  return `baton_ledger_${project}`;
+}
 
 export interface PostgresStoreOptions extends PostgresOptions {
   /** Which chain: one database keeps any number of them. */

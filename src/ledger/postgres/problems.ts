@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
-import { DO_NOT_WRITE, ledgerProblem } from '../format/ledger-problem.ts';
-import { StoreProblem } from '../store-problem.ts';
+import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
+import { StoreProblem } from '../store.ts';
 
 /** Thrown by reads, given back by `append`: the store cannot do its work, and the problem says why. */
 export class PostgresProblem extends StoreProblem {

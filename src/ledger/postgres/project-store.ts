@@ -1,12 +1,24 @@
-import { HealthLog } from '../health-log.ts';
-import type { Store } from '../store.ts';
+import type { Client } from 'pg';
+import { sameBytes } from '../format/bytes.ts';
+import { type Head, HealthLog, type Store } from '../store.ts';
 import { appendToPostgres } from './append.ts';
 import type { PostgresConnection } from './connection.ts';
-import type { ContinuityCheck } from './continuity.ts';
-import { findPostgresFaults } from './inspect.ts';
-import { deleteSnapshot, selectBlob, selectSnapshot, insertBlob, selectSnapshotNames, upsertSnapshot } from './keep.ts';
-import { PostgresProblem } from './problems.ts';
-import { selectCheckpoint, selectBlobs, selectEntries, selectHashes, selectHead, selectTiles } from './read.ts';
+import { PostgresProblem, rolledBack } from './problems.ts';
+import {
+  deleteSnapshot,
+  findPostgresFaults,
+  insertBlob,
+  selectBlob,
+  selectBlobs,
+  selectCheckpoint,
+  selectEntries,
+  selectHashes,
+  selectHead,
+  selectSnapshot,
+  selectSnapshotNames,
+  selectTiles,
+  upsertSnapshot,
+} from './read.ts';
 import type { PostgresHeadWatch } from './watch.ts';
 
 export interface ProjectStoreParts {
@@ -80,3 +92,37 @@ export function makeProjectStore({
 
 /** A transaction number is only given out by a server that can write. */
 const PROBE = { name: 'probe', text: 'SELECT pg_current_xact_id()' };
+
+export interface ContinuityCheck {
+  note(head: Head): Head;
+  /** Throws, from now on always, where the chain behind a new connection is not the one that was seen before. */
+  require(client: Client, project: number): Promise<void>;
+}
+
+/**
+ * A server that comes back may be another one: a standby that had not received everything, or a restored backup. So
+ * each new connection is asked for the newest entry this process has ever seen, before anything is read or written.
+ */
+export function makeContinuityCheck(): ContinuityCheck {
+  let seen: Head | undefined;
+  let lost: PostgresProblem | undefined;
+
+  return {
+    note(head) {
+      if (head.size > (seen?.size ?? 0)) seen = head;
+      return head;
+    },
+    async require(client, project) {
+      if (seen !== undefined && !(await contains(client, project, seen))) lost = rolledBack(seen.size);
+      if (lost !== undefined) throw lost;
+    },
+  };
+}
+
+async function contains(client: Client, project: number, { size, hash }: Head): Promise<boolean> {
+  const { rows } = await client.query<{ hash: Buffer }>({
+    text: 'SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2',
+    values: [project, size],
+  });
+  return rows[0] !== undefined && sameBytes(rows[0].hash, hash);
+}

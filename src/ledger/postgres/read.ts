@@ -1,8 +1,8 @@
 import { GENESIS } from '../format/chain.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
-import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
+import type { Head, Range, Snapshot, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
-import { requireBytes, requireNumber, requireText, type Row, type Statement } from './statement.ts';
+import { requireBytes, requireNumber, requireText, type Row, type Statement, toBuffer } from './statement.ts';
 
 /** Everything is read in batches by key, never with a cursor: a reader that pauses keeps nothing open on the server. */
 export async function selectHead(connection: PostgresConnection, project: number): Promise<Head> {
@@ -139,4 +139,120 @@ const CHECKPOINT = {
 const NEXT_BLOB = {
   name: 'next_blob',
   text: 'SELECT hash, bytes FROM baton.blob WHERE project = $1 AND hash > $2 ORDER BY hash LIMIT 1',
+};
+
+/** A blob that is already there stays as it is: its name is the hash of its bytes. */
+export async function insertBlob(
+  connection: PostgresConnection,
+  project: number,
+  hash: Uint8Array,
+  bytes: Uint8Array,
+): Promise<void> {
+  await connection.query(PUT_BLOB, [project, toBuffer(hash), toBuffer(bytes)]);
+}
+
+export async function selectBlob(
+  connection: PostgresConnection,
+  project: number,
+  hash: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const [row] = await connection.query(FIND_BLOB, [project, toBuffer(hash)]);
+  return row && requireBytes(row, 'bytes');
+}
+
+/** Whoever comes last wins: one that does not fit the ledger any more must make way for a smaller one. */
+export async function upsertSnapshot(
+  connection: PostgresConnection,
+  project: number,
+  name: string,
+  { size, hash, bytes }: Snapshot,
+): Promise<void> {
+  await connection.query(SAVE_SNAPSHOT, [project, name, size, toBuffer(hash), toBuffer(bytes)]);
+}
+
+export async function selectSnapshot(
+  connection: PostgresConnection,
+  project: number,
+  name: string,
+): Promise<Snapshot | undefined> {
+  const [row] = await connection.query(FIND_SNAPSHOT, [project, name]);
+  return (
+    row && {
+      size: requireNumber(row, 'size'),
+      hash: requireBytes(row, 'hash'),
+      bytes: requireBytes(row, 'bytes'),
+    }
+  );
+}
+
+export async function deleteSnapshot(connection: PostgresConnection, project: number, name: string): Promise<void> {
+  await connection.query(DROP_SNAPSHOT, [project, name]);
+}
+
+export async function selectSnapshotNames(connection: PostgresConnection, project: number): Promise<readonly string[]> {
+  const rows = await connection.query(SNAPSHOT_NAMES, [project]);
+  return rows.map((row) => requireText(row, 'name'));
+}
+
+const PUT_BLOB = {
+  name: 'put_blob',
+  text: `INSERT INTO baton.blob (project, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+};
+
+const FIND_BLOB = {
+  name: 'find_blob',
+  text: 'SELECT bytes FROM baton.blob WHERE project = $1 AND hash = $2',
+};
+
+const SAVE_SNAPSHOT = {
+  name: 'save_snapshot',
+  text: `
+    INSERT INTO baton.snapshot (project, name, size, hash, bytes) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (project, name) DO UPDATE SET size = excluded.size, hash = excluded.hash, bytes = excluded.bytes`,
+};
+
+const FIND_SNAPSHOT = {
+  name: 'find_snapshot',
+  text: 'SELECT size, hash, bytes FROM baton.snapshot WHERE project = $1 AND name = $2',
+};
+
+const DROP_SNAPSHOT = {
+  name: 'drop_snapshot',
+  text: 'DELETE FROM baton.snapshot WHERE project = $1 AND name = $2',
+};
+
+const SNAPSHOT_NAMES = {
+  name: 'snapshot_names',
+  text: 'SELECT name FROM baton.snapshot WHERE project = $1 ORDER BY name',
+};
+
+/** What nobody who reads entries would notice: guards that are gone, and rows outside of the numbering. */
+export async function findPostgresFaults(connection: PostgresConnection, project: number): Promise<readonly string[]> {
+  const rows = await connection.query(INSPECT, [project]);
+  return rows.map((row) => requireText(row, 'finding'));
+}
+
+// `tgenabled` is A for a trigger that fires always, the session's role notwithstanding.
+const INSPECT: Statement = {
+  name: 'inspect',
+  isSlow: true,
+  text: `
+    WITH tip AS (
+      SELECT count(*) AS rows, min(seq) AS lowest, max(seq) AS highest FROM baton.entry WHERE project = $1
+    )
+    SELECT format('the trigger append_only on baton.%s is missing or switched off', tab) AS finding
+      FROM unnest('{project,entry,tile,blob}'::text[]) AS tab
+      WHERE NOT EXISTS (
+        SELECT FROM pg_trigger t
+        WHERE t.tgrelid = to_regclass('baton.' || tab) AND t.tgname = 'append_only' AND t.tgenabled = 'A'
+          AND t.tgfoid = to_regproc('baton.refuse'))
+    UNION ALL
+    SELECT format('there are %s entries, numbered from %s to %s', rows, lowest, highest)
+      FROM tip WHERE rows > 0 AND (lowest <> 1 OR highest <> rows)
+    UNION ALL
+    SELECT format('there is a tile at level %s, number %s, which belongs to no entries', x.level, x.index)
+      FROM baton.tile x, tip t
+      WHERE x.project = $1
+        AND (x.level NOT IN (8, 16, 24, 32, 40, 48) OR x.index < 0
+          OR (x.index + 1)::numeric * power(2::numeric, x.level) > coalesce(t.highest, 0))`,
 };

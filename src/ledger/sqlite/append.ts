@@ -3,8 +3,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { sameBytes } from '../format/bytes.ts';
 import type { Appended, Commit, Head } from '../store.ts';
+import { databaseReplaced, isBusy, writeProblem } from './lock-wait.ts';
 import { readPragma } from './migrate.ts';
-import { isBusy, databaseReplaced, writeProblem } from './problems.ts';
 import type { SqliteReader } from './read.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { OutsideCopyFile } from '../writer/ledger-files.ts';
 import { testDraft, testOptions } from '../writer/ledger.cases.ts';
-import { openLedger } from '../writer/open-ledger.ts';
-import { OutsideCopyFile } from '../writer/outside-file.ts';
+import { openLedger } from '../writer/open.ts';
 import { scaleLockTimes } from './lock-wait.ts';
-import { TestFolder } from './sqlite.cases.ts';
 import { openSqliteStoreWhenUnlocked, type SqliteStore } from './sqlite-store.ts';
+import { TestFolder } from './sqlite.cases.ts';
 
 const WAIT_MS = 150;
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { StoreProblem } from '../store-problem.ts';
-import { isBusy, databaseLocked } from './problems.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { ledgerProblem } from '../format/limits.ts';
+import { StoreProblem } from '../store.ts';
 
 export interface LockTimes {
   /** How long a caller waits for a file that another process has locked. */
@@ -75,3 +76,97 @@ export class LockWait {
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
+
+const PERM = 3;
+const BUSY = 5;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const PROTOCOL = 15;
+const NOTADB = 26;
+/** Extended codes of IOERR: a write, and the memory that readers and writers share. */
+const IOERR_WRITE = 778;
+const IOERR_SHMSIZE = 4874;
+
+/** What SQLite reports when it cannot write, in words that name the next thing to do. */
+export function writeProblem(path: string, error: unknown): Problem {
+  const what = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  if (isFull(error)) {
+    return ledgerProblem(
+      'ledger/disk-full',
+      `there is no room to write ${path}: ${what}`,
+      'Make room on that disk, or raise the quota or the limit on file sizes; recording goes on by itself.',
+    );
+  }
+  if (code % 256 === READONLY || hasCode(error, 'EROFS')) {
+    return ledgerProblem(
+      'ledger/read-only',
+      `${path} is read-only: ${what}`,
+      'Check who owns the file and its folder, and whether the disk is mounted read-only (after a disk error it is).',
+    );
+  }
+  if (code % 256 === IOERR || hasCode(error, 'EIO')) {
+    return ledgerProblem(
+      'ledger/disk-error',
+      `the disk of ${path} reports an error: ${what}`,
+      'Check the disk (dmesg), and keep a copy of the state folder on another one.',
+    );
+  }
+  return ledgerProblem(
+    'ledger/cannot-write',
+    `${path} cannot be written: ${what}`,
+    'Check the disk and who owns the file.',
+  );
+}
+
+/** Another process has a lock on the file. */
+export function databaseLocked(path: string, lockedMs: number): Problem {
+  const file = /^[\w./:=@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+  return ledgerProblem(
+    'ledger/locked',
+    `${path} has been locked by another process for ${(lockedMs / 1000).toFixed(1)} s`,
+    `Nothing was recorded. Find the process and end it, or its transaction: fuser -v ${file} (or: lsof ${file}). Then try again.`,
+  );
+}
+
+/** The file that is open is not the one of that name any more. */
+export function databaseReplaced(path: string): Problem {
+  return ledgerProblem(
+    'ledger/replaced',
+    `${path} was removed, or replaced by another file, while Baton has it open`,
+    'Put it back, and recording goes on. To go on with another one: baton down, then see what baton ledger verify says.',
+  );
+}
+
+/** Another process has a lock; nothing was read or written. */
+export function isBusy(error: unknown): boolean {
+  const code = codeOf(error) % 256;
+  return code === BUSY || code === PROTOCOL;
+}
+
+/** The store is at fault, and not what was written: no other write would succeed either. */
+export function isStoreFault(error: unknown): boolean {
+  return STORE_FAULTS.has(codeOf(error) % 256);
+}
+
+const STORE_FAULTS: ReadonlySet<number> = new Set([PERM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB]);
+
+/** Quotas and limits on file sizes reach SQLite as a write that failed, not as a full disk. */
+function isFull(error: unknown): boolean {
+  const code = codeOf(error);
+  const isNode = hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT') || hasCode(error, 'EFBIG');
+  return isNode || code % 256 === FULL || code === IOERR_WRITE || code === IOERR_SHMSIZE;
+}
+
+/** SQLite's extended result code; 0 for any other error. */
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
+}
+
+/** Errors of Node itself: the lock beside the database is a plain file. */
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,9 +1,8 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { GENESIS } from '../format/chain.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
-import type { Head, Range, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
+import type { Head, Range, Snapshot, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
 import type { LockWait } from './lock-wait.ts';
-import { requireBytesColumn, requireNumberColumn, requireTextColumn } from './row.ts';
 
 /** Every read that a ledger needs, prepared once. */
 export class SqliteReader {
@@ -84,4 +83,77 @@ export class SqliteReader {
       after = hash;
     }
   }
+}
+
+/** What is kept beside the entries: blobs, once each, and the newest snapshot of each name. */
+export class BlobAndSnapshotTables {
+  readonly #db: DatabaseSync;
+  readonly #findBlob: StatementSync;
+  readonly #findSnapshot: StatementSync;
+  readonly #names: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#findBlob = db.prepare('SELECT bytes FROM blob WHERE hash = ?');
+    this.#findSnapshot = db.prepare('SELECT size, hash, bytes FROM snapshot WHERE name = ?');
+    this.#names = db.prepare('SELECT name FROM snapshot ORDER BY name');
+  }
+
+  putBlob(hash: Uint8Array, bytes: Uint8Array): void {
+    this.#db.prepare('INSERT INTO blob (hash, bytes) VALUES (?, ?)').run(hash, bytes);
+  }
+
+  findBlob(hash: Uint8Array): Uint8Array | undefined {
+    const row = this.#findBlob.get(hash);
+    return row && requireBytesColumn(row, 'bytes');
+  }
+
+  saveSnapshot(name: string, { size, hash, bytes }: Snapshot): void {
+    this.#db
+      .prepare(
+        `INSERT INTO snapshot (name, size, hash, bytes) VALUES (?, ?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET size = excluded.size, hash = excluded.hash, bytes = excluded.bytes`,
+      )
+      .run(name, size, hash, bytes);
+  }
+
+  findSnapshot(name: string): Snapshot | undefined {
+    const row = this.#findSnapshot.get(name);
+    return (
+      row && {
+        size: requireNumberColumn(row, 'size'),
+        hash: requireBytesColumn(row, 'hash'),
+        bytes: requireBytesColumn(row, 'bytes'),
+      }
+    );
+  }
+
+  dropSnapshot(name: string): void {
+    this.#db.prepare('DELETE FROM snapshot WHERE name = ?').run(name);
+  }
+
+  snapshotNames(): readonly string[] {
+    return this.#names.all().map((row) => requireTextColumn(row, 'name'));
+  }
+}
+
+type Row = Record<string, SQLOutputValue> | undefined;
+
+/** Reads a column of a STRICT table. Another type than the column's own means that the file is damaged. */
+export function requireBytesColumn(row: Row, column: string): Uint8Array {
+  const value = row?.[column];
+  if (value instanceof Uint8Array) return value;
+  throw new Error(`the column ${column} does not hold bytes`);
+}
+
+export function requireNumberColumn(row: Row, column: string): number {
+  const value = row?.[column];
+  if (typeof value === 'number') return value;
+  throw new Error(`the column ${column} does not hold a number`);
+}
+
+export function requireTextColumn(row: Row, column: string): string {
+  const value = row?.[column];
+  if (typeof value === 'string') return value;
+  throw new Error(`the column ${column} does not hold text`);
 }

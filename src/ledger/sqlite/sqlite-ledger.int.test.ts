@@ -6,14 +6,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../format/bytes.ts';
-import { record, testDraft } from '../writer/ledger.cases.ts';
-import type { Ledger } from '../writer/ledger.ts';
-import { nodeVerifier } from '../writer/node-crypto.ts';
-import type { AppendResult } from '../writer/recorded.ts';
 import { all, waitUntil } from '../store.cases.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
-import { TestFolder } from './sqlite.cases.ts';
+import type { AppendResult } from '../writer/commit-group.ts';
+import { nodeVerifier } from '../writer/keys.ts';
+import { record, testDraft } from '../writer/ledger.cases.ts';
+import type { Ledger } from '../writer/ledger.ts';
 import { openSqliteStore, SqliteStore } from './sqlite-store.ts';
+import { TestFolder } from './sqlite.cases.ts';
 
 describe('the file of a ledger', () => {
   it('is in WAL mode, fully synchronous, and marked as ours', async () => {

@@ -1,19 +1,23 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import type { Problem } from '../../protocol/shape/problem.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
-import { HealthLog } from '../health-log.ts';
-import { ledgerProblem } from '../format/ledger-problem.ts';
-import { StoreProblem } from '../store-problem.ts';
-import type { Appended, Commit, Head, Range, Snapshot, Store } from '../store.ts';
+import type { Problem } from '../../protocol/shape/problem.ts';
+import { ledgerProblem } from '../format/limits.ts';
+import {
+  type Appended,
+  type Commit,
+  type Head,
+  HealthLog,
+  type Range,
+  type Snapshot,
+  type Store,
+  StoreProblem,
+} from '../store.ts';
 import { SqliteAppender } from './append.ts';
-import { findSqliteFaults } from './inspect.ts';
-import { BlobAndSnapshotTables } from './keep.ts';
-import { LockWait, type LockTimes } from './lock-wait.ts';
-import { findForeignFile, migrateSqlite } from './migrate.ts';
-import { isBusy, isStoreFault, databaseLocked, writeProblem } from './problems.ts';
-import { SqliteReader } from './read.ts';
+import { databaseLocked, isBusy, isStoreFault, type LockTimes, LockWait, writeProblem } from './lock-wait.ts';
+import { findForeignFile, findSqliteFaults, migrateSqlite } from './migrate.ts';
+import { BlobAndSnapshotTables, SqliteReader } from './read.ts';
 import { SqliteHeadWatch } from './watch.ts';
 import { lockWriter } from './writer-lock.ts';
 

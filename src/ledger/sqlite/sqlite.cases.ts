@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ledger, LedgerOptions } from '../writer/ledger.ts';
+import { OutsideCopyFile } from '../writer/ledger-files.ts';
 import { testOptions } from '../writer/ledger.cases.ts';
-import { openLedger, type OpenedLedger } from '../writer/open-ledger.ts';
-import { OutsideCopyFile } from '../writer/outside-file.ts';
+import type { Ledger, LedgerOptions } from '../writer/ledger.ts';
+import { type OpenedLedger, openLedger } from '../writer/open.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 
 /** A folder that goes away with `using`, and the ledger's files in it. */

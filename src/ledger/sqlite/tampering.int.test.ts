@@ -1,14 +1,13 @@
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blobName } from '../blob.ts';
 import { signCheckpoint } from '../format/checkpoint.ts';
-import { record, testDraft, testSigner } from '../writer/ledger.cases.ts';
-import { MemoryStore, type MemoryRows } from '../memory-store.ts';
-import { nodeVerifier, nodeSha256 } from '../writer/node-crypto.ts';
-import { signSnapshot } from '../snapshot.ts';
+import { type MemoryRows, MemoryStore } from '../memory-store.ts';
+import { blobName, signSnapshot } from '../snapshots-and-blobs.ts';
 import { all } from '../store.cases.ts';
-import { verifyLedger, type NotVerified, type Verified } from '../verify/verify-ledger.ts';
+import { type NotVerified, type Verified, verifyLedger } from '../verify/verify-ledger.ts';
+import { nodeSha256, nodeVerifier } from '../writer/keys.ts';
+import { record, testDraft, testSigner } from '../writer/ledger.cases.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { TestFolder } from './sqlite.cases.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { ledgerProblem } from '../format/ledger-problem.ts';
-import { isBusy } from './problems.ts';
+import { ledgerProblem } from '../format/limits.ts';
+import { isBusy } from './lock-wait.ts';
 
 export type WriterLock =
   | { readonly ok: true; readonly release: () => void }

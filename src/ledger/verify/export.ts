@@ -1,10 +1,108 @@
+import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { parseHex, toHex } from '../format/bytes.ts';
+import { canonicalJson } from '../format/canonical-json.ts';
 import { GENESIS } from '../format/chain.ts';
+import { renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
-import { toHex } from '../format/bytes.ts';
+import { isProject } from '../format/entry.ts';
+import { ledgerProblem } from '../format/limits.ts';
 import { Frontier } from '../format/merkle.ts';
-import type { Store } from '../store.ts';
+import type { Store, StoredEntry } from '../store.ts';
 import { KEY_ADDED, Keyring } from './keyring.ts';
-import { LedgerWalk, type LedgerFault } from './walk.ts';
+import { type LedgerFault, LedgerWalk } from './walk.ts';
+
+export interface VerifiedExport {
+  readonly project: string;
+  readonly size: number;
+  readonly root: Uint8Array;
+  /** The keys that the ledger trusts, the first one first: to be compared with one from elsewhere, unless one was given. */
+  readonly keys: readonly string[];
+}
+
+const encoder = new TextEncoder();
+
+/** Checks an export, line by line, in bounded memory: chain, hashes, and the signed tree at its end. */
+export async function verifyExport(
+  verifier: Verifier,
+  lines: AsyncIterable<string>,
+  knownKey?: string,
+  onProgress?: (entries: number) => void,
+): Promise<Parsed<VerifiedExport>> {
+  let reading: Reading | undefined;
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    const value = parseLine(line);
+    const stored = value && toStored(value);
+    if (stored) {
+      reading ??= startReading(verifier, value.entry);
+      for (const step of reading.walk.steps([stored])) if (!step.ok) return refused(step.finding.problem);
+      if (stored.seq % 10_000 === 0) onProgress?.(stored.seq);
+    } else if (value && reading && isCheckpointLine(value)) {
+      const { size } = reading.walk.position.head;
+      if (size === reading.walk.checkpointed) return bad(number, 'the checkpoint is there twice');
+      // Checkpoints in between are left out of an export, but for those that make a key trusted.
+      const fault = await reading.walk.findFault({ size, note: value.checkpoint }, 'check', 'unlinked');
+      if (fault) return refused(fault.problem);
+    } else {
+      return bad(number, 'it is neither {entry, hash} nor {checkpoint}');
+    }
+  }
+  if (!reading || reading.walk.checkpointed !== reading.walk.position.head.size) {
+    return bad(number + 1, 'the checkpoint at the end is missing');
+  }
+  const { walk, keyring, project } = reading;
+  const keys = keyring.trusted.map((key) => renderKey(verifier.sha256, key));
+  if (knownKey !== undefined && !keys.includes(knownKey)) {
+    return bad(number, 'the ledger does not trust the given key');
+  }
+  const { head, frontier } = walk.position;
+  return accepted({ project, size: head.size, root: frontier.root(), keys });
+}
+
+interface Reading {
+  readonly project: string;
+  readonly keyring: Keyring;
+  readonly walk: LedgerWalk;
+}
+
+function startReading(verifier: Verifier, entry: unknown): Reading {
+  const project = isRecord(entry) && isProject(entry.project) ? entry.project : '';
+  const keyring = new Keyring(verifier, project);
+  const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
+  return { project, keyring, walk: new LedgerWalk(verifier, project, keyring, start) };
+}
+
+function parseLine(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toStored({ entry, hash, ...rest }: Record<string, unknown>): StoredEntry | undefined {
+  const text = canonicalJson(entry);
+  const bytes = typeof hash === 'string' ? parseHex(hash) : undefined;
+  if (!text.ok || bytes?.length !== 32 || Object.keys(rest).length > 0) return undefined;
+  if (!isRecord(entry) || typeof entry.seq !== 'number') return undefined;
+  return { seq: entry.seq, hash: bytes, bytes: encoder.encode(text.value) };
+}
+
+function isCheckpointLine(value: Record<string, unknown>): value is { checkpoint: string } {
+  return typeof value.checkpoint === 'string' && Object.keys(value).length === 1;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function bad(line: number, what: string): Parsed<never> {
+  return refused(
+    ledgerProblem('ledger/bad-export', `line ${line}: ${what}`, 'Export the ledger again.', `line ${line}`),
+  );
+}
 
 /**
  * The ledger as NDJSON: one `{entry, hash}` a line, then the checkpoint that covers them. The canonical bytes are already

@@ -1,8 +1,7 @@
+import { type Checkpoint, findSigningKey, type NoteKey, originOf, parseKey, renderKey } from '../format/checkpoint.ts';
 import type { Sha256, Signer, Verifier } from '../format/crypto.ts';
-import { originOf, type Checkpoint } from '../format/checkpoint.ts';
 import type { Draft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
-import { findSigningKey, parseKey, renderKey, type NoteKey } from '../format/note.ts';
 
 export const KEY_ADDED = 'KeyAdded';
 

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from '../writer/ledger.cases.ts';
-import { nodeVerifier } from '../writer/node-crypto.ts';
 import { MemoryStore } from '../memory-store.ts';
+import { nodeVerifier } from '../writer/keys.ts';
+import { openTestLedger, record, testDraft, testOptions, testSigner } from '../writer/ledger.cases.ts';
 import { verifyLedger } from './verify-ledger.ts';
 
 const common = { project: 'demo', verifier: nodeVerifier };

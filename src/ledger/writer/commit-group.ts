@@ -1,11 +1,11 @@
+import { accepted, type Parsed, type Problem, refused } from '../../protocol/shape/problem.ts';
 import { linkDrafts, type LinkedEntry } from '../format/chain.ts';
 import { signCheckpoint } from '../format/checkpoint.ts';
 import type { Sha256, Signer } from '../format/crypto.ts';
-import type { PreparedDraft } from '../format/draft.ts';
+import { type Draft, type PreparedDraft, renderDraft, screenDraft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
-import { LEDGER_LIMITS } from '../format/limits.ts';
-import type { AppendResult } from './recorded.ts';
-import type { Commit, StoredEntry, Tile } from '../store.ts';
+import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
+import { type Commit, type Head, type StoredEntry, StoreProblem, type Tile } from '../store.ts';
 import type { WalkPosition } from '../verify/walk.ts';
 
 /** The drafts of one caller: they are recorded next to each other, in one commit, or not at all. */
@@ -78,4 +78,114 @@ export function buildCommit(
 
 function isSome<T>(items: readonly T[]): items is readonly [T, ...T[]] {
   return items.length > 0;
+}
+
+/** What one caller wants recorded, as it came. */
+export interface AppendRequest {
+  readonly drafts: readonly Draft[];
+  readonly answer: (recorded: AppendResult) => void;
+}
+
+/**
+ * Prepares what the callers of one moment ask for; whose drafts do not fit is told so at once. All texts are made before
+ * the first is looked at for credentials: a hundred times the one and then a hundred times the other takes a seventh less
+ * than in turns, since the processor has at hand what it needs.
+ */
+export function prepareAppends(
+  callers: readonly AppendRequest[],
+  size: number,
+  secrets: readonly string[],
+): PendingAppend[] {
+  const rendered = callers.map(({ drafts, answer }) => ({ texts: readable(() => renderAll(drafts, size)), answer }));
+  const waiting: PendingAppend[] = [];
+  for (const { texts, answer } of rendered) {
+    const screened = texts.ok ? readable(() => screenAll(texts.value, secrets)) : texts;
+    if (!screened.ok) answer({ ok: false, problem: screened.problems[0] });
+    // The caller has emptied its list since.
+    else if (screened.value.drafts.length === 0) answer({ ok: true, entries: [] });
+    else waiting.push({ ...screened.value, answer });
+  }
+  return waiting;
+}
+
+interface DraftText {
+  readonly draft: Draft;
+  readonly text: string;
+}
+
+/** Data that computes, a getter that throws say, is its caller's alone and must not end the others. */
+function readable<T>(read: () => Parsed<T>): Parsed<T> {
+  try {
+    return read();
+  } catch (error) {
+    const what = error instanceof Error ? `: ${error.message}` : '';
+    return refused(ledgerProblem('ledger/bad-draft', `a draft cannot be read${what}`, 'Put plain JSON into it.'));
+  }
+}
+
+function renderAll(drafts: readonly Draft[], size: number): Parsed<readonly DraftText[]> {
+  const texts: DraftText[] = [];
+  for (const draft of drafts) {
+    const text = renderDraft(draft, { position: texts.length, size });
+    if (!text.ok) return text;
+    texts.push({ draft, text: text.value });
+  }
+  return accepted(texts);
+}
+
+function screenAll(
+  texts: readonly DraftText[],
+  secrets: readonly string[],
+): Parsed<Pick<PendingAppend, 'drafts' | 'bytes'>> {
+  const drafts: PreparedDraft[] = [];
+  let bytes = 0;
+  for (const { draft, text } of texts) {
+    const screened = screenDraft(draft, text, secrets);
+    if (!screened.ok) return screened;
+    drafts.push(screened.value);
+    bytes += screened.value.bytes;
+  }
+  return accepted({ drafts, bytes });
+}
+
+/** What became of an append. */
+export type AppendResult = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | AppendRefusal;
+
+/** A conflict means: somebody else was first, the ledger has caught up, decide again. */
+export type AppendRefusal =
+  | { readonly ok: false; readonly conflict: Head }
+  | { readonly ok: false; readonly problem: Problem };
+
+// Why a ledger records nothing: for now, or never again.
+
+export function ledgerClosed(): Problem {
+  return ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
+}
+
+export function headMissing(head: Head): Problem {
+  return ledgerProblem(
+    'ledger/rolled-back',
+    `entry ${head.size}, which was recorded, is missing or another one: the store was rolled back`,
+    DO_NOT_WRITE,
+  );
+}
+
+export function queueFull(): Problem {
+  return ledgerProblem(
+    'ledger/too-much',
+    `more than ${LEDGER_LIMITS.draftsPerAppend} drafts in one call, or ${LEDGER_LIMITS.waitingCallers} callers waiting`,
+    'Record in smaller groups, and wait for the answers.',
+  );
+}
+
+export function appendUnavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
+  if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+  const what = error instanceof Error ? error.message : String(error);
+  const hint = 'Nothing is lost: try again when the store is back.';
+  return { ok: false, problem: ledgerProblem('ledger/unavailable', `the store does not answer: ${what}`, hint) };
+}
+
+export function unexpectedFailure(error: unknown): Problem {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return ledgerProblem('ledger/unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
 }

@@ -1,10 +1,18 @@
-import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  randomUUID,
+  sign,
+  verify,
+} from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { accepted, refused, type Parsed } from '../../protocol/shape/problem.ts';
-import type { Signer } from '../format/crypto.ts';
-import { ledgerProblem } from '../format/ledger-problem.ts';
-import { signerOf } from './node-crypto.ts';
+import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import type { Sha256, Signer, Verifier } from '../format/crypto.ts';
+import { ledgerProblem } from '../format/limits.ts';
 
 /** The signing key of this machine: made at the first start, mode 0600, never leaving it. */
 export function openKeyFile(path: string): Parsed<Signer> {
@@ -50,4 +58,30 @@ function makeKeyFile(path: string): Parsed<Signer> {
 
 function badKey(message: string, hint: string): Parsed<Signer> {
   return refused(ledgerProblem('ledger/bad-key-file', message, hint));
+}
+
+/**
+ * The platform's side of `crypto.ts` on Node. Asked for a buffer, `hash` allocates memory of its own for 32 bytes, which
+ * takes longer than hashing; as text they come cheaply, and are cut from shared memory.
+ */
+export const nodeSha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1');
+
+export const nodeVerifier: Verifier = {
+  sha256: nodeSha256,
+  verifyEd25519: (publicKey, message, signature) =>
+    signature.length === 64 && verify(null, message, importPublicKey(publicKey), signature),
+};
+
+export function signerOf(privateKey: KeyObject): Signer {
+  return {
+    publicKey: new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)),
+    sign: (message) => sign(null, message, privateKey),
+  };
+}
+
+/** What stands before the 32 bytes of every Ed25519 key in its usual encoding (RFC 8410). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+function importPublicKey(publicKey: Uint8Array): KeyObject {
+  return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: 'der', type: 'spki' });
 }

@@ -1,11 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Signer } from '../format/crypto.ts';
 import type { Draft } from '../format/draft.ts';
-import type { Ledger, LedgerOptions } from './ledger.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { nodeVerifier, signerOf } from './node-crypto.ts';
-import { openLedger } from './open-ledger.ts';
-import { MemoryOutsideCopy } from './outside.ts';
+import { nodeVerifier, signerOf } from './keys.ts';
+import { MemoryOutsideCopy } from './ledger-files.ts';
+import type { Ledger, LedgerOptions } from './ledger.ts';
+import { openLedger } from './open.ts';
 
 /** What tests of the ledger start from: keys that are the same in every run, a clock that only tests move. */
 export function testSigner(number = 1): Signer {

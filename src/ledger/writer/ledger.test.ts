@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { GENESIS } from '../format/chain.ts';
 import type { Draft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
-import { ledgerProblem } from '../format/ledger-problem.ts';
+import { ledgerProblem } from '../format/limits.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { nodeVerifier } from './node-crypto.ts';
-import { openLedger } from './open-ledger.ts';
-import { MemoryOutsideCopy } from './outside.ts';
-import type { Appended, Commit } from '../store.ts';
 import { all } from '../store.cases.ts';
+import type { Appended, Commit } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
+import { nodeVerifier } from './keys.ts';
+import { MemoryOutsideCopy } from './ledger-files.ts';
+import { openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
+import { openLedger } from './open.ts';
 
 describe('a new ledger', () => {
   it('begins with the key that signs it', async () => {

@@ -1,21 +1,32 @@
+import { healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { healthAfter, WRITABLE, type StoreHealth } from '../../protocol/resource-faults.ts';
-import { prepareAppends, type AppendRequest } from './admit.ts';
-import { readNewEntries, type NewEntries } from './catch-up.ts';
+import { sameBytes } from '../format/bytes.ts';
 import { parseCheckpoint } from '../format/checkpoint.ts';
 import type { Signer, Verifier } from '../format/crypto.ts';
 import type { Draft, PreparedDraft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
-import { buildCommit, dequeueGroup, type BuiltCommit, type PendingAppend } from './commit-group.ts';
-import { sameBytes } from '../format/bytes.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
-import { ledgerClosed, headMissing, queueFull, appendUnavailable, unexpectedFailure } from './not-recorded.ts';
-import type { OutsideCopy } from './outside.ts';
-import type { AppendRefusal, AppendResult } from './recorded.ts';
-import type { SnapshotSigner, SnapshotTrust } from '../snapshot.ts';
+import type { SnapshotSigner, SnapshotTrust } from '../snapshots-and-blobs.ts';
 import type { Head, Store } from '../store.ts';
 import type { Keyring } from '../verify/keyring.ts';
 import type { WalkPosition } from '../verify/walk.ts';
+import {
+  type AppendRefusal,
+  type AppendRequest,
+  type AppendResult,
+  appendUnavailable,
+  buildCommit,
+  type BuiltCommit,
+  dequeueGroup,
+  headMissing,
+  ledgerClosed,
+  type PendingAppend,
+  prepareAppends,
+  queueFull,
+  unexpectedFailure,
+} from './commit-group.ts';
+import type { OutsideCopy } from './ledger-files.ts';
+import { type NewEntries, readNewEntries } from './recognize.ts';
 
 export interface LedgerOptions {
   readonly store: Store;

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { readKeyFile, openKeyFile } from './keys.ts';
-import { ledgerProblem } from '../format/ledger-problem.ts';
-import type { LedgerOptions } from './ledger.ts';
-import type { LedgerPlace } from './ledger-files.ts';
-import { nodeVerifier } from './node-crypto.ts';
-import { originOf } from '../format/checkpoint.ts';
-import type { NoteKey } from '../format/note.ts';
-import { openLedger, type OpenedLedger } from './open-ledger.ts';
-import { OutsideCopyFile } from './outside-file.ts';
+import { type NoteKey, originOf } from '../format/checkpoint.ts';
+import { ledgerProblem } from '../format/limits.ts';
 import { LOCK_TIMES } from '../sqlite/lock-wait.ts';
-import { openSqliteStoreWhenUnlocked, type OpenedSqliteStore } from '../sqlite/sqlite-store.ts';
+import { type OpenedSqliteStore, openSqliteStoreWhenUnlocked } from '../sqlite/sqlite-store.ts';
+import { StoreProblem } from '../store.ts';
+import { createKeyAddedDraft } from '../verify/keyring.ts';
+import { nodeVerifier, openKeyFile, readKeyFile } from './keys.ts';
+import { type LedgerPlace, OutsideCopyFile } from './ledger-files.ts';
+import { Ledger, type LedgerOptions } from './ledger.ts';
+import { recognizeLedger } from './recognize.ts';
 
 /** Opens the ledger of a place for writing, with this machine's key; makes both where they are missing. */
 export async function openLedgerAt(
@@ -59,4 +58,30 @@ function databaseGone({ project, ledger, outside }: LedgerPlace): Problem {
 export function findKnownKey(place: LedgerPlace): NoteKey | undefined {
   const key = readKeyFile(place.key);
   return key?.ok ? { name: originOf(place.project), publicKey: key.value.publicKey } : undefined;
+}
+
+export type OpenedLedger =
+  | { readonly ok: true; readonly ledger: Ledger }
+  | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * Opens a ledger for writing. It must be the one that was here before, and right since then; otherwise the answer says
+ * what is wrong, and nothing is changed. A new ledger begins with the entry that makes this machine's key trusted.
+ */
+export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {
+  const { store, project, verifier, signer, outside } = options;
+  const found = { store, project, verifier, signer, outside: outside.read() };
+  const recognized = await recognizeLedger(found).catch(storeProblemOf);
+  if (!recognized.ok) return recognized;
+  const ledger = new Ledger(options, recognized.position, recognized.keyring);
+  if (ledger.head.size > 0) return { ok: true, ledger };
+  const first = await ledger.append([createKeyAddedDraft(verifier.sha256, project, signer, 'system:ledger')]);
+  if (first.ok) return { ok: true, ledger };
+  // Somebody else has begun it in the meantime, with another key.
+  return 'conflict' in first ? openLedger(options) : first;
+}
+
+function storeProblemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
+  if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+  throw error;
 }

@@ -1,18 +1,16 @@
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { GENESIS } from '../format/chain.ts';
-import { originOf, parseCheckpoint, type Checkpoint } from '../format/checkpoint.ts';
-import type { Signer, Verifier } from '../format/crypto.ts';
 import { sameBytes } from '../format/bytes.ts';
-import { DO_NOT_WRITE, ledgerProblem } from '../format/ledger-problem.ts';
+import { GENESIS } from '../format/chain.ts';
+import { type Checkpoint, findSigningKey, type NoteKey, originOf, parseCheckpoint } from '../format/checkpoint.ts';
+import type { Signer, Verifier } from '../format/crypto.ts';
+import type { Entry } from '../format/entry.ts';
+import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
 import { Frontier } from '../format/merkle.ts';
-import { findSigningKey, type NoteKey } from '../format/note.ts';
+import { TileCheck, Tree } from '../format/tree.ts';
 import type { Store } from '../store.ts';
-import { TileCheck } from '../format/tile-check.ts';
-import { Tree } from '../format/tree.ts';
 import { Keyring } from '../verify/keyring.ts';
-import { findFirstFault, findUnsigned, findWrongTile } from '../verify/verify-walk.ts';
-import { walkToNewestCheckpoint } from '../verify/walk-on.ts';
-import { LedgerWalk, type WalkPosition } from '../verify/walk.ts';
+import { findFirstFault, findUnsigned, findWrongTile } from '../verify/verify-ledger.ts';
+import { LedgerWalk, type WalkPosition, walkToNewestCheckpoint } from '../verify/walk.ts';
 
 export interface RecognizeOptions {
   readonly store: Store;
@@ -121,4 +119,37 @@ function forked(size: number): RecognizedLedger {
 
 function refuse(code: string, message: string, hint = DO_NOT_WRITE): RecognizedLedger {
   return { ok: false, problem: ledgerProblem(code, message, hint) };
+}
+
+export interface FollowedLedger {
+  readonly store: Store;
+  readonly verifier: Verifier;
+  readonly project: string;
+}
+
+export type NewEntries =
+  | {
+      readonly ok: true;
+      readonly entries: readonly Entry[];
+      readonly position: WalkPosition;
+      readonly keyring: Keyring;
+    }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** Reads and checks what others have recorded after a position. */
+export async function readNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
+  const news = await walkNewEntries(what, from, keyring);
+  if (news.ok || news.problem.code !== 'ledger/wrong-signature') return news;
+  // Signed by another machine, whose key was added before this one looked: only the whole history names it.
+  const whole = await walkWholeLedger(what);
+  return whole.ok ? walkNewEntries(what, from, whole.keyring) : whole;
+}
+
+async function walkNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
+  const entries: Entry[] = [];
+  const walk = new LedgerWalk(what.verifier, what.project, keyring, from);
+  const fault = await walkToNewestCheckpoint(what.store, walk, (batch) => {
+    entries.push(...batch);
+  });
+  return fault ? { ok: false, problem: fault.problem } : { ok: true, entries, position: walk.position, keyring };
 }

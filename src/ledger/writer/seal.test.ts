@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { parseCheckpoint } from '../format/checkpoint.ts';
 import { toHex } from '../format/bytes.ts';
-import { openTestLedger, record, testDraft, testOptions } from './ledger.cases.ts';
-import { MemoryStore } from '../memory-store.ts';
-import { nodeSha256 } from './node-crypto.ts';
-import { verifyConsistency } from '../format/proof.ts';
-import { findLastSeal, sealLedger } from './seal.ts';
-import type { StoredEntry } from '../store.ts';
+import { parseCheckpoint } from '../format/checkpoint.ts';
+import { verifyConsistency } from '../format/merkle.ts';
 import { Tree } from '../format/tree.ts';
+import { MemoryStore } from '../memory-store.ts';
+import type { StoredEntry } from '../store.ts';
+import { nodeSha256 } from './keys.ts';
+import { openTestLedger, record, testDraft, testOptions } from './ledger.cases.ts';
+import { findLastSeal, sealLedger } from './seal.ts';
 
 describe('a seal', () => {
   it('states the tree of everything before it', async () => {

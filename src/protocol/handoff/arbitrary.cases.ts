@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { isGitRef } from '../text/text-format.ts';
-import { elementsOfEdge, type Edge } from './edge.ts';
-import { BASE_ELEMENTS, EDGES, WORKFLOW_COMPLETE } from './edges.ts';
+import { BASE_ELEMENTS, type Edge, EDGES, elementsOfEdge, WORKFLOW_COMPLETE } from './edges.ts';
 import type { CountElement, Data, DataElement, Element, ElementFormat, Elements } from './element.ts';
 
 /** Any text that XML can carry, with what is hard to carry more often than chance would have it. */

@@ -1,11 +1,7 @@
-import { quote } from '../shape/quote.ts';
-import { didYouMean } from '../shape/suggest.ts';
-import { checkData } from './check-data.ts';
-import { checkScalar } from './check-values.ts';
-import type { CountElement, Element, Elements, ListElement } from './element.ts';
-import type { ElementFindings } from './finding.ts';
+import { didYouMean, quote } from '../shape/problem.ts';
+import { checkData, checkScalar, type ElementFindings } from './check-values.ts';
+import { type CountElement, type Element, type Elements, exampleOf, type ListElement } from './element.ts';
 import type { ElementValue } from './handoff.ts';
-import { exampleOf } from './element-example.ts';
 
 type Checked = Record<string, ElementValue>;
 

@@ -1,7 +1,7 @@
-import { defineMessage } from '../shape/message.ts';
 import { PHASES } from '../phase.ts';
-import { parseJsonDocument } from '../text/read-json-only.ts';
+import { defineMessage } from '../shape/message.ts';
 import type { ObjectShape, Shape, TextShape } from '../shape/shape.ts';
+import { parseJsonDocument } from '../text/json.ts';
 
 /**
  * What a declaration looks like, in the same form of data in which the other messages are declared. Elements are declared one

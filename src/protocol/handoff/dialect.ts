@@ -1,13 +1,10 @@
-import type { JsonSchema } from '../shape/json-schema.ts';
 import { accepted, type Parsed } from '../shape/problem.ts';
+import type { JsonSchema } from '../shape/shape.ts';
+import { BASE_ELEMENTS, type Edge, EDGES, elementsOfEdge, type Role, ROLES, WORKFLOW_COMPLETE } from './edges.ts';
 import { extendWorkflow, type Workflow } from './extend-workflow.ts';
-import { elementsOfEdge, type Edge, type Role } from './edge.ts';
-import { BASE_ELEMENTS, EDGES, ROLES, WORKFLOW_COMPLETE } from './edges.ts';
-import type { HandoffMessage } from './handoff.ts';
+import { type FindExpectation, parseHandoffMessage, renderHandoffMessage } from './handoff-message.ts';
 import { handoffSchemaOf } from './handoff-schema.ts';
-import { InvalidHandoff } from './invalid-handoff.ts';
-import { parseHandoffMessage, renderHandoffMessage, type FindExpectation } from './handoff-message.ts';
-import { findEdge, findRoute, noEdge, type Route } from './route-handoff.ts';
+import { findEdge, findRoute, type HandoffMessage, InvalidHandoff, noEdge, type Route } from './handoff.ts';
 
 /** Handoffs between a given set of roles: the built-in ones, and those that a runbook adds. */
 export interface HandoffDialect {

@@ -1,18 +1,22 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import { textPositionAt, type TextPosition } from '../shape/place.ts';
-import { accepted, refused, type Parsed, type Problem, type Refused } from '../shape/problem.ts';
-import { quote } from '../shape/quote.ts';
-import { parseXmlBytes } from '../text/read-xml-bytes.ts';
-import { parseXmlTree, type XmlDocument } from '../text/xml.ts';
-import { didYouMean } from '../shape/suggest.ts';
-import { utf8Length } from '../text/utf8.ts';
+import {
+  accepted,
+  didYouMean,
+  type Parsed,
+  type Problem,
+  quote,
+  refused,
+  type Refused,
+  type TextPosition,
+  textPositionAt,
+} from '../shape/problem.ts';
+import { utf8Length } from '../text/text-format.ts';
+import { parseXmlBytes, parseXmlTree, type XmlDocument } from '../text/xml.ts';
 import { checkElements } from './check-elements.ts';
-import type { Elements } from './element.ts';
-import { ElementFindings, handoffTooLarge, type ElementFinding } from './finding.ts';
+import { type ElementFinding, ElementFindings, handoffTooLarge } from './check-values.ts';
+import type { Data, DataElement, Element, Elements } from './element.ts';
 import type { HandoffMessage } from './handoff.ts';
-import { messageTree } from './message-tree.ts';
 import { readElements } from './read-elements.ts';
-import { renderXml } from './write-xml.ts';
 
 export type HandoffKind = HandoffMessage['kind'];
 
@@ -140,4 +144,100 @@ function unknownKind(what: string, given: string): ElementFinding {
 
 function finding(code: string, message: string, hint: string): ElementFinding {
   return { code, message, path: '', hint };
+}
+
+/** The elements of a checked message, in the order in which its edge declares them. */
+export function messageTree(root: string, fields: object, elements: Elements): DataElement {
+  const given = new Map<string, unknown>(Object.entries(fields));
+  const content: DataElement[] = [];
+  for (const [name, element] of Object.entries(elements)) {
+    const value = given.get(name);
+    if (value !== undefined) content.push(elementTree(name, value, element));
+  }
+  return { name: root, content };
+}
+
+function elementTree(name: string, value: unknown, element: Element): DataElement {
+  if (element.kind === 'free') return { name, content: dataTree(value) };
+  if (element.kind === 'group') return messageTree(name, isObject(value) ? value : {}, element.elements);
+  if (element.kind !== 'list') return { name, content: textOf(value) };
+  return { name, content: itemsOf(value).map((item) => itemTree(element.item, item)) };
+}
+
+function itemTree(name: string, item: unknown): DataElement {
+  if (!isObject(item)) return { name, content: textOf(item) };
+  const { text, ...attributes } = item;
+  return { name, attributes: textsOf(attributes), content: textOf(text) };
+}
+
+function dataTree(value: unknown): Data {
+  if (!Array.isArray(value)) return textOf(value);
+  return itemsOf(value).map((item) => {
+    const { name, attributes, content } = isObject(item) ? item : {};
+    return { name: textOf(name), attributes: textsOf(attributes), content: dataTree(content) };
+  });
+}
+
+function textsOf(fields: unknown): Record<string, string> {
+  if (!isObject(fields)) return {};
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textOf(value)]));
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The check has let nothing else through than these three. */
+function textOf(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' ? value : '';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Writes an element so that reading it gives the same again: what white space and characters would lose is escaped. Compact,
+ * no spelling of the same element is shorter, so that what could arrive can always be sent on.
+ */
+export function renderXml(element: DataElement, layout: 'indented' | 'compact'): string {
+  return layout === 'indented' ? write(element, '', '  ', '\n') : write(element, '', '', '');
+}
+
+function write({ name, attributes = {}, content }: DataElement, indent: string, step: string, end: string): string {
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}=${quoteAttribute(value)}`);
+  const start = `${indent}<${name}${written.join('')}`;
+  if (content.length === 0) return `${start}/>${end}`;
+  if (typeof content === 'string') return `${start}>${escapeText(content)}</${name}>${end}`;
+  const children = content.map((child) => write(child, indent + step, step, end)).join('');
+  return `${start}>${end}${children}${indent}</${name}>${end}`;
+}
+
+/** White space at the ends would be taken for layout, and a carriage return for a line feed. `>` matters only after `]]`. */
+function escapeText(text: string): string {
+  const escaped = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(']]>', ']]&gt;')
+    .replaceAll('\r', '&#13;');
+  const start = /^[ \t\n]*/.exec(escaped)?.[0].length ?? 0;
+  let end = escaped.length;
+  while (end > start && ' \t\n'.includes(escaped.charAt(end - 1))) end -= 1;
+  return (
+    asReferences(escaped.slice(0, start), /[ \t\n]/g) +
+    escaped.slice(start, end) +
+    asReferences(escaped.slice(end), /[ \t\n]/g)
+  );
+}
+
+/** In the quotes that occur less often in the value. Other white space than spaces would be read as spaces. */
+function quoteAttribute(value: string): string {
+  const escaped = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const quote = value.split('"').length > value.split("'").length ? "'" : '"';
+  return quote + asReferences(escaped, quote === '"' ? /["\t\n\r]/g : /['\t\n\r]/g) + quote;
+}
+
+function asReferences(text: string, characters: RegExp): string {
+  return text.replace(characters, (character) => `&#${character.charCodeAt(0)};`);
 }

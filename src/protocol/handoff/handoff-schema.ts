@@ -1,8 +1,6 @@
-import type { JsonSchema } from '../shape/json-schema.ts';
-import { elementsOfEdge, type Edge } from './edge.ts';
-import { BASE_ELEMENTS, WORKFLOW_COMPLETE } from './edges.ts';
-import { ELEMENT_FORMATS } from './element-format.ts';
-import type { Element, Elements } from './element.ts';
+import type { JsonSchema } from '../shape/shape.ts';
+import { BASE_ELEMENTS, type Edge, elementsOfEdge, WORKFLOW_COMPLETE } from './edges.ts';
+import { type Element, ELEMENT_FORMATS, type Elements } from './element.ts';
 import type { HandoffKind } from './handoff-message.ts';
 
 /**

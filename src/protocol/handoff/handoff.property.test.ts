@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../shape/problem.ts';
 import { anyMessage, anyText, baseForm, handoffOn } from './arbitrary.cases.ts';
-import type { Edge } from './edge.ts';
-import { EDGES, WORKFLOW_COMPLETE } from './edges.ts';
+import { type Edge, EDGES, WORKFLOW_COMPLETE } from './edges.ts';
 import { parseHandoff, renderHandoff, validateHandoff } from './index.ts';
 
 const edges: readonly (readonly [string, fc.Arbitrary<Record<string, unknown>>])[] = [

@@ -1,6 +1,14 @@
-import type { COMMON_ELEMENTS } from './edge.ts';
-import type { BASE_ELEMENTS, EDGES, WORKFLOW_COMPLETE } from './edges.ts';
-import type { Data, ValuesOfElements, Flat } from './element.ts';
+import { accepted, didYouMean, type Parsed, type Problem, quote, refused } from '../shape/problem.ts';
+import type { ElementFinding } from './check-values.ts';
+import {
+  type BASE_ELEMENTS,
+  type COMMON_ELEMENTS,
+  type Edge,
+  type EDGES,
+  type Role,
+  WORKFLOW_COMPLETE,
+} from './edges.ts';
+import type { Data, Flat, ValuesOfElements } from './element.ts';
 
 /**
  * A handoff as a value. Fields have the names of the wire. `kind` is not on the wire: there it is the root element, and in
@@ -69,4 +77,71 @@ export function isHandoffOn<From extends BuiltInEdge['from'], To extends BuiltIn
   to: To,
 ): message is HandoffMessage & HandoffOf<From, To> {
   return message.kind === 'handoff' && message.to === to && (from === '*' || message.from === from);
+}
+
+/** Where a message takes its task. Whether it is the sender's turn is not asked here. */
+export interface Route {
+  readonly edge: Edge;
+  readonly outcome: 'proceeds' | 'blocked' | 'waits';
+  /** The phase afterwards; null leaves it as it is. */
+  readonly phase: Edge['phase'] | null;
+  /** The role whose turn it is afterwards; null is nobody's, or with `waits` whoever's it was. */
+  readonly next: string | null;
+  /** Where the error is recoverable: the waits before each new try, before the phase changes at all. */
+  readonly retry_after_ms: readonly number[];
+}
+
+export function findRoute(message: HandoffMessage, edges: readonly Edge[], roles: readonly Role[]): Parsed<Route> {
+  if (message.kind === 'workflow-complete') return accepted(onward(WORKFLOW_COMPLETE));
+  const edge = findEdge(edges, message.from, message.to);
+  if (!edge) return refused({ ...noEdge(message.from, message.to, edges), line: null, column: null });
+  const sender = roles.find((role) => role.agent === message.from)?.name ?? null;
+  if (message.status === 'pending') {
+    return accepted({ edge, outcome: 'waits', phase: null, next: null, retry_after_ms: [] });
+  }
+  if (message.status === 'failure' || message.status === 'blocked') {
+    const retry_after_ms = isRecoverable(message['error']) ? (edge.retry_after_ms ?? []) : [];
+    return accepted({ edge, outcome: 'blocked', phase: 'BLOCKED', next: sender, retry_after_ms });
+  }
+  return accepted(onward(edge));
+}
+
+/** An edge for any sender comes last: one that names the sender wins. */
+export function findEdge(edges: readonly Edge[], from: unknown, to: unknown): Edge | undefined {
+  if (typeof from !== 'string') return undefined;
+  return (
+    edges.find((edge) => edge.from === from && edge.to === to) ??
+    edges.find((edge) => edge.from === '*' && edge.to === to)
+  );
+}
+
+function onward(edge: Edge): Route {
+  return { edge, outcome: 'proceeds', phase: edge.phase, next: edge.next, retry_after_ms: [] };
+}
+
+function isRecoverable(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'recoverable' in error && error.recoverable === true;
+}
+
+/** What to say where no edge leads that way: where work goes from there, or which name was probably meant. */
+export function noEdge(from: string, to: string, edges: readonly Edge[]): ElementFinding {
+  const targets = edges.filter((edge) => edge.from === from).flatMap((edge) => edge.to ?? []);
+  const senders = [...new Set(edges.map((edge) => edge.from).filter((name) => name !== '*'))];
+  const hint =
+    targets.length === 0
+      ? (didYouMean(from, senders) ?? `Agents that hand work on: ${senders.join(', ')}.`)
+      : (didYouMean(to, targets) ?? `From ${quote(from)} work goes to ${targets.join(' or ')}.`);
+  const message = `No edge leads from ${quote(from)} to ${quote(to)}`;
+  return { code: 'handoff/no-edge', message, path: 'to', hint: `${hint} Errors go to orchestrator.` };
+}
+
+/** Thrown where somebody renders what would be refused on arrival: a mistake in the program, not in a message. */
+export class InvalidHandoff extends Error {
+  override readonly name = 'InvalidHandoff';
+  readonly problems: readonly [Problem, ...Problem[]];
+
+  constructor(problems: readonly [Problem, ...Problem[]]) {
+    super(`handoff cannot be rendered: ${problems.map(({ message }) => message).join('; ')}`);
+    this.problems = problems;
+  }
 }

@@ -15,7 +15,7 @@ export const routeHandoff = HANDOFF_DIALECT.route;
 export const handoffSchema = HANDOFF_DIALECT.schema;
 
 export { createHandoffDialect, parseHandoffDialect, HANDOFF_DIALECT, type HandoffDialect } from './dialect.ts';
-export { HANDOFF_STATUSES as HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edge.ts';
+export { HANDOFF_STATUSES as HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edges.ts';
 export { EDGES as HANDOFF_EDGES, ROLES as HANDOFF_ROLES, WORKFLOW_COMPLETE } from './edges.ts';
 export type {
   Data as HandoffData,
@@ -32,5 +32,5 @@ export {
   type HandoffOf,
   type WorkflowComplete,
 } from './handoff.ts';
-export { InvalidHandoff } from './invalid-handoff.ts';
-export type { Route as HandoffRoute } from './route-handoff.ts';
+export { InvalidHandoff } from './handoff.ts';
+export type { Route as HandoffRoute } from './handoff.ts';

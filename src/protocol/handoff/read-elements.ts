@@ -1,7 +1,7 @@
-import { quote } from '../shape/quote.ts';
+import { quote } from '../shape/problem.ts';
 import type { ElementNode } from '../text/xml.ts';
+import type { ElementFinding } from './check-values.ts';
 import type { Data, Element, Elements, ListElement } from './element.ts';
-import type { ElementFinding } from './finding.ts';
 
 /** What the text says, in the form of a value that is not checked yet, and where it says so. */
 export interface ReadElements {

@@ -1,10 +1,13 @@
-import type { Finding, FieldLocation } from './finding.ts';
+import { PROTOCOL_LIMITS } from '../limits.ts';
+import type { Node, ObjectNode, ScalarNode } from '../text/node.ts';
+import { TEXT_FORMATS } from '../text/text-format.ts';
 import {
   emptyField,
-  locateField,
+  type FieldLocation,
+  type Finding,
   isFieldOfItem,
+  locateField,
   locateItem,
-  wrongFormat,
   missingField,
   notAChoice,
   notAnObject,
@@ -12,14 +15,14 @@ import {
   tooFewItems,
   tooManyItems,
   unknownField,
-  wrongMapKey,
   wrongFieldType,
+  wrongFormat,
+  wrongMapKey,
 } from './finding.ts';
-import { PROTOCOL_LIMITS } from '../limits.ts';
-import type { Node, ObjectNode, ScalarNode } from '../text/node.ts';
-import { chooseOption } from './either.ts';
+import { findNearest } from './problem.ts';
 import type {
   ChoiceShape,
+  EitherShape,
   FlagShape,
   ListShape,
   MapShape,
@@ -28,7 +31,6 @@ import type {
   Shape,
   TextShape,
 } from './shape.ts';
-import { TEXT_FORMATS } from '../text/text-format.ts';
 
 export interface CheckedShape {
   /** The value as the shape sees it; meaningless where there are findings. */
@@ -215,4 +217,41 @@ function readAny(node: Node, spot: FieldLocation, findings: Finding[]): unknown 
   else if (node.kind === 'number' && !Number.isSafeInteger(node.value))
     findings.push(wrongFieldType(spot, 'a whole number, or text'));
   return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
+}
+
+/** The shape that somebody who sent this value had in mind, or, where none fits, what they may have misspelt. */
+export function chooseOption({ options }: EitherShape, node: Node): Shape | { readonly hint: string | undefined } {
+  const ofKind = options.filter(({ kind }) => KINDS[kind].includes(node.kind));
+  const [only, another] = ofKind;
+  if (only !== undefined && another === undefined) return only;
+  const chosen = ofKind.find((option) => option.kind !== 'object' || isMarked(option.mark, node));
+  if (chosen !== undefined) return chosen;
+  // Unquoted in YAML, `5` is a text where a text may stand.
+  const text = 'plain' in node && node.plain ? options.find(({ kind }) => kind === 'text') : undefined;
+  return text ?? { hint: misspelt(ofKind, node) };
+}
+
+const KINDS: Record<Shape['kind'], readonly Node['kind'][]> = {
+  text: ['text'],
+  choice: ['text'],
+  number: ['number'],
+  flag: ['boolean'],
+  list: ['list'],
+  object: ['object'],
+  map: ['object'],
+  either: [],
+  any: ['text', 'number', 'boolean', 'list', 'object', 'null'],
+};
+
+function isMarked(mark: string | undefined, node: Node): boolean {
+  return mark === undefined || (node.kind === 'object' && node.fields.has(mark));
+}
+
+function misspelt(options: readonly Shape[], node: Node): string | undefined {
+  if (node.kind !== 'object') return undefined;
+  const marks = options.flatMap((option) =>
+    option.kind === 'object' && option.mark !== undefined ? [option.mark] : [],
+  );
+  const meant = [...node.fields.keys()].map((name) => findNearest(name, marks)).find((mark) => mark !== undefined);
+  return meant === undefined ? undefined : `Did you mean \`${meant}\`?`;
 }

@@ -1,6 +1,5 @@
-import { quote } from './quote.ts';
+import { didYouMean, quote } from './problem.ts';
 import type { ChoiceShape, ListShape, MapShape, TextShape } from './shape.ts';
-import { didYouMean } from './suggest.ts';
 
 /** What is wrong with a tree, before anybody knows in which line its offset lies. */
 export interface Finding {

@@ -6,12 +6,12 @@ import { schemaAccepts } from '../../../test/fuzz/schema-accepts.ts';
 import { agentSignalSchema } from '../agent-signal.ts';
 import { evidenceBundleSchema } from '../evidence.ts';
 import { exitSignalSchema } from '../exit-signal-shape.ts';
-import type { JsonSchema } from './json-schema.ts';
 import { missionSchema } from '../mission.ts';
 import { resultSchema } from '../result.ts';
 import { stopHookInputSchema, stopHookOutputSchema } from '../stop-hook.ts';
 import { taskUpdateSchema } from '../task-update.ts';
 import { thoughtRecordSchema } from '../thought-record.ts';
+import type { JsonSchema } from './shape.ts';
 
 const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   exit: exitSignalSchema,

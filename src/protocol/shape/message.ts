@@ -1,15 +1,10 @@
+import { PROTOCOL_LIMITS } from '../limits.ts';
+import { type Node, type SyntaxDocument, treeOfValue, type Unreadable } from '../text/node.ts';
+import { byteLengthOf, decodeUtf8, isTextOrBytes } from '../text/text-format.ts';
 import { checkShape } from './check-shape.ts';
 import type { Finding } from './finding.ts';
-import type { JsonSchema } from './json-schema.ts';
-import { jsonSchemaOf } from './json-schema.ts';
-import { PROTOCOL_LIMITS } from '../limits.ts';
-import type { SyntaxDocument, Node, Unreadable } from '../text/node.ts';
-import { textPositionAt } from './place.ts';
-import type { Parsed, Problem } from './problem.ts';
-import { accepted, problem, refused, tooLarge } from './problem.ts';
-import { treeOfValue } from '../text/read-value.ts';
-import type { ObjectShape, ValueOf } from './shape.ts';
-import { decodeUtf8, isTextOrBytes, byteLengthOf } from '../text/utf8.ts';
+import { accepted, type Parsed, type Problem, problem, refused, textPositionAt, tooLarge } from './problem.ts';
+import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from './shape.ts';
 
 /** What every dialect that is declared as a shape can do. */
 export interface Message<T> {

@@ -1,3 +1,5 @@
+import { PROTOCOL_LIMITS } from '../limits.ts';
+
 /** One thing that is wrong with an input: a stable code, a sentence, the place, and the next thing to do. */
 export interface Problem {
   readonly code: string;
@@ -34,4 +36,91 @@ export function accepted<T>(value: T): Parsed<T> {
 
 export function refused(first: Problem, ...rest: readonly Problem[]): Refused {
   return { ok: false, problems: [first, ...rest] };
+}
+
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Readers keep plain offsets, since most documents are fine and nobody asks; the place is counted out only for a problem.
+ * Lines end at \n, \r\n or \r. Columns count characters, not UTF-16 units, so that they agree with what an editor shows.
+ */
+export function textPositionAt(text: string, offset: number): TextPosition {
+  let line = 1;
+  let lineStart = 0;
+  for (let i = 0; i < offset && i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    const ends = unit === 10 || (unit === 13 && text.charCodeAt(i + 1) !== 10);
+    if (!ends) continue;
+    line += 1;
+    lineStart = i + 1;
+  }
+  return { line, column: countCharacters(text, lineStart, offset) + 1 };
+}
+
+function countCharacters(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let i = from; i < to && i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    const isSecondHalf = unit >= 0xdc00 && unit <= 0xdfff && i > from && isHighSurrogate(text.charCodeAt(i - 1));
+    if (!isSecondHalf) count += 1;
+  }
+  return count;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+/** A foreign value inside a message: whole where it is short, cut (never through a character) where it would drown it. */
+export function quote(value: string): string {
+  const start = firstCharacters(value, PROTOCOL_LIMITS.quotedCharacters);
+  return start.length === value.length ? value : `${start}…`;
+}
+
+export function firstCharacters(value: string, count: number): string {
+  return Array.from(value.slice(0, count * 2))
+    .slice(0, count)
+    .join('');
+}
+
+/** The known word that somebody probably meant, as a hint; undefined where nothing is near enough to be worth saying. */
+export function didYouMean(given: string, known: readonly string[]): string | undefined {
+  const nearest = findNearest(given, known);
+  return nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`;
+}
+
+const LONGEST = 40;
+
+export function findNearest(given: string, known: readonly string[]): string | undefined {
+  if (given === '' || given.length > LONGEST) return undefined;
+  const folded = given.toLowerCase();
+  let best: { word: string; distance: number } | undefined;
+  for (const word of known) {
+    const distance = editDistance(folded, word.toLowerCase());
+    if (distance <= Math.max(1, Math.floor(word.length / 3)) && distance < (best?.distance ?? Infinity)) {
+      best = { word, distance };
+    }
+  }
+  return best?.word;
+}
+
+/** Letters put in, left out, replaced, or swapped with their neighbour; one row at a time. */
+function editDistance(a: string, b: string): number {
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(substituted, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    before = row;
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }

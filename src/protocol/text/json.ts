@@ -1,7 +1,16 @@
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-unit.ts';
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import type { ObjectField, ListNode, Node, ObjectNode, ReadResult, ScalarNode, TextNode, Unreadable } from './node.ts';
-import { quote } from '../shape/quote.ts';
+import { quote } from '../shape/problem.ts';
+import type {
+  ListNode,
+  Node,
+  ObjectField,
+  ObjectNode,
+  ReadResult,
+  ScalarNode,
+  SyntaxDocument,
+  TextNode,
+  Unreadable,
+} from './node.ts';
 
 /**
  * A strict RFC 8259 reader. `JSON.parse` would be faster, but it keeps the last of two equal keys, swallows `__proto__`,
@@ -216,4 +225,24 @@ function skipSpace(cursor: Cursor): void {
     if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return;
     cursor.at += 1;
   }
+}
+
+/** For the dialects that are JSON and nothing else: they start without the YAML reader, which hooks cannot afford. */
+export function parseJsonDocument(text: string): SyntaxDocument {
+  return { syntax: 'JSON', read: parseJsonTree(text) };
+}
+
+/** The characters that JSON is made of, as UTF-16 units. */
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+
+/** A message as people read it in a terminal; fields keep the order they have. */
+export function renderJson(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import { parseXmlBytes } from './read-xml-bytes.ts';
+import { parseXmlBytes } from './xml.ts';
 
 const encode = (text: string) => [...new TextEncoder().encode(text)];
 

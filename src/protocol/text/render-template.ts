@@ -1,10 +1,9 @@
-import { accepted, problem, refused, type Parsed, type Problem } from '../shape/problem.ts';
 import { isBatonVariable } from '../environment.ts';
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import { quote } from '../shape/quote.ts';
-import { shellContexts, type ShellContext } from './shell-context.ts';
+import { accepted, type Parsed, problem, type Problem, quote, refused } from '../shape/problem.ts';
+import { type ShellContext, shellContexts } from './shell-context.ts';
 import { parseTemplate, type Slot, type TaskField, type Template, type TemplateFault } from './template.ts';
-import { utf8Length } from './utf8.ts';
+import { utf8Length } from './text-format.ts';
 
 /** What is known where a template is filled in. Whatever is left out has no value there. */
 export interface TemplateContext {

@@ -1,5 +1,5 @@
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-unit.ts';
 import { PROTOCOL_LIMITS } from '../limits.ts';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json.ts';
 
 export interface ObjectScanner {
   push(chunk: string): void;

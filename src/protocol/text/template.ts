@@ -1,4 +1,4 @@
-import { didYouMean } from '../shape/suggest.ts';
+import { didYouMean } from '../shape/problem.ts';
 
 /**
  * Texts with places to fill in: `${var.title}`, `${task.id}`, `${step.build.output}`, `${env.HOME:-/root}`; `$${` is a plain `${`. What is

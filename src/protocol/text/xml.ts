@@ -1,11 +1,9 @@
 import { parseXml, XmlElement, XmlError, XmlText } from '@rgrove/parse-xml';
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import { textPositionAt } from '../shape/place.ts';
-import { accepted, refused, type Parsed, type Refused } from '../shape/problem.ts';
-import { findRefusedMarkup } from './xml-markup.ts';
-import { MALFORMED_HINT, describeMalformation } from './read-xml-malformed.ts';
-import { utf8Length } from './utf8.ts';
+import { accepted, type Parsed, quote, refused, type Refused, textPositionAt } from '../shape/problem.ts';
 import type { Unreadable } from './node.ts';
+import { decodeUtf8, utf8Length } from './text-format.ts';
+import { findRefusedMarkup } from './xml-markup.ts';
 
 /** One element: either `text` or `children` says what is in it, never both. `at` is its offset in the document's text. */
 export interface ElementNode {
@@ -120,4 +118,56 @@ function unitOffset(text: string, characters: number): number {
     at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   }
   return at;
+}
+
+/** XML as it comes from a file or a socket: UTF-8 and nothing else, whatever a declaration inside may claim. */
+export function parseXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
+  if (bytes.length > PROTOCOL_LIMITS.handoffBytes) return refuseSize(bytes.length);
+  const text = decodeUtf8(bytes);
+  if (text !== undefined) return parseXmlTree(text);
+  const lenient = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  return refused({
+    code: 'xml/not-utf-8',
+    message: 'XML is not valid UTF-8',
+    path: '',
+    ...textPositionAt(lenient, findReplaced(lenient, bytes)),
+    hint: 'Save it as UTF-8.',
+  });
+}
+
+/** The first replacement character that the decoder put in, and not the sender. */
+function findReplaced(text: string, bytes: Uint8Array): number {
+  let byte = 0;
+  let from = 0;
+  for (let at = text.indexOf('\uFFFD'); at >= 0; at = text.indexOf('\uFFFD', from)) {
+    byte += utf8Length(text.slice(from, at));
+    const isWritten = bytes[byte] === 0xef && bytes[byte + 1] === 0xbf && bytes[byte + 2] === 0xbd;
+    if (!isWritten) return at;
+    byte += 3;
+    from = at + 1;
+  }
+  return 0;
+}
+
+export const MALFORMED_HINT =
+  'Close every element, quote every attribute, and write &amp; for & and &lt; for < in text.';
+
+/** Sentences of the parser that deserve a code of their own, since a sender can act on each in another way. */
+const NAMED: readonly (readonly [RegExp, string, string])[] = [
+  [/^Duplicate attribute/, 'xml/duplicate-attribute', 'Keep one of the two.'],
+  [/^Missing end tag for element (\S+)/, 'xml/not-closed', 'Close it with </$1>.'],
+  [/^Unclosed/, 'xml/not-closed', MALFORMED_HINT],
+  [/^Extra content/, 'xml/more-than-one-root', 'Send one message at a time, with nothing after its end tag.'],
+  [/^Root element/, 'xml/no-root', 'Start with <handoff> or <workflow-complete>.'],
+];
+
+/** The parser's messages end in an excerpt, which is the sender's text and may be anything: only the first line is kept. */
+export function describeMalformation(message: string): Omit<Unreadable, 'at'> {
+  const sentence = (message.split('\n')[0] ?? '').replace(/ \(line \d+, column \d+\)$/, '');
+  const what = quote(sentence);
+  for (const [pattern, code, hint] of NAMED) {
+    const found = pattern.exec(sentence);
+    if (found) return { code, what, hint: hint.replace('$1', () => quote(found[1] ?? '')) };
+  }
+  return { code: 'xml/not-well-formed', what, hint: MALFORMED_HINT };
 }

@@ -1,7 +1,7 @@
 import type { FailPlan, PipelinePlan, StepPlan } from '../../protocol/run-plan.ts';
-import { buildBudget } from '../shape/budget-shape.ts';
-import { parseDuration } from '../shape/duration.ts';
 import type { Runnable } from '../runbook.ts';
+import { parseDuration } from '../shape/fields.ts';
+import { buildBudget } from '../shape/limits-shape.ts';
 import type { PipelineValue, RunnableValue } from '../shape/runbook-shape.ts';
 
 export function buildPipeline(name: string, { vars, steps, budget, notify }: PipelineValue): PipelinePlan {

@@ -1,23 +1,27 @@
+import { DEFAULT_BRANCH } from '../../protocol/branch-name.ts';
+import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { EDGES, ROLES } from '../../protocol/handoff/edges.ts';
 import { extendWorkflow, type Workflow } from '../../protocol/handoff/extend-workflow.ts';
+import { PHASES } from '../../protocol/phase.ts';
 import type { Parsed } from '../../protocol/shape/problem.ts';
-import { buildAgent } from './build-agent.ts';
-import { buildPrices } from '../shape/budget-shape.ts';
-import { buildGithub } from '../shape/github-shape.ts';
-import { buildLimits } from './build-limits.ts';
-import { buildPipeline, buildRunnable } from './build-pipeline.ts';
-import { buildWorkspace } from './build-workspace.ts';
-import { parseArgsDefinition, type CommandArgs } from '../command-args.ts';
-import { parseDuration } from '../shape/duration.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
+import { type CommandArgs, parseArgsDefinition } from '../command-args.ts';
 import {
-  NOTIFICATION_KINDS,
   type CiCheck,
   type CommandDefinition,
+  NOTIFICATION_KINDS,
   type Runbook,
+  type RunLimits,
   type WorkerDefinition,
   type WorkflowCommands,
+  type WorkspaceSettings,
 } from '../runbook.ts';
+import { parseDuration } from '../shape/fields.ts';
+import { buildBudget, buildPrices, type limitsShape } from '../shape/limits-shape.ts';
 import type { RunbookValue } from '../shape/runbook-shape.ts';
+import { buildGithub } from '../shape/section-shapes.ts';
+import { buildAgent } from './build-agent.ts';
+import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 
 /** What the checker has let through, as the other rooms use it: names looked up, times in milliseconds, defaults filled in. */
 export function buildRunbook(value: RunbookValue): Runbook {
@@ -105,4 +109,79 @@ function workflowIn(value: RunbookValue): Workflow {
   const extended = parseDeclaredWorkflow(value);
   if (!extended.ok) throw new Error(`a checked runbook has roles that do not fit: ${extended.problems[0].message}`);
   return extended.value;
+}
+
+export type LimitsValue = ValueOf<typeof limitsShape>;
+
+/** What holds where a runbook says nothing. */
+export const DEFAULT_LIMITS: RunLimits = {
+  claimExpiryMs: 15 * 60_000,
+  renewalMs: 30_000,
+  idleMs: undefined,
+  silenceMs: 10 * 60_000,
+  toolMs: 60 * 60_000,
+  leaveMs: 60_000,
+  agents: 50,
+  blocks: MAX_BLOCKS,
+  resumes: 5,
+  reviewRounds: 3,
+  killAfterMs: 10_000,
+  logBytes: 10 * 1024 * 1024,
+  maxFiles: undefined,
+  noGitCommit: false,
+  noNewDeps: false,
+  stallMs: {},
+  taskBudget: undefined,
+  dayBudget: undefined,
+};
+
+export function buildLimits(value: LimitsValue): RunLimits {
+  const ms = (text: string | undefined, otherwise: number): number =>
+    text === undefined ? otherwise : parseDuration(text);
+  return {
+    claimExpiryMs: ms(value.claim_expiry, DEFAULT_LIMITS.claimExpiryMs),
+    renewalMs: ms(value.renewal, DEFAULT_LIMITS.renewalMs),
+    idleMs: value.idle === undefined ? undefined : parseDuration(value.idle),
+    silenceMs: ms(value.silence, DEFAULT_LIMITS.silenceMs),
+    toolMs: ms(value.tool, DEFAULT_LIMITS.toolMs),
+    leaveMs: ms(value.leave, DEFAULT_LIMITS.leaveMs),
+    agents: value.agents ?? DEFAULT_LIMITS.agents,
+    blocks: value.blocks ?? DEFAULT_LIMITS.blocks,
+    resumes: value.resumes ?? DEFAULT_LIMITS.resumes,
+    reviewRounds: value.review_rounds ?? DEFAULT_LIMITS.reviewRounds,
+    killAfterMs: ms(value.kill_after, DEFAULT_LIMITS.killAfterMs),
+    logBytes: value.log_bytes ?? DEFAULT_LIMITS.logBytes,
+    maxFiles: value.max_files,
+    noGitCommit: value.no_git_commit ?? false,
+    noNewDeps: value.no_new_deps ?? false,
+    stallMs: stallOf(value.stall),
+    taskBudget: value.task_budget && buildBudget(value.task_budget),
+    dayBudget: value.day_budget && buildBudget(value.day_budget),
+  };
+}
+
+/** One duration is for every phase in which somebody, or something, is expected to work. */
+function stallOf(stall: LimitsValue['stall']): RunLimits['stallMs'] {
+  const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
+  const active =
+    typeof stall === 'string' ? given.filter(([phase]) => phase !== 'COMPLETED' && phase !== 'BLOCKED') : given;
+  return Object.fromEntries(
+    active.flatMap(([phase, text]) => (text === undefined ? [] : [[phase, parseDuration(text)]])),
+  );
+}
+
+export function buildWorkspace({
+  branch = DEFAULT_BRANCH,
+  copy = [],
+  link = [],
+  setup,
+  setup_timeout,
+}: NonNullable<RunbookValue['workspace']>): WorkspaceSettings {
+  return {
+    branch,
+    copy,
+    link,
+    setup,
+    setupTimeoutMs: setup_timeout === undefined ? 10 * 60_000 : parseDuration(setup_timeout),
+  };
 }

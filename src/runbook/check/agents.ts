@@ -1,8 +1,9 @@
-import { inheritedFields } from '../build/built-in-agents.ts';
+import { HANDLER_NAMES, type HandlerAction, type HandlerName } from '../../protocol/run-plan.ts';
+import { didYouMean, quote } from '../../protocol/shape/problem.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
-import { didYouMean } from '../../protocol/shape/suggest.ts';
-import { quote } from '../../protocol/shape/quote.ts';
-import type { RunbookSubject } from './subject.ts';
+import { errorHandlers, type HandlerValue, inheritedFields } from '../build/build-agent.ts';
+import type { AgentValue } from '../shape/runbook-shape.ts';
+import type { Path, RunbookSubject } from './subject.ts';
 
 /** The roles that Baton plays itself. */
 export const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
@@ -66,3 +67,96 @@ export function isModelClient(run: string | undefined): boolean {
 }
 
 const MODEL_CLIENTS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
+
+type Option = 'message' | 'attempts' | 'cooldown' | 'run' | 'timeout' | 'append';
+
+/** The options that mean something to an action. Any other would be a wish that nobody hears. */
+export const OPTIONS_OF: Readonly<Record<HandlerAction, readonly Option[]>> = {
+  signal: ['attempts'],
+  idle: ['attempts'],
+  escalate: ['message'],
+  nudge: ['message', 'attempts', 'cooldown'],
+  resume: ['message', 'append', 'attempts', 'cooldown'],
+  gate: ['run', 'timeout', 'attempts', 'cooldown'],
+  wait: ['message', 'attempts', 'cooldown'],
+  done: [],
+  fail: [],
+};
+
+/** A gate has a command, and no option stands where it means nothing. */
+export function checkHandlers(subject: RunbookSubject): void {
+  for (const [name, agent] of Object.entries(subject.value.agents ?? {})) {
+    for (const { handler, value, path } of handlersOf(name, agent)) checkHandler(handler, value, path, subject);
+  }
+}
+
+interface Written {
+  readonly handler: HandlerName;
+  readonly value: HandlerValue<HandlerAction>;
+  readonly path: Path;
+}
+
+/** Every handler of an agent, those for single errors included. */
+function handlersOf(name: string, agent: AgentValue): Written[] {
+  return HANDLER_NAMES.flatMap((handler): Written[] => {
+    const path = ['agents', name, handler];
+    if (handler !== 'on_error') {
+      const value = agent[handler];
+      return value === undefined ? [] : [{ handler, value, path }];
+    }
+    const { on_error } = agent;
+    if (on_error === undefined) return [];
+    const isByKind = typeof on_error === 'object' && !('action' in on_error);
+    return errorHandlers(on_error).map(([kind, value]) => ({
+      handler,
+      value,
+      path: isByKind ? [...path, kind] : path,
+    }));
+  });
+}
+
+function checkHandler(
+  handler: HandlerName,
+  value: HandlerValue<HandlerAction>,
+  path: Path,
+  subject: RunbookSubject,
+): void {
+  const { action, ...options } = typeof value === 'string' ? { action: value } : value;
+  if (action === 'gate' && (typeof value === 'string' || value.run === undefined)) {
+    const hint = 'Say what it runs: { action = "gate", run = "npm test" }.';
+    subject.report('runbook/gate-without-run', path, `${handler}: a gate needs a command`, hint);
+  }
+  // On a stop every action blocks, and `attempts` says how often.
+  const allowed: readonly string[] = handler === 'on_stop' ? ['attempts', ...OPTIONS_OF[action]] : OPTIONS_OF[action];
+  for (const option of Object.keys(options)) {
+    if (allowed.includes(option)) continue;
+    const message = `${handler}: ${option} means nothing for the action ${action}`;
+    const hint =
+      allowed.length === 0 ? `${action} has no options.` : `${action} has: ${[...new Set(allowed)].join(', ')}.`;
+    const at = subject.placeOfName([...path, option]);
+    subject.report('runbook/meaningless-option', [...path, option], message, hint, at);
+  }
+}
+
+/** A budget that limits nothing is a mistake, not a wish. */
+export function checkBudgets(subject: RunbookSubject): void {
+  for (const [path, budget] of budgetsOf(subject)) {
+    if (Object.keys(budget).length > 0) continue;
+    const message = `${path.join('.')} limits nothing`;
+    const hint = 'Give it tokens = 200000, cost = "$2.50" or time = "2h".';
+    subject.report('runbook/empty-budget', path, message, hint, subject.placeOfName(path));
+  }
+}
+
+function budgetsOf({ value }: RunbookSubject): readonly (readonly [Path, object])[] {
+  const found: (readonly [Path, object])[] = [];
+  for (const section of ['agents', 'pipelines'] as const) {
+    for (const [name, { budget }] of Object.entries(value[section] ?? {}))
+      if (budget !== undefined) found.push([[section, name, 'budget'], budget]);
+  }
+  for (const name of ['task_budget', 'day_budget'] as const) {
+    const budget = value.limits?.[name];
+    if (budget !== undefined) found.push([['limits', name], budget]);
+  }
+  return found;
+}

@@ -1,18 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { textPositionAt } from '../../protocol/shape/place.ts';
-import { problem } from '../../protocol/shape/problem.ts';
-import { quote } from '../../protocol/shape/quote.ts';
-import { decodeUtf8 } from '../../protocol/text/utf8.ts';
-import { inheritedFields } from '../build/built-in-agents.ts';
-import { positionIn } from '../read/join-files.ts';
+import { problem, quote, textPositionAt } from '../../protocol/shape/problem.ts';
+import { decodeUtf8 } from '../../protocol/text/text-format.ts';
+import { inheritedFields } from '../build/build-agent.ts';
 import { resolvePromptPath } from '../library.ts';
-import { RUNBOOK_LIMITS } from '../shape/limits.ts';
+import { positionIn } from '../read/join-files.ts';
 import type { ReadRunbook } from '../read/read-runbook.ts';
-import { isModelClient } from './agents.ts';
-import { findPromptFaults } from './templates.ts';
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
+import { RUNBOOK_LIMITS } from '../shape/fields.ts';
+import { isModelClient } from './agents.ts';
 import { renderPath, type RunbookSubject } from './subject.ts';
+import { findPromptFaults } from './templates.ts';
 
 export interface CheckedPrompts {
   readonly problems: readonly RunbookProblem[];
@@ -100,4 +98,18 @@ function readPrompt(path: string): string | { readonly wrong: string } {
       wrong: `it cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'})`,
     };
   }
+}
+
+/** Said wherever somebody would rely on it: two daemons that each kept a ledger of their own would grant the same task twice. */
+export const STORE_NOT_OFFERED = {
+  message: 'the runbook wants the ledger on a PostgreSQL server, which the daemon does not offer yet',
+  hint: 'Remove `store`: the ledger is then in the state folder, and one daemon works on it.',
+} as const;
+
+/** A runbook that is otherwise fine, and that no daemon takes. */
+export function checkStore({ subject, checked }: Pick<ReadRunbook, 'subject' | 'checked'>): readonly RunbookProblem[] {
+  if (!checked.ok || checked.value.store === undefined) return [];
+  const { message, hint } = STORE_NOT_OFFERED;
+  const place = positionIn(subject.files, subject.placeOf(['store']));
+  return [{ ...problem('runbook/store-not-offered', message, hint), path: 'store', ...place }];
 }

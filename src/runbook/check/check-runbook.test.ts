@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../../test/fuzz/arbitrary-of.ts';
-import { checkRunbook } from './check-runbook.ts';
-import { RUNBOOK_LIMITS } from '../shape/limits.ts';
+import { syntaxOf } from '../read/read-tree.ts';
 import { runbookOf } from '../render.cases.ts';
 import type { RunbookFile } from '../runbook.ts';
-import { syntaxOf } from '../read/read-tree.ts';
+import { RUNBOOK_LIMITS } from '../shape/fields.ts';
+import { checkRunbook } from './check-runbook.ts';
 
 function problemsOf(...files: readonly RunbookFile[]): string[] {
   const checked = checkRunbook(files);

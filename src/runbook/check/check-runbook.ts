@@ -1,19 +1,21 @@
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { checkShape } from '../../protocol/shape/check-shape.ts';
 import type { Finding } from '../../protocol/shape/finding.ts';
-import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
+import { accepted, type Parsed, problem, refused, tooLarge } from '../../protocol/shape/problem.ts';
 import type { ObjectNode, Unreadable } from '../../protocol/text/node.ts';
-import { problem, tooLarge } from '../../protocol/shape/problem.ts';
-import { utf8Length } from '../../protocol/text/utf8.ts';
+import { byteLengthOf, decodeUtf8, utf8Length } from '../../protocol/text/text-format.ts';
 import { buildRunbook } from '../build/build-runbook.ts';
-import { fileOffsets, joinFiles, problemOf, type ParsedFile } from '../read/join-files.ts';
-import { RUNBOOK_LIMITS } from '../shape/limits.ts';
+import { fileOffsets, joinFiles, type ParsedFile, problemOf } from '../read/join-files.ts';
 import { parseTree, syntaxOf } from '../read/read-tree.ts';
-import { checkPlans } from './plans.ts';
-import { RULES } from './rules.ts';
-import type { CheckedRunbook, RunbookFile, RunbookProblem } from '../runbook.ts';
+import type { CheckedRunbook, Runbook, RunbookFile, RunbookProblem } from '../runbook.ts';
+import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 import { runbookShape, type RunbookValue } from '../shape/runbook-shape.ts';
-import { withoutFaultyDefinitions } from './sound-part.ts';
-import { RunbookSubject } from './subject.ts';
+import { checkAgents, checkBudgets, checkHandlers } from './agents.ts';
+import { checkBranch, checkWebhook } from './branch-and-webhook.ts';
+import { checkLists, checkReferences, checkRoles, checkVariables } from './references.ts';
+import { checkCommands, checkNesting, checkPlans, checkSteps } from './steps.ts';
+import { NAMED_SECTIONS, RunbookSubject } from './subject.ts';
+import { checkTemplates } from './templates.ts';
 
 /**
  * One or more files to one runbook, or to everything that is wrong with them: first what cannot be read, then what has the wrong form, then
@@ -114,3 +116,52 @@ function notATable(at: number): Finding {
   const hint = 'A runbook is a table of sections: agents, pipelines, commands, …';
   return { code: 'wrong-type', message: 'Runbook must be an object', path: '', at, hint };
 }
+
+/** One file as a whole runbook, for `baton validate`: what it names must be in it. */
+export function parseRunbook(input: string | Uint8Array, file: string): Parsed<Runbook> {
+  const [tooLarge] = oversizedFile(file, byteLengthOf(input));
+  if (tooLarge !== undefined) return refused(tooLarge);
+  const text = decodeUtf8(input);
+  if (text === undefined) return refused(problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.'));
+  const checked = checkRunbook([{ path: file, text }]);
+  return checked.ok ? accepted(checked.value) : checked;
+}
+
+/** The definitions that nothing was found against: the rules can rely on their form. */
+export function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
+  if (findings.length === 0) return value;
+  const paths = findings.map(({ path }) => path);
+  const isSound = (path: string): boolean => !paths.some((found) => isWithin(found, path));
+  const sections = Object.entries(value).flatMap(([name, section]): (readonly [string, unknown])[] => {
+    if (!isNamed(name)) return isSound(name) ? [[name, section]] : [];
+    if (typeof section !== 'object' || section === null) return [];
+    return [[name, Object.fromEntries(Object.entries(section).filter(([inner]) => isSound(`${name}.${inner}`)))]];
+  });
+  // Leaving definitions out changes nothing about the form of the others.
+  return Object.fromEntries(sections);
+}
+
+function isNamed(name: string): boolean {
+  return NAMED_SECTIONS.some((section) => section === name);
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`);
+}
+
+/** What a shape cannot say. Each looks at the whole and reports what it finds. */
+export const RULES: readonly ((subject: RunbookSubject) => void)[] = [
+  checkReferences,
+  checkRoles,
+  checkAgents,
+  checkBudgets,
+  checkHandlers,
+  checkSteps,
+  checkNesting,
+  checkVariables,
+  checkCommands,
+  checkTemplates,
+  checkWebhook,
+  checkBranch,
+  checkLists,
+];

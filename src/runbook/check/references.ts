@@ -1,4 +1,8 @@
-import { quote } from '../../protocol/shape/quote.ts';
+import { didYouMean, quote } from '../../protocol/shape/problem.ts';
+import { buildVariables } from '../build/build-pipeline.ts';
+import { DEFAULT_LIMITS, parseDeclaredWorkflow } from '../build/build-runbook.ts';
+import { argumentNames, parseArgsDefinition } from '../command-args.ts';
+import { parseDuration } from '../shape/fields.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
@@ -46,4 +50,99 @@ export function runnablesOf({ value }: RunbookSubject): { readonly run: Runnable
     path: ['workers', name, 'run'],
   }));
   return [...steps, ...commands, ...workers];
+}
+
+/** What `roles` declares fits the built-in workflow, and every role that is named is in it. */
+export function checkRoles(subject: RunbookSubject): void {
+  const workflow = parseDeclaredWorkflow(subject.value);
+  if (!workflow.ok) {
+    for (const { code, path, message, hint } of workflow.problems) {
+      subject.report(code, declaredPath(path), message.replace(`${path}: `, ''), hint);
+    }
+    return;
+  }
+  const { roles } = workflow.value;
+  const known = roles.map(({ name }) => name);
+  const check = (given: string, path: Path): void => {
+    if (known.includes(given)) return;
+    const meant = roles.find(({ agent }) => agent === given)?.name;
+    const hint = meant === undefined ? didYouMean(given, known) : `The role is called \`${meant}\`.`;
+    const others = `There are: ${known.join(', ')}; more can be declared in \`roles\`.`;
+    subject.report('runbook/unknown-role', path, `there is no role ${quote(given)}`, hint ?? others);
+  };
+  for (const [name, { role }] of Object.entries(subject.value.agents ?? {})) {
+    if (role !== undefined) check(role, ['agents', name, 'role']);
+  }
+  for (const [name, { roles: wanted = [] }] of Object.entries(subject.value.workers ?? {})) {
+    for (const [index, role] of wanted.entries()) check(role, ['workers', name, 'roles', index]);
+  }
+}
+
+/** A declaration calls the new roles `roles`, a runbook `roles.add`. */
+function declaredPath(path: string): Path {
+  const parts = [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) =>
+    index === undefined ? word : Number(index),
+  );
+  return ['roles', ...(parts[0] === 'roles' ? ['add', ...parts.slice(1)] : parts)];
+}
+
+/** The small sections: what they list is listed once, and their figures fit each other. */
+export function checkLists(subject: RunbookSubject): void {
+  const { ci, limits, pipelines = {} } = subject.value;
+  const names = (ci?.required ?? []).map(({ name }) => name);
+  reportRepeated(names, (index) => ['ci', 'required', index, 'name'], 'check', subject);
+  for (const [name, { vars }] of Object.entries(pipelines)) {
+    if (Array.isArray(vars)) reportRepeated(vars, (index) => ['pipelines', name, 'vars', index], 'variable', subject);
+  }
+  const expiryMs =
+    limits?.claim_expiry === undefined ? DEFAULT_LIMITS.claimExpiryMs : parseDuration(limits.claim_expiry);
+  const renewalMs = limits?.renewal === undefined ? DEFAULT_LIMITS.renewalMs : parseDuration(limits.renewal);
+  if (renewalMs * 2 <= expiryMs) return;
+  const path = ['limits', limits?.renewal === undefined ? 'claim_expiry' : 'renewal'] as const;
+  const message = 'a claim must live for at least two renewals';
+  subject.report('invalid-value', path, message, 'Make `claim_expiry` longer, or `renewal` shorter.');
+}
+
+function reportRepeated(
+  names: readonly unknown[],
+  path: (index: number) => readonly (string | number)[],
+  noun: string,
+  subject: RunbookSubject,
+): void {
+  const seen = new Set<unknown>();
+  for (const [index, name] of names.entries()) {
+    if (seen.has(name))
+      subject.report('runbook/defined-twice', path(index), `${noun} twice: ${String(name)}`, 'Keep one.');
+    seen.add(name);
+  }
+}
+
+/** Whoever runs a pipeline gives it what it needs, and nothing that it does not have. */
+export function checkVariables(subject: RunbookSubject): void {
+  for (const { run, path } of runnablesOf(subject)) {
+    if (typeof run === 'string' || !('pipeline' in run)) continue;
+    const pipelines = subject.value.pipelines ?? {};
+    const pipeline = Object.hasOwn(pipelines, run.pipeline) ? pipelines[run.pipeline] : undefined;
+    if (pipeline === undefined) continue;
+    const declared = buildVariables(pipeline.vars);
+    const known = Object.keys(declared);
+    const given = Object.keys(run.vars ?? {});
+    for (const name of given.filter((each) => !known.includes(each))) {
+      const message = `pipeline ${run.pipeline} has no variable ${quote(name)}`;
+      subject.reportUnknown('runbook/unknown-variable', [...path, 'vars', name], message, name, known);
+    }
+    const passed = new Set([...given, ...argumentsOf(path, subject)]);
+    for (const name of known.filter((each) => declared[each] === null && !passed.has(each))) {
+      const message = `pipeline ${run.pipeline} needs the variable ${name}`;
+      const hint = `Give it: { pipeline = "${run.pipeline}", vars = { ${name} = "…" } }.`;
+      subject.report('runbook/missing-variable', [...path, 'pipeline'], message, hint);
+    }
+  }
+}
+
+/** A command passes arguments on to variables of the same name. */
+function argumentsOf([section, name]: Path, { value }: RunbookSubject): string[] {
+  if (section !== 'commands') return [];
+  const args = parseArgsDefinition(value.commands?.[String(name)]?.args ?? '');
+  return 'what' in args ? [] : argumentNames(args);
 }

@@ -1,6 +1,12 @@
+import type { Plan } from '../../protocol/run-plan.ts';
+import { utf8Length } from '../../protocol/text/text-format.ts';
 import type { StepValue } from '../build/build-pipeline.ts';
-import type { RunbookSubject } from './subject.ts';
+import { parseArgsDefinition } from '../command-args.ts';
+import { pipelinePlan, plainPlan, PROMPTS_IN_FILES, sizeProblem, workerPlans } from '../plan.ts';
 import { positionIn } from '../read/join-files.ts';
+import type { Runbook } from '../runbook.ts';
+import { RUNBOOK_LIMITS } from '../shape/fields.ts';
+import type { Path, RunbookSubject } from './subject.ts';
 
 /** Each step has a name of its own, some way leads to it, and some way leads on to the end. */
 export function checkSteps(subject: RunbookSubject): void {
@@ -108,4 +114,78 @@ function follow(from: number, ways: readonly (readonly number[])[]): ReadonlySet
     next.push(...(ways[index] ?? []));
   }
   return reached;
+}
+
+interface PipelineCall {
+  readonly to: string;
+  readonly step: number;
+}
+
+/** No pipeline runs itself, however many others are between. */
+export function checkNesting(subject: RunbookSubject): void {
+  const ways = new Map(
+    Object.entries(subject.value.pipelines ?? {}).map(([name, { steps }]) => [name, pipelineCalls(steps)]),
+  );
+  const done = new Set<string>();
+  const visit = (name: string, trail: readonly string[]): void => {
+    if (done.has(name)) return;
+    for (const { to, step } of ways.get(name) ?? []) {
+      const circle = [...trail, name];
+      const start = circle.indexOf(to);
+      if (start !== -1) {
+        const path = ['pipelines', name, 'steps', step, 'run', 'pipeline'] as const;
+        const message = `pipelines nest each other without end: ${[...circle.slice(start), to].join(' → ')}`;
+        subject.report(
+          'runbook/endless-nesting',
+          path,
+          message,
+          'Break the circle: a step that goes back is `on_done`.',
+        );
+      } else if (circle.length < RUNBOOK_LIMITS.nesting) {
+        visit(to, circle);
+      } else {
+        const path = ['pipelines', name, 'steps', step, 'run', 'pipeline'] as const;
+        const message = `pipelines nest deeper than ${RUNBOOK_LIMITS.nesting}: ${[...circle, to].join(' → ')}`;
+        subject.report('runbook/endless-nesting', path, message, 'Make it flatter.');
+      }
+    }
+    done.add(name);
+  };
+  for (const name of ways.keys()) visit(name, []);
+}
+
+function pipelineCalls(steps: readonly { readonly run: unknown }[]): PipelineCall[] {
+  return steps.flatMap(({ run }, step) =>
+    typeof run === 'object' && run !== null && 'pipeline' in run && typeof run.pipeline === 'string'
+      ? [{ to: run.pipeline, step }]
+      : [],
+  );
+}
+
+/** The arguments of a command can be read. */
+export function checkCommands(subject: RunbookSubject): void {
+  for (const [name, { args }] of Object.entries(subject.value.commands ?? {})) {
+    const read = parseArgsDefinition(args ?? '');
+    if ('what' in read) subject.report('runbook/invalid-args', ['commands', name, 'args'], read.what, read.hint);
+  }
+}
+
+/** Whatever can be started fits an entry of the ledger. Values of variables come on top, and are looked at when it is started. */
+export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
+  const check = (plan: Plan, path: Path, name: string): void => {
+    const found = sizeProblem(plan, {}, name);
+    if (found === undefined) return;
+    subject.report(found.code, path, found.message, found.hint, subject.placeOfName(path));
+  };
+  for (const [name, agent] of runbook.agents) check({ kind: 'agent', agent }, ['agents', name], name);
+  for (const name of runbook.pipelines.keys()) check(pipelinePlan(runbook, name), ['pipelines', name], name);
+  for (const [name, { run }] of runbook.commands) {
+    if (run.kind === 'shell') check(plainPlan(runbook, run), ['commands', name], name);
+  }
+  // All workers are recorded in one entry.
+  const bytes = utf8Length(JSON.stringify(workerPlans(runbook)));
+  if (bytes > RUNBOOK_LIMITS.planBytes) {
+    const message = `the plans of all workers are too large to be recorded: ${bytes} bytes > ${RUNBOOK_LIMITS.planBytes} bytes maximum`;
+    subject.report('runbook/plan-too-large', ['workers'], message, PROMPTS_IN_FILES, subject.placeOfName(['workers']));
+  }
 }

@@ -1,6 +1,6 @@
 import type { Finding } from '../../protocol/shape/finding.ts';
-import type { ObjectField, Node, ObjectNode } from '../../protocol/text/node.ts';
-import { didYouMean } from '../../protocol/shape/suggest.ts';
+import { didYouMean } from '../../protocol/shape/problem.ts';
+import type { Node, ObjectField, ObjectNode } from '../../protocol/text/node.ts';
 import type { RunbookFile } from '../runbook.ts';
 import type { RunbookValue } from '../shape/runbook-shape.ts';
 

@@ -1,4 +1,7 @@
-import { isSamePart } from './same-part.ts';
+import { posix } from 'node:path';
+import { parse } from 'smol-toml';
+import type { Runbook } from '../runbook.ts';
+import { findWorkerReach, type Prompts } from './gate-fields.ts';
 
 /** A file as a branch changed it; text is undefined on a side that does not have the file, or whose content is not text. */
 export interface ChangedFileTexts {
@@ -129,4 +132,48 @@ function fold(path: string): string {
 /** A path as a pattern that matches only itself. */
 function escapeGlob(path: string): string {
   return path.replaceAll(/[*?\\]/g, String.raw`\$&`);
+}
+
+/** What a runbook protects: its own patterns, and the prompts and scripts of the repository that workers give to agents. */
+export function buildProtection(runbook: Runbook, prompts: Prompts): Protection {
+  const agents = [...findWorkerReach(runbook).agents.values()];
+  const named = agents.flatMap(({ prompt_file: file = '', run }) => [file, SCRIPTED.exec(run)?.[1] ?? '']);
+  const inUse = [...Object.keys(prompts), ...named]
+    .filter((path) => path !== '' && !path.startsWith('baton:') && !path.includes('${'))
+    .map((path) => posix.normalize(path))
+    .filter((path) => !path.startsWith('/') && !path.startsWith('..'));
+  return { patterns: runbook.ci.protected, inUse: [...new Set(inUse)].sort() };
+}
+
+/** `scripted FILE`, with or without an option before the file. */
+const SCRIPTED = /^scripted\s+(?:--command-hook\s+)?(?!--)(\S.*?)\s*$/s;
+
+/**
+ * Compares one part of two versions of a JSON or TOML file, by its dotted key. A version that cannot be read is different: nothing
+ * shows that the part is the same.
+ */
+export function isSamePart(before: string, after: string, key: string, path: string): boolean {
+  const [was, is] = [partOf(before, key, path), partOf(after, key, path)];
+  return was !== undefined && was === is;
+}
+
+/** The part as text, with the names of objects sorted; undefined if the file cannot be read. */
+function partOf(text: string, key: string, path: string): string | undefined {
+  try {
+    let found: unknown = path.toLowerCase().endsWith('.toml') ? parse(text) : JSON.parse(text);
+    for (const name of key.split('.')) found = isTable(found) && Object.hasOwn(found, name) ? found[name] : null;
+    return JSON.stringify(sorted(found));
+  } catch {
+    return undefined;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isTable(value)) return typeof value === 'bigint' ? String(value) : value;
+  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])])); // prettier-ignore
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,6 @@
 import type { Finding } from '../../protocol/shape/finding.ts';
-import type { ObjectField, Node, ObjectNode } from '../../protocol/text/node.ts';
-import { textPositionAt } from '../../protocol/shape/place.ts';
-import { quote } from '../../protocol/shape/quote.ts';
+import { quote, textPositionAt } from '../../protocol/shape/problem.ts';
+import type { Node, ObjectField, ObjectNode } from '../../protocol/text/node.ts';
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 
 /**

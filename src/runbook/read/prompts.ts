@@ -1,6 +1,9 @@
-import { promptKey, promptPattern, type Prompts } from '../gates/gate-fields.ts';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { decodeUtf8 } from '../../protocol/text/text-format.ts';
+import { findWorkerReach, promptKey, promptPattern, type Prompts } from '../gates/gate-fields.ts';
 import type { Runbook } from '../runbook.ts';
-import { findWorkerReach } from '../gates/worker-agents.ts';
+import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 
 /** Where prompt files are read from: the working files of a project, or one of its commits. */
 export interface PromptSource {
@@ -31,3 +34,33 @@ async function matching(file: string, { list }: PromptSource): Promise<readonly 
 }
 
 const MOST_PROMPTS = 200;
+
+/** The prompt files of a project as they are on disk. */
+export function openWorkingFiles(projectDir: string): PromptSource {
+  const at = (path: string): string => (isAbsolute(path) ? path : join(projectDir, path));
+  return {
+    read: (path) => Promise.resolve(readText(at(path))),
+    list: (folder) => Promise.resolve(filesBelow(projectDir, folder)),
+  };
+}
+
+function readText(path: string): string | null {
+  try {
+    const { size } = statSync(path);
+    return size > RUNBOOK_LIMITS.promptFileBytes ? null : (decodeUtf8(readFileSync(path)) ?? null);
+  } catch {
+    return null;
+  }
+}
+
+function filesBelow(projectDir: string, folder: string): string[] {
+  try {
+    return readdirSync(join(projectDir, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name).slice(join(projectDir, '/').length))
+      .filter((path) => !path.startsWith('.git/') && !path.startsWith('.worktrees/'))
+      .sort();
+  } catch {
+    return [];
+  }
+}

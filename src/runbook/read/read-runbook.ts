@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { problem } from '../../protocol/shape/problem.ts';
-import { decodeUtf8 } from '../../protocol/text/utf8.ts';
-import { examineRunbook, oversizedFile, type ExaminedRunbook } from '../check/check-runbook.ts';
-import { RUNBOOK_ENDINGS } from './read-tree.ts';
+import { decodeUtf8 } from '../../protocol/text/text-format.ts';
+import { type ExaminedRunbook, examineRunbook, oversizedFile } from '../check/check-runbook.ts';
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
+import { RUNBOOK_ENDINGS } from './read-tree.ts';
 
 export interface ReadRunbook extends ExaminedRunbook {
   /** What was read, for whoever shows lines of it. */

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../../test/fuzz/arbitrary-of.ts';
+import { textPositionAt } from '../../protocol/shape/problem.ts';
 import type { Node } from '../../protocol/text/node.ts';
-import { textPositionAt } from '../../protocol/shape/place.ts';
-import { parseTomlTree } from './read-toml.ts';
+import { parseTomlTree } from './read-tree.ts';
 
 /** Every key and value with the line and column at which it stands. */
 function placesOf(text: string): Record<string, string> {

@@ -1,7 +1,90 @@
-import type { Node, ReadResult } from '../../protocol/text/node.ts';
+import { parse, TomlError } from 'smol-toml';
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
+import { quote } from '../../protocol/shape/problem.ts';
 import { parseJsonTree } from '../../protocol/text/json.ts';
+import type { Node, ObjectField, ReadResult, Unreadable } from '../../protocol/text/node.ts';
 import { parseYamlTree } from '../../protocol/text/yaml.ts';
-import { parseTomlTree } from './read-toml.ts';
+import { locateToml, type TomlLocation } from './locate-toml.ts';
+
+/** TOML as the same tree that JSON and YAML become. The library reads it, and `locateToml` says where everything stood. */
+export function parseTomlTree(text: string): ReadResult<Node> {
+  try {
+    const value = parse(text, { maxDepth: PROTOCOL_LIMITS.nesting });
+    return { ok: true, node: nodeOf(value, locateToml(text), text, 1) };
+  } catch (error) {
+    if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
+    if (error instanceof TomlError) return { ok: false, unreadable: syntaxError(error, text) };
+    throw error;
+  }
+}
+
+class Stopped extends Error {
+  readonly unreadable: Unreadable;
+  constructor(at: number, what: string, hint: string) {
+    super(what);
+    this.unreadable = { code: 'invalid-toml', what, at, hint };
+  }
+}
+
+const SYNTAX_HINT = 'Check quotes, brackets and commas around this place.';
+
+function syntaxError({ message, line, column }: TomlError, text: string): Unreadable {
+  const [first = ''] = message.split('\n', 1);
+  const what = quote(first.replace(/^Invalid TOML document: /, ''));
+  return { code: 'invalid-toml', what, at: offsetOf(text, line, column), hint: SYNTAX_HINT };
+}
+
+/** The library counts lines and UTF-16 units; the tree holds offsets. */
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let passed = 1; passed < line; passed++) start = text.indexOf('\n', start) + 1;
+  return Math.min(start + column - 1, text.length);
+}
+
+function nodeOf(value: unknown, place: TomlLocation, text: string, depth: number): Node {
+  const { at } = place;
+  if (depth > PROTOCOL_LIMITS.nesting) {
+    throw new Stopped(
+      at,
+      `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`,
+      'Flatten it: no runbook needs such depth.',
+    );
+  }
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw new Stopped(at, 'lone surrogate in a string', 'Use valid Unicode.');
+    return { kind: 'text', at, text: value };
+  }
+  const source = text.slice(at, place.end);
+  if (typeof value === 'number') return { kind: 'number', at, value, source, plain: false };
+  if (typeof value === 'boolean') return { kind: 'boolean', at, value, source, plain: false };
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, index) => nodeOf(item, place.items[index] ?? place, text, depth + 1));
+    return { kind: 'list', at, items };
+  }
+  if (isTable(value)) return { kind: 'object', at, end: place.end, fields: fieldsOf(value, place, text, depth) };
+  // Dates and times: no field of a runbook is one.
+  return { kind: 'other', at, value: null, source, plain: false };
+}
+
+function isTable(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Date);
+}
+
+function fieldsOf(table: object, place: TomlLocation, text: string, depth: number): Map<string, ObjectField> {
+  const fields = new Map<string, ObjectField>();
+  for (const [name, value] of Object.entries(table)) {
+    const field = place.fields.get(name) ?? { keyAt: place.at, place };
+    if (name === '__proto__') {
+      throw new Stopped(
+        field.keyAt,
+        'field name `__proto__` is not allowed',
+        'Remove it: no runbook has such a field.',
+      );
+    }
+    fields.set(name, { at: field.keyAt, value: nodeOf(value, field.place, text, depth + 1) });
+  }
+  return fields;
+}
 
 export const SYNTAXES = ['TOML', 'YAML', 'JSON'] as const;
 export type Syntax = (typeof SYNTAXES)[number];

@@ -1,15 +1,102 @@
-import { REQUIREMENTS } from '../../protocol/run-plan.ts';
-import type { ObjectShape } from '../../protocol/shape/shape.ts';
-import { budgetShape } from './budget-shape.ts';
+import {
+  AGENT_ERRORS,
+  DEAD_ACTIONS,
+  ERROR_ACTIONS,
+  IDLE_ACTIONS,
+  PROMPT_ACTIONS,
+  REQUIREMENTS,
+  STOP_ACTIONS,
+} from '../../protocol/run-plan.ts';
+import type { ChoiceShape, EitherShape, ObjectShape, Shape } from '../../protocol/shape/shape.ts';
 import {
   commandField,
   countField,
   durationField,
   environmentField,
   environmentPassField,
+  pauseField,
   referenceField,
 } from './fields.ts';
-import { HANDLER_SHAPES } from './handler-shape.ts';
+import { budgetShape } from './limits-shape.ts';
+
+const attempts = {
+  kind: 'either',
+  optional: true,
+  expected: 'a whole number from 1 to 1000, or "forever"',
+  about: 'How often it acts before a person is called: a number, or "forever"; 1 where it is left out.',
+  options: [
+    { kind: 'number', whole: true, min: 1, max: 1000 },
+    { kind: 'choice', values: ['forever'] },
+  ],
+} as const satisfies EitherShape;
+
+const OPTIONS = {
+  message: { kind: 'text', notEmpty: true, optional: true, about: 'What the agent, or the person, is told.' },
+  attempts,
+  cooldown: { ...pauseField, optional: true, about: 'The time between two tries.' },
+  run: { ...commandField, optional: true, about: 'The command of a gate: exit 0 is done.' },
+  timeout: { ...durationField, optional: true, about: 'How long the command of a gate may take.' },
+  append: {
+    kind: 'flag',
+    optional: true,
+    about: 'The message is added to the prompt instead of standing in its place.',
+  },
+} as const satisfies Readonly<Record<string, Shape>>;
+
+function choiceOf<const V extends readonly string[]>(values: V) {
+  return { kind: 'choice', values, about: `One of: ${values.join(', ')}.` } as const satisfies ChoiceShape;
+}
+
+function objectOf<const V extends readonly string[]>(values: V) {
+  return {
+    kind: 'object',
+    mark: 'action',
+    fields: { action: choiceOf(values), ...OPTIONS },
+  } as const satisfies ObjectShape;
+}
+
+/** `on_idle = "nudge"` and `on_idle = { action = "nudge", … }`. */
+function handler<const V extends readonly string[]>(values: V, about: string) {
+  return {
+    kind: 'either',
+    optional: true,
+    expected: `${values.map((value) => `"${value}"`).join(', ')}, or a table with such an action`,
+    about: `${about}: ${values.join(', ')}.`,
+    options: [choiceOf(values), objectOf(values)],
+  } as const satisfies EitherShape;
+}
+
+const errorHandler = handler(ERROR_ACTIONS, 'What to do about this error');
+
+/** One handler for all errors, or one for each kind; `any` is for those that are not named. */
+const onError = {
+  kind: 'either',
+  optional: true,
+  expected: `${ERROR_ACTIONS.map((value) => `"${value}"`).join(', ')}, a table with such an action, or a table by kind of error`,
+  about: `When the client reports an API error: ${ERROR_ACTIONS.join(', ')}; or a table by kind of error: ${AGENT_ERRORS.join(', ')}, any.`,
+  options: [
+    choiceOf(ERROR_ACTIONS),
+    objectOf(ERROR_ACTIONS),
+    {
+      kind: 'object',
+      fields: {
+        unauthorized: errorHandler,
+        out_of_credits: errorHandler,
+        no_internet: errorHandler,
+        rate_limited: errorHandler,
+        any: errorHandler,
+      },
+    },
+  ],
+} as const satisfies EitherShape;
+
+export const HANDLER_SHAPES = {
+  on_stop: handler(STOP_ACTIONS, 'When the agent tries to end its turn'),
+  on_idle: handler(IDLE_ACTIONS, 'When it waits for input, or `on_stop` is `idle`'),
+  on_dead: handler(DEAD_ACTIONS, 'When its process ended without a signal'),
+  on_error: onError,
+  on_prompt: handler(PROMPT_ACTIONS, 'When it shows a permission or question prompt'),
+} as const;
 
 export const agentShape = {
   kind: 'object',

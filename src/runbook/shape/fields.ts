@@ -7,7 +7,6 @@ import type {
   Shape,
   TextShape,
 } from '../../protocol/shape/shape.ts';
-import { RUNBOOK_LIMITS } from './limits.ts';
 
 /** Fields that several sections of a runbook share. */
 export const NAME_RULE = {
@@ -116,3 +115,33 @@ export function definitionsField<const S extends ObjectShape>(of: S, about: stri
   const { definitions: max } = RUNBOOK_LIMITS;
   return { kind: 'map', optional: true, names: NAME_RULE, max, of, about } as const satisfies Shape;
 }
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The milliseconds of a text that the shape has let through: `500ms`, `10s`, `5m`, `2h`, `1d`. */
+export function parseDuration(text: string): number {
+  const [, amount, unit = ''] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text) ?? [];
+  return Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
+}
+
+/** Dollars as thousandths of a cent: `$2.50` is 250,000. Counted in digits, since 0.1 + 0.2 is not 0.3. */
+export function parseMillicents(text: string): number {
+  const [dollars = '0', fraction = ''] = text.replace('$', '').split('.');
+  return Number(dollars) * 100_000 + Number(fraction.padEnd(5, '0'));
+}
+
+/** Every limit on runbooks, in one place. Reaching one is a clear error. */
+export const RUNBOOK_LIMITS = {
+  fileBytes: 256 * 1024,
+  /** All files of a project, and their bytes together. */
+  files: 100,
+  totalBytes: 1024 * 1024,
+  /** Agents, pipelines, commands, workers: so many of each. */
+  definitions: 200,
+  steps: 200,
+  /** Pipelines inside each other. */
+  nesting: 16,
+  promptFileBytes: 256 * 1024,
+  /** A plan is written into the ledger with the run that keeps to it, and an entry has 65,535 bytes. */
+  planBytes: 60_000,
+} as const;

@@ -1,8 +1,7 @@
-import { jsonSchemaOf } from '../../protocol/shape/json-schema.ts';
 import { PHASES } from '../../protocol/phase.ts';
-import type { ObjectShape, Shape, ValueOf } from '../../protocol/shape/shape.ts';
+import { jsonSchemaOf, type ObjectShape, type Shape, type ValueOf } from '../../protocol/shape/shape.ts';
+import { MERGE_METHODS, NOTIFICATION_KINDS, WORKFLOW_MODES } from '../runbook.ts';
 import { agentShape } from './agent-shape.ts';
-import { pricesShape } from './budget-shape.ts';
 import {
   commandField,
   countField,
@@ -12,12 +11,8 @@ import {
   referenceField,
   runnableField,
 } from './fields.ts';
-import { githubShape } from './github-shape.ts';
-import { limitsShape } from './limits-shape.ts';
-import { pipelineShape } from './section-shapes.ts';
-import { rolesShape } from './roles-shape.ts';
-import { MERGE_METHODS, NOTIFICATION_KINDS, WORKFLOW_MODES } from '../runbook.ts';
-import { workspaceShape } from './workspace-shape.ts';
+import { limitsShape, pricesShape } from './limits-shape.ts';
+import { githubShape, pipelineShape, rolesShape, workspaceShape } from './section-shapes.ts';
 
 const commandShape = {
   kind: 'object',

@@ -1,7 +1,17 @@
-import type { ObjectShape } from '../../protocol/shape/shape.ts';
-import { budgetShape } from './budget-shape.ts';
-import { durationField, NAME_RULE, pauseField, referenceField, runnableField, variablesField } from './fields.ts';
-import { RUNBOOK_LIMITS } from './limits.ts';
+import { PHASES } from '../../protocol/phase.ts';
+import type { ObjectShape, Shape, TextShape, ValueOf } from '../../protocol/shape/shape.ts';
+import type { PullRequestSettings } from '../runbook.ts';
+import {
+  commandField,
+  durationField,
+  NAME_RULE,
+  pauseField,
+  referenceField,
+  RUNBOOK_LIMITS,
+  runnableField,
+  variablesField,
+} from './fields.ts';
+import { budgetShape } from './limits-shape.ts';
 
 const step = {
   kind: 'object',
@@ -71,3 +81,136 @@ export const pipelineShape = {
     notify: { kind: 'flag', optional: true, about: 'Whether people are told how it ended.' },
   },
 } as const satisfies ObjectShape;
+
+const name = {
+  kind: 'text',
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+  expected: 'letters, digits, . _ -, at most 64',
+} as const satisfies TextShape;
+
+/** A declaration for `extendWorkflow`, which checks what a shape cannot say. */
+export const rolesShape = {
+  kind: 'object',
+  optional: true,
+  about: 'Roles beside the built-in ones, and the ways that work takes to them and from them.',
+  fields: {
+    add: {
+      kind: 'list',
+      optional: true,
+      about: 'New roles.',
+      of: {
+        kind: 'object',
+        fields: {
+          name: { ...name, about: 'The name of the role, as in `security`.' },
+          agent: { ...name, about: 'What it is called in handoffs, as in `security-agent`.' },
+        },
+      },
+    },
+    edges: {
+      kind: 'list',
+      optional: true,
+      about: 'New ways that work can take.',
+      of: {
+        kind: 'object',
+        fields: {
+          from: { ...name, about: 'Who sends the handoff.' },
+          to: { ...name, about: 'Who receives it.' },
+          when: { kind: 'text', optional: true, about: 'When this way is taken, in a few words.' },
+          phase: { kind: 'choice', values: PHASES, about: "The task's phase afterwards." },
+          next: { ...name, optional: true, about: "The role whose turn it is; left out: the receiver's." },
+          elements: { kind: 'object', fields: {}, open: true, optional: true, about: 'What the handoff contains.' },
+        },
+      },
+    },
+    reviewer: {
+      kind: 'object',
+      optional: true,
+      about: 'Who may review.',
+      fields: {
+        same_agent: {
+          kind: 'flag',
+          optional: true,
+          about: 'Whether an agent may approve what it worked on, in another session; false where it is left out.',
+        },
+      },
+    },
+    without: {
+      kind: 'list',
+      optional: true,
+      about: 'Built-in ways that are closed, so that nobody can walk around a new role.',
+      of: { kind: 'object', fields: { from: name, to: name } },
+    },
+  },
+} as const satisfies Shape;
+
+const paths = (about: string) =>
+  ({
+    kind: 'list',
+    optional: true,
+    of: {
+      kind: 'text',
+      notEmpty: true,
+      format: 'relative-path',
+      expected: 'a path below the repository, such as .env',
+    },
+    about,
+  }) as const;
+
+/** What a worktree needs besides what git has. */
+export const workspaceShape = {
+  kind: 'object',
+  optional: true,
+  about: 'The worktrees in which sessions work on tasks.',
+  fields: {
+    branch: {
+      kind: 'text',
+      optional: true,
+      notEmpty: true,
+      about:
+        'What the branch of a task is called, with `${task.id}` or `${task.n}` in it; feature/${task.id}-${task.slug}.',
+    },
+    copy: paths('Files and folders that git ignores, copied from the repository into each new worktree.'),
+    link: paths('The same as links: all worktrees share what the repository has.'),
+    setup: { ...commandField, optional: true, about: 'Run once in each new worktree, before the first session.' },
+    setup_timeout: { ...durationField, optional: true, about: 'How long that may take; 10m.' },
+  },
+} as const satisfies Shape;
+
+/** Pull requests at GitHub, through `gh`. */
+export const githubShape = {
+  kind: 'object',
+  optional: true,
+  about: 'Pull requests at GitHub.',
+  fields: {
+    pull_requests: {
+      kind: 'flag',
+      optional: true,
+      about: 'Whether tasks have pull requests; left out: where there is a remote at GitHub, and `gh`.',
+    },
+    repository: {
+      kind: 'text',
+      optional: true,
+      pattern: '^([A-Za-z0-9][A-Za-z0-9.-]*/)?[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$',
+      expected: 'owner/name, or host/owner/name',
+      about: 'Where they are opened; left out: where the remote is.',
+    },
+    remote: {
+      kind: 'text',
+      notEmpty: true,
+      optional: true,
+      pattern: '^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$',
+      expected: 'the name of a git remote',
+      about: 'The git remote that branches are pushed to; left out: origin, else the first one at GitHub.',
+    },
+    draft: { kind: 'flag', optional: true, about: 'Whether they are drafts until they are merged; false.' },
+  },
+} as const satisfies Shape;
+
+export function buildGithub({
+  pull_requests,
+  repository,
+  remote,
+  draft,
+}: NonNullable<ValueOf<typeof githubShape>>): PullRequestSettings {
+  return { pullRequests: pull_requests, repository, remote, draft: draft ?? false };
+}

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { event, type RecordedEvent } from '../event.ts';
-import { evolveMain } from './evolve-main.ts';
-import { findMain, type MainBranchState, type MainBranches } from './main-branch.ts';
+import { evolveMain, findMain, type MainBranches, type MainBranchState } from './main-branch.ts';
 
 const SESSION = { id: 'a1', name: 'coder', task_id: null };
 

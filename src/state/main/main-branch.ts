@@ -1,4 +1,5 @@
-import type { EndedCommand } from './running-command.ts';
+import type { EventOf, RecordedEvent } from '../event.ts';
+import type { Effect } from '../runs/effect.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 
 /** The main branch as Baton last knew it. */
@@ -69,4 +70,119 @@ export function isMainUnaccepted(state: { readonly main: MainBranches }): boolea
 export function needsApproval({ old, fast_forward, on_upstream, sessions }: MainMoved): boolean {
   if (old === null) return false;
   return !fast_forward || (sessions.length > 0 && on_upstream !== true);
+}
+
+/** (main branch, entry) → main branch. Entries about other things pass by. */
+export function evolveMain(
+  state: { readonly main: MainBranches },
+  recorded: RecordedEvent,
+  settled: readonly Effect[] = [],
+): void {
+  const before = findMain(state);
+  const after =
+    recorded.type === 'MainMoved' ? evolveMainMoved(before, recorded) : before && updateMain(before, recorded);
+  const lastCommand = findEndedCommand(recorded, settled);
+  if (after !== undefined && lastCommand !== undefined) setMain(state, { ...after, lastCommand });
+  else if (after !== undefined && after !== before) setMain(state, after);
+}
+
+function evolveMainMoved(
+  before: MainBranchState | undefined,
+  { data, at }: EventOf<'MainMoved'> & Pick<RecordedEvent, 'at'>,
+): MainBranchState {
+  const { branch } = data;
+  // An agent can change the address of the remote: after the first look only a person's approval makes another upstream count.
+  const upstream = before === undefined || data.old === null ? data.upstream : before.upstream;
+  const position = { branch, sha: data.new, at, upstream };
+  if (before === undefined) return { ...position, prepared: null, trusted: null, decisionId: null, lastCommand: null };
+  const { trusted, decisionId, lastCommand } = before;
+  // The branch has gone on from Baton's merge: that it was made needs no further look.
+  const prepared = data.old === before.prepared?.sha ? null : before.prepared;
+  if (trusted?.branch === branch && trusted.sha === data.new)
+    return { ...position, prepared, trusted: null, decisionId, lastCommand };
+  const offered = data.upstream === upstream ? {} : { upstream: data.upstream };
+  const last = { branch: before.branch, sha: data.old ?? before.sha, ...offered };
+  return { ...position, prepared, trusted: trusted ?? (needsApproval(data) ? last : null), decisionId, lastCommand };
+}
+
+function updateMain(main: MainBranchState, recorded: RecordedEvent): MainBranchState {
+  switch (recorded.type) {
+    case 'MergePrepared': {
+      const { branch, merge_id: mergeId, merge_sha: sha } = recorded.data;
+      return branch === main.branch ? { ...main, prepared: { mergeId, sha } } : main;
+    }
+    case 'MergeFinished': {
+      const { outcome, merge_id } = recorded.data;
+      const { prepared } = main;
+      if (prepared?.mergeId !== merge_id) return main;
+      return { ...main, prepared: null, ...(outcome === 'merged' ? { sha: prepared.sha, at: recorded.at } : {}) };
+    }
+    case 'DecisionOpened':
+      return recorded.data.branch === undefined ? main : { ...main, decisionId: recorded.data.decision_id };
+    case 'DecisionResolved': {
+      if (recorded.data.decision_id !== main.decisionId) return main;
+      // Denied: merges wait until the branch is back where it was.
+      if (recorded.data.action !== 'approve') return { ...main, decisionId: null };
+      const { upstream = main.upstream } = main.trusted ?? {};
+      return { ...main, decisionId: null, trusted: null, upstream };
+    }
+    case 'DecisionWithdrawn':
+      return recorded.data.decision_id === main.decisionId ? { ...main, decisionId: null } : main;
+    default:
+      return main;
+  }
+}
+
+/** A command that has ended, and when that was recorded. */
+export interface EndedCommand extends SuspectSession {
+  readonly at: string;
+}
+
+/**
+ * The command of an effect, if it runs without a sandbox and may run code that an agent wrote: checks and gates run what a branch
+ * contains. Such a command can move a branch of the repository just as a session can.
+ */
+export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefined {
+  switch (effect.kind) {
+    case 'run-checks':
+      return { id: effect.checksId, name: 'checks', task_id: effect.taskId };
+    case 'merge': {
+      const runsCode = effect.checks.some(({ run }) => run !== undefined);
+      return runsCode ? { id: effect.mergeId, name: 'checks of a merge', task_id: effect.taskId } : undefined;
+    }
+    case 'run-command': {
+      const { subject, commandId: id } = effect;
+      const name = subject.kind === 'step' ? `step ${subject.step}` : `gate ${subject.handler}`;
+      return { id, name, task_id: null };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The last command that an entry ended. */
+export function findEndedCommand(
+  { type, at }: Pick<RecordedEvent, 'type' | 'at'>,
+  settled: readonly Effect[],
+): EndedCommand | undefined {
+  const isGivenUp = type === 'AgentStartFailed' || type === 'AgentKillRequested';
+  const ended = settled
+    .map((effect) =>
+      isGivenUp && effect.kind === 'start-agent' ? findSetupCommand(effect.agentId) : findUnsandboxedCommand(effect),
+    )
+    .findLast((command) => command !== undefined);
+  return ended && { ...ended, at };
+}
+
+/** The start of an agent runs the setup of its workspace. If it is given up, there was no session that could be named instead. */
+function findSetupCommand(agentId: string): SuspectSession {
+  return { id: agentId, name: 'setup of a workspace', task_id: null };
+}
+
+/** A session, or a command that Baton runs, as a move of the main branch names it. */
+export interface SuspectSession {
+  /** Of the agent run, of the session that a client holds a claim in, or of the command. */
+  readonly id: string;
+  readonly name: string;
+  readonly task_id: string | null;
 }

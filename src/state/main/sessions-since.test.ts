@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { given, type Step } from '../given.cases.ts';
 import { claim, create, operator, release, session, worker } from '../say.cases.ts';
-import { hasNoSessionSince, listSessionsSince } from './sessions-since.ts';
+import { hasNoSessionSince, listSessionsSince } from './observe-main.ts';
 
 const [EARLY, LATE] = ['0000', '9999'];
 

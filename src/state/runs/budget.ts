@@ -1,12 +1,13 @@
-import type { BudgetPlan } from '../../protocol/run-plan.ts';
-import { rulesFor, type Rules } from '../rules.ts';
+import type { AgentPlan, BudgetPlan } from '../../protocol/run-plan.ts';
+import type { RecordedEvent } from '../event.ts';
+import { type Rules, rulesFor } from '../rules.ts';
 import type { Task } from '../tasks/task.ts';
 import { accountKey, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
-import { MEASURES, type BudgetScope, type Measure } from './budget-scope.ts';
+import { type BudgetRecord, type BudgetScope, type Measure, MEASURES } from './budget-scope.ts';
 import { findPipelinePlan } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
-import { timeCategory, dayOf, NO_SPENDING, agentSpending, tokensIn, type Spending } from './spent.ts';
+import { agentSpending, dayOf, NO_SPENDING, type Spending, timeCategory, tokensIn } from './spent.ts';
 
 /** How far a budget is used, by the measure that is furthest. */
 export interface BudgetUse {
@@ -131,4 +132,66 @@ export function openWorkMs(runs: Runs, scope: BudgetScope, at: string): number {
   const working = agentsIn(runs, scope).filter((agent) => timeCategory(agent) === 'work');
   const times = working.map(({ since }) => Math.max(0, Date.parse(at) - Math.max(begin, Date.parse(since))));
   return times.reduce((sum, ms) => sum + ms, 0);
+}
+
+/** (budgets, entry) → budgets. What is over is forgotten with its run; of days the newest is kept. */
+export function evolveBudgets({ agents, pipelines, budgets, decisions }: Runs, { type, data }: RecordedEvent): void {
+  const change = (scope: BudgetScope, what: Partial<BudgetRecord>): void => {
+    const key = budgetKey(scope);
+    if (scope.kind === 'day') forgetDaysBefore(budgets, scope.id);
+    budgets.set(key, { ...(budgets.get(key) ?? untouched(scope)), ...what });
+  };
+  // A budget is judged once more when the last process of its run has gone: it is kept as long as the run.
+  const forgetRuns = (): void => {
+    for (const [key, { scope }] of budgets) {
+      const isKnown = scope.kind === 'agent' ? agents.has(scope.id) : pipelines.has(scope.id);
+      if ((scope.kind === 'agent' || scope.kind === 'pipeline') && !isKnown) budgets.delete(key);
+    }
+  };
+  switch (type) {
+    case 'BudgetWarned':
+      return change(data.scope, { isWarned: true });
+    case 'BudgetUnpriced':
+      return change(data.scope, { isUnpriced: true });
+    case 'BudgetReached':
+      return change(data.scope, { decisionId: data.decision_id });
+    case 'BudgetRaised':
+      return change(data.scope, { raises: data.raises, isWarned: false });
+    case 'DecisionResolved': {
+      const scope = decisions.get(data.decision_id)?.scope ?? null;
+      if (scope?.kind === 'day') change(scope, { isClosed: data.action !== 'approve' });
+      return;
+    }
+    case 'AgentEnded':
+    case 'PipelineFinished':
+      return forgetRuns();
+    default:
+  }
+}
+
+function untouched(scope: BudgetScope): BudgetRecord {
+  return { scope, raises: 0, isWarned: false, isUnpriced: false, decisionId: null, isClosed: false };
+}
+
+function forgetDaysBefore(budgets: Runs['budgets'], day: string): void {
+  for (const [key, { scope }] of budgets) if (scope.kind === 'day' && scope.id < day) budgets.delete(key);
+}
+
+/** Whether one more agent of this definition may run now. `more`: others that are about to start. */
+export function hasCapacity(
+  { agents }: Pick<Runs, 'agents'>,
+  { name, max_concurrency: most }: AgentPlan,
+  { maxAgents }: Rules,
+  more: readonly AgentPlan[] = [],
+): boolean {
+  if (most === undefined && maxAgents === undefined) return true;
+  const busy = [...agents.values()].filter(usesCapacity).map(({ plan }) => plan);
+  const all = [...busy, ...more];
+  const same = all.filter((plan) => plan.name === name);
+  return all.length < (maxAgents ?? Infinity) && same.length < (most ?? Infinity);
+}
+
+/** A process, or one that is about to come back. An agent that left and waits for a person takes none. */
+function usesCapacity({ process, outcome, parked }: AgentRun): boolean {
+  return process !== 'gone' || (outcome === null && parked === null);
 }

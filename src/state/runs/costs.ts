@@ -1,13 +1,12 @@
-import { DEFAULT_PRICES } from '../../protocol/default-prices.ts';
-import { findPrice } from '../../protocol/price.ts';
-import { rulesInForce, type Rules } from '../rules.ts';
+import { DEFAULT_PRICES, findPrice } from '../../protocol/price.ts';
+import { type Rules, rulesInForce } from '../rules.ts';
 import type { State } from '../state.ts';
-import { accountKey, pipelinesAround, type AccountKind } from './accounts.ts';
+import { accountKey, type AccountKind, pipelinesAround } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { BudgetScope } from './budget-scope.ts';
-import { findHighestUse, type BudgetUse } from './budget.ts';
+import { type BudgetUse, findHighestUse } from './budget.ts';
 import type { Runs } from './runs.ts';
-import { splitByDay, timeCategory, NO_SPENDING, addSpending, type Spending } from './spent.ts';
+import { addSpending, NO_SPENDING, type Spending, splitByDay, timeCategory } from './spent.ts';
 
 /** One line of the table of costs. */
 export interface CostRow {

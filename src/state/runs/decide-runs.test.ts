@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '../caller.ts';
 import { given } from '../given.cases.ts';
 import { claim, create, operator, session, system, worker } from '../say.cases.ts';
-import { pipelineOfShell } from './start-run.ts';
 import * as runs from './say.cases.ts';
+import { pipelineOfShell } from './steer-pipeline.ts';
 
 const started = given([
   [runs.startAgent(), operator],

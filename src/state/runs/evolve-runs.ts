@@ -1,12 +1,11 @@
-import type { Event, RecordedEvent } from '../event.ts';
+import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import { postSpending } from './accounts.ts';
+import { evolveBudgets } from './budget.ts';
+import type { Decision } from './decision.ts';
 import type { Effect } from './effect.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
-import { openDecision, evolveResolved, evolveWithdrawn } from './evolve-decision.ts';
-import { evolveBudgets } from './evolve-budgets.ts';
-import { evolveEffects, effectKey } from './evolve-effects.ts';
-import { createPipeline, evolvePipeline } from './evolve-pipeline.ts';
-import { keepNewest } from './keep-newest.ts';
+import { effectKey, evolveEffects } from './evolve-effects.ts';
+import { createPipeline, evolvePipeline } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
 
 /**
@@ -99,4 +98,56 @@ function pipelineOf({ type, data }: Event): string | undefined {
     default:
       return 'pipeline_id' in data ? data.pipeline_id : undefined;
   }
+}
+
+type Envelope = Pick<RecordedEvent, 'seq' | 'at' | 'actor'>;
+
+export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decision {
+  return {
+    id: data.decision_id,
+    source: data.source,
+    title: data.title,
+    context: data.context,
+    options: data.options,
+    agentId: data.agent_id,
+    pipelineId: data.pipeline_id,
+    taskId: data.task_id,
+    scope: data.scope ?? null,
+    adopts: data.adopts ?? null,
+    branch: data.branch ?? null,
+    ...(data.until_heard === true ? { untilHeard: true as const } : {}),
+    openedAt: at,
+    result: null,
+    over: null,
+  };
+}
+
+export function evolveResolved(
+  decision: Decision,
+  { data, seq, at, actor }: EventOf<'DecisionResolved'> & Envelope,
+): Decision {
+  const { option, action, message } = data;
+  return { ...decision, over: seq, result: { kind: 'resolved', option, action, by: actor, at, message } };
+}
+
+export function evolveWithdrawn(
+  decision: Decision,
+  { data, seq, at }: EventOf<'DecisionWithdrawn'> & Envelope,
+): Decision {
+  return { ...decision, over: seq, result: { kind: 'withdrawn', at, reason: data.reason } };
+}
+
+/** How many runs, and decisions, are remembered after they are over: what is older can be read in the ledger. */
+export const KEPT_OVER = 1000;
+
+/**
+ * Forgets what has been over for the longest time. Which that is says its own `over`, not its place in the map: a map that took
+ * something back has another order than one that never held it.
+ */
+export function keepNewest(map: Map<string, { readonly id: string; readonly over: number | null }>): void {
+  if (map.size <= KEPT_OVER) return;
+  const over = [...map.values()].filter((each) => each.over !== null);
+  if (over.length <= KEPT_OVER) return;
+  over.sort((a, b) => (a.over ?? 0) - (b.over ?? 0));
+  for (const { id } of over.slice(0, over.length - KEPT_OVER)) map.delete(id);
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { event, type RecordedEvent } from '../event.ts';
 import { given } from '../given.cases.ts';
 import { operator, system } from '../say.cases.ts';
 import { emptyState, evolve } from '../state.ts';
-import { event, type RecordedEvent } from '../event.ts';
-import { KEPT_OVER } from './keep-newest.ts';
+import { KEPT_OVER } from './evolve-runs.ts';
 import * as runs from './say.cases.ts';
 
 /** One run after the other: each is wanted, is over and is gone. */

@@ -1,4 +1,5 @@
 import { pipelinesAround } from './accounts.ts';
+import type { AgentRun } from './agent-run.ts';
 import type { BudgetScope } from './budget-scope.ts';
 import type { Decision } from './decision.ts';
 import type { Runs } from './runs.ts';
@@ -26,4 +27,10 @@ export function isWithinPipeline(runs: Runs, inner: string | null, outer: string
   return (
     inner !== null && pipelinesAround(runs, { owner: { pipelineId: inner, step: '' } }).some(({ id }) => id === outer)
   );
+}
+
+/** The open decision about an agent's silence. It is withdrawn as soon as the agent is heard, so it must not stand in for any other question. */
+export function findSilenceDecision({ decisions }: Pick<Runs, 'decisions'>, agent: AgentRun): Decision | undefined {
+  const asked = decisions.get(agent.parked ?? '');
+  return asked?.untilHeard === true && asked.result === null && agent.outcome === null ? asked : undefined;
 }

@@ -2,17 +2,16 @@ import type { TokenCounts } from '../../protocol/price.ts';
 import type { AgentError } from '../../protocol/run-plan.ts';
 import type { Caller } from '../caller.ts';
 import { event, type Event, type EventOf } from '../event.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import { isAttached, isAttaching, type AgentRun } from './agent-run.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
-import { priceRequests, priceUsage, type CountedUsage } from './usage.ts';
-import { findReportedAgent, findAgent } from './find-run.ts';
+import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
 import { excerptEnd } from './excerpt.ts';
+import { findAgent, findReportedAgent } from './find-run.ts';
+import { findSilenceDecision } from './open-decisions.ts';
 import type { SilenceKind } from './run-event.ts';
-import { findSilenceDecision } from './silence-question.ts';
-import { isWorthRecording } from './usage-step.ts';
+import { type CountedUsage, isWorthRecording, priceRequests, priceUsage } from './usage.ts';
 
 /** What is seen of an agent from outside: mostly by its supervisor. */
 export type AgentObservation =

@@ -1,7 +1,11 @@
 import { event } from '../event.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import type { Decision, DecisionAction } from './decision.ts';
+import type { Task } from '../tasks/task.ts';
+import { finishTask } from '../tasks/update-task.ts';
+import { type Decision, type DecisionAction, type DecisionOption, OPTION_LABELS } from './decision.ts';
+import { excerptStart } from './excerpt.ts';
 
 export interface ResolveDecision {
   readonly id: string;
@@ -50,4 +54,88 @@ function refuseSettled({ id, options, result }: Decision): ReturnType<typeof ref
   const { option, by, at } = result;
   const label = options[option - 1]?.label ?? '';
   return refusal('decision-resolved', `decision ${id} was resolved by ${by} at ${at}: ${option} (${label})`, hint);
+}
+
+/** Something about a task that does not fit what is in git, and that only a person can settle. */
+export interface RaisedFinding {
+  readonly decisionId: string;
+  readonly taskId: string;
+  /** The same words are the same finding: what was asked once is not asked again. */
+  readonly context: string;
+  /** What would make it fit. */
+  readonly remedy: 'reinstate' | 'complete' | null;
+  /** How the task was when it was compared: what has gone on since is no longer what was found. */
+  readonly epoch: number;
+  readonly movedAt: number;
+}
+
+export interface RaiseFindings {
+  /** All there are now: what was asked about and is not among them fits again. */
+  readonly findings: readonly RaisedFinding[];
+}
+
+export interface RaiseResult {
+  /** The ids of the decisions that are new. */
+  readonly asked: readonly string[];
+}
+
+/** Each finding becomes a question, once, and is withdrawn when there is nothing left to ask. */
+export function decideRaiseFindings(state: State, { findings }: RaiseFindings, rules: Rules): Outcome<RaiseResult> {
+  const known = [...state.decisions.values()].filter(({ source }) => source === 'reconcile');
+  const open = known.filter(({ result }) => result === null);
+  const over = open.filter((decision) => !findings.some((finding) => isAbout(decision, finding)));
+  const standing = known.filter(({ result }) => result?.kind !== 'withdrawn');
+  const fresh = findings
+    .filter((finding) => !standing.some((decision) => isAbout(decision, finding)))
+    .flatMap((finding) => {
+      const task = state.tasks.get(finding.taskId);
+      return task !== undefined && isAsItWas(task, finding) ? [{ finding, task }] : [];
+    })
+    .slice(0, Math.max(0, MOST_OPEN - (open.length - over.length)));
+  const events = [
+    ...over.map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'it fits again' })),
+    ...fresh.map(({ finding, task }) => openedFor(finding, optionsFor(task, finding, rules))),
+  ];
+  return decided(events, { asked: fresh.map(({ finding }) => finding.decisionId) });
+}
+
+/** A history that was rewritten contradicts everything at once: nobody answers hundreds of questions. */
+const MOST_OPEN = 50;
+
+function isAbout({ taskId, context }: Decision, finding: RaisedFinding): boolean {
+  return taskId === finding.taskId && context === excerptStart(finding.context);
+}
+
+/** Whoever is at it, or merges it, is about to change it: it is looked at again another time. */
+function isAsItWas({ epoch, claim, flow }: Task, finding: RaisedFinding): boolean {
+  return claim === null && flow.merge === null && epoch === finding.epoch && flow.movedAt === finding.movedAt;
+}
+
+/** Only what can happen is offered. */
+function optionsFor(task: Task, { remedy }: RaisedFinding, rules: Rules): DecisionOption[] {
+  const leave = { label: OPTION_LABELS.dismiss, action: 'dismiss' } as const;
+  if (remedy === 'reinstate')
+    return [
+      { label: 'Reinstate the task', action: 'retry', recommended: true },
+      { ...leave, recommended: false },
+    ];
+  if (remedy === 'complete' && finishTask(task, null, rules, []).ok)
+    return [
+      { label: OPTION_LABELS.done, action: 'done', recommended: true },
+      { ...leave, recommended: false },
+    ];
+  return [{ ...leave, recommended: true }];
+}
+
+function openedFor({ decisionId, taskId, context }: RaisedFinding, options: readonly DecisionOption[]) {
+  return event('DecisionOpened', {
+    decision_id: decisionId,
+    source: 'reconcile',
+    title: `Task needs attention: ${taskId} does not fit what is in git`,
+    context: excerptStart(context),
+    options,
+    agent_id: null,
+    pipeline_id: null,
+    task_id: taskId,
+  });
 }

@@ -2,10 +2,10 @@ import type { AgentPlan, PipelinePlan, StepPlan, WorkerPlan } from '../../protoc
 import type { Caller } from '../caller.ts';
 import type { Command } from '../decide.ts';
 import type { AgentRun } from './agent-run.ts';
-import type { RaisedFinding } from './raise-findings.ts';
 import type { AgentObservation } from './report-agent.ts';
-import type { SignalAgent } from './signal-agent.ts';
-import type { PipelineRunPlan } from './start-run.ts';
+import type { RaisedFinding } from './resolve-decision.ts';
+import type { SignalAgent } from './steer-agent.ts';
+import type { PipelineRunPlan } from './steer-pipeline.ts';
 
 /** Commands and callers of runs, said as briefly as tests can be read. */
 export const agent = (agentId = 'a1'): Caller => ({ kind: 'agent', agentId });

@@ -1,8 +1,7 @@
-import { usesExitProtocol } from '../tasks/exit-protocol.ts';
 import type { Session, State } from '../state.ts';
-import { hasWriteback } from '../tasks/writeback.ts';
+import { usesExitProtocol } from '../tasks/task.ts';
+import { findMissingMessages, hasWriteback } from '../tasks/writeback.ts';
 import type { AgentRun } from './agent-run.ts';
-import { findMissingMessages } from '../tasks/owed.ts';
 
 /** How an agent stands with those who wait for it: what the stop hook wants to know. */
 export interface AgentStanding {

@@ -1,10 +1,169 @@
+import { createExitSignal } from '../../protocol/exit-signal-shape.ts';
+import { type Caller, checkClaim } from '../caller.ts';
 import { event } from '../event.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import { findAgent } from './find-run.ts';
-import type { RunOutcome } from './run-event.ts';
+import { refuseUnknownTask } from '../tasks/create-task.ts';
+import { decideExitSession, type ExitSession } from '../tasks/exit-session.ts';
+import { usesExitProtocol } from '../tasks/task.ts';
+import { decideUpdateTask } from '../tasks/update-task.ts';
+import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
+import { findAgent, findReportedAgent } from './find-run.ts';
+import { findSilenceDecision } from './open-decisions.ts';
 import { findOption } from './resolve-decision.ts';
-import { refuseEndedAgent } from './signal-agent.ts';
+import type { RunOutcome } from './run-event.ts';
+
+export interface SignalAgent {
+  /** Left out: the caller's own. */
+  readonly agentId?: string;
+  readonly signal: 'complete' | 'escalate' | 'continue';
+  readonly message?: string;
+  /** The project's flag: see `usesExitProtocol`. */
+  readonly exitProtocol: boolean;
+  readonly eventId: string;
+  readonly at: string;
+  /** What was measured of the session that ends with it; left out where nobody knows where it began. */
+  readonly measures?: Pick<ExitSession, 'committed' | 'violations' | 'measured'>;
+}
+
+export type Signalled = Outcome<{ readonly kind: SignalAgent['signal'] }>;
+
+/** What an agent says about its own run. Under a claim, `complete` is also the end of the session. */
+export function decideSignalAgent(state: State, command: SignalAgent, caller: Caller, rules: Rules): Signalled {
+  const speaker = findReportedAgent(state, caller, command.agentId);
+  if (!speaker.ok) return speaker;
+  const agent = speaker.answer;
+  const session = sessionOf(state, agent, caller);
+  if (agent === undefined && session === undefined) return NOBODY;
+  switch (command.signal) {
+    case 'complete':
+      return decideComplete(state, command, agent, session, rules);
+    case 'escalate':
+      return decideEscalate(state, command, agent, session, rules);
+    case 'continue':
+      return decideContinue(state, command, agent, session);
+  }
+}
+
+type SessionCaller = Caller & { readonly kind: 'session' };
+
+/** The claim that the run works under, if that is still one: what is over is no reason to refuse an agent its last word. */
+function sessionOf(state: State, agent: AgentRun | undefined, caller: Caller): SessionCaller | undefined {
+  if (agent === undefined) return caller.kind === 'session' ? caller : undefined;
+  if (agent.task === null) return undefined;
+  const { task_id: taskId, epoch, session_id: sessionId } = agent.task;
+  const isLive = state.tasks.get(taskId)?.claim?.sessionId === sessionId;
+  return isLive ? { kind: 'session', sessionId, taskId, epoch } : undefined;
+}
+
+function decideComplete(
+  state: State,
+  command: SignalAgent,
+  agent: AgentRun | undefined,
+  session: SessionCaller | undefined,
+  rules: Rules,
+): Signalled {
+  if (agent?.signal?.kind === 'complete' || agent?.outcome === 'done') return acknowledge('complete');
+  if (session === undefined) return agent === undefined ? NOBODY : signalled(agent, 'complete', command);
+  if (state.sessions.get(session.sessionId)?.exit) return acknowledge('complete');
+  const held = checkSession(state, session);
+  if (!held.ok) return held;
+  if (usesExitProtocol(state.tasks.get(session.taskId), command.exitProtocol))
+    return refusal('missing', 'cannot complete: missing exit signal', 'Run: baton emit exit');
+  const signal = createExitSignal(held.answer, 'completed');
+  const exit = {
+    signal: command.message === undefined ? signal : signal.withNotes(command.message),
+    eventId: command.eventId,
+    at: command.at,
+    ...(command.measures ?? { committed: false, violations: [] }),
+  };
+  const outcome = decideExitSession(state, exit, session, rules);
+  return outcome.ok ? decided(outcome.events, { kind: 'complete' }) : outcome;
+}
+
+/** A person is asked. Somebody who works without Baton's help gives the task back, blocked, until there is an answer. */
+function decideEscalate(
+  state: State,
+  command: SignalAgent,
+  agent: AgentRun | undefined,
+  session: SessionCaller | undefined,
+  rules: Rules,
+): Signalled {
+  if (agent !== undefined) {
+    const isAsked = agent.parked !== null && findSilenceDecision(state, agent) === undefined;
+    return isAsked ? acknowledge('escalate') : signalled(agent, 'escalate', command);
+  }
+  if (session === undefined) return NOBODY;
+  const held = checkSession(state, session);
+  if (!held.ok) return held;
+  const notes = command.message ?? 'the agent asks for a person';
+  const blocked = decideUpdateTask(state, { task_id: session.taskId, status: 'blocked', notes }, session, rules);
+  if (!blocked.ok) return blocked;
+  const asked = event('AgentSignalled', { agent_id: session.sessionId, kind: 'escalate', message: notes });
+  return decided([asked, ...blocked.events], { kind: 'escalate' });
+}
+
+/** Still at work: what was to be done because it seemed idle is called off. */
+function decideContinue(
+  state: State,
+  _command: SignalAgent,
+  agent: AgentRun | undefined,
+  session: SessionCaller | undefined,
+): Signalled {
+  if (agent !== undefined) {
+    if (agent.outcome !== null) return refuseEndedAgent(agent.id, agent.outcome);
+    const timers = [...state.effects.values()].flatMap((effect) =>
+      effect.kind === 'wait' && isIdleTimer(effect.purpose, agent.id)
+        ? [event('TimerCancelled', { timer_id: effect.timerId })]
+        : [],
+    );
+    return decided(timers, { kind: 'continue' });
+  }
+  const held = session === undefined ? NOBODY : checkSession(state, session);
+  return held.ok ? acknowledge('continue') : held;
+}
+
+function isIdleTimer(
+  purpose: { readonly kind: string; readonly agent_id?: string; readonly handler?: string },
+  id: string,
+) {
+  return purpose.kind === 'handler' && purpose.agent_id === id && purpose.handler === 'on_idle';
+}
+
+function checkSession(state: State, session: SessionCaller) {
+  const task = state.tasks.get(session.taskId);
+  if (task === undefined) return refuseUnknownTask(session.taskId);
+  const held = checkClaim(task, session);
+  return held.ok ? decided([], task.phase) : held;
+}
+
+function signalled(
+  agent: AgentRun,
+  kind: 'complete' | 'escalate',
+  { message = null }: { message?: string | null },
+): Signalled {
+  if (agent.outcome !== null) return refuseEndedAgent(agent.id, agent.outcome);
+  return decided([event('AgentSignalled', { agent_id: agent.id, kind, message })], { kind });
+}
+
+function acknowledge(kind: SignalAgent['signal']): Signalled {
+  return decided([], { kind });
+}
+
+export function refuseEndedAgent(id: string, outcome: RunOutcome): ReturnType<typeof refusal> {
+  return refusal(
+    'agent-ended',
+    `the run of agent ${id} is over: ${outcome}`,
+    'Nobody waits for it any more: there is nothing left to do.',
+  );
+}
+
+const NOBODY = refusal(
+  'no-claim',
+  'only a session that holds a claim, or an agent that Baton runs, can do this',
+  'Claim a task: baton task claim',
+);
 
 export interface SendMessage {
   readonly agentId: string;
@@ -55,4 +214,27 @@ export function decideKillAgent(state: State, { agentId, reason }: KillAgent): O
   const isOver = outcome !== null && (killed || process === 'gone');
   if (isOver) return decided([], { id: agentId, outcome });
   return decided([event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
+}
+
+export interface AttachAgent {
+  readonly agentId: string;
+  /** Who, and in front of which terminal: for the next one who asks. */
+  readonly by: string;
+}
+
+/** A person asks for the conversation of an agent. One at a time has it: the process with the number `start` is theirs. */
+export function decideAttachAgent(
+  state: State,
+  { agentId, by }: AttachAgent,
+): Outcome<{ readonly id: string; readonly start: number }> {
+  const found = findAgent(state, agentId);
+  if (!found.ok) return found;
+  const agent = found.answer;
+  if (agent.outcome !== null) return refuseEndedAgent(agentId, agent.outcome);
+  if (agent.attach !== null && (isAttached(agent) || isAttaching(agent))) {
+    const message = `agent ${agentId} is attached already: ${agent.attach.by}, since ${agent.attach.at}`;
+    return refusal('agent-attached', message, `Look on with: baton agent logs -f ${agentId}`);
+  }
+  const start = agent.start + 1;
+  return decided([event('AgentAttachRequested', { agent_id: agentId, start, by })], { id: agentId, start });
 }

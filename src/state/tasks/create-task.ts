@@ -1,10 +1,9 @@
-import { PHASES, type Phase } from '../../protocol/phase.ts';
+import { type Phase, PHASES } from '../../protocol/phase.ts';
 import { taskId as taskIdShape } from '../../protocol/shape/shared-fields.ts';
-import { checkClaim, type Caller } from '../caller.ts';
-import { dependantsOf } from '../dependants.ts';
+import { type Caller, checkClaim } from '../caller.ts';
 import { event } from '../event.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
-import type { State } from '../state.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import { dependantsOf, type State } from '../state.ts';
 
 export interface CreateTask {
   readonly id: string;

@@ -1,10 +1,15 @@
 import type { Phase } from '../../protocol/phase.ts';
-import type { Event, EventOf, HowClaimEnded, RecordedEvent } from '../event.ts';
-import { CLAIM_ENDS } from '../event.ts';
-import type { MoveCause } from '../move-cause.ts';
-import { isCancelled, type Claim, type Task } from './task.ts';
+import {
+  CLAIM_ENDS,
+  type Event,
+  type EventOf,
+  type HowClaimEnded,
+  type MoveCause,
+  type RecordedEvent,
+} from '../event.ts';
 import { evolveFlow } from '../workflow/evolve-flow.ts';
 import { NO_FLOW } from '../workflow/flow.ts';
+import { type Claim, isCancelled, type Task } from './task.ts';
 
 /** How long the memory of a task is: what is older can be read in the ledger. */
 const KEPT_ENDINGS = 20;

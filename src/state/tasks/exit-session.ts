@@ -1,22 +1,26 @@
-import { createAgentSessionCompleted, type AgentSessionCompleted } from '../../protocol/agent-session-completed.ts';
+import { type AgentSessionCompleted, createAgentSessionCompleted } from '../../protocol/agent-session-completed.ts';
 import type { ExitSignal } from '../../protocol/exit-signal-shape.ts';
-import { nextPhase, type ExitReason, type Phase } from '../../protocol/phase.ts';
+import { type ExitReason, nextPhase, type Phase } from '../../protocol/phase.ts';
 import type { Caller } from '../caller.ts';
-import { endClaim, phaseMovedEvent } from './end-claim.ts';
-import type { Event } from '../event.ts';
-import { event } from '../event.ts';
-import { isApproval } from './judged-phase.ts';
-import { checkMayJudge, checkRoleTurn } from './judging.ts';
-import { decided, refusal, type Outcome, type Refusal } from '../outcome.ts';
-import { findMissingMessages, refuseMissing } from './owed.ts';
-import { checkJudgedHead } from './require-judged-head.ts';
+import { type Event, event } from '../event.ts';
+import { decided, type Outcome, refusal, type Refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
-import { handoffPhase } from './send-handoff.ts';
 import type { State } from '../state.ts';
-import type { Claim, HeldHandoff, Task } from './task.ts';
-import { requestMerge, checkIsReviewed } from '../workflow/merge.ts';
+import { checkIsReviewed, requestMerge } from '../workflow/merge.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
-import { isMerged, needsCommit, checkGates, checkWriteback, type RuleCheck } from './writeback.ts';
+import { endClaim, phaseMovedEvent } from './claim-task.ts';
+import { checkMayJudge, checkRoleTurn } from './judging.ts';
+import { handoffPhase } from './send-handoff.ts';
+import { type Claim, type HeldHandoff, isApproval, JUDGED_PHASES, type Task } from './task.ts';
+import {
+  checkGates,
+  checkWriteback,
+  findMissingMessages,
+  isMerged,
+  needsCommit,
+  refuseMissing,
+  type RuleCheck,
+} from './writeback.ts';
 
 export interface ExitSession {
   readonly signal: ExitSignal;
@@ -195,4 +199,17 @@ function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, 
   if (to !== null) return [phaseMovedEvent(task, to, why, to === 'BLOCKED' ? task.nextRole : null)];
   const isClosed = exitReason === 'completed' && task.nextRole !== null;
   return isClosed ? [phaseMovedEvent(task, task.phase, { cause: 'closed', reason: 'closed' }, null)] : [];
+}
+
+/**
+ * Whoever judges does not commit: from the checks to the merge the work is one commit, and what comes after it goes back to be checked and
+ * reviewed. Otherwise a reviewer could approve what only they have seen, and CI has not.
+ */
+export function checkJudgedHead(task: Task, to: Phase | null, head: string | undefined): RuleCheck {
+  const { head: judged } = task.flow;
+  if (to === null || !JUDGED_PHASES.has(task.phase) || !JUDGED_PHASES.has(to)) return { ok: true };
+  if (head === undefined || judged === null || head === judged) return { ok: true };
+  const message = `${task.id} came here as ${judged.slice(0, 12)}, and its head is ${head.slice(0, 12)}: whoever commits cannot approve`;
+  const hint = `Hand it to the fixer-agent with what should change, or take the commits off: git reset --hard ${judged.slice(0, 12)}`;
+  return refusal('separation-of-duties', message, hint);
 }

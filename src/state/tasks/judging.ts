@@ -1,9 +1,9 @@
-import { decided, refusal, type Outcome } from '../outcome.ts';
-import { includesPrincipal, isOperator, type Principal } from '../principal.ts';
-import { rulesFor, type Rules } from '../rules.ts';
+import { includesPrincipal, isOperator, type Principal } from '../caller.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import { type Rules, rulesFor } from '../rules.ts';
 import type { Decision } from '../runs/decision.ts';
 import type { State } from '../state.ts';
-import { writebackRecords, type Task } from './task.ts';
+import { type Task, writebackRecords } from './task.ts';
 
 /**
  * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or have it merged. Every path to an

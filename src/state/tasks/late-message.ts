@@ -1,9 +1,10 @@
-import type { Caller } from '../caller.ts';
-import { phaseMovedEvent } from './end-claim.ts';
+import { type Caller, checkClaim } from '../caller.ts';
 import { event, type Event } from '../event.ts';
-import { evolveTask } from './evolve-task.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { State } from '../state.ts';
+import { phaseMovedEvent } from './claim-task.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { evolveTask } from './evolve-task.ts';
 import type { LapsedClaim, Task } from './task.ts';
 
 type SessionCaller = Caller & { readonly kind: 'session' };
@@ -65,4 +66,24 @@ function fold(task: Task, events: readonly Event[]): Task {
   return events
     .filter(({ data }) => !('task_id' in data) || data.task_id === task.id)
     .reduce((before, each) => evolveTask(before, { ...each, seq: task.flow.movedAt, at: '' }), task);
+}
+
+/**
+ * What the token of an ended session may still send. The exit signal answers an exact repeat and refuses the rest. A signal and a report are
+ * about the session's own run, whose process may outlive the claim, and say nothing about the task. A seal signs what is recorded and moves
+ * no task: proof-grade work ends with it, after the task is done.
+ */
+const ALLOWED_AFTER_END: ReadonlySet<string> = new Set(['exit-session', 'signal-agent', 'report-agent', 'seal']);
+
+/** The token of an ended session changes nothing: every command of a session passes here before it is decided. */
+export function checkSessionIsLive(state: State, kind: string, caller: SessionCaller): Outcome<null> {
+  return ALLOWED_AFTER_END.has(kind) ? decided([], null) : checkOwnClaim(state, caller);
+}
+
+/** The claim that a session was begun with still lives. */
+export function checkOwnClaim(state: Pick<State, 'tasks'>, caller: SessionCaller): Outcome<null> {
+  const task = state.tasks.get(caller.taskId);
+  if (task === undefined) return refuseUnknownTask(caller.taskId);
+  const held = checkClaim(task, caller);
+  return held.ok ? decided([], null) : held;
 }

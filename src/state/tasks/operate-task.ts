@@ -1,14 +1,13 @@
-import { refuseUnknownTask } from './create-task.ts';
-import { endClaim, phaseMovedEvent } from './end-claim.ts';
-import { event } from '../event.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
-import { reinstate } from './record-session.ts';
-import { returnFromBlocked } from './return-to-work.ts';
-import type { Rules } from '../rules.ts';
+import { event, type Event } from '../event.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import { type Rules, rulesFor } from '../rules.ts';
 import type { State } from '../state.ts';
-import { isCancelled, type Task } from './task.ts';
-import { completionEvents, refuseBlocked, refuseCancelled } from './update-task.ts';
 import { isLanding } from '../workflow/merge.ts';
+import { endClaim, type MoveReason, phaseMovedEvent } from './claim-task.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { reinstate } from './record-session.ts';
+import { isCancelled, JUDGED_PHASES, type Task } from './task.ts';
+import { completionEvents, refuseBlocked, refuseCancelled } from './update-task.ts';
 
 /** What only operators may do to a task, each with a reason that is recorded. */
 export interface OperateTask {
@@ -65,4 +64,32 @@ function decideWaive(task: Task, reason: string): Outcome<null> {
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const waived = event('WritebackWaived', { task_id: task.id, reason });
   return decided([waived, ...completionEvents(task, null, { cause: 'waived', reason: `waived: ${reason}` })], null);
+}
+
+/**
+ * A blocked task goes back to the phase that it was blocked in. If that is a judged phase and the branch has another commit than the one
+ * that came to judgement, no check has seen the commit: the task goes where such work is checked or taken up instead.
+ */
+export function returnFromBlocked(task: Task, why: MoveReason, rules: Rules): Event[] {
+  const { blocked } = task;
+  // Neither a timer nor an older decision brings back what a person cancelled.
+  if (blocked === null || isCancelled(task)) return [];
+  return JUDGED_PHASES.has(blocked.from) && hasUnjudgedHead(task)
+    ? sendBackToChecks(task, why, rules)
+    : [phaseMovedEvent(task, blocked.from, why)];
+}
+
+/** A session that was to judge the work committed to it. Unknown for a task that came to judgement without a commit. */
+export function hasUnjudgedHead({ flow: { judged = null, head } }: Task): boolean {
+  return judged !== null && head !== judged;
+}
+
+/** To the checks if there are any; else to the fixer, who decides what becomes of the commit. A task without roles keeps none. */
+export function sendBackToChecks(task: Task, { cause, reason }: MoveReason, rules: Rules): Event[] {
+  const { judged, head } = task.flow;
+  const words = `${reason}; ${head?.slice(0, 12) ?? ''} was committed after ${judged?.slice(0, 12) ?? ''} came to review`;
+  const [to, role] = rulesFor(task, rules).ciGate
+    ? (['CI_PENDING', 'reviewer'] as const)
+    : (['IMPLEMENTATION', 'fixer'] as const);
+  return [phaseMovedEvent(task, to, { cause, reason: words }, task.nextRole === null ? null : role)];
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareUrgency, createQueue, type QueuePosition } from './ready-queue.ts';
+import { compareUrgency, createQueue, type QueuePosition } from './ready.ts';
 
 /** Many small changes and a few large ones: both ways of changing the order are taken. */
 const batch = fc.oneof(

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isClaimable, isClosable } from './claim-task.ts';
-import { dependantsOf } from '../dependants.ts';
 import type { RecordedEvent } from '../event.ts';
 import { OPEN } from '../given.cases.ts';
-import { trackReadyTasks, type ReadyTasks } from './ready.ts';
-import { emptyState, evolve, type State } from '../state.ts';
-import type { Task } from './task.ts';
+import { dependantsOf, emptyState, evolve, type State } from '../state.ts';
 import { TrackedMap } from '../tracked-map.ts';
+import { isClaimable, isClosable } from './claim-task.ts';
+import { type ReadyTasks, trackReadyTasks } from './ready.ts';
+import type { Task } from './task.ts';
 
 const ids = (tasks: readonly Task[]): string[] => tasks.map(({ id }) => id);
 

@@ -1,19 +1,15 @@
 import type { Phase } from '../../protocol/phase.ts';
-import type { Caller } from '../caller.ts';
-import { checkClaim } from '../caller.ts';
-import { refuseUnknownTask } from './create-task.ts';
-import { endClaim, phaseMovedEvent } from './end-claim.ts';
+import { type Caller, checkClaim, includesPrincipal, principalOf } from '../caller.ts';
 import { event } from '../event.ts';
-import { isApproval } from './judged-phase.ts';
-import { checkMayJudge } from './judging.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
-import { refuseMissing } from './owed.ts';
-import { principalOf } from '../principal.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import { writebackRecords, type HeldHandoff, type Task } from './task.ts';
+import { endClaim, phaseMovedEvent } from './claim-task.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { checkMayJudge, isSelfApproved, judgedHead } from './judging.ts';
+import { type HeldHandoff, isApproval, type Task, writebackRecords } from './task.ts';
 import { refuseBlocked, refuseCompleted } from './update-task.ts';
-import { needsCommit, checkGates, checkWriteback, type RuleCheck } from './writeback.ts';
+import { checkGates, checkWriteback, needsCommit, refuseMissing, type RuleCheck } from './writeback.ts';
 
 /** A handoff that was parsed, and whose edge was found. */
 export interface SendHandoff {
@@ -120,4 +116,31 @@ function deliverByOperator(
     handoff.next_role,
   );
   return decided([delivered, ...ended, moved], { held: false });
+}
+
+export interface SelfApprove {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/**
+ * A person who works alone approves their own change, with a reason, at the commit that it has now. A later commit needs another approval.
+ * For a change that another principal made there is nothing to record.
+ */
+export function decideSelfApprove(state: State, { id, reason }: SelfApprove, caller: Caller): Outcome<null> {
+  const task = state.tasks.get(id);
+  if (task === undefined) return refuseUnknownTask(id);
+  if (reason.trim() === '')
+    return refusal('no-reason', 'to approve your own change needs a reason', 'Say why: it is recorded.');
+  if (task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (task.phase === 'BLOCKED') return refuseBlocked(task);
+  const by = principalOf(state, caller);
+  const head = judgedHead(task);
+  if (head === undefined) {
+    const hint = `Record the commit first: baton thought record - (task_id ${id})`;
+    return refusal('nothing-to-approve', `task ${id} has no commit that could be approved`, hint);
+  }
+  const isOthers = task.flow.head !== null && !includesPrincipal(task.flow.authors, by);
+  if (isOthers || isSelfApproved(task, by)) return decided([], null);
+  return decided([event('SelfApproved', { task_id: id, by, head, reason })], null);
 }

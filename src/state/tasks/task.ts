@@ -128,3 +128,20 @@ export function missionIds(task: Task): { readonly taskId: string; readonly epic
   const taskId = /^T[0-9]+$/.test(task.id) ? task.id : `T${String(task.n).padStart(3, '0')}`;
   return { taskId, epicId: task.epicId ?? 'E000', prdId: task.prdId ?? 'PRD-000' };
 }
+
+/** The phases in which a change is judged: to leave one of them forwards is to approve the change. */
+export const JUDGED_PHASES: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'READY_FOR_MERGE']);
+
+/** Whether a move approves a change. A task that goes straight from IMPLEMENTATION to COMPLETED was never up for approval. */
+export function isApproval(from: Phase, to: Phase | null): boolean {
+  if (to === 'READY_FOR_MERGE') return from !== to;
+  return to === 'COMPLETED' && JUDGED_PHASES.has(from);
+}
+
+/**
+ * Whether the sessions of a task end with an exit signal. Sessions of the built-in workflow always do, because its roles are told to send
+ * one; for all others the project's flag decides.
+ */
+export function usesExitProtocol(task: Pick<Task, 'flow'> | undefined, flag: boolean): boolean {
+  return flag || (task !== undefined && task.flow.mode !== null);
+}

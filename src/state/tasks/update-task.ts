@@ -1,19 +1,16 @@
 import type { TaskUpdate } from '../../protocol/task-update.ts';
-import type { Caller } from '../caller.ts';
-import { checkClaim } from '../caller.ts';
-import { refuseUnknownTask } from './create-task.ts';
-import { abandonClaim, endClaim, phaseMovedEvent, type MoveReason } from './end-claim.ts';
-import type { Event } from '../event.ts';
-import { event } from '../event.ts';
-import { evolveTask } from './evolve-task.ts';
-import { isApproval } from './judged-phase.ts';
-import { checkMayJudge, checkRoleTurn } from './judging.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
-import { principalOf } from '../principal.ts';
+import { actorOf, type Caller, checkClaim, principalOf } from '../caller.ts';
+import { type Event, event } from '../event.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import { isCancelled, taskStatus, type Claim, type Status, type Task } from './task.ts';
-import { hasWriteback, checkGates, checkWriteback } from './writeback.ts';
+import { abandonClaim, endClaim, type MoveReason, phaseMovedEvent } from './claim-task.ts';
+import { refuseUnknownTask } from './create-task.ts';
+import { evolveTask } from './evolve-task.ts';
+import { checkMayJudge, checkRoleTurn } from './judging.ts';
+import { decideRecordThought, type RecordThought } from './record-session.ts';
+import { type Claim, isApproval, isCancelled, type Status, type Task, taskStatus } from './task.ts';
+import { checkGates, checkWriteback, hasWriteback } from './writeback.ts';
 
 /** The status afterwards. It is derived, so it is not always the one that was asked for. */
 export type UpdateOutcome = Outcome<{ readonly status: Status }>;
@@ -162,4 +159,24 @@ export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusa
     `task ${id} is ${blocked?.reason ?? 'cancelled'}`,
     `To take it up again: baton task reinstate ${id} --reason "…"`,
   );
+}
+
+/** The record and the completion in one call, and in one transaction: both, or neither. */
+export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): UpdateOutcome {
+  const task = state.tasks.get(command.record.task_id);
+  if (task === undefined) return refuseUnknownTask(command.record.task_id);
+  if (command.record.status === 'todo') {
+    const message = 'a record with status todo reinstates the task; it cannot complete it';
+    return refusal('reinstates', message, 'Leave the status out.');
+  }
+  if (isMeasured(state, caller)) return ONLY_BY_EXIT;
+  const held = findClaim(task, caller);
+  if (!held.ok) return held;
+  const recorded = decideRecordThought(state, command, caller);
+  if (!recorded.ok) return recorded;
+  const withRecord = recorded.events.reduce((before, each, i) => {
+    return evolveTask(before, { ...each, seq: state.seq + 1 + i, at: '', actor: actorOf(caller) });
+  }, task);
+  const finished = finishAsCaller(state, withRecord, held.answer, caller, rules, []);
+  return finished.ok ? decided([...recorded.events, ...finished.events], finished.answer) : finished;
 }

@@ -1,10 +1,11 @@
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
-import { findAdoption, type AdoptionState } from '../adoption.ts';
-import { mayClaim } from './first-fitting.ts';
-import { agentPrincipal, type Principal } from '../principal.ts';
-import type { Rules } from '../rules.ts';
+import { agentPrincipal, type Principal } from '../caller.ts';
+import { type AdoptionState, findAdoption, type Rules, rulesInForce } from '../rules.ts';
 import type { State } from '../state.ts';
-import type { Task } from './task.ts';
+import { isClaimable, isClosable } from './claim-task.ts';
+import { checkMayJudge } from './judging.ts';
+import type { ReadyTasks } from './ready.ts';
+import { JUDGED_PHASES, type Task, taskStatus } from './task.ts';
 
 /** A worker, and the runbook whose workflows it works on; null: tasks that go by the runbook in force. */
 export interface PinnedWorker {
@@ -81,4 +82,58 @@ export function matchesPattern(pattern: string, id: string): boolean {
     from = at + part.length;
   }
   return true;
+}
+
+/** Whether a claim of this task by this principal would pass the rules about judging: what would be refused is not offered. */
+export function mayClaim(state: State, task: Task, principal: Principal, rules: Rules): boolean {
+  return !JUDGED_PHASES.has(task.phase) || checkMayJudge(state, task, principal, rules).ok;
+}
+
+/** The most urgent tasks that fit. Most of the ready ones usually do, so only as many are looked at as it takes. */
+export function findFittingTasks(
+  ready: Pick<ReadyTasks, 'first'>,
+  state: State,
+  count: number,
+  fits: (task: Task) => boolean,
+  role?: string,
+): readonly Task[] {
+  for (let look = Math.max(64, count); ; look *= 8) {
+    const seen = ready.first(state, look, role);
+    const fitting = seen.filter(fits).slice(0, count);
+    if (fitting.length === count || seen.length < look) return fitting;
+  }
+}
+
+/**
+ * The tasks that wait in a phase that no worker serves, oldest first: a session could claim them now, no worker of the runbook ever will,
+ * and no open decision asks about them. Each needs a person. In a project without workers a `todo` task is not among them: such a project
+ * is a list that people and their own sessions claim from.
+ */
+export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
+  const inForce = rulesInForce(state, rules);
+  const asked = tasksInDecisions(state);
+  const waiting = [...state.tasks.values()].filter(
+    (task) =>
+      !asked.has(task.id) &&
+      (isClosable(task) || isClaimable(state, task, inForce)) &&
+      (state.workers.size > 0 || !isBacklog(task)),
+  );
+  if (waiting.length === 0) return [];
+  const runbooks = new Set(waiting.map(({ flow }) => flow.runbook));
+  const workers = workersInUse(state, inForce, (sha256) => runbooks.has(sha256));
+  return waiting
+    .filter((task) => !workers.some((worker) => fitsWorker(state, worker, task, inForce)))
+    .sort((a, b) => a.n - b.n);
+}
+
+/** It is `todo`, no workflow is to begin it, and no session was lost over it. */
+function isBacklog(task: Task): boolean {
+  const { phase, endings, flow } = task;
+  const how = endings.at(-1)?.how;
+  if (flow.mode !== null || how === 'expired' || how === 'failed') return false;
+  return taskStatus(task) === 'todo' && (phase === 'DRAFT' || phase === 'IMPLEMENTATION');
+}
+
+function tasksInDecisions({ decisions }: State): ReadonlySet<string | null> {
+  return new Set([...decisions.values()].flatMap(({ result, taskId }) => (result === null ? [taskId] : [])));
 }

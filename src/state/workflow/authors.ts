@@ -1,7 +1,6 @@
+import { agentPrincipal, isOperator, type Principal } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
-import { agentPrincipal, isOperator, type Principal } from '../principal.ts';
-import { JUDGED_PHASES } from '../tasks/judged-phase.ts';
-import type { Task } from '../tasks/task.ts';
+import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 
 type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
 

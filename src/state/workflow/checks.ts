@@ -1,8 +1,8 @@
-import { phaseMovedEvent } from '../tasks/end-claim.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
+import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
 import type { CheckRun } from './flow.ts';
 import { fixerHandoff } from './gate-handoffs.ts';

@@ -1,12 +1,10 @@
-import type { ViolationKind } from '../../protocol/violation.ts';
+import type { ViolationKind } from '../../protocol/agent-session-completed.ts';
+import { isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
+import { isOperator } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
-import { JUDGED_PHASES } from '../tasks/judged-phase.ts';
-import { isOperator } from '../principal.ts';
-import type { Task } from '../tasks/task.ts';
+import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { authorsAfter } from './authors.ts';
-import { findingsIn } from './findings.ts';
-import { evolvePull } from './evolve-pull.ts';
-import { NO_FLOW, type Flow } from './flow.ts';
+import { type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
 type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
 
@@ -168,3 +166,49 @@ function evolveDelivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'
   }
   return { ...after, retries: 0 };
 }
+
+type PullEvent =
+  | EventOf<'PullRequestRequested'>
+  | EventOf<'PullRequestPublished'>
+  | EventOf<'PullRequestFailed'>
+  | EventOf<'PullRequestCloseRequested'>
+  | EventOf<'PullRequestClosed'>;
+
+/** (pull request, entry) → pull request. One that was asked for again, with a new head, is still the same. */
+export function evolvePull(pull: PullRequest | null, { type, data }: PullEvent): PullRequest | null {
+  switch (type) {
+    case 'PullRequestRequested': {
+      const { pull_id: id, repository, remote, head } = data;
+      const known = pull?.repository === repository ? pull : UNPUBLISHED;
+      return { ...known, id, repository, remote, head, isWanted: true };
+    }
+    case 'PullRequestPublished': {
+      const { pull_id, number, url, head } = data;
+      if (pull?.id !== pull_id) return pull;
+      return { ...pull, number, url, published: head, isWanted: false, isClosed: false };
+    }
+    case 'PullRequestFailed':
+      return pull?.id === data.pull_id ? { ...pull, isWanted: false } : pull;
+    case 'PullRequestCloseRequested':
+      // Whoever wants it back before it is closed must find it open in any case.
+      return pull?.number === data.number ? { ...pull, isClosed: true } : pull;
+    case 'PullRequestClosed':
+      return pull?.number === data.number ? { ...pull, isClosed: data.outcome === 'closed' } : pull;
+  }
+}
+
+const UNPUBLISHED = { published: null, number: null, url: null, isClosed: false } as const;
+
+/** What a handoff to the fixer found wrong: place and text, so that the same finding is known when it comes back. */
+export function findingsIn(xml: string): readonly string[] {
+  const parsed = parseHandoff(xml);
+  if (!parsed.ok || parsed.value.kind !== 'handoff') return [];
+  const message = parsed.value;
+  if (isHandoffOn(message, 'reviewer-agent', 'fixer-agent'))
+    return message.blocking_issues.map((issue) => `${issue.location} ${issue.text}`.slice(0, KEPT_CHARACTERS));
+  if (isHandoffOn(message, 'validator-agent', 'fixer-agent') || isHandoffOn(message, 'ci-gate', 'fixer-agent'))
+    return message.failures.map((failure) => `${failure.type} ${failure.text}`.slice(0, KEPT_CHARACTERS));
+  return [];
+}
+
+const KEPT_CHARACTERS = 500;

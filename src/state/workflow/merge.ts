@@ -1,18 +1,16 @@
-import { checkClaim, type Caller } from '../caller.ts';
-import { endClaim, phaseMovedEvent } from '../tasks/end-claim.ts';
+import { type Caller, checkClaim, principalOf } from '../caller.ts';
 import { event, type Event } from '../event.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
-import { judgedHead, isSelfApproved, checkMayJudge, checkNoOpenDecision, checkRoleTurn } from '../tasks/judging.ts';
-import { findMissingMessages, refuseMissing } from '../tasks/owed.ts';
-import { principalOf } from '../principal.ts';
-import { rulesFor, type Rules } from '../rules.ts';
+import { findMain } from '../main/main-branch.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
+import { type Rules, rulesFor } from '../rules.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
-import { writebackRecords, type HeldHandoff, type Task } from '../tasks/task.ts';
+import { endClaim, phaseMovedEvent } from '../tasks/claim-task.ts';
 import { refuseUnknownTask } from '../tasks/create-task.ts';
-import { findMain } from '../main/main-branch.ts';
-import { WRITEBACK_REQUIRED } from '../tasks/writeback.ts';
-import { fixerHandoff, addMergeResult } from './gate-handoffs.ts';
+import { checkMayJudge, checkNoOpenDecision, checkRoleTurn, isSelfApproved, judgedHead } from '../tasks/judging.ts';
+import { type HeldHandoff, type Task, writebackRecords } from '../tasks/task.ts';
+import { findMissingMessages, refuseMissing, WRITEBACK_REQUIRED } from '../tasks/writeback.ts';
+import { addMergeResult, fixerHandoff } from './gate-handoffs.ts';
 import { needsAgreement } from './protected-paths.ts';
 import type { MergeMethod, PullRepository, WorkflowEvents } from './workflow-event.ts';
 

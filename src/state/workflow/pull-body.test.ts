@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import { type HandoffMessage, renderHandoff } from '../../protocol/handoff/index.ts';
 import { emptyTask } from '../say.cases.ts';
 import { NO_FLOW } from './flow.ts';
-import { PULL_MARKS, renderPullBody, replaceMarkedPart } from './pull-body.ts';
+import { PULL_MARKS, renderPullBody, replaceMarkedPart } from './pull.ts';
 
 const handed = (message: HandoffMessage) => {
   const about = { handoff_id: 'h', task_id: 'A', from: '', to: null, phase: null, next_role: null };

@@ -1,5 +1,5 @@
 import { event } from '../event.ts';
-import { decided, refusal, type Outcome } from '../outcome.ts';
+import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { State } from '../state.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
@@ -10,4 +10,32 @@ export function decidePrepareSession(state: State, command: WorkflowEvents['Sess
     return refusal('claim-ended', `the claim on ${command.task_id} has ended`, 'Nothing is started for it any more.');
   const isKnown = state.sessions.get(task.claim.sessionId)?.prepared !== undefined;
   return decided(isKnown ? [] : [event('SessionPrepared', command)], null);
+}
+
+export interface NameBranch {
+  readonly id: string;
+  readonly epoch: number;
+  /** What the template makes of the task now. */
+  readonly branch: string;
+}
+
+/** The branch that a task is worked on in, before git is asked for it. The first name stays, whatever the template says later. */
+export function decideNameBranch(state: State, { id, epoch, branch }: NameBranch): Outcome<string> {
+  const task = state.tasks.get(id);
+  if (task?.claim?.epoch !== epoch)
+    return refusal('claim-ended', `the claim on ${id} has ended`, 'Nothing is started for it any more.');
+  if (task.flow.branch !== null) return decided([], task.flow.branch);
+  const owner = [...state.tasks.values()].find((each) => each.flow.branch === branch);
+  if (owner === undefined) return decided([event('BranchNamed', { task_id: id, branch })], branch);
+  const hint = 'Ids that look alike are told apart by `${task.n}`: put it into `workspace.branch` in baton.toml.';
+  return refusal('branch-taken', `branch '${branch}' belongs to ${owner.id}`, hint);
+}
+
+export type ClearPlace = Omit<WorkflowEvents['PlaceCleared'], 'task_id' | 'branch'> & { readonly taskId: string };
+
+/** Records what became of the worktree and the branch of a cancelled task; nothing if the task was reinstated meanwhile. */
+export function decideClearPlace(state: State, { taskId, ...cleared }: ClearPlace): Outcome<null> {
+  const effect = [...state.effects.values()].find((each) => each.kind === 'clear-place' && each.taskId === taskId);
+  if (effect?.kind !== 'clear-place') return decided([], null);
+  return decided([event('PlaceCleared', { task_id: taskId, branch: effect.branch, ...cleared })], null);
 }

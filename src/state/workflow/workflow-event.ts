@@ -1,6 +1,6 @@
+import type { ViolationKind } from '../../protocol/agent-session-completed.ts';
 import type { Mission } from '../../protocol/mission.ts';
 import type { Phase } from '../../protocol/phase.ts';
-import type { ViolationKind } from '../../protocol/violation.ts';
 
 /**
  * What happens to a task between its sessions, and what Baton sees of a session without asking it. As with runs, what must be done

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExitSignal } from '../../protocol/create-exit-signal.ts';
+import { createExitSignal } from '../../protocol/exit-signal-shape.ts';
 import { parseExitSignal } from '../../protocol/exit-signal.ts';
 import { parseHandoff, routeHandoff } from '../../protocol/handoff/index.ts';
 import { emptyTask } from '../say.cases.ts';
-import { findingsIn } from './findings.ts';
-import { NO_FLOW } from './flow.ts';
-import { fixerHandoff, addMergeResult } from './gate-handoffs.ts';
 import type { Task } from '../tasks/task.ts';
+import { findingsIn } from './evolve-flow.ts';
+import { NO_FLOW } from './flow.ts';
+import { addMergeResult, fixerHandoff, taskUrls } from './gate-handoffs.ts';
 import { changesRequested, validated } from './say.cases.ts';
-import { taskUrls } from './task-url.ts';
 
 const task = { ...emptyTask, id: 'A', n: 7 };
 

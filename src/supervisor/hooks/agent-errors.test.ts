@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHook } from './read-hook.ts';
-import { classifyAgentError, parseResetTime } from './agent-errors.ts';
+import { classifyAgentError, parseHook, parseResetTime } from './read-hook.ts';
 
 describe('the kind of an API error', () => {
   it.each([

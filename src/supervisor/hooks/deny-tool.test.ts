@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { denyTool } from './deny-tool.ts';
+import { denyTool } from './budget-hold.ts';
 
 it('refuses a tool in the words of each client, and ends the turn', () => {
   expect(denyTool('stream-json')).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HeldToolCalls } from './holds.ts';
+import { HeldToolCalls } from './budget-hold.ts';
 
 describe('a tool call that is held', () => {
   it('goes on when it is let, all that wait at once', async () => {

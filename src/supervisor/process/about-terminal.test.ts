@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dropTerminalVariables, pickTerminalVariables } from './about-terminal.ts';
+import { dropTerminalVariables, pickTerminalVariables } from './child.ts';
 
 const ENV = {
   HOME: '/home/ada',

@@ -1,5 +1,5 @@
-import { isShortage } from '../../protocol/shortage.ts';
 import { listLiving, readProcFile } from '../../api/processes.ts';
+import { isShortage } from '../../protocol/resource-faults.ts';
 
 /**
  * Everything that one run has started: who is in its process group, who left it but still has its mark in the environment, and the children of

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
-import { readProcessName } from '../../api/process-identity.ts';
-import { dropTerminalVariables } from './about-terminal.ts';
-import { childEnvironment, fillUrl, environmentMark } from './child.ts';
-import type { AgentReport, Exit, filesIn, Launch, Running } from '../contract.ts';
+import { readProcessName } from '../../api/processes.ts';
 import type { AgentHost } from '../agent-host.ts';
+import type { AgentReport, Exit, filesIn, Launch, Running } from '../contract.ts';
+import { childEnvironment, dropTerminalVariables, environmentMark, fillUrl } from './child.ts';
 import { endProcesses } from './process-tree.ts';
-import type { TerminalEnd, AttachedTerminal, TerminalSession } from './terminal.ts';
+import type { AttachedTerminal, TerminalEnd, TerminalSession } from './terminal.ts';
 
 export interface TerminalSupervision {
   readonly launch: Launch;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyEmbedding, anyToken } from '../../protocol/own-tokens.cases.ts';
 import { REDACTED_TOKEN, secretForms, secretPartOf } from '../../protocol/redact-tokens.ts';
-import { TokenFilter } from './token-filter.ts';
+import { TokenFilter } from './output.ts';
 
 function filtered(pieces: readonly Buffer[], known: readonly string[] = []): Buffer {
   const kept: Uint8Array[] = [];

@@ -1,11 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { findStateDir } from '../../api/state-folder.ts';
-import { decideStop } from '../../protocol/decide-stop.ts';
-import { renderStopHookOutput } from '../../protocol/stop-hook.ts';
-import { agentFiles } from '../contract.ts';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Answer } from '../../api/answer.ts';
+import { parseAnswer } from '../../api/client/http.ts';
+import { findDaemon } from '../../api/client/reach.ts';
+import { makePass, needsPass, PASS_HEADER } from '../../api/operator-pass.ts';
+import { keepCall, listKept, readKept } from '../../api/outbox.ts';
+import { findStateDir, stateFiles } from '../../api/state-folder.ts';
+import { decideStop, MAX_BLOCKS } from '../../protocol/decide-stop.ts';
+import { isStopHookActive, renderStopHookOutput } from '../../protocol/stop-hook.ts';
+import { agentFiles, type HookConfig, type Launch, requireLaunch, type Standing } from '../contract.ts';
+import { isStanding } from '../control.ts';
+import { readGitHead } from '../hooks/git-head.ts';
 import { readHookConfig } from '../hooks/hook-config.ts';
+import { hasSignalInOutbox } from '../outbox-signal.ts';
 import { askSupervisor, type HookKind } from './ask-supervisor.ts';
-import { decideStopAlone } from './decide-alone.ts';
 
 /** For a hook that does not find its supervisor in the environment: clients may keep theirs from their hooks. */
 export async function askWithoutSupervisor(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
@@ -44,5 +52,186 @@ function fieldIn(path: string, name: string): unknown {
     return fields[name];
   } catch {
     return undefined;
+  }
+}
+
+export interface StopRequest {
+  readonly agentId: string;
+  readonly files: ReturnType<typeof agentFiles>;
+  readonly config: HookConfig;
+  readonly input: Uint8Array;
+}
+
+/**
+ * May this agent stop? It has no supervisor: that was killed, or there never was one. The daemon is asked first; if it does not answer,
+ * the files of the agent decide, and what must be on record is kept for the daemon.
+ */
+export async function decideStopAlone({ agentId, files, config, input }: StopRequest): Promise<string> {
+  const launch = findLaunch(files, config.start);
+  const standing = (await askStanding(launch, agentId)) ?? standingOnDisk(launch);
+  const count = new BlockCount(files.folder, launch?.cwd ?? process.cwd());
+  const { inRow, total } = count.read();
+  const totalBlocks = Math.max(standing.blocks ?? 0, config.blocks_before ?? 0, total);
+  const { output, records } = decideStop({
+    agentId,
+    onStop: config.on_stop,
+    attempts: config.attempts,
+    isHookActive: config.ignores_flag === true ? inRow > 0 : isStopHookActive(input),
+    blocks: inRow,
+    totalBlocks,
+    maxBlocks: config.max_blocks ?? MAX_BLOCKS,
+    hasSignalled: standing.has_signalled,
+    isOwned: standing.is_owned,
+    isParked: standing.is_parked,
+    missing: standing.missing,
+  });
+  if (records !== null) {
+    const operation = records === 'idle' ? 'agent_idle' : 'agent_stop';
+    await recordOrKeep(operation, agentId, launch, { agent_id: agentId });
+  }
+  if (output.decision === 'block') {
+    count.add(totalBlocks + 1);
+    await recordOrKeep('agent_report', agentId, launch, { kind: 'blocked', blocks: totalBlocks + 1 });
+  }
+  return renderStopHookOutput(output);
+}
+
+function findLaunch(files: StopRequest['files'], start: number | undefined): Launch | undefined {
+  try {
+    return start === undefined ? undefined : requireLaunch(files.launch(start));
+  } catch {
+    return undefined;
+  }
+}
+
+async function askStanding(launch: Launch | undefined, agentId: string): Promise<Standing | undefined> {
+  if (launch === undefined) return askStandingOfUnknown(agentId);
+  const answer = await requestDaemon(launch.state_dir, 'agent_standing', '{}', launch.token, undefined);
+  if (answer?.ok !== true || !isStanding(answer.result)) return undefined;
+  return { ...answer.result, has_signalled: answer.result.has_signalled || isSignalKept(launch) };
+}
+
+/** Without files of its own the agent may still be a daemon's; one that no daemon knows has no owner, and may stop. */
+async function askStandingOfUnknown(agentId: string): Promise<Standing | undefined> {
+  const stateDir = findStateDir(process.env);
+  const token = readToken(stateFiles(stateDir).workerToken);
+  if (token === undefined) return undefined;
+  const answer = await requestDaemon(
+    stateDir,
+    'agent_standing',
+    JSON.stringify({ agent_id: agentId }),
+    token,
+    undefined,
+  );
+  return answer?.ok === true && isStanding(answer.result) ? answer.result : undefined;
+}
+
+function readToken(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A signal that waits in the outbox has been given; a person that was called there has been called. */
+function standingOnDisk(launch: Launch | undefined): Standing {
+  const is_parked = launch !== undefined && hasKept(launch, 'agent_stop');
+  const has_signalled = launch !== undefined && isSignalKept(launch);
+  return { has_signalled, is_owned: true, is_parked, missing: launch?.owes ?? [] };
+}
+
+function isSignalKept({ state_dir, agent_token }: Launch): boolean {
+  return hasSignalInOutbox(stateFiles(state_dir).outbox, agent_token);
+}
+
+function hasKept({ state_dir, agent_token }: Launch, operation: string): boolean {
+  const { outbox } = stateFiles(state_dir);
+  return listKept(outbox).some((name) => {
+    const call = readKept(outbox, name);
+    return call?.operation === operation && call.token === agent_token;
+  });
+}
+
+async function recordOrKeep(
+  operation: 'agent_idle' | 'agent_stop' | 'agent_report',
+  agentId: string,
+  launch: Launch | undefined,
+  report: object,
+): Promise<void> {
+  if (launch === undefined) return;
+  const { state_dir } = launch;
+  const token = operation === 'agent_report' ? launch.token : launch.agent_token;
+  const key = `${agentId}:${operation}:alone:${Date.now()}-${process.pid}`;
+  const input = JSON.stringify(report);
+  if ((await requestDaemon(state_dir, operation, input, token, key)) !== undefined) return;
+  const keptAt = new Date().toISOString();
+  keepCall(stateFiles(state_dir).outbox, { v: 1, operation, input, key, token, projectPath: null, keptAt });
+}
+
+async function requestDaemon(
+  stateDir: string,
+  operation: string,
+  body: string,
+  token: string,
+  key: string | undefined,
+) {
+  const connection = await findDaemon(stateDir);
+  const pass = needsPass(token) ? makePass(stateDir) : undefined;
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...projectHeader(),
+    ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+  };
+  const request = { method: 'POST', path: `/v1/${operation}`, headers, body } as const;
+  const received = await connection?.send(request, { timeoutMs: AWAY_MS });
+  connection?.close();
+  const answer: Answer | undefined = received?.ok === true ? parseAnswer(received.body) : undefined;
+  const isStopping = answer?.ok === false && answer.error.code === 'stopping';
+  return isStopping ? undefined : answer;
+}
+
+/** For tokens that name no project. */
+function projectHeader(): { readonly 'baton-project-path': string } {
+  return { 'baton-project-path': encodeURI(process.cwd()) };
+}
+
+const AWAY_MS = 5000;
+
+interface Counts {
+  /** Since the newest commit: a commit is progress. */
+  readonly inRow: number;
+  /** Of the run, as it was known at the last block; nothing resets it. */
+  readonly total: number;
+}
+
+/** Counts blocks on disk for an agent without a supervisor: each of its stops is a process of its own. */
+export class BlockCount {
+  readonly #path: string;
+  readonly #head: string;
+
+  constructor(folder: string, cwd: string) {
+    this.#path = join(folder, 'blocks-alone');
+    this.#head = readGitHead(cwd) ?? '';
+  }
+
+  read(): Counts {
+    try {
+      const [head, inRow, total] = readFileSync(this.#path, 'utf8').split(' ');
+      return { inRow: head === this.#head ? Number(inRow) : 0, total: Number(total ?? 0) };
+    } catch {
+      return { inRow: 0, total: 0 };
+    }
+  }
+
+  /** `total`: how many blocks of the run there are now. */
+  add(total: number): void {
+    const { inRow } = this.read();
+    try {
+      writeFileSync(this.#path, `${this.#head} ${inRow + 1} ${total}`, { mode: 0o600 });
+    } catch {
+      // Without a folder there is no count, and the agent is blocked once more.
+    }
   }
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { renderExitSignal } from '../../protocol/exit-signal.ts';
+import type { RecordHint } from '../../streams/client-record.ts';
 import type { Launch } from '../contract.ts';
-import { UNDELIVERED_CODES, type DaemonCall } from '../daemon-connection.ts';
-import type { Reporter } from '../reporter.ts';
-import { sleep } from '../sleep.ts';
+import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-connection.ts';
+import { sleep } from '../timers.ts';
 import type { SignalScanner } from './signal-scanner.ts';
 
 /** Exit signals that the agent printed instead of sending them. One is held until the turn or the process ends, then sent in the agent's name. */
@@ -81,3 +81,16 @@ function refusal(why: string): string {
 const NOT_LAST =
   'The exit signal in your message does not count, because it is quoted or you wrote more after it. Put it at the very end of your last ' +
   "message (only a closing code fence may follow), or send it: baton emit exit '<json>'";
+
+/** Where the client keeps its record of the conversation, as its hooks say; undefined if this one does not. */
+export function parseRecordHint(body: Uint8Array): RecordHint | undefined {
+  let fields: Readonly<Record<string, unknown>>;
+  try {
+    fields = { ...JSON.parse(new TextDecoder().decode(body)) };
+  } catch {
+    return undefined;
+  }
+  const { transcript_path: path, session_id: conversation, tool_use_id: toolUse } = fields;
+  if (typeof path !== 'string' || typeof conversation !== 'string') return undefined;
+  return { path, conversation, toolUse: typeof toolUse === 'string' ? toolUse : undefined };
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findSignal } from '../../protocol/find-signals.ts';
-import { OutputSignalFinder } from './signal-watch.ts';
+import { OutputSignalFinder } from './signal-scanner.ts';
 
 const signal = (reason: string): string =>
   JSON.stringify(

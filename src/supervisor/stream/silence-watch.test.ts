@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SilenceWatch } from './silence-watch.ts';
+import { SilenceWatch } from './silence.ts';
 
 const MINUTE = 60_000;
 const LIMITS = { silenceMs: 10 * MINUTE, toolMs: 60 * MINUTE };

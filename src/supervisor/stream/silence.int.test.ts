@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../test/processes/until.ts';
 import type { Standing } from '../contract.ts';
-import { denyTool } from '../hooks/deny-tool.ts';
+import { denyTool } from '../hooks/budget-hold.ts';
 import { Scene } from '../scene.cases.ts';
 
 const MESSAGE = '{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"x"}]}}';

@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 import { until } from '../../../test/processes/until.ts';
 import type { Answer } from '../../api/answer.ts';
 import { filesIn } from '../contract.ts';
-import { StreamMonitor } from './stream-monitor.ts';
+import { Tail } from '../process/output.ts';
 import { launchIn, Scene } from '../scene.cases.ts';
-import { Tail } from '../process/tail.ts';
+import { StreamMonitor } from './stream-monitor.ts';
 
 const MESSAGE = {
   type: 'assistant',

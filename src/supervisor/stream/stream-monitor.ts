@@ -4,14 +4,13 @@ import { writeFileAtomically } from '../../api/files.ts';
 import { ClientRecord, type RecordHint } from '../../streams/client-record.ts';
 import { STREAM_READERS } from '../../streams/reader.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
-import { TerminalUsage } from './attended.ts';
-import { isShortOfResources } from '../disk-room.ts';
 import type { AgentReport, filesIn, Launch } from '../contract.ts';
+import { isShortOfResources } from '../disk-room.ts';
+import type { Tail } from '../process/output.ts';
 import { ErrorReport } from './error-report.ts';
-import type { SilenceReporter } from './silence.ts';
 import { scanStream, scanText, type SignalScanner } from './signal-scanner.ts';
-import type { Tail } from '../process/tail.ts';
-import { UsageMeter } from './usage-meter.ts';
+import type { SilenceReporter } from './silence.ts';
+import { TerminalUsage, UsageMeter } from './usage-meter.ts';
 
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
 

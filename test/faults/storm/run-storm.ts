@@ -2,15 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { recordDownIntent } from '../../../src/api/down-intent.ts';
-import { readDaemonRecord } from '../../../src/api/state-folder.ts';
+import { readDaemonRecord, recordDownIntent } from '../../../src/api/state-folder.ts';
 import { findProcesses } from '../../processes/find-processes.ts';
 import { findLedgerFault, readLedger } from '../../processes/ledger.ts';
 import { World } from '../../processes/world.ts';
-import { runAll } from './run-workflows.ts';
 import { checkStorm } from './check-storm.ts';
-import { FAULTS, happen, linesOf, type Fault, type FaultScene } from './faults.ts';
+import { type Fault, FAULTS, type FaultScene, happen, linesOf } from './faults.ts';
 import { randomFrom } from './random.ts';
+import { runAll } from './run-workflows.ts';
 import { falseAllClears, watchStatus, type Window } from './watch-status.ts';
 
 export interface StormOptions {
