@@ -43,7 +43,7 @@ const DIST = join(import.meta.dirname, '..');
 const BATON = join(ROOT, 'bin', 'baton.cjs');
 const SOURCE = {
   supervisor: join(ROOT, 'src', 'supervisor', 'main.ts'),
-  stopHook: join(ROOT, 'src', 'supervisor', 'hook', 'main.ts'),
+  stopHook: join(ROOT, 'src', 'supervisor', 'stop-hook', 'main.ts'),
   scripted: join(ROOT, 'src', 'agents', 'scripted', 'main.ts'),
   builtin: join(ROOT, 'src', 'agents', 'builtin', 'main.ts'),
 };

@@ -24,7 +24,7 @@ process.exit(0);
 it('without descriptors a watchdog and a daemon fail to start with the reason, and nothing crashes', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'baton-shortage-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true }));
-  const modules = ['start-watchdog.ts', '../api/start-daemon.ts'].map((path) => join(import.meta.dirname, path));
+  const modules = ['start-watchdog.ts', '../api/client/start-daemon.ts'].map((path) => join(import.meta.dirname, path));
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--input-type=module', '-e', SCRIPT];
   const args = ['-c', 'ulimit -n 64; exec "$0" "$@"', ...node, ...modules, stateDir];
   const { stdout } = await promisify(execFile)('/bin/sh', args);

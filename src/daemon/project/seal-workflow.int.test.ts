@@ -11,24 +11,24 @@ afterEach(async () => world.end());
 
 /** A daemon that lives until the last word of a workflow is durable, and not an instant longer. */
 function killedAtTheEnd(repository: string, stateDir: string): string {
-  const here = (file: string): string => JSON.stringify(join(import.meta.dirname, '..', file));
+  const here = (file: string): string => JSON.stringify(join(import.meta.dirname, file));
   return `
     import { mkdirSync } from 'node:fs';
-    import { findRepository } from ${here('../git/repository.ts')};
-    import { projectId } from ${here('../git/project-id.ts')};
-    import { event } from ${here('../state/event.ts')};
-    import { decide } from ${here('../state/decide.ts')};
+    import { findRepository } from ${here('../../git/repository.ts')};
+    import { projectId } from ${here('../../git/repository.ts')};
+    import { event } from ${here('../../state/event.ts')};
+    import { decide } from ${here('../../state/decide.ts')};
     import { openBareProject } from ${here('project.cases.ts')};
     const path = ${JSON.stringify(repository)};
     const stateDir = ${JSON.stringify(stateDir)};
     mkdirSync(stateDir + '/projects', { recursive: true, mode: 0o700 });
     const repository = await findRepository(path);
-    const { keeper } = await openBareProject({ id: projectId(repository.value), path, stateDir });
+    const { commandLoop } = await openBareProject({ id: projectId(repository.value), path, stateDir });
     const actor = 'operator:ann';
-    await keeper.submit({ actor, decide: ({ state, rules }) =>
+    await commandLoop.submit({ actor, decide: ({ state, rules }) =>
       decide(state, { kind: 'create-task', command: { id: 'A', title: 'a', phase: 'COMPLETED' } }, { kind: 'operator', name: 'ann' }, rules) });
     const said = { task_id: 'A', from: 'COMPLETED', to: 'COMPLETED', next_role: null, cause: 'closed', reason: 'closed' };
-    await keeper.submit({ actor, decide: () => ({ ok: true, events: [event('PhaseMoved', said)], answer: null }) });
+    await commandLoop.submit({ actor, decide: () => ({ ok: true, events: [event('PhaseMoved', said)], answer: null }) });
     process.stdout.write('closed', () => process.kill(process.pid, 'SIGKILL'));`;
 }
 

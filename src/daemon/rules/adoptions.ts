@@ -26,7 +26,7 @@ export interface AdoptionsOptions {
     readonly id: string;
     readonly path: string;
     readonly ledger: Ledger;
-    readonly keeper: CommandLoop;
+    readonly commandLoop: CommandLoop;
   };
   readonly working: RunbookWatch;
   readonly rulebook: Rulebook;
@@ -199,7 +199,7 @@ export class Adoptions {
   }
 
   async #submit(command: Command): Promise<boolean> {
-    const settled = await this.#options.project.keeper.submit<unknown>({
+    const settled = await this.#options.project.commandLoop.submit<unknown>({
       actor: 'system:daemon',
       decide: ({ state, rules }) => decide(state, command, SYSTEM, rules),
     });
@@ -207,7 +207,7 @@ export class Adoptions {
   }
 
   async #state(): Promise<State | undefined> {
-    const settled = await this.#options.project.keeper.read(({ state }) => state);
+    const settled = await this.#options.project.commandLoop.read(({ state }) => state);
     return settled.ok ? settled.answer : undefined;
   }
 

@@ -17,7 +17,7 @@ function open(name: string) {
   scratch.git(path, 'remote', 'add', 'origin', 'git@github.com:owner/name.git');
   const errors: string[] = [];
   const log = { info: () => {}, error: (message: string) => void errors.push(message) };
-  return { path, errors, book: new Rulebook({ path, working: { good: undefined }, env: { PATH: bin }, log }) };
+  return { path, errors, book: new Rulebook({ path, working: { lastValid: undefined }, env: { PATH: bin }, log }) };
 }
 
 function pin(text: string, secrets: readonly string[] = []): PinnedRunbook {

@@ -18,7 +18,7 @@ export interface RulebookOptions {
   /** The repository. */
   readonly path: string;
   /** The working file, which counts for as long as nothing was adopted. */
-  readonly working: { readonly good: Runbook | undefined };
+  readonly working: { readonly lastValid: Runbook | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }
@@ -108,7 +108,7 @@ export class Rulebook {
    * worktrees are made has no part in a gate, and follows the working file.
    */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
-    const { good } = this.#options.working;
+    const { lastValid: good } = this.#options.working;
     const counts = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
     return good === undefined ? counts : { ...counts, workspace: good.workspace };
   }

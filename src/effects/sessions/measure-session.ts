@@ -131,7 +131,8 @@ export class SessionMeasuring {
     });
     if (found === undefined) return;
     const { prepared, result, timedOut } = found;
-    const { measured, violations } = await measureSession(prepared, result, this.#world);
+    const { stateDir, ownRepository } = this.#world;
+    const { measured, violations } = await measureSession(prepared, result, { stateDir, own: ownRepository });
     if (measured === undefined) return;
     const tooLong = timedOut ? [`timeout: ended after ${prepared.mission.timeout ?? 0} seconds`] : [];
     const broken = timedOut ? [...measured.broken, 'timeout' as const] : measured.broken;

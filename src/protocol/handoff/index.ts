@@ -15,7 +15,7 @@ export const routeHandoff = HANDOFF_DIALECT.route;
 export const handoffSchema = HANDOFF_DIALECT.schema;
 
 export { createHandoffDialect, parseHandoffDialect, HANDOFF_DIALECT, type HandoffDialect } from './dialect.ts';
-export { HANDOFF_STATUSES as HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edges.ts';
+export { HANDOFF_STATUSES, type Edge as HandoffEdge, type Role as HandoffRole } from './edges.ts';
 export { EDGES as HANDOFF_EDGES, ROLES as HANDOFF_ROLES, WORKFLOW_COMPLETE } from './edges.ts';
 export type {
   Data as HandoffData,
