@@ -74,7 +74,7 @@ it('tells nobody of a decision that is no longer open', async () => {
   const result = { kind: 'withdrawn', reason: 'the task was cancelled' };
   const part = {
     stateDir,
-    read: async (look: (state: unknown) => unknown) =>
+    readState: async (look: (state: unknown) => unknown) =>
       look({ agents: new Map(), decisions: new Map([['d1', { result }]]) }),
     channels: () => {
       throw new Error('a channel is used');

@@ -71,16 +71,16 @@ async function merge(effect: Merge, onTell: (command: Command) => void = () => u
   const part = {
     path: repo,
     stateDir: join(scratch.folder, 'state'),
-    own: new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo }),
-    read: async (look: (of: State) => unknown) => look(state),
-    tell: async (command: Command) => {
+    ownRepository: new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo }),
+    readState: async (look: (of: State) => unknown) => look(state),
+    submit: async (command: Command) => {
       onTell(command);
       const refused = say(command, system);
       return refused === undefined ? {} : { refused };
     },
     settingsFor: () => ({ protection: { patterns: [], inUse: [] }, filters: [] }),
-    lookAtMain: async () => undefined,
-    merges: { pass: async <T>(work: () => Promise<T>) => work() },
+    recordMainMoves: async () => undefined,
+    mergeSemaphore: { run: async <T>(work: () => Promise<T>) => work() },
   };
   const world = part as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const [command] = await mergeTask(effect, world, new AbortController().signal);
