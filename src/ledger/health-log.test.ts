@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HealthLog } from './store.ts';
 
-const FULL = { message: 'there is no room to write ledger.db', hint: 'Make room on that disk' };
+const FULL = { message: 'no space left to write ledger.db', hint: 'Make room on that disk' };
 
 function full(bytes: number): HealthLog {
   const log = new HealthLog();

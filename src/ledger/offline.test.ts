@@ -4,8 +4,14 @@ import { exportLedger, verifyExport } from './verify/export.ts';
 import { createKeyAddedDraft } from './verify/keyring.ts';
 import { makeTaskProof, type TaskProof, verifyTaskProof } from './verify/task-proof.ts';
 import { nodeVerifier } from './writer/keys.ts';
-import { MemoryOutsideCopy } from './writer/ledger-files.ts';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from './writer/ledger.cases.ts';
+import {
+  MemoryOutsideCopy,
+  openTestLedger,
+  record,
+  testDraft,
+  testOptions,
+  testSigner,
+} from './writer/ledger.cases.ts';
 import type { Ledger } from './writer/ledger.ts';
 
 describe('a task proof', () => {

@@ -12,7 +12,8 @@ import type { AppendResult } from '../writer/commit-group.ts';
 import { nodeVerifier } from '../writer/keys.ts';
 import { record, testDraft } from '../writer/ledger.cases.ts';
 import type { Ledger } from '../writer/ledger.ts';
-import { openSqliteStore, SqliteStore } from './sqlite-store.ts';
+import { openSqliteStore } from './open.ts';
+import { SqliteStore } from './sqlite-store.ts';
 import { TestFolder } from './sqlite.cases.ts';
 
 describe('the file of a ledger', () => {

@@ -2,12 +2,15 @@ import { watch as watchFolder, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Head } from '../store.ts';
 
-/** How long to keep looking after the file has stirred: the event comes when bytes are written, the commit a sync later. */
+/**
+ * Delays between reads of the head after a file event: the event arrives when bytes are written, the commit one sync
+ * later.
+ */
 const HEAD_CHECK_DELAYS_MS = [0, 1, 2, 5, 10, 25, 50, 100, 250];
 
 /**
- * Tells listeners about the commits of this and of other processes. Nobody polls a quiet ledger: the folder's own events
- * start a few looks at the head, and the looks end when nothing stirs any more.
+ * Reports the commits of this and other processes. A quiet ledger is not polled: file events start a few reads of the
+ * head.
  */
 export class SqliteHeadWatch {
   readonly #path: string;
@@ -23,9 +26,9 @@ export class SqliteHeadWatch {
     this.#readHead = readHead;
   }
 
-  /** `others` says whether somebody else may write: this process's own commits come through `announce`. */
+  /** `others`: another process may write. Commits of this process arrive through `announce`. */
   add(listener: (head: Head) => void, others: boolean): () => void {
-    // Wrapped, so that the same function can watch twice and stop once.
+    // Wrapped, so that a listener added twice is removed once per call.
     const own = (head: Head): void => listener(head);
     if (this.#listeners.size === 0) this.#start(others);
     this.#listeners.add(own);
@@ -57,7 +60,7 @@ export class SqliteHeadWatch {
     });
   }
 
-  /** A file that is locked at this moment counts as empty: the first look afterwards then reports what is there. */
+  /** A locked file counts as empty; the first read after the lock reports its head. */
   #findSize(): number {
     try {
       return this.#readHead().size;
@@ -76,7 +79,7 @@ export class SqliteHeadWatch {
     try {
       this.announce(this.#readHead());
     } catch {
-      // What is wrong with the file shows to whoever reads it; a look must not end the process.
+      // Readers of the file report its faults; a watcher must not end the process.
     }
     this.#look += 1;
     const delay = HEAD_CHECK_DELAYS_MS[this.#look];

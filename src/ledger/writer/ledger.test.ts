@@ -11,8 +11,7 @@ import type { Appended, Commit } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
 import { nodeVerifier } from './keys.ts';
-import { MemoryOutsideCopy } from './ledger-files.ts';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
+import { MemoryOutsideCopy, openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
 import { openLedger } from './open.ts';
 
 describe('a new ledger', () => {
