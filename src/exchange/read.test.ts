@@ -44,7 +44,7 @@ describe('a file of task-master', () => {
       reason: null,
     });
     expect(tasks.find(({ id }) => id === '5')).toMatchObject({ reason: 'deferred in task-master' });
-    expect(notices).toEqual([{ message: 'the tag later (1 tasks) is left out; take it with --tag later', line: 121 }]);
+    expect(notices).toEqual([{ message: 'the tag later (1 tasks) is skipped; read it with --tag later', line: 121 }]);
   });
 
   it('has other lists under their tags, and was one list once', () => {
@@ -68,8 +68,8 @@ describe('a file of task-master', () => {
     expect(problems('task-master', text)).toEqual([
       '8 import/not-a-task: a task is not an object',
       '4 import/no-id: a task without an id',
-      '3 import/duplicate-id: the id 1 is there twice, as in line 2',
-      '2 import/unknown-dependency: 1 waits for 9, which is not there',
+      '3 import/duplicate-id: the id 1 appears twice, first in line 2',
+      '2 import/unknown-dependency: 1 waits for 9, which does not exist',
       '6 import/cycle: cycle: 5 → 6 → 5',
       '5 import/no-title: 4 has no title',
     ]);
@@ -90,9 +90,7 @@ describe('an export of beads', () => {
       ['b-1', []],
       ['b-2', ['b-1']],
     ]);
-    expect(reading.notices.map(({ message }) => message)).toEqual([
-      'b-2 waits for the whole that it is a part of: it comes after it',
-    ]);
+    expect(reading.notices.map(({ message }) => message)).toEqual(['b-2 waits for its own parent: it comes after it']);
   });
 
   it('has parts that wait for what the whole waits for', () => {
@@ -111,13 +109,13 @@ describe('an export of beads', () => {
     if (!rendered.ok) throw new Error('it is refused');
     expect(rows(read('beads', rendered.value.text))).toEqual(['a-1 blocked']);
     expect(rendered.value.notices).toEqual([
-      { message: 'a-1 is cancelled; beads has no such status: blocked', line: null },
+      { message: 'a-1 is cancelled, a status that beads lacks: written as blocked', line: null },
     ]);
   });
 
   it('tells what is no task, and rewrites ids that Baton cannot hold', () => {
     expect(read('beads', fixture('beads.jsonl')).notices).toEqual([
-      { message: 'a memory is no task: left out', line: 6 },
+      { message: 'a memory is not a task: skipped', line: 6 },
     ]);
     const odd = read(
       'beads',
@@ -172,7 +170,7 @@ describe('issues of GitHub', () => {
 
   it('tell what is not in the list', () => {
     const { notices, tasks } = read('github', fixture('github.json'));
-    expect(notices).toEqual([{ message: '7 waits for 17, which is not there: left out', line: 29 }]);
+    expect(notices).toEqual([{ message: '7 waits for 17, which does not exist: skipped', line: 29 }]);
     expect(tasks.find(({ id }) => id === '3')).toMatchObject({ priority: 10 });
     expect(tasks.find(({ id }) => id === '6')).toMatchObject({ reason: 'closed as not planned on GitHub' });
   });
@@ -196,8 +194,8 @@ describe('issues of GitHub that wait for each other', () => {
     const reading = read('github', JSON.stringify(issues));
     expect(rows(reading)).toEqual(['2 todo', '4 todo 2', '3 todo 4', '1 todo 2,3']);
     expect(reading.notices.map(({ message }) => message)).toEqual([
-      '2 waits for 1, which waits for it: left out',
-      '4 waits for 1, which waits for it: left out',
+      '2 waits for 1, which waits for it: skipped',
+      '4 waits for 1, which waits for it: skipped',
     ]);
   });
 });
@@ -236,8 +234,8 @@ describe('a list in Markdown', () => {
     );
     expect(rows(reading)).toEqual(['one todo', 'two done']);
     expect(reading.notices).toEqual([
-      { message: 'the box [>] is not known: the item is not taken as a task', line: 1 },
-      { message: 'the box [?] is not known: the item is not taken as a task', line: 3 },
+      { message: 'the box [>] is unknown: the item is not read as a task', line: 1 },
+      { message: 'the box [?] is unknown: the item is not read as a task', line: 3 },
     ]);
     expect(read('markdown', '- [1] a note\n- another\n').notices).toEqual([]);
   });
@@ -252,7 +250,7 @@ describe('a list in Markdown', () => {
 
   it('may wait for what is there already', () => {
     expect(problems('markdown', '- [ ] a (after: P0)\n')).toEqual([
-      '1 import/unknown-dependency: a waits for P0, which is not there',
+      '1 import/unknown-dependency: a waits for P0, which does not exist',
     ]);
     expect(rows(read('markdown', '- [ ] a (after: P0)\n', { known: new Set(['P0']) }))).toEqual(['a todo P0']);
   });

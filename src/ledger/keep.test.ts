@@ -140,7 +140,7 @@ describe('a snapshot that is signed', () => {
     name: NAME,
     begin() {
       let count = 0;
-      return { take: () => void (count += 1), equals: (bytes) => Buffer.from(bytes).toString() === String(count) };
+      return { fold: () => void (count += 1), equals: (bytes) => Buffer.from(bytes).toString() === String(count) };
     },
   };
 
@@ -151,7 +151,9 @@ describe('a snapshot that is signed', () => {
     await storeSnapshot(store, by, NAME, ledger.head, Buffer.from('7'));
     expect(await refoldSnapshot(store, trust, sum)).toMatchObject({
       ok: false,
-      finding: { problem: { code: 'ledger/forged-snapshot', message: expect.stringContaining('the entries 1 to 2') } },
+      finding: {
+        problem: { code: 'ledger/forged-snapshot', message: expect.stringContaining('state of entries 1 to 2') },
+      },
     });
     await store.dropSnapshot(NAME);
     expect(await refoldSnapshot(store, trust, sum)).toEqual({ ok: true, entries: 0 });

@@ -11,22 +11,22 @@ import {
   type UsageEvent,
 } from './stream-event.ts';
 
-/** Reads a line of `codex exec --json`. Why a turn failed it says in prose; the kind of an error is in its rollout (`codex-rollout.ts`). */
+/** Reads a line of `codex exec --json`. It reports failures as prose; the kind of an error is in the rollout. */
 export function parseCodexLine(line: string): readonly StreamEvent[] {
-  const said = parseJsonFields(line);
-  switch (said?.['type']) {
+  const event = parseJsonFields(line);
+  switch (event?.['type']) {
     case 'thread.started':
-      return [{ kind: 'conversation', id: asString(said['thread_id']) }];
+      return [{ kind: 'conversation', id: asString(event['thread_id']) }];
     case 'item.started':
-      return readStarted(asJsonFields(said['item']));
+      return readStarted(asJsonFields(event['item']));
     case 'item.completed':
-      return readCompleted(asJsonFields(said['item']));
+      return readCompleted(asJsonFields(event['item']));
     case 'turn.completed':
-      return [parseCodexUsage(asJsonFields(said['usage'])), { kind: 'turn-ended', failed: false }];
+      return [parseCodexUsage(asJsonFields(event['usage'])), { kind: 'turn-ended', failed: false }];
     case 'turn.failed':
-      return [createErrorEvent(asJsonFields(said['error'])), { kind: 'turn-ended', failed: true }];
+      return [createErrorEvent(asJsonFields(event['error'])), { kind: 'turn-ended', failed: true }];
     default:
-      // A line of type `error` is a try that failed, or is followed by `turn.failed`.
+      // A line of type `error` is a failed attempt, or precedes `turn.failed`.
       return [];
   }
 }
@@ -43,13 +43,13 @@ function readCompleted(item: JsonFields): StreamEvent[] {
     : [{ kind: 'tool-ended', id: asString(item['id']), failed: item['status'] !== 'completed' }];
 }
 
-/** Items of type `error` are warnings of the client, `reasoning` and `todo_list` are no tools. */
+/** Items of type `error` are warnings; `reasoning` and `todo_list` are no tools. */
 function toolOf({ type, server, tool }: JsonFields): string | null {
   if (type === 'mcp_tool_call') return `mcp__${asString(server)}__${asString(tool)}`;
   return type === 'command_execution' || type === 'file_change' || type === 'web_search' ? type : null;
 }
 
-/** The count goes on over the whole conversation, resumes included. */
+/** The count covers the whole conversation, including resumes. */
 export function parseCodexUsage(usage: JsonFields): UsageEvent {
   const cacheRead = asNumber(usage['cached_input_tokens']);
   const cacheWrite = asNumber(usage['cache_write_input_tokens']);
@@ -62,12 +62,12 @@ function createErrorEvent({ message }: JsonFields): StreamEvent {
   return { kind: 'error', error: null, message: asString(message), resetAt: null, isRetrying: false };
 }
 
-/** Where Codex keeps its record of a conversation, below its home (`CODEX_HOME`, or `~/.codex`). */
+/** The path of a conversation's record below `CODEX_HOME` or `~/.codex`. */
 export function codexRolloutPattern(conversation: string): string {
   return `sessions/*/*/*/rollout-*-${conversation}.jsonl`;
 }
 
-/** Reads the end of that record: the model, and why the last turn failed, where it did. */
+/** Reads the end of the record: the model, and why the last turn failed. */
 export function parseCodexRollout(lines: readonly string[]): readonly StreamEvent[] {
   let model: StreamEvent[] = [];
   let limits: JsonFields | null = null;
@@ -84,7 +84,7 @@ export function parseCodexRollout(lines: readonly string[]): readonly StreamEven
   return [...model, ...failure];
 }
 
-/** What the whole conversation has used up to here. */
+/** The usage of the whole conversation so far. */
 export function findCodexTotal(lines: readonly string[]): UsageEvent | undefined {
   const counts = lines
     .map((line) => asJsonFields(parseJsonFields(line)?.['payload']))
@@ -101,7 +101,7 @@ function readFailure({ message, codex_error_info: info }: JsonFields, limits: Js
   return [{ kind: 'error', error, message: asString(message), resetAt, isRetrying: false }];
 }
 
-/** A used-up plan comes with its limits, a used-up balance without. */
+/** An exhausted plan comes with its limits, an exhausted balance without. */
 function kindOf(info: unknown, limits: JsonFields | null): AgentError | null {
   if (info === 'usage_limit_exceeded') return limits === null ? 'out_of_credits' : 'rate_limited';
   if (typeof info === 'string') return KINDS[info] ?? null;
@@ -115,10 +115,10 @@ const KINDS: Readonly<Record<string, AgentError>> = {
   internal_server_error: 'no_internet',
 };
 
-/** Codex counts a connection that it could not make, or that broke, among `other`. The sentence is its own. */
+/** Codex reports a failed or broken connection as `other` with this text. */
 const DISCONNECTED = 'stream disconnected before completion: ';
 
-/** The limit that was reached decides; of two, the later. */
+/** The end of the exhausted limit; of two, the later. */
 function endOf(windows: readonly JsonFields[]): string | null {
   const reached = windows.filter(({ used_percent }) => asNumber(used_percent) >= 100);
   const ends = reached.map(({ resets_at }) => asNumber(resets_at));

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { createTakeoverWorktree, createWorktree } from '../worktree/create.ts';
 import { removeWorktree } from '../worktree/remove.ts';
-import { removeFence, writeFence } from './fence.ts';
-import { findFence, installFence, uninstallFence } from './install.ts';
+import { fencePath, writeFence } from './fence.ts';
+import { findFence, installFence } from './install.ts';
 
 const BRANCH = 'feature/p0-1-1-setup';
 const PROJECT = 'my project/ü';
@@ -90,8 +90,8 @@ describe('the fence', () => {
   it('refuses where the claim has ended, and where nothing is known', async () => {
     await claim(1);
     writeFence(stateDir, PROJECT, 'P0.1.1', null);
-    expect(tryCommit().stderr).toContain('claim ended: nobody holds P0.1.1 any more');
-    removeFence(stateDir, PROJECT, 'P0.1.1');
+    expect(tryCommit().stderr).toContain('claim ended: P0.1.1 is no longer held');
+    rmSync(fencePath(stateDir, PROJECT, 'P0.1.1'));
     expect(tryCommit().stderr).toContain('no claim is known for this worktree of P0.1.1');
     rmSync(join(repo, '.git/worktrees/p0-1-1-setup/baton-fence'));
     expect(tryCommit().stderr).toContain('no claim is known');
@@ -153,16 +153,12 @@ describe('the fence', () => {
     expect(existsSync(join(bare, 'worktrees/b'))).toBe(false);
   });
 
-  it('is not for the main worktree, and can be taken out again', async () => {
+  it('refuses the main worktree', async () => {
     const request = { stateDir, project: PROJECT, taskId: 'P0.1.1', epoch: 1, branch: BRANCH };
     expect(codeOf(await installFence(repo, request))).toBe('git/main-worktree');
     await claim(1);
     expect(valueOf(await findFence(worktree))).toMatchObject({ taskId: 'P0.1.1', epoch: 1, branch: BRANCH });
     expect(valueOf(await findFence(repo))).toBe(null);
-    writeFence(stateDir, PROJECT, 'P0.1.1', null);
-    valueOf(await uninstallFence(worktree));
-    expect(tryCommit()).toMatchObject({ code: 0 });
-    expect(valueOf(await findFence(worktree))).toBe(null);
   });
 
   it('tells who comes second whose worktree it is', async () => {

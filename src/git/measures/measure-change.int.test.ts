@@ -76,8 +76,8 @@ describe('what a session has really done', () => {
       'max_files: 11 files differ from the base, 10 allowed',
       'no_git_commit: HEAD is 1 commit ahead of the base',
       'no_new_deps: npm left-pad (package.json)',
-      'files_modified: named but not changed: f99',
-      'files_modified: changed but not named: f1, f2, f3, f4, f5, f6, f7, f8, f9, package.json',
+      'files_modified: listed but not changed: f99',
+      'files_modified: changed but not listed: f1, f2, f3, f4, f5, f6, f7, f8, f9, package.json',
     ]);
   });
 });

@@ -34,7 +34,7 @@ describe('a worktree is kept', () => {
       '1 unmerged',
       () => (remote(), scratch.commit(path, { a: '' }), scratch.git(path, 'push', '-q', 'origin', BRANCH)),
     ],
-    ['a bisection that has not ended', () => scratch.git(path, 'bisect', 'start')],
+    ['an unfinished bisection', () => scratch.git(path, 'bisect', 'start')],
   ])('with %s', async (words, change) => {
     change();
     expect(describeContent(valueOf(await readWorktreeContent(path, guard))).join(', ')).toBe(words);

@@ -86,11 +86,11 @@ function snapshotFault(code: string, message: string): LedgerFault {
 export interface StateFold {
   /** The name of the snapshots that this fold produces. */
   readonly name: string;
-  begin(): RefoldOptions;
+  begin(): RunningFold;
 }
 
-export interface RefoldOptions {
-  take(entry: Entry): void;
+export interface RunningFold {
+  fold(entry: Entry): void;
   /** Whether these bytes hold the state of the entries so far. */
   equals(state: Uint8Array): boolean;
 }
@@ -118,7 +118,7 @@ export async function refoldSnapshot(
     for (const { seq, bytes } of batch) {
       const entry = parseEntry(bytes);
       if (!entry.ok) return { ok: false, finding: unreadable(seq) };
-      folding.take(entry.value);
+      folding.fold(entry.value);
     }
     onProgress?.(batch.at(-1)?.seq ?? 0);
   }

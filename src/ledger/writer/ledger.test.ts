@@ -323,7 +323,7 @@ class CountingStore extends MemoryStore {
   }
 
   override async append(commit: Commit): Promise<Appended> {
-    const problem = ledgerProblem('ledger/full', 'there is no room', 'Make room.');
+    const problem = ledgerProblem('ledger/full', 'no space left', 'Make room.');
     if (this.fail === 'before') return { ok: false, problem };
     this.sizes.push(commit.entries.length);
     const answer = await super.append(commit);

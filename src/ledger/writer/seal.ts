@@ -127,7 +127,7 @@ function inProgress(): Problem {
 
 function noOutsideCopy(error: unknown): Problem {
   const what = error instanceof Error ? error.message : String(error);
-  const hint = 'Make room on the disk, or check who owns the file; then seal again.';
+  const hint = 'Free disk space, or check the owner of the file; then seal again.';
   return ledgerProblem('ledger/cannot-write', `the outside checkpoint cannot be written: ${what}`, hint);
 }
 
