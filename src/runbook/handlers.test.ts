@@ -85,7 +85,7 @@ describe.each(HANDLER_NAMES)('%s', (handler) => {
     const table: Readonly<Record<string, readonly string[]>> = OPTIONS_OF;
     const allowed = (handler === 'on_stop' && option === 'attempts') || table[action]?.includes(option);
     const checked = handlerIn(WRITTEN[0], handler, value);
-    const refusal = `${handler}: ${option} means nothing for the action ${action}`;
+    const refusal = `${handler}: ${option} has no effect for the action ${action}`;
     expect(typeof checked === 'object' ? 'allowed' : checked).toBe(allowed ? 'allowed' : refusal);
   });
 });

@@ -83,7 +83,7 @@ describe('a definition of arguments', () => {
     ['[--x <y>', 'not an argument: [--x <y>'],
     ['-x', 'not an argument: -x'],
     ['<a> [a]', 'argument twice: a'],
-    ['[a] <b>', '<b> comes after an argument that may be left out'],
+    ['[a] <b>', '<b> comes after an optional argument'],
   ])('%j is not: %s', (text, what) => {
     expect(parseArgsDefinition(text)).toMatchObject({ what });
   });

@@ -89,7 +89,7 @@ describe('baton run NAME', () => {
       'runbook/unknown-name: there is no command, pipeline or agent biuld | Did you mean `build`?',
     );
     expect(wrong('constructor')).toBe(
-      'runbook/unknown-name: there is no command, pipeline or agent constructor | See what there is: baton runbook list',
+      'runbook/unknown-name: there is no command, pipeline or agent constructor | List the names: baton runbook list',
     );
     expect(wrong('build')).toBe(
       'runbook/usage: missing option: --title <title> | Usage: baton run build --title <title> [--base <base>]',

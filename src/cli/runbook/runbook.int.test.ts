@@ -72,7 +72,7 @@ describe('baton runbook check', () => {
     const { code, out, err } = await runCli(['runbook', 'check', '--project', folder]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.split('\n')).toEqual([
-      'Error: unknown variable: ${var.y} (nothing runs agent a and gives it)',
+      'Error: unknown variable: ${var.y} (no caller of agent a sets it)',
       '  at a.md:2:1 (agents.a.prompt_file)',
       '  2 | ${var.y} \\u001b[31m',
       '    | ^',

@@ -103,7 +103,7 @@ describe('prompt files', () => {
 
   it('must be there', () => {
     expect(check({})).toEqual([
-      'baton.toml:3:15 runbook/missing-prompt-file agent a cannot be told what prompts/a.md says: there is no such file',
+      'baton.toml:3:15 runbook/missing-prompt-file agent a cannot use the prompt prompts/a.md: there is no such file',
     ]);
   });
 
