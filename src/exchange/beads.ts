@@ -105,13 +105,13 @@ function dependenciesOf(node: ObjectNode, id: string, from: number, findings: Im
   return { after, parent };
 }
 
-export interface BeadsRecord {
+interface BeadsRecord {
   readonly node: ObjectNode;
   /** The offset of the text that the node's offsets count from. */
   readonly at: number;
 }
 
-export function parseRecords(findings: ImportFindings): BeadsRecord[] {
+function parseRecords(findings: ImportFindings): BeadsRecord[] {
   const { text } = findings;
   if (!/^\s*\[/.test(text)) return splitBeadsLines(text).flatMap((line) => readLine(line, findings));
   const list = parseJsonAt(text, 0, findings);
@@ -119,13 +119,13 @@ export function parseRecords(findings: ImportFindings): BeadsRecord[] {
   return items.map((node) => ({ node, at: 0 }));
 }
 
-export interface Line {
+interface Line {
   readonly text: string;
   readonly at: number;
 }
 
 /** The lines without their line ends. */
-export function splitBeadsLines(text: string): Line[] {
+function splitBeadsLines(text: string): Line[] {
   let at = 0;
   return text.split('\n').map((line) => {
     const found = { text: line.endsWith('\r') ? line.slice(0, -1) : line, at };
@@ -245,7 +245,7 @@ function setDependencies(
 }
 
 /** Statuses of beads. The first word of each status is the one that is written. */
-export const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
+const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['open', 'todo'],
   ['in_progress', 'in_progress'],
   ['hooked', 'in_progress'],
@@ -256,13 +256,13 @@ export const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
 ]);
 
 /** Dependency kinds that block a task, besides being a part. */
-export const BLOCKING_DEPENDENCIES: ReadonlySet<string> = new Set(['blocks', 'conditional-blocks', 'waits-for']);
+const BLOCKING_DEPENDENCIES: ReadonlySet<string> = new Set(['blocks', 'conditional-blocks', 'waits-for']);
 
 /** Beads counts from 0 (most urgent) to 4; the default is 2. */
-export function priorityOfBeads(beads: number): number {
+function priorityOfBeads(beads: number): number {
   return (2 - beads) * 10;
 }
 
-export function beadsPriority(priority: number): number {
+function beadsPriority(priority: number): number {
   return Math.min(4, Math.max(0, 2 - Math.round(priority / 10)));
 }

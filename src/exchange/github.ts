@@ -136,7 +136,7 @@ function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
 }
 
 /** Reads common label forms: `blocked`, `in progress`, `priority: high`, `P1`. */
-export function parseLabels(names: readonly string[]): {
+function parseLabels(names: readonly string[]): {
   readonly isBlocked: boolean;
   readonly isBegun: boolean;
   readonly priority: number;
@@ -149,11 +149,11 @@ export function parseLabels(names: readonly string[]): {
   };
 }
 
-export function isBlockedLabel(name: string): boolean {
+function isBlockedLabel(name: string): boolean {
   return /^(?:status\s*[:/]\s*)?blocked$/i.test(name);
 }
 
-export function isBegunLabel(name: string): boolean {
+function isBegunLabel(name: string): boolean {
   return /^(?:status\s*[:/]\s*)?(?:in[ _-]progress|wip|doing)$/i.test(name);
 }
 
@@ -177,7 +177,7 @@ const WORDS: ReadonlyMap<string, number> = new Map([
  * The issues that a text depends on: `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and task list items `- [
  * ] #12`, which are parts. Skips code and issues of other repositories.
  */
-export function findReferences(body: string): string[] {
+function findReferences(body: string): string[] {
   const prose = withoutCode(body);
   const numbers = [...prose.matchAll(REFERENCE_PHRASE)].flatMap(([phrase]) => [
     ...phrase.matchAll(/#([1-9]\d{0,17})\b/g),

@@ -11,7 +11,7 @@ export function parseJsonAt(text: string, from: number, findings: ImportFindings
   return undefined;
 }
 
-export function findField(node: ObjectNode, name: string): Node | undefined {
+function findField(node: ObjectNode, name: string): Node | undefined {
   const value = node.fields.get(name)?.value;
   return value?.kind === 'null' ? undefined : value;
 }

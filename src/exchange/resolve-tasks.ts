@@ -153,7 +153,7 @@ type PartEdges = Map<string, Set<string>>;
  * concerned do not inherit. A part that explicitly depends on its parent comes after it: the written dependency takes
  * precedence.
  */
-export function addPartDependencies(
+function addPartDependencies(
   found: readonly FoundTask[],
   ids: ReadonlyMap<string, string>,
   own: ReadonlyMap<string, ReadonlySet<string>>,

@@ -128,14 +128,14 @@ export interface ApiContext {
   readonly signal?: AbortSignal;
 }
 
-export interface GhResult {
+interface GhResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
 /** Runs `gh api` without a shell and without prompts; the body goes to its standard input. */
-export async function runGh(
+async function runGh(
   program: string,
   { host, method, path, body }: ApiRequest,
   context: ApiContext,

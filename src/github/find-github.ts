@@ -76,7 +76,7 @@ export interface GithubRepository {
   readonly name: string;
 }
 
-export const GITHUB_HOST = 'github.com';
+const GITHUB_HOST = 'github.com';
 
 /** Parses a remote URL (`https://…`, `ssh://…`, `git@host:owner/name`); undefined if it has no host, owner and name. */
 export function parseRemoteUrl(url: string): GithubRepository | undefined {

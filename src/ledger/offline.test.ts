@@ -41,7 +41,7 @@ describe('a task proof', () => {
     );
   });
 
-  it('does not hold with another key, an entry twice, or one of another task', async () => {
+  it('is invalid with another key, a duplicate entry, or an entry of another task', async () => {
     const proof = await proofOf(await ledgerWith(12), 'T002');
     const other = await proofOf(await ledgerWith(12), 'T001');
     const [first] = proof.entries;

@@ -175,18 +175,18 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
 ];
 
 /** Fields whose text is always a secret. */
-export const SECRET_FIELD =
+const SECRET_FIELD =
   /^(?:password|passwd|secret|token|api_?key|access_?token|refresh_?token|client_?secret|private_?key|authorization|cookie)$/i;
 
 /** `$NAME` or `${env.NAME}` refers to a secret without containing it. */
-export const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
+const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
 
 /**
  * Fast search of canonical text for anything that could start a credential; most text has none. Each pattern finds an
  * uncommon character and looks backwards from it, which is several times faster than searching words. In JSON a newline
  * is a backslash and a letter, so a word can also start after those.
  */
-export const MAYBE_CREDENTIAL: readonly RegExp[] = [
+const MAYBE_CREDENTIAL: readonly RegExp[] = [
   /[_-](?<=(?:gh[pousr]|github_pat|npm|baton|[rs]k_(?:live|test)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)hf)_|(?:gl(?:pat|ptt|rt|dt|cbt|soat)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)sk|pypi|xox[abeoprs]|private key(?: block)?)-)/i,
   /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
   /[.@](?<=ya29\.|SG\.|hooks\.|:\/\/[^"\s]{0,400}@)|A(?:KIA|SIA|GPA|ROA|IDA|Iza)|%2[Ee]|\\u002[Ee]|\.(?:eyJ|[A-Za-z0-9_-]{24})/,

@@ -108,7 +108,7 @@ export interface SnapshotTrust {
  */
 export type SnapshotFault = 'unsigned' | 'damaged' | 'foreign';
 
-export type VerifiedSnapshot =
+type VerifiedSnapshot =
   | { readonly ok: true; readonly state: Uint8Array }
   | { readonly ok: false; readonly fault: SnapshotFault };
 
@@ -130,11 +130,7 @@ export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state
 /**
  * Returns the state if a trusted key signed exactly this. The caller checks that the ledger still contains the entry.
  */
-export async function verifySnapshot(
-  trust: SnapshotTrust,
-  name: string,
-  snapshot: Snapshot,
-): Promise<VerifiedSnapshot> {
+async function verifySnapshot(trust: SnapshotTrust, name: string, snapshot: Snapshot): Promise<VerifiedSnapshot> {
   const { sha256 } = trust.verifier;
   const parts = split(snapshot.bytes);
   const note = parts === undefined ? undefined : parseNote(decoder.decode(parts.note));
@@ -186,7 +182,7 @@ export function blobName(hash: Uint8Array): string {
   return `sha256:${toHex(hash)}`;
 }
 
-export function parseBlobName(name: string): Uint8Array | undefined {
+function parseBlobName(name: string): Uint8Array | undefined {
   return /^sha256:[0-9a-f]{64}$/.test(name) ? parseHex(name.slice(7)) : undefined;
 }
 

@@ -132,7 +132,7 @@ export class StoreProblem extends Error {
 }
 
 /** A store problem as a value; any other error is thrown again. */
-export function problemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
+export function storeProblemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
   if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
   throw error;
 }

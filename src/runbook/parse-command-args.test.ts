@@ -12,7 +12,7 @@ function parse(args: string, ...argv: string[]): unknown {
   return parsed.ok ? parsed.value : `${parsed.problems[0].message} | ${parsed.problems[0].hint}`;
 }
 
-describe('what a command takes', () => {
+describe('the arguments of a command', () => {
   it.each([
     [['Fix it'], { title: 'Fix it', body: '', 'dry-run': '', priority: '' }],
     [['Fix it', 'now'], { title: 'Fix it', body: 'now', 'dry-run': '', priority: '' }],
@@ -36,7 +36,7 @@ describe('what a command takes', () => {
     expect(parse(ARGS, ...argv)).toBe(`${message} | Usage: baton run issue ${ARGS}`);
   });
 
-  it('knows what was probably meant', () => {
+  it('suggests the probable name', () => {
     expect(parse(ARGS, 'a', '--piority', '1')).toBe(
       `unknown option: --piority | Did you mean \`--priority\`? Usage: baton run issue ${ARGS}`,
     );

@@ -31,7 +31,7 @@ export function planRun(runbook: Runbook, name: string, argv: readonly string[])
     return runbook.agents.has(name) ? planOfAgent(runbook, name, argv) : refused(unknownName(runbook, name));
   const given = parseCommandArgs({ name, args: pipelineArgs(pipeline) }, argv);
   if (!given.ok) return given;
-  return withinSizeLimit({ plan: pipelinePlan(runbook, name), vars: withDefaults(pipeline, given.value), name });
+  return withinSizeLimit({ plan: planPipeline(runbook, name), vars: withDefaults(pipeline, given.value), name });
 }
 
 /** Plans `baton agent run NAME`. */
@@ -76,7 +76,7 @@ function planOfCommand(runbook: Runbook, command: CommandDefinition, argv: reado
   }
   const pipeline = runbook.pipelines.get(run.pipeline);
   const vars = withDefaults(pipeline, { ...passedOn(pipeline, command, given.value), ...rendered });
-  return withinSizeLimit({ plan: pipelinePlan(runbook, run.pipeline), vars, name: run.pipeline });
+  return withinSizeLimit({ plan: planPipeline(runbook, run.pipeline), vars, name: run.pipeline });
 }
 
 /** Arguments with the name of a pipeline's variable are passed on automatically. */
@@ -110,21 +110,21 @@ export function plainPlan(runbook: Runbook, run: Runnable): Plan {
     case 'agent':
       return { kind: 'agent', agent: known(runbook.agents, run.agent) };
     case 'pipeline':
-      return pipelinePlan(runbook, run.pipeline);
+      return planPipeline(runbook, run.pipeline);
   }
 }
 
 /** A worker can set a pipeline's variables from the task through a step of an outer pipeline. */
 function planOfWorker(runbook: Runbook, name: string, run: Runnable): Plan {
   if (run.kind !== 'pipeline' || Object.keys(run.vars).length === 0) return plainPlan(runbook, run);
-  const inner = pipelinePlan(runbook, run.pipeline);
+  const inner = planPipeline(runbook, run.pipeline);
   // A colon is not allowed in names of a runbook, so this name is free.
   const outer = `worker:${name}`;
   const wrapper: PipelinePlan = { name: outer, vars: {}, steps: [{ name: run.pipeline, run }] };
   return { ...inner, pipeline: outer, pipelines: { ...inner.pipelines, [outer]: wrapper } };
 }
 
-export function pipelinePlan(runbook: Runbook, name: string): Extract<Plan, { kind: 'pipeline' }> {
+export function planPipeline(runbook: Runbook, name: string): Extract<Plan, { kind: 'pipeline' }> {
   const pipelines = new Map<string, PipelinePlan>();
   const agents = new Map<string, AgentPlan>();
   const next = [name];
@@ -232,7 +232,7 @@ function handlersOfPlan(agent: AgentPlan): PlacedHandler[] {
 }
 
 /** The variables that the agent requires. */
-export function requiredVariables(agent: AgentPlan): string[] {
+function requiredVariables(agent: AgentPlan): string[] {
   const slots = templateTextsOf(agent).flatMap(({ text }) => slotsOf(parseTemplate(text)));
   return slots.flatMap(({ name, fallback }) => (name.of === 'var' && fallback === null ? [name.name] : []));
 }

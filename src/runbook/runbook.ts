@@ -37,7 +37,7 @@ export interface Runbook {
   readonly workflow: Workflow;
   /** An agent may approve its own work in another session. */
   readonly sameAgentMayReview: boolean;
-  readonly mode: (typeof WORKFLOW_MODES)[number];
+  readonly mode: (typeof RUNBOOK_MODES)[number];
   /** Commands of the built-in roles. */
   readonly workflowCommands: WorkflowCommands;
   readonly notify: NotificationSettings;
@@ -85,7 +85,7 @@ export interface WorkflowCommands {
 
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 
-export interface MergeSettings {
+interface MergeSettings {
   readonly method: (typeof MERGE_METHODS)[number];
   /** Undefined: the repository's main branch. */
   readonly into: string | undefined;
@@ -100,11 +100,11 @@ export interface PullRequestSettings {
 }
 
 /** A person is asked never, at four places, or at every stage. */
-export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
+export const RUNBOOK_MODES = ['autonomous', 'semi', 'supervised'] as const;
 
 export const NOTIFICATION_KINDS = ['attention', 'warning', 'done', 'failed'] as const;
 
-export interface NotificationSettings {
+interface NotificationSettings {
   readonly desktop: boolean;
   readonly terminal: boolean;
   readonly webhook: string | undefined;

@@ -31,7 +31,7 @@ describe('the record of Codex', () => {
   const count = (input: number) => ({ payload: { type: 'token_count', info: total(input) } });
   const call = (call_id: string) => ({ type: 'response_item', payload: { type: 'function_call', call_id } });
 
-  it('counts a request after its tools: before a tool the request that asked for it is missing', () => {
+  it('counts a request after its tools: before a tool the request is missing', () => {
     const path = add('rollout-c1.jsonl', { type: 'turn_context', payload: { model: 'gpt-x' } }, call('t1'));
     const record = new ClientRecord('codex', SINCE);
     expect(record.read(hint(path, 'c1', 't1'))).toEqual({ events: [], isUncounted: true, model: 'gpt-x' });
@@ -64,7 +64,7 @@ describe('the record of Gemini CLI', () => {
     expect(events).toEqual(['m1', 'm2'].map((id) => ({ kind: 'usage', of: 'message', id, usage })));
   });
 
-  it('is looked for in two levels of folders: a hook may name any path, and a walk takes long', () => {
+  it('is searched in two levels of folders: a hook may name any path, and a walk takes long', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('chats/c1/a/m2.jsonl', line('m2', LATER));
     add('chats/c1/a/b/m3.jsonl', line('m3', LATER));
@@ -82,7 +82,7 @@ describe('the record of Gemini CLI', () => {
 });
 
 describe('the record of Claude Code', () => {
-  it('updates messages that its stream has told of, those of subagents among them', () => {
+  it('updates messages that the stream has reported, including those of subagents', () => {
     const line = (id: string, output_tokens: number) => ({
       type: 'assistant',
       message: { id, usage: { input_tokens: 3, output_tokens } },
@@ -98,7 +98,7 @@ describe('the record of Claude Code', () => {
 });
 
 describe('a file that grows', () => {
-  it('gives each whole line once, and leaves a line without an end for the next time', () => {
+  it('returns each complete line once, and leaves an incomplete line for the next call', () => {
     const path = join(folder, 'f.jsonl');
     const file = new FollowedFile(path);
     expect(file.readNew()).toEqual([]);
@@ -109,7 +109,7 @@ describe('a file that grows', () => {
     expect(file.readNew()).toEqual([]);
   });
 
-  it('is read from its end if it is long, and from its beginning if it was written anew', () => {
+  it('is read from its end if it is long, and from its start if it was rewritten', () => {
     const path = join(folder, 'f.jsonl');
     const file = new FollowedFile(path, 7);
     writeFileSync(path, 'long ago\nx\nlast\n');

@@ -11,7 +11,7 @@ export interface StreamReader {
   readonly readEnd: (end: ProcessEnd) => readonly StreamEvent[];
 }
 
-export interface ProcessEnd {
+interface ProcessEnd {
   readonly code: number | null;
   readonly at: number;
   /** The reported conversation and the last error message; null if there was none. */

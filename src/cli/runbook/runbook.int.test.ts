@@ -39,7 +39,7 @@ describe('baton runbook check', () => {
     const folder = repository({ 'baton.toml': 'exit_protocol = true\nstore = "postgres://localhost/baton"\n' });
     const { code, err } = await runCli(['runbook', 'check', '--project', folder]);
     expect(code).toBe(1);
-    expect(err).toContain('which the daemon does not offer yet\n  at baton.toml:2:');
+    expect(err).toContain('which the daemon does not support yet\n  at baton.toml:2:');
   });
 
   it('finds the runbook from a folder inside the repository', async () => {

@@ -91,7 +91,7 @@ export interface ItemHead {
 /**
  * Parses `Set the linter up (id: T2; after: T1; priority: 5)`, or `T2: Set the linter up` if the id contains a digit.
  */
-export function parseItemHead(text: string): ItemHead {
+function parseItemHead(text: string): ItemHead {
   const trimmed = text.trim();
   const open = trimmed.endsWith(')') ? trimmed.lastIndexOf('(') : -1;
   const details = open < 0 ? undefined : parseDetails(trimmed.slice(open + 1, -1));
@@ -160,7 +160,7 @@ function oneLine(text: string): string {
 }
 
 /** An id derived from a title, so that it does not depend on the order of the list. */
-export function idOfTitle(title: string): string {
+function idOfTitle(title: string): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const words = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
   const short = words.length <= LONGEST ? words : words.slice(0, LONGEST).replace(/-[^-]*$/, '');

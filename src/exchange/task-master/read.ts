@@ -82,7 +82,7 @@ function dependenciesOf(node: ObjectNode, parent: string | undefined): FoundDepe
 }
 
 /** Chooses the list of `--tag`, else `master`, else the only one. The others give a notice. */
-export function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
+function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
   if (document.kind !== 'object') {
     findings.problem('import/not-task-master', 'not a tasks.json of task-master: no object', document.at, HINT);
     return undefined;

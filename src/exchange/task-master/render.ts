@@ -67,7 +67,7 @@ function dependencies({ id, after }: ExchangedTask, places: TaskLocations): stri
   return after.flatMap((before) => (implied.has(before) ? [] : (places.get(before)?.ref ?? [])));
 }
 
-export interface TaskLocation {
+interface TaskLocation {
   readonly id: string;
   readonly raw: RawObject;
   /** The reference in task-master: `3`, or `3.1`. */
@@ -77,10 +77,10 @@ export interface TaskLocation {
   readonly implied: ReadonlySet<string>;
 }
 
-export type TaskLocations = ReadonlyMap<string, TaskLocation>;
+type TaskLocations = ReadonlyMap<string, TaskLocation>;
 
 /** A location for every task, existing ones first. New tasks are added to the list. */
-export function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocations {
+function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocations {
   const top = Array.isArray(list['tasks']) ? (list['tasks'] as unknown[]) : []; // oxlint-disable-line typescript/no-unsafe-type-assertion
   list['tasks'] = top;
   const places = existingPlaces(list, tasks);
@@ -155,7 +155,7 @@ function wholeNumber(id: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
 }
 
-export interface Subtasks {
+interface Subtasks {
   /** The parent of each part. */
   readonly partsOf: ReadonlyMap<string, string>;
   /** The dependencies implied by being a part or having parts. */
@@ -166,7 +166,7 @@ export interface Subtasks {
  * Finds tasks that can be written as subtasks, `3.1` of `3`. A subtask implies that its parent depends on it and that
  * it inherits the parent's dependencies. Otherwise it stays a separate task.
  */
-export function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
+function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const partsOf = new Map<string, string>();
   const implied = new Map<string, ReadonlySet<string>>();

@@ -82,7 +82,7 @@ async function findDiffering(
   return { ok: true, value: files };
 }
 
-export const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
+const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
 
 /** A path that cannot be named cannot be removed from the index, and would then apply. */
 function oddName(path: string): GitResult<never> {

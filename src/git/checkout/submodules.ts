@@ -75,7 +75,7 @@ async function linkAt(place: OwnGitFolder, commit: string, path: string): Promis
   return found.ok ? /^160000 commit ([0-9a-f]+)\t/.exec(found.value)?.[1] : undefined;
 }
 
-export interface SubmoduleWanted {
+interface SubmoduleWanted {
   readonly entry: SubmoduleEntry;
   readonly sha: string;
   readonly stateDir: string;
@@ -88,7 +88,7 @@ export interface SubmoduleWanted {
 }
 
 /** Opens Baton's repository of a submodule URL and fetches one commit into it, unless it is already there. */
-export async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<CheckoutSource>> {
+async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<CheckoutSource>> {
   const { entry, sha, format } = wanted;
   const own = openSubmodule(wanted);
   if (await has(own, sha)) return { ok: true, value: own };
@@ -146,7 +146,7 @@ async function has(own: CheckoutSource, sha: string): Promise<boolean> {
 }
 
 /** The user's clone of a submodule, in the git folder of the enclosing repository. */
-export function findSubmoduleClone(
+function findSubmoduleClone(
   { commonDir }: { readonly commonDir: string },
   { name }: SubmoduleEntry,
 ): { readonly commonDir: string } | undefined {
@@ -172,10 +172,7 @@ export interface SubmoduleEntry {
 }
 
 /** The submodules that a commit names; empty if it has no `.gitmodules` file. */
-export async function readSubmodules(
-  place: OwnGitFolder,
-  commit: string,
-): Promise<GitResult<readonly SubmoduleEntry[]>> {
+async function readSubmodules(place: OwnGitFolder, commit: string): Promise<GitResult<readonly SubmoduleEntry[]>> {
   const blob = `${commit}:.gitmodules`;
   const found = await git(['cat-file', '-t', blob], { cwd: place, answers: [128] });
   if (!found.ok) return found;
@@ -224,6 +221,6 @@ export function protocolsFor(url: string): string | undefined {
   return /^[^/:]+:(?!\/\/)./.test(url) ? 'ssh' : undefined;
 }
 
-export function isRelativeUrl(url: string): boolean {
+function isRelativeUrl(url: string): boolean {
   return /^\.\.?(?:\/|$)/.test(url);
 }

@@ -72,7 +72,7 @@ describe('in a session’s worktree the fence refuses', () => {
     expect(refs()).toBe(before);
   });
 
-  it('a push into the repository by its path, where no fence stands', () => {
+  it('a push into the repository by its path, which has no fence', () => {
     const before = refs();
     for (const url of [repo, join(repo, '.git'), `file://${repo}`, worktree]) {
       expect(scratch.try(worktree, ['push', url, 'HEAD:refs/heads/aside']).stderr).toContain('it is this repository');
@@ -114,7 +114,7 @@ describe('in a session’s worktree the fence leaves free', () => {
     expect(scratch.git(repo, 'log', '--format=%s', '-2', BRANCH)).toBe('change\nchange');
   });
 
-  it('a fetch, which brings no tags, and a collection of garbage, which packs no refs', () => {
+  it('a fetch, which brings no tags, and a garbage collection, which packs no refs', () => {
     scratch.commit(repo, { upstream: '1' });
     scratch.git(repo, 'tag', 'v9');
     scratch.git(repo, 'push', '--quiet', 'origin', 'main', 'v9');

@@ -33,7 +33,7 @@ describe('the fence', () => {
     expect(scratch.try(worktree, ['push', 'origin', BRANCH])).toMatchObject({ code: 0 });
   });
 
-  it('refuses the holder of an earlier epoch, and says what to do', async () => {
+  it('refuses the holder of an earlier epoch, with the next step', async () => {
     await claim(1);
     const head = scratch.commit(worktree, { a: '1' });
     writeFence(stateDir, PROJECT, 'P0.1.1', { epoch: 2, sessionId: 's2' });
@@ -87,7 +87,7 @@ describe('the fence', () => {
     expect(scratch.try(worktree, ['push', 'origin', 'mine'])).toMatchObject({ code: 1 });
   });
 
-  it('refuses where the claim has ended, and where nothing is known', async () => {
+  it('refuses after the claim has ended, and without a known claim', async () => {
     await claim(1);
     writeFence(stateDir, PROJECT, 'P0.1.1', null);
     expect(tryCommit().stderr).toContain('claim ended: P0.1.1 is no longer held');
@@ -97,7 +97,7 @@ describe('the fence', () => {
     expect(tryCommit().stderr).toContain('no claim is known');
   });
 
-  it('tells two sessions in one worktree apart', async () => {
+  it('distinguishes two sessions in one worktree', async () => {
     await claim(1);
     await claim(2);
     expect(tryCommit({ BATON_SESSION: 's1', BATON_EPOCH: '1' }).stderr).toContain('stale claim: epoch 1 < 2');
@@ -131,7 +131,7 @@ describe('the fence', () => {
     expect(scratch.git(join(scratch.folder, 'remote.git'), 'rev-parse', BRANCH)).toBe(head);
   });
 
-  it('stands in the worktree of a worktree, of a bare repository, and goes with it', async () => {
+  it('works in the worktree of a worktree and of a bare repository, and is removed with it', async () => {
     const bare = join(scratch.folder, 'bare.git');
     scratch.git(scratch.folder, 'clone', '--quiet', '--bare', repo, bare);
     const made = valueOf(
@@ -161,7 +161,7 @@ describe('the fence', () => {
     expect(valueOf(await findFence(repo))).toBe(null);
   });
 
-  it('tells who comes second whose worktree it is', async () => {
+  it('names the owner of the worktree to the second claimant', async () => {
     await claim(3);
     const message = expect.stringMatching(
       /already exists and is checked out at .*; it belongs to P0\.1\.1, held by s3$/,

@@ -93,7 +93,7 @@ export interface ChangedText {
   readonly after: string | undefined;
 }
 
-export interface NewDependency {
+interface NewDependency {
   readonly ecosystem: DependencyFile['ecosystem'];
   readonly name: string;
   /** The files that name it now. */
@@ -143,7 +143,7 @@ function readLeniently({ read, nameIn }: DependencyFile, text: string): Set<stri
   }
 }
 
-export interface DependencyFile {
+interface DependencyFile {
   readonly ecosystem: 'npm' | 'python' | 'cargo' | 'go';
   /** The packages that the file names. Throws if the text is invalid. */
   readonly read: (text: string) => Set<string>;
@@ -152,7 +152,7 @@ export interface DependencyFile {
 }
 
 /** The kind of a dependency file by its name; undefined for other files. */
-export function findDependencyFile(path: string): DependencyFile | undefined {
+function findDependencyFile(path: string): DependencyFile | undefined {
   // Files inside installed packages belong to those packages.
   if (/(?:^|\/)(?:node_modules|vendor|\.venv|target)\//.test(path)) return undefined;
   const name = basename(path);

@@ -76,7 +76,7 @@ export function parsePipfileLock(text: string): Set<string> {
   return new Set([...namesIn(lock['default']), ...namesIn(lock['develop'])].map(normalized));
 }
 
-export function nameOfSpecifier(specifier: string): string[] {
+function nameOfSpecifier(specifier: string): string[] {
   const name = /^[A-Za-z0-9][\w.-]*/.exec(specifier.trim())?.[0];
   return name === undefined ? [] : [normalized(name)];
 }

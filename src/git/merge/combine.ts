@@ -3,14 +3,14 @@ import { operatorIdentity, readOperatorConfig, signingArguments, type GitIdentit
 import { gitFailure, git, gitText, type GitResult, type GitLocation } from '../run-git.ts';
 import { findMergeBase } from '../commits.ts';
 
-export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
-export type MergeMethod = (typeof MERGE_METHODS)[number];
+export const COMBINE_METHODS = ['squash', 'merge', 'rebase'] as const;
+export type CombineMethod = (typeof COMBINE_METHODS)[number];
 
 export interface CombineRequest {
   readonly head: string;
   /** The current commit of the main branch. */
   readonly onto: string;
-  readonly method: MergeMethod;
+  readonly method: CombineMethod;
   /** The message of the merge commit; a rebase keeps the original messages. */
   readonly message: string;
 }

@@ -46,7 +46,7 @@ afterAll(() => disk?.[Symbol.dispose]());
 
 describe('a disk that is full when main moves on', () => {
   it.skipIf(disk === undefined).each([0, 1024])(
-    'leaves the checkout exactly as it was, with %d KiB left, and says what to do',
+    'restores the checkout exactly with %d KiB left, and names the next step',
     async (kilobytes) => {
       if (disk === undefined) return;
       const repo = join(disk.path, 'repo');

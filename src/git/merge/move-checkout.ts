@@ -147,7 +147,7 @@ type Checkout = OwnGitFolder & { readonly worktree: string };
  * Refuses a move that would overwrite files unknown to git. Git refuses that only for files that are not ignored: a
  * user's ignored `.env` would be lost.
  */
-export async function findOverwrittenFiles(
+async function findOverwrittenFiles(
   place: Checkout,
   settings: readonly string[],
   { from, to }: { readonly from: string; readonly to: string },

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { isDiskFaultText, isShortageText } from '../../protocol/resource-faults.ts';
 import { gitFailure, type GitResult, ownEnvironment, type OwnGitFolder } from '../run-git.ts';
 
-export interface ObjectStore {
+interface ObjectStore {
   readonly objects: string;
   /** Further `objects` folders to read from. */
   readonly also?: readonly string[];

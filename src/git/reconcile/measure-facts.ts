@@ -115,10 +115,7 @@ const MAX_BYTES = 128 * 1024 * 1024;
  * The commits on the main branch that no other commit there claims to revert. Two processes for the whole history; most
  * tasks need no further check.
  */
-export async function findUnrevertedCommits(
-  repository: GitLocation,
-  main: string,
-): Promise<GitResult<ReadonlySet<string>>> {
+async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<GitResult<ReadonlySet<string>>> {
   const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
   // A history that is too long leaves every task to the further checks.

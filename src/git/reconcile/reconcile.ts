@@ -25,7 +25,7 @@ export interface MeasuredFacts {
   readonly deadSessions: ReadonlySet<string>;
 }
 
-export type ReconcileFindingKind =
+type ReconcileFindingKind =
   | 'commit-missing'
   | 'commit-gone'
   | 'commit-reverted'
@@ -43,7 +43,7 @@ export interface ReconcileFinding {
   readonly action?: ReconcileAction;
 }
 
-export type ReconcileAction =
+type ReconcileAction =
   | { readonly do: 'end-claim'; readonly epoch: number; readonly session_id: string }
   | { readonly do: 'reinstate'; readonly reason: string }
   | { readonly do: 'complete'; readonly commit_sha: string }

@@ -180,7 +180,7 @@ async function findUnderway(path: string): Promise<GitResult<string | null>> {
  * Ignored files that `workspace.copy` or `workspace.link` names, if this worktree has other content than the repository
  * or than Baton copied.
  */
-export async function findChangedConfiguredFiles(
+async function findChangedConfiguredFiles(
   worktree: string,
   { stateDir, configured = [] }: { readonly stateDir: string; readonly configured?: readonly string[] },
 ): Promise<GitResult<string[]>> {

@@ -32,7 +32,7 @@ export interface WorktreeRequest {
   readonly beside?: boolean;
 }
 
-export interface BranchOwner {
+interface BranchOwner {
   readonly taskId: string;
   /** The current holder of the task; null if there is none. */
   readonly holder: string | null;

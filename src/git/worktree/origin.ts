@@ -21,7 +21,7 @@ export interface WorktreeOrigin extends FilledFiles {
 }
 
 /** An unknown origin excuses nothing: every difference counts as work. */
-export const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, settings: [], copied: {}, linked: [] };
+const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, settings: [], copied: {}, linked: [] };
 
 interface Kept extends WorktreeOrigin {
   /** The identity of the worktree: names are reused. */
@@ -160,7 +160,7 @@ export function judgeRules(known: RuleTrust | undefined, rules: readonly string[
 /**
  * The lines of the user's global exclude file, which is weaker and comes first, and of the repository's `info/exclude`.
  */
-export async function readOutsideRules(folder: string, commonDir: string): Promise<string[]> {
+async function readOutsideRules(folder: string, commonDir: string): Promise<string[]> {
   const own = await gitText(['config', '--type=path', '--get', 'core.excludesFile'], { cwd: folder });
   const path = own.ok && own.value !== '' ? resolve(folder, own.value) : usersFile();
   const texts = [path, join(commonDir, 'info', 'exclude')].map(async (file) => readFile(file, 'utf8').catch(() => ''));

@@ -87,7 +87,7 @@ export interface WorktreeNote {
   readonly setup: string | null;
 }
 
-export const EMPTY_WORKTREE_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
+const EMPTY_WORKTREE_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
 
 const NOTE_FILE = 'baton-workspace.json';
 

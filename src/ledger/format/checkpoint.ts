@@ -150,7 +150,7 @@ export function parseKey(sha256: Sha256, text: string): Parsed<NoteKey> {
   return renderKey(sha256, key) === text ? accepted(key) : notAKey();
 }
 
-export function isKeyName(name: string): boolean {
+function isKeyName(name: string): boolean {
   return /^[^\s+\p{Cc}]+$/u.test(name);
 }
 

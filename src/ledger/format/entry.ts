@@ -122,7 +122,7 @@ let goodActor = 'system:baton';
 let goodType = 'KeyAdded';
 let goodTime = '';
 
-export function isTime(value: unknown): value is string {
+function isTime(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (value === goodTime) return true;
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;

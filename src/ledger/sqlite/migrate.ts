@@ -6,7 +6,7 @@ import { ledgerProblem } from '../format/limits.ts';
 import { requireNumber, requireText } from '../columns.ts';
 
 /** "Batn" in ASCII: distinguishes ledgers from other SQLite files. */
-export const APPLICATION_ID = 0x42_61_74_6e;
+const APPLICATION_ID = 0x42_61_74_6e;
 
 /** Migrates a file to the newest version, or returns why it is not a ledger. A new file has version 0. */
 export function migrateSqlite(db: DatabaseSync, path: string): Problem | undefined {

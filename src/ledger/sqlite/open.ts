@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
-import { problemOf } from '../store.ts';
+import { storeProblemOf } from '../store.ts';
 import { databaseLocked, isBusy, LockWait, writeProblem } from './lock-wait.ts';
 import { findForeignFile, migrateSqlite } from './migrate.ts';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
@@ -18,7 +18,7 @@ export async function openSqliteStoreWhenUnlocked(
   path: string,
   options: SqliteStoreOptions,
 ): Promise<OpenedSqliteStore> {
-  return new LockWait(path, options.lockTimes).run(() => open(path, options)).catch(problemOf);
+  return new LockWait(path, options.lockTimes).run(() => open(path, options)).catch(storeProblemOf);
 }
 
 /** Opens the file without waiting: a locked file is a problem. */

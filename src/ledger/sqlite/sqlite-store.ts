@@ -7,7 +7,7 @@ import {
   type Commit,
   type Head,
   HealthLog,
-  problemOf,
+  storeProblemOf,
   type Range,
   type Snapshot,
   type Store,
@@ -62,7 +62,7 @@ export class SqliteStore implements Store {
   async append(commit: Commit): Promise<Appended> {
     const appender = this.#appender;
     if (!appender) throw new Error('this store was opened for reading');
-    const appended = await this.#writes.run(() => appender.append(commit)).catch(problemOf);
+    const appended = await this.#writes.run(() => appender.append(commit)).catch(storeProblemOf);
     if ('problem' in appended) this.#log.failed(appended.problem, 0, lackedBy(commit, appended.problem));
     else this.#log.succeeded(() => Math.max(sizeOf(commit), freeBytes(this.path)));
     if (appended.ok) {
@@ -153,7 +153,7 @@ export class SqliteStore implements Store {
   }
 
   async #probe(appender: SqliteAppender): Promise<void> {
-    const problem = await this.#write(() => appender.probe(), PROBE_MS).catch((error) => problemOf(error).problem);
+    const problem = await this.#write(() => appender.probe(), PROBE_MS).catch((error) => storeProblemOf(error).problem);
     if (problem !== undefined) this.#log.failed(problem);
   }
 

@@ -18,7 +18,7 @@ import { Tree } from '../format/tree.ts';
 import type { Store, StoredEntry } from '../store.ts';
 import { KEY_ADDED } from './keyring.ts';
 
-export const TASK_PROOF_KIND = 'baton-task-proof';
+const TASK_PROOF_KIND = 'baton-task-proof';
 
 /** A file that proves the recorded history of one task to a reader who has only the public key. */
 export interface TaskProof {

@@ -68,7 +68,7 @@ const WRONG: Readonly<Record<SnapshotFault | 'homeless', (name: string) => Ledge
 
 const DISCARDED = 'Baton ignores it and rebuilds the state: baton up. Find out who wrote to the database.';
 
-export function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
+function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
   return {
     seq: null,
     problem: ledgerProblem('ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint),
@@ -89,7 +89,7 @@ export interface StateFold {
   begin(): RunningFold;
 }
 
-export interface RunningFold {
+interface RunningFold {
   fold(entry: Entry): void;
   /** Whether these bytes hold the state of the entries so far. */
   equals(state: Uint8Array): boolean;

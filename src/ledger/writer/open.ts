@@ -4,7 +4,7 @@ import { type NoteKey, originOf } from '../format/checkpoint.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { LOCK_TIMES } from '../sqlite/lock-wait.ts';
 import { type OpenedSqliteStore, openSqliteStoreWhenUnlocked } from '../sqlite/open.ts';
-import { problemOf } from '../store.ts';
+import { storeProblemOf } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { nodeVerifier, openKeyFile, readKeyFile } from './keys.ts';
 import { type LedgerPlace, OutsideCopyFile } from './ledger-files.ts';
@@ -70,7 +70,7 @@ export type OpenedLedger =
 export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {
   const { store, project, verifier, signer, outside } = options;
   const found = { store, project, verifier, signer, outside: outside.read() };
-  const recognized = await recognizeLedger(found).catch(problemOf);
+  const recognized = await recognizeLedger(found).catch(storeProblemOf);
   if (!recognized.ok) return recognized;
   const ledger = new Ledger(options, recognized.position, recognized.keyring);
   if (ledger.head.size > 0) return { ok: true, ledger };

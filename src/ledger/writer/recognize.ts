@@ -50,7 +50,7 @@ async function readOutside(what: RecognizeOptions): Promise<Checkpoint | undefin
 }
 
 /** Walks everything: slow, but finds every key ever added. */
-export async function walkWholeLedger({
+async function walkWholeLedger({
   store,
   verifier,
   project,

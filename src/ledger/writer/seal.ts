@@ -9,7 +9,7 @@ import { Keyring } from '../verify/keyring.ts';
 import { findPosition, type LedgerFault, LedgerWalk } from '../verify/walk.ts';
 import type { Ledger } from './ledger.ts';
 
-export const LEDGER_SEALED = 'LedgerSealed';
+const LEDGER_SEALED = 'LedgerSealed';
 
 /** A seal states the tree of the first `size` entries and its signed checkpoint. */
 export interface Seal {
@@ -136,7 +136,7 @@ function nothingToSeal(): Problem {
 }
 
 /** A tree verified before. The root is in hex. */
-export interface TrustedTree {
+interface TrustedTree {
   readonly size: number;
   readonly root: string;
 }
@@ -145,7 +145,7 @@ export interface TrustedTree {
  * Checks the stored entries from the last seal to this checkpoint. Entries before the last seal were checked then, so a
  * seal costs only what is new.
  */
-export async function findFaultSince(
+async function findFaultSince(
   store: Store,
   verifier: Verifier,
   project: string,

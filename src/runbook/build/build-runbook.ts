@@ -110,7 +110,7 @@ function workflowIn(value: RunbookValue): Workflow {
   return extended.value;
 }
 
-export type LimitsValue = ValueOf<typeof limitsShape>;
+type LimitsValue = ValueOf<typeof limitsShape>;
 
 export const DEFAULT_LIMITS: RunLimits = {
   claimExpiryMs: 15 * 60_000,
@@ -133,7 +133,7 @@ export const DEFAULT_LIMITS: RunLimits = {
   dayBudget: undefined,
 };
 
-export function buildLimits(value: LimitsValue): RunLimits {
+function buildLimits(value: LimitsValue): RunLimits {
   const ms = (text: string | undefined, otherwise: number): number =>
     text === undefined ? otherwise : parseDuration(text);
   return {
@@ -168,7 +168,7 @@ function stallOf(stall: LimitsValue['stall']): RunLimits['stallMs'] {
   );
 }
 
-export function buildWorkspace({
+function buildWorkspace({
   branch = DEFAULT_BRANCH,
   copy = [],
   link = [],

@@ -6,7 +6,7 @@ import type { AgentValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
 /** Roles implemented by Baton. */
-export const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
+const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
 
 export function checkAgents(subject: RunbookSubject): void {
   for (const [name, { run, prompt, prompt_file, cwd }] of Object.entries(subject.value.agents ?? {})) {

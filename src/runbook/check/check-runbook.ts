@@ -129,7 +129,7 @@ export function parseRunbook(input: string | Uint8Array, file: string): Parsed<R
 }
 
 /** The definitions without findings, on whose shape the rules rely. */
-export function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
+function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
   if (findings.length === 0) return value;
   const paths = findings.map(({ path }) => path);
   const isSound = (path: string): boolean => !paths.some((found) => isWithin(found, path));
@@ -151,7 +151,7 @@ function isWithin(path: string, outer: string): boolean {
 }
 
 /** Rules that a shape cannot express. */
-export const RULES: readonly ((subject: RunbookSubject) => void)[] = [
+const RULES: readonly ((subject: RunbookSubject) => void)[] = [
   checkReferences,
   checkRoles,
   checkAgents,

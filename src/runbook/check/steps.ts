@@ -2,7 +2,7 @@ import type { Plan } from '../../protocol/run-plan.ts';
 import { utf8Length } from '../../protocol/text/text-format.ts';
 import type { StepValue } from '../build/build-pipeline.ts';
 import { parseArgsDefinition } from '../command-args.ts';
-import { pipelinePlan, plainPlan, PROMPTS_IN_FILES, sizeProblem, workerPlans } from '../plan.ts';
+import { planPipeline, plainPlan, PROMPTS_IN_FILES, sizeProblem, workerPlans } from '../plan.ts';
 import { positionIn } from '../read/join-files.ts';
 import type { Runbook } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
@@ -175,7 +175,7 @@ export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
     subject.report(found.code, path, found.message, found.hint, subject.placeOfName(path));
   };
   for (const [name, agent] of runbook.agents) check({ kind: 'agent', agent }, ['agents', name], name);
-  for (const name of runbook.pipelines.keys()) check(pipelinePlan(runbook, name), ['pipelines', name], name);
+  for (const name of runbook.pipelines.keys()) check(planPipeline(runbook, name), ['pipelines', name], name);
   for (const [name, { run }] of runbook.commands) {
     if (run.kind === 'shell') check(plainPlan(runbook, run), ['commands', name], name);
   }

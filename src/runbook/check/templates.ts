@@ -209,14 +209,14 @@ function declared(known: readonly string[]): string {
 }
 
 /** A place that runs something, with its known names. */
-export interface CallSite {
+interface CallSite {
   /** For messages: `pipeline build`. */
   readonly noun: string;
   readonly vars: readonly string[];
   readonly steps: readonly string[];
 }
 
-export function pipelineCallSite(name: string, { value }: RunbookSubject): CallSite {
+function pipelineCallSite(name: string, { value }: RunbookSubject): CallSite {
   const pipeline = value.pipelines?.[name];
   return {
     noun: `pipeline ${name}`,
@@ -225,17 +225,17 @@ export function pipelineCallSite(name: string, { value }: RunbookSubject): CallS
   };
 }
 
-export function commandCallSite(name: string, { value }: RunbookSubject): CallSite {
+function commandCallSite(name: string, { value }: RunbookSubject): CallSite {
   const args = parseArgsDefinition(value.commands?.[name]?.args ?? '');
   return { noun: `command ${name}`, vars: 'what' in args ? [] : argumentNames(args), steps: [] };
 }
 
-export function workerCallSite(name: string): CallSite {
+function workerCallSite(name: string): CallSite {
   return { noun: `worker ${name}`, vars: [], steps: [] };
 }
 
 /** The call sites of each agent. */
-export function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
+function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
   const sites = new Map<string, CallSite[]>();
   const known = new Map<string, CallSite>();
   for (const { run, path } of runnablesOf(subject)) {

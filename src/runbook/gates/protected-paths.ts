@@ -150,7 +150,7 @@ export function buildProtection(runbook: Runbook, prompts: Prompts): Protection 
  * Compares one part of two versions of a JSON or TOML file by its dotted key. An unreadable version counts as
  * different.
  */
-export function isSamePart(before: string, after: string, key: string, path: string): boolean {
+function isSamePart(before: string, after: string, key: string, path: string): boolean {
   const [was, is] = [partOf(before, key, path), partOf(after, key, path)];
   return was !== undefined && was === is;
 }

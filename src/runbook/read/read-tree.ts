@@ -86,7 +86,7 @@ function fieldsOf(table: object, place: TomlLocation, text: string, depth: numbe
   return fields;
 }
 
-export const SYNTAXES = ['TOML', 'YAML', 'JSON'] as const;
+const SYNTAXES = ['TOML', 'YAML', 'JSON'] as const;
 export type Syntax = (typeof SYNTAXES)[number];
 
 const BY_ENDING: Readonly<Record<string, Syntax>> = { toml: 'TOML', yaml: 'YAML', yml: 'YAML', json: 'JSON' };

@@ -89,7 +89,7 @@ const onError = {
   ],
 } as const satisfies EitherShape;
 
-export const HANDLER_SHAPES = {
+const HANDLER_SHAPES = {
   on_stop: handler(STOP_ACTIONS, 'When the agent tries to end its turn'),
   on_idle: handler(IDLE_ACTIONS, 'When it waits for input, or `on_stop` is `idle`'),
   on_dead: handler(DEAD_ACTIONS, 'When its process ended without a signal'),

@@ -45,7 +45,7 @@ const VARIABLE_NAMES = {
   expected: 'a letter or _, then letters, digits, _ and -, at most 64',
 } as const;
 
-export const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
+const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
 
 export const variablesField = {
   kind: 'either',
@@ -67,7 +67,7 @@ export const variablesField = {
   ],
 } as const satisfies EitherShape;
 
-export const givenVariablesField = {
+const givenVariablesField = {
   kind: 'map',
   optional: true,
   names: VARIABLE_NAMES,

@@ -1,6 +1,6 @@
 import { PHASES } from '../../protocol/phase.ts';
 import { jsonSchemaOf, type ObjectShape, type Shape, type ValueOf } from '../../protocol/shape/shape.ts';
-import { MERGE_METHODS, NOTIFICATION_KINDS, WORKFLOW_MODES } from '../runbook.ts';
+import { MERGE_METHODS, NOTIFICATION_KINDS, RUNBOOK_MODES } from '../runbook.ts';
 import { agentShape } from './agent-shape.ts';
 import {
   commandField,
@@ -127,7 +127,7 @@ const workflowShape = {
   fields: {
     mode: {
       kind: 'choice',
-      values: WORKFLOW_MODES,
+      values: RUNBOOK_MODES,
       optional: true,
       about: 'How often a person is asked; default: autonomous.',
     },
