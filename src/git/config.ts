@@ -133,10 +133,7 @@ export async function enableWorktreeConfig(commonDir: string): Promise<GitResult
   return { ok: true, value: undefined };
 }
 
-/**
- * The repository's settings about the file system and line ends, as git arguments. None of them names a program;
- * unknown values are dropped.
- */
+/** The repository's settings about files and line ends, as git arguments. Unknown values are dropped. */
 export async function readFileSettings(checkout: string): Promise<string[]> {
   const command = String.raw`^core\.(filemode|symlinks|ignorecase|autocrlf|eol)$`;
   const settings = await listSettings(['--get-regexp', command], { cwd: checkout });

@@ -11,10 +11,7 @@ export interface GitFailure {
   readonly problem: Problem;
 }
 
-/**
- * A git folder of Baton. Git runs there only with that folder's configuration: no user, system or measured
- * configuration, no hooks, no replace refs.
- */
+/** A git folder of Baton, whose configuration alone applies: no user or system settings, no hooks. */
 export interface OwnGitFolder {
   readonly gitDir: string;
   /** The work tree; the git folder if omitted. */
@@ -67,9 +64,7 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   }
 }
 
-/**
- * While one git process adds a worktree, a file is empty for an instant, and other processes that list worktrees fail.
- */
+/** While git adds a worktree, a file of it is empty for an instant, and listing worktrees fails. */
 const HALF_MADE = /failed to read .*worktrees\/.*\/commondir/;
 const TRIES = 40;
 const PAUSE_MS = 25;
@@ -109,10 +104,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
   });
 }
 
-/**
- * Disables programs that a repository may name (file system monitor, hooks), because an agent can write there. `git
- * config` still reads the real settings.
- */
+/** Disables hooks and monitors, which an agent could add. `git config` still reads the real settings. */
 function settingsFor([command]: readonly string[]): string[] {
   const off = command === 'config' ? [] : ['-c', 'core.hooksPath=/dev/null'];
   return ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=false', ...off];

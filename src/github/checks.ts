@@ -48,9 +48,7 @@ function runsIn(list: unknown, sha: string): Run[] {
   });
 }
 
-/**
- * Maps a GitHub conclusion to the CI gate's outcome. Unknown conclusions such as `timed_out` or `action_required` fail.
- */
+/** Maps a GitHub conclusion to the CI gate's outcome. Unknown conclusions fail. */
 export function checkOutcome(conclusion: unknown): 'passed' | 'failed' | 'cancelled' {
   return OUTCOMES.get(typeof conclusion === 'string' ? conclusion : '') ?? 'failed';
 }

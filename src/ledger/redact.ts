@@ -86,10 +86,7 @@ function escaped(secret: string): string {
   return /["\\\p{Cc}]/u.test(secret) ? JSON.stringify(secret).slice(1, -1) : secret;
 }
 
-/**
- * Returns the values of environment variables whose names mark them as secret. Agents may print their environment, and
- * no pattern recognises a password.
- */
+/** Returns the values of environment variables with secret names. No pattern recognises a password. */
 export function findSecretValues(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const secrets = Object.entries(env)
     .filter(([name]) => SECRET_NAME.test(name))
@@ -99,17 +96,11 @@ export function findSecretValues(env: Readonly<Record<string, string | undefined
   return [...new Set(secrets)].toSorted((a, b) => b.length - a.length);
 }
 
-/**
- * The name must end with the word: `TOKEN_FILE` and `API_KEY_NAME` hold no secret, and `…_KEY` alone may be a lookup
- * key.
- */
+/** The name must end with the word: `TOKEN_FILE` holds no secret, and `…_KEY` may be a lookup key. */
 const SECRET_NAME =
   /(?:token|secret|passw(?:or)?d|passphrase|credentials?|(?:api|access|private|secret|signing|encryption|auth|master)_?key(?:_base)?)$/i;
 
-/**
- * A plain word or number (`DB_PASSWORD=postgres`) would be removed from innocent text; a path or a URL names the place
- * of a secret.
- */
+/** Removing a plain word or number would damage innocent text; a path or URL only names a place. */
 function isLongEnough(value: string): boolean {
   if (value.length < SHORT || /^(?:[~.]{0,2}\/|[A-Za-z]:\\|\w+:\/\/)/.test(value)) return false;
   const isPlain = /^(?:[A-Za-z]+|\d+|[a-z]+(?:[-_ ][a-z]+)*)$/.test(value);

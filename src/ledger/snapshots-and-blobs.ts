@@ -9,9 +9,7 @@ import { findHash, type Head, type Snapshot, type Store, StoreProblem } from './
 
 const textEncoder = new TextEncoder();
 
-/**
- * Stores data too large for an entry and returns the name to put into the entry. Call it before recording the entry.
- */
+/** Stores data too large for an entry and returns its name. Call it before recording the entry. */
 export async function storeBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
   if (bytes.length > LEDGER_LIMITS.blobBytes) {
     const message = `blob too large: ${bytes.length} bytes > ${LEDGER_LIMITS.blobBytes} bytes maximum`;
@@ -127,9 +125,7 @@ export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state
   return { size: head.size, hash: head.hash, bytes };
 }
 
-/**
- * Returns the state if a trusted key signed exactly this. The caller checks that the ledger still contains the entry.
- */
+/** Returns the state if a trusted key signed exactly this. The caller checks the entry. */
 async function verifySnapshot(trust: SnapshotTrust, name: string, snapshot: Snapshot): Promise<VerifiedSnapshot> {
   const { sha256 } = trust.verifier;
   const parts = split(snapshot.bytes);
@@ -186,10 +182,7 @@ function parseBlobName(name: string): Uint8Array | undefined {
   return /^sha256:[0-9a-f]{64}$/.test(name) ? parseHex(name.slice(7)) : undefined;
 }
 
-/**
- * Returns every blob that an entry names. Only these fields count, so that an agent's text never looks like a blob
- * name.
- */
+/** Returns every blob that an entry names. Only fields for blobs count, never an agent's text. */
 export function blobsNamedIn(data: Json): readonly Uint8Array[] {
   if (typeof data !== 'object' || data === null) return NONE;
   if (isArray(data)) return data.map(blobsNamedIn).reduce(join, NONE);

@@ -52,10 +52,7 @@ export interface Store {
    */
   inspect(): Promise<readonly string[]>;
 
-  /**
-   * Calls the listener with the head after commits of any process, coalesced: never more often than the reader can
-   * follow.
-   */
+  /** Calls the listener with the head after commits of any process, coalesced to the reader's pace. */
   watch(listener: (head: Head) => void): () => void;
 
   health(): StoreHealth;

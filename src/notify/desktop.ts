@@ -16,10 +16,7 @@ export interface DesktopOptions {
   readonly timeoutMs?: number;
 }
 
-/**
- * Desktop notifications through an installed program. If one fails the next is tried, unless the notification may
- * already be visible.
- */
+/** Desktop notifications. If a program fails the next is tried, unless the first may have shown it. */
 export function desktopChannel({
   env,
   platform = process.platform,

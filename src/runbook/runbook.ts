@@ -5,10 +5,7 @@ import type { AgentPlan, BudgetPlan, PipelinePlan } from '../protocol/run-plan.t
 import type { Problem } from '../protocol/shape/problem.ts';
 import type { CommandArgs } from './command-args.ts';
 
-/**
- * A checked runbook: every name is resolved and every omitted field has its default. Agents and pipelines have the form
- * that runs are started with.
- */
+/** A checked runbook: names are resolved, defaults filled, and plans ready to start. */
 export interface Runbook {
   /** Undefined if the runbook does not set it. */
   readonly exitProtocol: boolean | undefined;
@@ -176,10 +173,7 @@ export interface RunbookFile {
 /** What a project decided about checks before a merge. */
 export type ChecksAnswer = 'checked' | 'none' | 'declined' | 'unanswered';
 
-/**
- * `isDeclined`: an operator decided that nothing is checked, which applies while the runbook does not set
- * `ci.required`.
- */
+/** `isDeclined`: an operator decided that nothing is checked while `ci.required` is not set. */
 export function checksAnswerOf({ ci }: Pick<Runbook, 'ci'>, isDeclined: boolean): ChecksAnswer {
   if (ci.required.length > 0) return 'checked';
   if (ci.isSet) return 'none';

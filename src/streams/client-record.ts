@@ -105,9 +105,7 @@ function isUncounted(lines: readonly JsonFields[], { toolUse }: RecordHint): boo
   return requested < 0 || lines.findLastIndex(isCount) < requested;
 }
 
-/**
- * The path comes from a hook that an agent can call: walking a whole disk would block the supervisor and its limits.
- */
+/** Limited, because the path comes from a hook that an agent can call, with any folder. */
 function filesBelow(folder: string, levels = LEVELS): readonly string[] {
   if (levels === 0) return [];
   try {

@@ -35,10 +35,7 @@ export function parseGeminiLine(line: string): readonly StreamEvent[] {
   }
 }
 
-/**
- * Derives the error from the exit code: Gemini CLI exits with the lowest eight bits of the HTTP status. The retry time
- * is part of its message.
- */
+/** Derives the error from the exit code, which is the lowest eight bits of the HTTP status. */
 export function findGeminiExitError(code: number, message: string, at: number): AgentErrorEvent | null {
   const status = STATUSES.find((each) => each % 256 === code);
   if (status === undefined) return null;

@@ -52,10 +52,7 @@ export interface TokenUsage {
   readonly costMillicents: number | null;
 }
 
-/**
- * Maps an HTTP status of a model API. An overloaded server counts as a limit; null for errors that waiting does not
- * fix.
- */
+/** Maps an HTTP status of a model API; overload counts as a limit. Null if waiting does not help. */
 export function errorOfHttpStatus(status: number): AgentError | null {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 402) return 'out_of_credits';

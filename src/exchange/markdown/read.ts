@@ -88,9 +88,7 @@ export interface ItemHead {
   readonly reason: string | null;
 }
 
-/**
- * Parses `Set the linter up (id: T2; after: T1; priority: 5)`, or `T2: Set the linter up` if the id contains a digit.
- */
+/** Parses `Set it up (id: T2; after: T1; priority: 5)`, or `T2: Set it up` if the id has a digit. */
 function parseItemHead(text: string): ItemHead {
   const trimmed = text.trim();
   const open = trimmed.endsWith(')') ? trimmed.lastIndexOf('(') : -1;

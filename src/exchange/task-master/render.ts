@@ -11,10 +11,7 @@ import {
 } from '../task.ts';
 import { parseTaskMaster, priorityWord, TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './read.ts';
 
-/**
- * Writes a `tasks.json`. An id that is no number gets the next number and is kept in `metadata.baton_id`. In an
- * existing file only differences change.
- */
+/** Writes a `tasks.json`. An id that is no number gets the next number and stays in `metadata.baton_id`. */
 export function renderTaskMaster(tasks: readonly ExchangedTask[], options: ExportOptions): Parsed<ExportedText> {
   const { existing = '', tag } = options;
   const isNew = existing.trim() === '';
@@ -199,10 +196,7 @@ function candidatesOf(
   return families;
 }
 
-/**
- * A task that does not depend on all of `own` is no part; the parent then depends on it explicitly, and so must the
- * other parts.
- */
+/** A task that lacks a dependency in `own` is no part: parent and other parts then depend on it. */
 function dropInconsistentParts(candidates: readonly ExchangedTask[], own: Set<string>): readonly ExchangedTask[] {
   let parts = candidates;
   for (;;) {

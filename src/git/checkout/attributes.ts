@@ -59,10 +59,7 @@ export async function setIndexEntries(
   return set.ok ? { ok: true, value: null } : set;
 }
 
-/**
- * Skips files of the base in folders that the commit lacks: they apply to no file, and a file may have the folder's
- * name.
- */
+/** Skips files of the base in folders that the commit lacks: they apply to no file. */
 async function findDiffering(
   place: OwnGitFolder,
   { sha, base }: TwoCommits,

@@ -7,10 +7,7 @@ import { transferPack } from '../own/transfer-pack.ts';
 import { git, gitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
 import type { CheckoutRequest, CheckoutSource, MakeCheckout } from './checkout-request.ts';
 
-/**
- * Checks out the submodules of a commit at their recorded commits, from the URLs on the main branch. Costs one index
- * listing if the commit has no submodules.
- */
+/** Checks out the submodules of a commit at their recorded commits, from the URLs on the main branch. */
 export async function checkOutSubmodules(
   own: CheckoutSource,
   request: CheckoutRequest,
@@ -194,10 +191,7 @@ export function parseSubmodules(listed: string): readonly SubmoduleEntry[] {
   );
 }
 
-/**
- * The submodule at a path, if the main branch has its URL. A branch may move a submodule or add a second one from the
- * same URL, but not name a new URL.
- */
+/** The submodule at a path, if the main branch has its URL: a branch may not name a new URL. */
 export function findAllowedSubmodule(
   path: string,
   main: readonly SubmoduleEntry[],

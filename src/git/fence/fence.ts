@@ -44,10 +44,7 @@ export interface Fence {
 }
 
 export const FENCE_FILE = 'baton-fence';
-/**
- * The first line of the file. The hooks accept only this version; the daemon also reads the previous one, without main
- * branch.
- */
+/** The hooks accept only this version; the daemon also reads the previous one, without main branch. */
 export const FENCE_VERSION = 'baton-fence 2';
 const VERSIONS: ReadonlySet<string | undefined> = new Set([FENCE_VERSION, 'baton-fence 1']);
 const HEADS = 'refs/heads/';

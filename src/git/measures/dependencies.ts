@@ -33,10 +33,7 @@ export interface DependencySources {
   readonly own: OwnGitFolder;
 }
 
-/**
- * Finds dependencies added by changed manifests and lock files, in any version in git or the worktree: each can be
- * merged.
- */
+/** Finds dependencies added by manifests and lock files in any version that could be merged. */
 export async function measureDependencies(
   places: DependencySources,
   base: string,

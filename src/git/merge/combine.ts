@@ -21,10 +21,7 @@ export type CombineResult =
   | { readonly kind: 'nothing'; /** The main branch has all of it already. */ readonly sha: string }
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
-/**
- * Creates the commit of a merge without moving a branch or touching a worktree. Baton's repository reads raw blobs, so
- * attributes do not affect the merge.
- */
+/** Creates the commit of a merge without moving a branch. Attributes do not affect it: blobs are raw. */
 export async function createMergeCommit(
   repository: GitLocation,
   request: CombineRequest,
@@ -137,10 +134,7 @@ async function readAuthor(repository: GitLocation, commit: string): Promise<GitR
   return { ok: true, value: { name, email, date } };
 }
 
-/**
- * Identity and signature come from the operator's configuration, because agents write the branch and the repository's
- * configuration.
- */
+/** Identity and signature come from the operator's configuration, because agents can write the repository's. */
 async function commitTree(
   repository: GitLocation,
   commit: NewCommit,

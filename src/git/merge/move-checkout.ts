@@ -143,10 +143,7 @@ function notRestored(path: string, folder: string, files: readonly string[], don
 
 type Checkout = OwnGitFolder & { readonly worktree: string };
 
-/**
- * Refuses a move that would overwrite files unknown to git. Git refuses that only for files that are not ignored: a
- * user's ignored `.env` would be lost.
- */
+/** Refuses to overwrite files unknown to git; git itself would overwrite ignored ones, such as `.env`. */
 async function findOverwrittenFiles(
   place: Checkout,
   settings: readonly string[],

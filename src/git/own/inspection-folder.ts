@@ -61,10 +61,7 @@ export const platformConfig: string =
   '[core]\n\tsplitIndex = false\n' +
   (process.platform === 'darwin' ? '\tignoreCase = true\n\tprecomposeUnicode = true\n' : '');
 
-/**
- * Keeps the time of the original: git re-checks files changed in the second of the index write, and would trust a newer
- * index.
- */
+/** Keeps the time of the original: git re-checks files changed in the same second as the index. */
 async function copyIndex(from: string, to: string): Promise<void> {
   const before = await stat(from).catch(() => null);
   if (before === null) return;

@@ -12,10 +12,7 @@ import {
 } from './own-repository.ts';
 import { DAMAGED_HINT, transferPack } from './transfer-pack.ts';
 
-/**
- * Copies commits with all their objects from the user's repository into Baton's. Only missing objects are copied, and
- * every byte is hashed.
- */
+/** Copies missing commits with all objects into Baton's repository, and hashes every byte. */
 export async function importCommits(
   own: OwnRepository,
   wants: readonly string[],
@@ -71,10 +68,7 @@ export class OwnRepositoryImporter {
     return done.ok ? own : done;
   }
 
-  /**
-   * Why a commit cannot be copied; undefined if it can, or if that is unknown after `waitMs`. Tries only clones that
-   * may lack objects.
-   */
+  /** Why a commit cannot be copied; undefined if it can, or if that is unknown after `waitMs`. */
   async findRefusal(sha: string, waitMs: number): Promise<GitFailure['problem'] | undefined> {
     const own = await this.#openOnce();
     if (!own.ok) return own.problem;
@@ -146,10 +140,7 @@ export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<
 
 const MOST_PACKS = 60;
 
-/**
- * Adds a commit to the user's repository with everything that `onto` lacks, including objects pruned there. Moves no
- * ref.
- */
+/** Adds a commit to the user's repository with all objects that `onto` lacks. Moves no ref. */
 export async function exportCommit(
   own: OwnRepository,
   { sha, onto }: { readonly sha: string; readonly onto: string },

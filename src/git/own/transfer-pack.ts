@@ -50,10 +50,7 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   return failureOf(sent.code === 0 ? received.stderr : sent.stderr, wants);
 }
 
-/**
- * Ignores harmless oddities of old histories. Checks that protect the file system or submodules (`hasDotgit`,
- * `gitmodulesUrl`) stay errors.
- */
+/** Ignores harmless oddities of old histories; checks that protect the file system stay errors. */
 const STRICT = `--strict=${[
   'badDate',
   'badDateOverflow',

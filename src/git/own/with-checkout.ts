@@ -66,10 +66,7 @@ export async function readFilterAccess(repository: string, conversion: readonly 
 /** An option of a program, a helper that git would run (`ext::`), or several lines. */
 const ODD_URL = /^-|^[^/]*::|\/\/-|[\0\r\n]/;
 
-/**
- * Replaces the repository's filters by the operator's and turns off all others, for commands that must run in a user's
- * worktree.
- */
+/** Replaces the repository's filters by the operator's, for commands that must run in a user's worktree. */
 export async function readOperatorFilters(worktree: string): Promise<string[]> {
   const args = ['config', '--name-only', '-z', '--get-regexp', String.raw`^filter\.`];
   const names = await gitFields(args, { cwd: worktree, answers: [1] });

@@ -111,10 +111,7 @@ async function isMissing(path: string): Promise<boolean> {
 
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/**
- * The commits on the main branch that no other commit there claims to revert. Two processes for the whole history; most
- * tasks need no further check.
- */
+/** The commits on the main branch that no other commit there claims to revert. Runs two processes in all. */
 async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<GitResult<ReadonlySet<string>>> {
   const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);

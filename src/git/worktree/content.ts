@@ -176,10 +176,7 @@ async function findUnderway(path: string): Promise<GitResult<string | null>> {
   return { ok: true, value: null };
 }
 
-/**
- * Ignored files that `workspace.copy` or `workspace.link` names, if this worktree has other content than the repository
- * or than Baton copied.
- */
+/** Files of `workspace.copy` and `workspace.link` that differ from the repository and from Baton's copy. */
 async function findChangedConfiguredFiles(
   worktree: string,
   { stateDir, configured = [] }: { readonly stateDir: string; readonly configured?: readonly string[] },

@@ -29,10 +29,7 @@ export async function readIgnoreFiles(repository: GitLocation, commit: string): 
 
 const MOST_BYTES = 128 * 1024 * 1024;
 
-/**
- * Joins rules into one file. The last match applies, so rules of deeper folders come later. Rules for the whole
- * repository come first.
- */
+/** Joins rules into one file. The last match applies, so rules of deeper folders come later. */
 export function joinIgnoreRules(everywhere: readonly string[], files: readonly IgnoreFile[]): string {
   const depth = ({ folder }: IgnoreFile): number => (folder === '' ? 0 : folder.split('/').length);
   const inOrder = files.toSorted((a, b) => depth(a) - depth(b));
@@ -64,10 +61,7 @@ export function literalPattern(path: string): string {
   return `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`;
 }
 
-/**
- * Adds patterns to the repository's exclude file, which applies to all worktrees and is never committed. The user's
- * `.gitignore` stays unchanged.
- */
+/** Adds patterns to the repository's exclude file, which applies to all worktrees and is never committed. */
 export async function excludeFromGit(commonDir: string, ...patterns: readonly string[]): Promise<void> {
   const folder = join(commonDir, 'info');
   const path = join(folder, 'exclude');

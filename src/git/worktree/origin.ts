@@ -157,9 +157,7 @@ export function judgeRules(known: RuleTrust | undefined, rules: readonly string[
     : { trusted: [...trusted, ...fresh], distrusted };
 }
 
-/**
- * The lines of the user's global exclude file, which is weaker and comes first, and of the repository's `info/exclude`.
- */
+/** The lines of the user's global exclude file, then of the repository's `info/exclude`, which is stronger. */
 async function readOutsideRules(folder: string, commonDir: string): Promise<string[]> {
   const own = await gitText(['config', '--type=path', '--get', 'core.excludesFile'], { cwd: folder });
   const path = own.ok && own.value !== '' ? resolve(folder, own.value) : usersFile();

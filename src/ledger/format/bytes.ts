@@ -24,10 +24,7 @@ export function toBase64(bytes: Uint8Array): string {
   return hasToBase64 ? bytes.toBase64() : btoa(String.fromCharCode(...bytes));
 }
 
-/**
- * `toBase64` is missing in the oldest supported Node. The inputs are hashes and signatures, short enough for one call
- * of `fromCharCode`.
- */
+/** `toBase64` is missing in the oldest supported Node. Hashes and signatures fit into one call. */
 const hasToBase64 = 'toBase64' in Uint8Array.prototype;
 
 /**

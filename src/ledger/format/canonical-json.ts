@@ -18,9 +18,7 @@ export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'int
   }
 }
 
-/**
- * Thrown and caught inside src/ledger only: a result object per level of recursion would double the cost of an append.
- */
+/** Thrown and caught inside src/ledger only: result objects would double the cost of an append. */
 export class NotCanonical extends Error {
   readonly code: string;
 
@@ -119,17 +117,11 @@ function requirePlain(object: object): asserts object is Fields {
 interface Shape {
   readonly keys: readonly string[];
   readonly isOrderable: boolean;
-  /**
-   * An object with the same keys in canonical order; undefined if they are already sorted. Spreading another object
-   * over it keeps this order.
-   */
+  /** The same keys in canonical order, to spread the object over; undefined if they are sorted. */
   readonly sorted: Fields | undefined;
 }
 
-/**
- * Caches key orders: entries of one type have the same keys in the same order, and sorting costs more than the rest of
- * the rendering.
- */
+/** Caches key orders: entries of one type share them, and sorting costs more than rendering. */
 const shapes: (Shape | undefined)[] = [];
 const SHAPES = 256;
 

@@ -17,10 +17,7 @@ export interface LinkedEntry {
 
 const encoder = new TextEncoder();
 
-/**
- * Gives each draft its sequence number and its link to the previous entry. A cause inside the list counts from its
- * start.
- */
+/** Numbers each draft and links it to the previous entry. A cause inside the list counts from its start. */
 export function linkDrafts(
   sha256: Sha256,
   project: string,

@@ -113,10 +113,7 @@ export function parseNote(note: string): Parsed<Note> {
   return accepted({ text: note.slice(0, split + 1), signatures: [first, ...rest] });
 }
 
-/**
- * Returns the key among `keys` with a valid signature of this note. Signatures of unknown keys are skipped, as C2SP
- * asks.
- */
+/** Returns the key with a valid signature of this note. Signatures of unknown keys are skipped, as C2SP asks. */
 export async function findSigningKey(
   verifier: Verifier,
   note: Note,

@@ -6,10 +6,7 @@ export const LEDGER_LIMITS = {
   entryBytes: 65_535,
   /** Nesting of objects and arrays, including the envelope. */
   depth: 32,
-  /**
-   * Drafts of one call: an import of ten thousand tasks with all that follows. A larger list is a mistake of the
-   * caller.
-   */
+  /** Drafts of one call: enough for an import of ten thousand tasks with all that follows. */
   draftsPerAppend: 100_000,
   /** The size of one commit, so that one slow disk write never delays thousands of callers. */
   entriesPerCommit: 1_000,

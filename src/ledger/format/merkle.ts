@@ -11,10 +11,7 @@ export function emptyRoot(sha256: Sha256): Uint8Array {
   return sha256(new Uint8Array(0));
 }
 
-/**
- * The hash of an entry, used both as its link in the chain and as its leaf in the tree (RFC 6962 puts 0x00 before a
- * leaf).
- */
+/** The hash of an entry: its link in the chain and its leaf in the tree (RFC 6962: 0x00 before a leaf). */
 export function leafHash(sha256: Sha256, bytes: Uint8Array): Uint8Array {
   const leaf = bytes.length < scratch.length ? scratch : new Uint8Array(bytes.length + 1);
   leaf.set(bytes, 1);
@@ -34,10 +31,7 @@ export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): U
   return sha256(pair);
 }
 
-/**
- * The right edge of a growing tree: the roots of its complete subtrees, largest first. At most 53 hashes are enough to
- * add an entry and to compute the root.
- */
+/** The right edge of a growing tree: at most 53 roots of complete subtrees, largest first. */
 export class Frontier {
   readonly #sha256: Sha256;
   #size = 0;
@@ -109,10 +103,7 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
-/**
- * Checks that the leaf is at this index (from 0) of the tree: RFC 9162, 2.1.3.2. Sizes stay numbers; 2⁵³ entries are
- * enough.
- */
+/** Checks that the leaf is at this index (from 0) of the tree: RFC 9162, 2.1.3.2. */
 export function verifyInclusion(
   sha256: Sha256,
   leaf: Uint8Array,
@@ -142,10 +133,7 @@ export function verifyInclusion(
   return sn === 0 && sameBytes(root, tree.root);
 }
 
-/**
- * Checks that the first tree is a prefix of the second: RFC 9162, 2.1.4.2. An empty first tree proves nothing and is
- * refused.
- */
+/** Checks that the first tree is a prefix of the second: RFC 9162, 2.1.4.2. Refuses an empty first tree. */
 export function verifyConsistency(
   sha256: Sha256,
   first: TreeHead,

@@ -149,9 +149,7 @@ export class TileCheck {
     }
   }
 
-  /**
-   * Compares the remaining tiles. Further stored tiles are wrong unless a running writer has added their entries since.
-   */
+  /** Compares the remaining tiles. Other stored tiles are wrong, unless a writer has added entries since. */
   async finish(): Promise<void> {
     for (const level of LEVELS) await this.#compare(level, undefined);
   }

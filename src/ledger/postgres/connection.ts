@@ -18,10 +18,7 @@ export interface ConnectionOptions extends SessionOptions {
 
 /** A session with the server, opened on demand and reopened after a loss. */
 export interface PostgresConnection {
-  /**
-   * Sends the statement, and again in a new session if the connection was lost before the answer. So every statement
-   * must be harmless if it runs twice.
-   */
+  /** Sends the statement, again after a connection loss: it must be harmless if it runs twice. */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
   /** Like `query`, for an INSERT: returns the number of inserted rows. */
   insert(statement: Statement, values: readonly Parameter[]): Promise<number>;

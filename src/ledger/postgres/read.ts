@@ -42,10 +42,7 @@ export function makeProjectTables(
       const [row] = await reader.query(CHECKPOINT, [project, size ?? HIGHEST]);
       return storedCheckpoint(row);
     },
-    /**
-     * An existing blob stays: its name is the hash of its bytes. Written by the durable session, because an entry that
-     * names a blob must find it after a crash.
-     */
+    /** Uses the durable session: an entry that names a blob must find it after a crash. Existing blobs stay. */
     async putBlob(hash, bytes) {
       await writer.query(PUT_BLOB, [project, toBuffer(hash), toBuffer(bytes)]);
     },

@@ -21,10 +21,7 @@ export interface QueryResult {
   readonly count: number;
 }
 
-/**
- * Creates the driver's query from text and name: a config object would be copied field by field, which costs as much as
- * the rest of the driver.
- */
+/** Creates the driver's query from text and name, because the driver copies a config object field by field. */
 export function createQuery(
   { name, text }: Statement,
   values: readonly Parameter[],

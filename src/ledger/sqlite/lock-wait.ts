@@ -6,10 +6,7 @@ import { StoreProblem } from '../store.ts';
 export interface LockTimes {
   /** How long a caller waits for a locked file. */
   readonly waitMs: number;
-  /**
-   * The wait while the file is known to be locked: one caller has waited `waitMs` in vain, and none has succeeded
-   * since.
-   */
+  /** The wait after one caller has waited `waitMs` in vain, until a caller succeeds. */
   readonly knownMs: number;
   /** A lock held longer than this is reported. */
   readonly noticeMs: number;

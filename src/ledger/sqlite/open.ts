@@ -99,8 +99,5 @@ function cannotOpen(path: string, error: unknown): OpenedSqliteStore {
 /** SQLite never waits for a lock, because it would block the whole process. `LockWait` waits instead. */
 const NO_WAIT = 0;
 
-/**
- * Only a long burst of commits reaches this. The WAL of about 4 MiB is then overwritten from its start: existing blocks
- * take half the time of new ones.
- */
+/** Only a long burst of commits reaches this; the WAL (about 4 MiB) is then reused from its start. */
 export const WAL_PAGES = 1_000;

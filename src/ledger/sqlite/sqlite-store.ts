@@ -205,9 +205,7 @@ function sizeOf({ entries }: Commit): number {
   return entries.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/**
- * If the file system does not report its free space, or ignores a quota, only the write itself shows whether it fits.
- */
+/** Infinity if the file system reports no free space; then only the write shows whether it fits. */
 function freeBytes(path: string): number {
   try {
     const { bavail, bsize } = statfsSync(path);

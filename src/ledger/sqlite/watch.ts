@@ -2,16 +2,10 @@ import { watch as watchFolder, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Head } from '../store.ts';
 
-/**
- * Delays between reads of the head after a file event: the event arrives when bytes are written, the commit one sync
- * later.
- */
+/** Delays of head reads after a file event: the commit comes one sync after the event. */
 const HEAD_CHECK_DELAYS_MS = [0, 1, 2, 5, 10, 25, 50, 100, 250];
 
-/**
- * Reports the commits of this and other processes. A quiet ledger is not polled: file events start a few reads of the
- * head.
- */
+/** Reports commits of all processes without polling: file events start a few reads of the head. */
 export class SqliteHeadWatch {
   readonly #path: string;
   readonly #readHead: () => Head;

@@ -79,10 +79,7 @@ function snapshotFault(code: string, message: string): LedgerFault {
   return { seq: null, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
 }
 
-/**
- * Folds entries into the state that a snapshot holds. The caller provides it, because the ledger does not know the
- * meaning of entries.
- */
+/** Folds entries into the state of a snapshot. The caller knows the meaning of entries. */
 export interface StateFold {
   /** The name of the snapshots that this fold produces. */
   readonly name: string;

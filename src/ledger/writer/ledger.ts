@@ -147,9 +147,7 @@ export class Ledger {
     if (this.#queue.length > 0) this.#draining ??= this.#drain();
   }
 
-  /**
-   * Reads and checks entries of other writers. Also runs after a lost connection: the known head must still be stored.
-   */
+  /** Reads and checks entries of other writers. The known head must still be stored. */
   async catchUp(): Promise<Problem | undefined> {
     if (this.#closing) return ledgerClosed();
     return new Promise((answer) => {

@@ -141,10 +141,7 @@ interface TrustedTree {
   readonly root: string;
 }
 
-/**
- * Checks the stored entries from the last seal to this checkpoint. Entries before the last seal were checked then, so a
- * seal costs only what is new.
- */
+/** Checks the entries from the last seal to this checkpoint; earlier ones were checked by that seal. */
 async function findFaultSince(
   store: Store,
   verifier: Verifier,

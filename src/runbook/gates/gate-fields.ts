@@ -19,10 +19,7 @@ export type Prompts = Readonly<Record<string, string | null>>;
 /** The fields of a runbook that decide what work must pass, by dotted name. An unset limit is null. */
 export type GateFields = ReadonlyMap<string, GateValue>;
 
-/**
- * Extracts the gate fields. Defaults and built-in agents count: an omitted field equals its default, and replacing a
- * built-in agent is a difference.
- */
+/** Extracts the gate fields. An omitted field equals its default; replacing a built-in agent is a difference. */
 export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateFields {
   const { ci, merge, workflow, sameAgentMayReview, mode, workflowCommands, limits, prices, github } = runbook;
   // An empty list and no list let the same work pass.

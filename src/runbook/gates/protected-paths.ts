@@ -146,10 +146,7 @@ export function buildProtection(runbook: Runbook, prompts: Prompts): Protection 
   return { patterns: runbook.ci.protected, inUse: [...new Set(inUse)].sort() };
 }
 
-/**
- * Compares one part of two versions of a JSON or TOML file by its dotted key. An unreadable version counts as
- * different.
- */
+/** Compares one part of two JSON or TOML versions. An unreadable version counts as different. */
 function isSamePart(before: string, after: string, key: string, path: string): boolean {
   const [was, is] = [partOf(before, key, path), partOf(after, key, path)];
   return was !== undefined && was === is;
