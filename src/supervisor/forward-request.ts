@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { decodeProjectPath, findBearerToken, readBody } from '../api/http/request.ts';
 import { KEEPABLE } from '../api/outbox.ts';
 import type { DaemonConnection } from './daemon-connection.ts';
-import { respondJson, BAD_TOKEN, readBody, respondError, TOO_LARGE } from './hooks/hook-server.ts';
+import { BAD_TOKEN, respondAnswer, respondError } from './hooks/hook-server.ts';
 import { isFinalSignal } from './outbox-signal.ts';
 
 export interface ForwardOptions {
@@ -27,26 +28,23 @@ export async function forwardRequest(
   if (!isOwn || request.method !== 'POST' || !KEEPABLE.has(operation)) {
     return forwardStream(request, response, line, isOwn);
   }
-  const body = await readBody(request, MAX_BODY_BYTES);
-  if (body === undefined) return respondError(response, TOO_LARGE);
-  const { authorization = '', 'idempotency-key': key, 'baton-project-path': path } = request.headers;
-  const input = body.toString('utf8');
+  const body = await readBody(request);
+  if (body === 'gone') return;
+  if (!body.ok) return respondError(response, body.error);
+  const { 'idempotency-key': key, 'baton-project-path': path } = request.headers;
+  const input = body.bytes.toString('utf8');
   const said = await line.send({
     operation,
     input,
-    token: authorization.slice(7).trim(),
+    token: findBearerToken(request.headers) ?? '',
     key: typeof key === 'string' ? key : newKey(),
     headers: without(request.headers, CONNECTION_HEADERS),
-    ...(typeof path === 'string' ? { projectPath: decoded(path) } : {}),
+    ...(typeof path === 'string' ? { projectPath: decodeProjectPath(path) ?? path } : {}),
   });
   const isHeard = said.ok || said.error.code === 'kept';
   if (isHeard && isFinalSignal(operation, input)) onSaid('signal');
-  if (said.ok) respondJson(response, 200, said);
-  else respondError(response, said.error);
+  respondAnswer(response, said);
 }
-
-/** The daemon's own limit; it refuses what is larger. */
-const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Both ways as it comes: calls that wait, streams of events, MCP. */
 async function forwardStream(
@@ -55,13 +53,14 @@ async function forwardStream(
   line: DaemonConnection,
   isOwn: boolean,
 ): Promise<void> {
-  const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
-  if (request.method === 'POST' && body === undefined) return respondError(response, TOO_LARGE);
+  const body = request.method === 'POST' ? await readBody(request) : undefined;
+  if (body === 'gone') return;
+  if (body?.ok === false) return respondError(response, body.error);
   const from = await line.openStream({
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: without(request.headers, CONNECTION_HEADERS),
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined ? {} : { body: body.bytes }),
   });
   if (from === undefined) return respondError(response, isOwn ? FORWARD_AWAY : BAD_TOKEN);
   if (response.destroyed) return void from.destroy();
@@ -85,14 +84,6 @@ const RESPONSE_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding
 
 function without(headers: IncomingHttpHeaders, names: ReadonlySet<string>): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)));
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 const FORWARD_AWAY = {

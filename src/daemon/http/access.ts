@@ -1,21 +1,21 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../../api/answer.ts';
+import { findBearerToken, isLoopbackHost } from '../../api/http/request.ts';
 import { consumePass, PASS_HEADER } from '../../api/operator-pass.ts';
 import { readProcessTable } from '../../api/processes.ts';
 import { belowSessionError, SessionFinder } from '../../api/session-above.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { findPeerSession } from './peer-session.ts';
+import { BAD_TOKEN, type Refusal, refusal } from './refusals.ts';
 
 /** Through which of the two doors a request came: a Unix socket has no port. */
 export interface Listener {
   readonly port: number | undefined;
 }
 
-export type AccessResult =
-  | { readonly ok: true; readonly identity: CallerIdentity }
-  | { readonly ok: false; readonly error: ApiError };
+export type AccessResult = { readonly ok: true; readonly identity: CallerIdentity } | Refusal;
 
 export interface AccessChecks {
   readonly tokens: AccessTokens;
@@ -32,24 +32,18 @@ export function checkAccess(
   { tokens, guard }: AccessChecks,
 ): AccessResult {
   const { headers, socket } = request;
-  if (port !== undefined && !isLocal(headers.host)) return { ok: false, error: BAD_HOST };
-  if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return { ok: false, error: BAD_ORIGIN };
-  const { authorization } = headers;
-  if (authorization === undefined) return { ok: false, error: NO_TOKEN };
-  const identity = authorization.startsWith('Bearer ') ? tokens.identify(authorization.slice(7).trim()) : undefined;
-  if (identity === undefined) return { ok: false, error: BAD_TOKEN };
+  if (port !== undefined && !isLoopbackHost(headers)) return BAD_HOST;
+  if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return BAD_ORIGIN;
+  if (headers.authorization === undefined) return NO_TOKEN;
+  const identity = tokens.identify(findBearerToken(headers) ?? '');
+  if (identity === undefined) return BAD_TOKEN;
   const error = guard.findRefusal(identity, socket, headers);
   return error === undefined ? { ok: true, identity } : { ok: false, error };
 }
 
 /** Whether a request for what needs no token came to the right door under a name of this machine. */
 export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Listener): boolean {
-  return port !== undefined && isLocal(headers.host);
-}
-
-/** Only names that cannot be made to resolve to somebody else; the port may be that of a proxy on this machine. */
-function isLocal(host: string | undefined): boolean {
-  return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
+  return port !== undefined && isLoopbackHost(headers);
 }
 
 function isOwnOrigin(origin: string, port: number | undefined): boolean {
@@ -58,26 +52,17 @@ function isOwnOrigin(origin: string, port: number | undefined): boolean {
 
 const OWN_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
 
-const BAD_HOST: ApiError = {
-  code: 'bad-host',
-  message: 'the Host header does not name this machine',
-  hint: 'Use 127.0.0.1 or localhost.',
-};
-const BAD_ORIGIN: ApiError = {
-  code: 'bad-origin',
-  message: 'the Origin header is not the daemon itself',
-  hint: "Only the daemon's own page may ask from a browser.",
-};
-const NO_TOKEN: ApiError = {
-  code: 'no-token',
-  message: 'a token is needed',
-  hint: 'Send the header `Authorization: Bearer TOKEN`. See docs/api.md.',
-};
-const BAD_TOKEN: ApiError = {
-  code: 'bad-token',
-  message: 'the token is not one of this daemon',
-  hint: 'Check BATON_TOKEN and BATON_STATE_DIR: tokens of one state folder are strangers in another.',
-};
+const BAD_HOST = refusal('bad-host', 'the Host header does not name this machine', 'Use 127.0.0.1 or localhost.');
+const BAD_ORIGIN = refusal(
+  'bad-origin',
+  'the Origin header does not name the daemon',
+  "In a browser, only the daemon's own page may send requests.",
+);
+const NO_TOKEN = refusal(
+  'no-token',
+  'a token is needed',
+  'Send the header `Authorization: Bearer TOKEN`. See docs/api.md.',
+);
 
 /**
  * Keeps processes inside a session from acting as the operator or as a worker, whatever token they have got hold of. It looks once per

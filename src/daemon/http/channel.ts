@@ -1,13 +1,21 @@
 import type { Duplex } from 'node:stream';
 import type { Answer, ApiError } from '../../api/answer.ts';
 import { FrameReader, renderFrame } from '../../api/client/frames.ts';
+import { decodeProjectPath, tooLarge } from '../../api/http/request.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
 import type { IncomingCall } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import type { ActiveCalls } from './connections.ts';
-import { decodeProjectPath, isIdempotencyKey } from './request-body.ts';
-import { DAEMON_STOPPING, TOO_MANY_REQUESTS } from './respond.ts';
+import {
+  BAD_PATH,
+  BAD_TOKEN,
+  DAEMON_STOPPING,
+  isIdempotencyKey,
+  type Refusal,
+  refusal,
+  TOO_MANY_REQUESTS,
+} from './refusals.ts';
 
 export interface ChannelOptions {
   /** Who opened it, and what about: for the calls that do not say otherwise. */
@@ -95,10 +103,10 @@ export class OperationChannel {
     this.#answer(id, answer);
   }
 
-  #findRefusal(id: string, key: string, body: Buffer | undefined): Refused | undefined {
+  #findRefusal(id: string, key: string, body: Buffer | undefined): Refusal | undefined {
     const { underWay, isStopping } = this.#options;
     if (isStopping()) return DAEMON_STOPPING;
-    if (body === undefined) return TOO_LARGE;
+    if (body === undefined) return { ok: false, error: tooLarge(SERVER_LIMITS.bodyBytes) };
     if (!isIdempotencyKey(key) || this.#calls.has(id)) return BAD_CALL;
     const isBusy = underWay.size >= SERVER_LIMITS.requestsTogether || this.#calls.size >= SERVER_LIMITS.callsPerChannel;
     return isBusy ? TOO_MANY_REQUESTS : undefined;
@@ -171,8 +179,6 @@ interface GrantedClaim {
   readonly token: string;
 }
 
-type Refused = { readonly ok: false; readonly error: ApiError };
-
 const CALL_FIELD_COUNT = 7;
 
 const CALLER_GONE_REASON = 'the caller had given up before the claim was granted';
@@ -182,19 +188,4 @@ function isGranted(result: unknown): result is GrantedClaim {
   return typeof result.task_id === 'string' && typeof result.token === 'string';
 }
 
-function refusedAnswer(code: string, message: string, hint: string): Refused {
-  return { ok: false, error: { code, message, hint } };
-}
-
-const BAD_TOKEN = refusedAnswer(
-  'bad-token',
-  'the token is not one of this daemon',
-  'Check BATON_TOKEN and BATON_STATE_DIR: tokens of one state folder are strangers in another.',
-);
-const BAD_PATH = refusedAnswer('bad-request', 'the path of the project is not well encoded', 'See docs/api.md.');
-const BAD_CALL = refusedAnswer('bad-request', 'a call has a number of its own and a key', 'See docs/api.md.');
-const TOO_LARGE = refusedAnswer(
-  'too-large',
-  `the body is larger than ${SERVER_LIMITS.bodyBytes} bytes`,
-  'Send less, or name a file instead of sending its content.',
-);
+const BAD_CALL = refusal('bad-request', 'a call needs its own number and a valid idempotency key');

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { HEARTBEAT, openEventStream } from '../../api/http/event-stream.ts';
+import { WakeSignal } from '../../api/wake-signal.ts';
 import type { EntryFeed } from '../project/entry-feed.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
@@ -18,10 +20,10 @@ export async function streamEvents(
   const leave = feed.follow(ring);
   signal.addEventListener('abort', ring, { once: true });
   response.once('close', ring);
-  openStream(response);
+  openEventStream(response);
   // A line of silence tells both sides that the other one lives; one that is still unsent says it as well.
   const pulse = setInterval(
-    () => response.writableLength === 0 && response.write(':\n\n'),
+    () => response.writableLength === 0 && response.write(HEARTBEAT),
     SERVER_LIMITS.streamPulseMs,
   );
   try {
@@ -36,18 +38,6 @@ export async function streamEvents(
     leave();
     response.end();
   }
-}
-
-function openStream(response: ServerResponse): void {
-  // Without a length and without chunks the stream ends with its connection, which is what a stream of events is.
-  response.removeHeader('transfer-encoding');
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    connection: 'close',
-  });
-  response.write(': baton\n\n');
 }
 
 /** False where the reader has taken nothing for so long that it is cut off. It resumes with the last id it has seen. */
@@ -73,24 +63,4 @@ async function writeText(
     response.once('close', onEnd);
     signal.addEventListener('abort', onEnd, { once: true });
   });
-}
-
-/** Remembers that it was rung while nobody waited. */
-class WakeSignal {
-  #isRung = false;
-  #wake: (() => void) | undefined;
-
-  ring(): void {
-    this.#isRung = true;
-    this.#wake?.();
-  }
-
-  async wait(): Promise<void> {
-    if (!this.#isRung) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    this.#isRung = false;
-  }
 }

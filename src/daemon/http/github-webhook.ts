@@ -1,8 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
+import { isEqualSecret, readBody } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { checkOutcome } from '../../github/checks.ts';
 import { decide } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
@@ -13,8 +15,6 @@ import type { Log } from '../log.ts';
 import type { Services } from '../operations/call.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
-import { readBody } from './request-body.ts';
-import { sendAnswer } from './respond.ts';
 
 export const WEBHOOK_PATH = '/webhooks/github';
 
@@ -82,8 +82,7 @@ function findSecret({ env, stateDir }: WebhookOptions): string | undefined {
 
 function isSigned(body: Uint8Array, given: string | string[] | undefined, secret: string): boolean {
   const expected = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-  if (typeof given !== 'string' || given.length !== expected.length) return false;
-  return timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+  return typeof given === 'string' && isEqualSecret(given, expected);
 }
 
 const WEBHOOK_OFF: ApiError = {

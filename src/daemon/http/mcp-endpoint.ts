@@ -1,4 +1,6 @@
-import type { Answer, ApiError } from '../../api/answer.ts';
+import type { Answer } from '../../api/answer.ts';
+import { readBody } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { VERSION } from '../../api/version.ts';
 import type { Backend, McpConnection } from '../../mcp/connection.ts';
 import { closeSignal, createMcpHttp, type McpHttp, sendResponse, toWebRequest } from '../../mcp/http.ts';
@@ -6,8 +8,7 @@ import { createMcpServer } from '../../mcp/server.ts';
 import { dispatchCall, type DispatchOptions } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { AccessTokens } from '../tokens.ts';
-import { readBody } from './request-body.ts';
-import { sendAnswer } from './respond.ts';
+import { BAD_PATH, refusal } from './refusals.ts';
 import { type HttpExchange, projectPathIn } from './route.ts';
 
 export interface McpEndpointOptions extends DispatchOptions {
@@ -30,9 +31,9 @@ export class McpEndpoint {
   }
 
   async handle({ request, response, identity, token, signal }: HttpExchange): Promise<void> {
-    if (identity.caller.kind === 'operator') return sendAnswer(response, { ok: false, error: NOT_FOR_OPERATORS });
+    if (identity.caller.kind === 'operator') return sendAnswer(response, NOT_FOR_OPERATORS);
     const projectPath = projectPathIn(request);
-    if (projectPath === null) return sendAnswer(response, { ok: false, error: BAD_PATH });
+    if (projectPath === null) return sendAnswer(response, BAD_PATH);
     const body = request.method === 'POST' ? await readBody(request) : EMPTY_BODY;
     if (body === 'gone') return;
     if (!body.ok) return sendAnswer(response, body, { closes: true });
@@ -41,7 +42,7 @@ export class McpEndpoint {
     const onEnd = (): void => void (response.destroyed || this.#stop());
     if (signal.aborted) onEnd();
     signal.addEventListener('abort', onEnd, { once: true });
-    const text = body.bytes.length === 0 ? undefined : Buffer.from(body.bytes).toString('utf8');
+    const text = body.bytes.length === 0 ? undefined : body.bytes.toString('utf8');
     const guarded = { request: toWebRequest(request, text, gone), body: parseJson(text), token, projectPath };
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
   }
@@ -57,10 +58,10 @@ export class McpEndpoint {
     return {
       call: async (operation, input, { token = '', key, signal }): Promise<Answer> => {
         const identity = this.#options.tokens.identify(token);
-        if (identity === undefined) return { ok: false, error: BAD_TOKEN };
-        if (identity.caller.kind === 'operator') return { ok: false, error: NOT_FOR_OPERATORS };
+        if (identity === undefined) return BAD_CLAIM_TOKEN;
+        if (identity.caller.kind === 'operator') return NOT_FOR_OPERATORS;
         // Only the token in the header was admitted for this connection; an argument may name a claim, and no wider right.
-        if (identity.caller.kind === 'worker' && token !== opened.token) return { ok: false, error: BAD_TOKEN };
+        if (identity.caller.kind === 'worker' && token !== opened.token) return BAD_CLAIM_TOKEN;
         const said = {
           operation,
           identity,
@@ -78,7 +79,7 @@ export class McpEndpoint {
 
 const ANSWERING_MS = 500;
 
-const EMPTY_BODY = { ok: true, bytes: new Uint8Array() } as const;
+const EMPTY_BODY = { ok: true, bytes: Buffer.alloc(0) } as const;
 
 /** What is not JSON is left to the transport, which knows how to say so. */
 function parseJson(text: string | undefined): unknown {
@@ -89,20 +90,14 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-const NOT_FOR_OPERATORS: ApiError = {
-  code: 'forbidden',
-  message: 'an MCP client never acts for the operator',
-  hint: "Use the worker's token, in worker.token in the state folder, or that of a session.",
-};
+const NOT_FOR_OPERATORS = refusal(
+  'forbidden',
+  'an MCP client may not act for the operator',
+  "Use the worker's token (worker.token in the state folder) or that of a session.",
+);
 
-const BAD_TOKEN: ApiError = {
-  code: 'bad-token',
-  message: 'the token is not one of this daemon',
-  hint: 'Pass the token that task_claim gave you.',
-};
-
-const BAD_PATH: ApiError = {
-  code: 'bad-request',
-  message: 'baton-project-path is not well encoded',
-  hint: 'Percent-encode it.',
-};
+const BAD_CLAIM_TOKEN = refusal(
+  'bad-token',
+  'the token is not one of this daemon',
+  'Pass the token that task_claim returned.',
+);

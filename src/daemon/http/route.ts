@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, ApiError } from '../../api/answer.ts';
+import { decodeProjectPath, readBody } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../../api/state-folder.ts';
 import { VERSION } from '../../api/version.ts';
@@ -9,8 +10,7 @@ import { readClaimEndError } from '../operations/execute.ts';
 import type { OutboxDelivery } from '../outbox-delivery.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { streamEvents } from './events.ts';
-import { decodeProjectPath, isIdempotencyKey, readBody } from './request-body.ts';
-import { sendAnswer } from './respond.ts';
+import { BAD_PATH, isIdempotencyKey, type Refusal, refusal } from './refusals.ts';
 
 /** A request whose sender is known. */
 export interface HttpExchange {
@@ -42,7 +42,7 @@ export async function route(exchange: HttpExchange, options: RouteOptions): Prom
   if (method !== handler.method)
     return refuseRequest(response, 'bad-method', `${url.slice(0, 100)} wants ${handler.method}`);
   if (handler.isForAnyVersion !== true && !isOurVersion(request)) {
-    return sendAnswer(response, { ok: false, error: versionError(String(request.headers['baton-version'])) });
+    return sendAnswer(response, otherVersion(String(request.headers['baton-version'])));
   }
   return handler.run(exchange, options);
 }
@@ -81,7 +81,7 @@ async function routeOperation(
   if (body === 'gone') return;
   if (!body.ok) return sendAnswer(response, body, { closes: true });
   const projectPath = projectPathIn(request);
-  if (projectPath === null) return refuseRequest(response, 'bad-request', 'baton-project-path is not well encoded');
+  if (projectPath === null) return sendAnswer(response, BAD_PATH);
   const key = request.headers['idempotency-key'];
   if (key !== undefined && !isIdempotencyKey(key)) {
     return refuseRequest(
@@ -184,14 +184,13 @@ export function projectPathIn({ headers }: IncomingMessage): string | undefined 
 }
 
 function refuseRequest(response: ServerResponse, code: string, message: string): void {
-  const answer: Answer = { ok: false, error: { code, message, hint: 'See docs/api.md.' } };
-  sendAnswer(response, answer);
+  sendAnswer(response, refusal(code, message));
 }
 
-function versionError(theirs: string): ApiError {
-  return {
-    code: 'other-version',
-    message: `the daemon is Baton ${VERSION}, and this is ${theirs.slice(0, 40)}`,
-    hint: 'Stop the old daemon with `baton down`; the next command starts the new one.',
-  };
+function otherVersion(theirs: string): Refusal {
+  return refusal(
+    'other-version',
+    `the daemon is Baton ${VERSION}, and this is ${theirs.slice(0, 40)}`,
+    'Stop the old daemon with `baton down`; the next command starts the new one.',
+  );
 }

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../../api/answer.ts';
+import { findBearerToken } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import { causeOf, type Log, ThrottledLog } from '../log.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
@@ -20,7 +22,7 @@ import {
 } from './connections.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
 import { servePage } from './page.ts';
-import { DAEMON_STOPPING, INTERNAL_ERROR, sendAnswer, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './respond.ts';
+import { DAEMON_STOPPING, INTERNAL_ERROR, type Refusal, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './refusals.ts';
 import { type HttpExchange, isOurVersion, projectPathIn } from './route.ts';
 
 export interface DaemonServerOptions {
@@ -178,7 +180,7 @@ export class DaemonServer {
         request,
         response,
         identity: admitted.identity,
-        token: tokenIn(request),
+        token: findBearerToken(request.headers) ?? '',
         signal: leave.signal,
       });
     } catch (error) {
@@ -237,7 +239,12 @@ export class DaemonServer {
     socket.once('close', () => this.#channels.delete(socket));
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
     const refuse = (given: CallerIdentity): ApiError | undefined => this.#guard.findRefusal(given, request.socket);
-    const opened = { identity, token: tokenIn(request), projectPath: projectPathIn(request) ?? undefined, refuse };
+    const opened = {
+      identity,
+      token: findBearerToken(request.headers) ?? '',
+      projectPath: projectPathIn(request) ?? undefined,
+      refuse,
+    };
     const dispatchSeated: ChannelOptions['dispatch'] = async (said) => {
       const rest = this.#seats.markBusy(request.socket);
       return dispatch(said).finally(rest);
@@ -246,16 +253,12 @@ export class DaemonServer {
     OperationChannel.serve(socket, head, { ...opened, ...shared });
   }
 
-  #busy({ socket }: IncomingMessage): { readonly ok: false; readonly error: ApiError } | undefined {
+  #busy({ socket }: IncomingMessage): Refusal | undefined {
     const isBusy =
       this.#underWay.size >= SERVER_LIMITS.requestsTogether ||
       (this.#perSocket.get(socket) ?? 0) >= SERVER_LIMITS.requestsPerConnection;
     return isBusy ? TOO_MANY_REQUESTS : undefined;
   }
-}
-
-function tokenIn({ headers }: IncomingMessage): string {
-  return (headers.authorization ?? '').slice('Bearer '.length).trim();
 }
 
 /** Without the query, in which somebody may have put a secret. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { ApiError } from '../../api/answer.ts';
-import { ERROR_STATUS } from '../../api/answer.ts';
+import type { Answer, ApiError } from '../../api/answer.ts';
+import { findBearerToken, isEqualSecret, isLoopbackHost, readBody } from '../../api/http/request.ts';
+import { sendAnswer, sendJson } from '../../api/http/respond.ts';
 
 export interface HookRoutes {
   /** `/hook/NAME`: answered with JSON. */
@@ -67,11 +68,11 @@ async function handleRequest(
   response.sendDate = false;
   const { headers, url = '', method } = request;
   // A page in a browser, led here by a name that resolves to this machine, must not even learn whether its token is right.
-  if (!isLocal(headers.host) || headers.origin !== undefined) return respondError(response, BAD_HOST);
-  const token = headers.authorization?.startsWith('Bearer ') ? headers.authorization.slice(7).trim() : undefined;
+  if (!isLoopbackHost(headers) || headers.origin !== undefined) return respondError(response, BAD_HOST);
+  const token = findBearerToken(headers);
   if (token === undefined) return respondError(response, NO_TOKEN);
-  const isSupervisors = equalsInConstantTime(token, options.supervisorToken);
-  const isOwn = isSupervisors || equalsInConstantTime(token, options.agentToken);
+  const isSupervisors = isEqualSecret(token, options.supervisorToken);
+  const isOwn = isSupervisors || isEqualSecret(token, options.agentToken);
   const isHook = url.startsWith('/hook/');
   const isTerminal = url === '/terminal';
   if (!isHook && !isTerminal && url !== '/control') {
@@ -82,47 +83,20 @@ async function handleRequest(
   if (method !== 'POST') return respondError(response, BAD_METHOD);
   if (isTerminal) return options.terminal?.(request, response) ?? respondError(response, NO_TERMINAL);
   const body = await readBody(request, MAX_BODY_BYTES);
-  if (body === undefined) return respondError(response, TOO_LARGE);
-  const { routes: rooms } = options;
-  respondJson(response, 200, await (isHook ? rooms.hook(url.slice('/hook/'.length), body) : rooms.control(body)));
-}
-
-/** All of a request, or nothing where it is too long or was broken off. */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  return new Promise((resolve) => {
-    request.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes <= limitBytes) pieces.push(piece);
-    });
-    request.once('end', () => resolve(bytes > limitBytes ? undefined : Buffer.concat(pieces)));
-    request.once('error', () => resolve(undefined));
-  });
-}
-
-export function respondJson(response: ServerResponse, status: number, value: object): void {
-  if (response.headersSent || response.destroyed) return;
-  const body = JSON.stringify(value);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
-  response.end(body);
+  if (body === 'gone') return;
+  if (!body.ok) return respondError(response, body.error);
+  const { routes } = options;
+  const reply = isHook ? routes.hook(url.slice('/hook/'.length), body.bytes) : routes.control(body.bytes);
+  sendJson(response, 200, await reply);
 }
 
 export function respondError(response: ServerResponse, error: ApiError): void {
-  respondJson(response, ERROR_STATUS[error.code] ?? 503, { ok: false, error });
+  respondAnswer(response, { ok: false, error });
 }
 
-/** Only names that cannot be made to resolve to somebody else. */
-function isLocal(host: string | undefined): boolean {
-  return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
-}
-
-/** In the same time, wherever they differ. Node's own function would cost two megabytes for the library around it. */
-function equalsInConstantTime(given: string, expected: string): boolean {
-  let difference = given.length ^ expected.length;
-  for (let i = 0; i < expected.length; i++)
-    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % (given.length || 1));
-  return difference === 0 && expected !== '';
+/** Most errors here mean that the daemon is away: an error without a status of its own is 503. */
+export function respondAnswer(response: ServerResponse, answer: Answer): void {
+  sendAnswer(response, answer, { otherStatus: 503 });
 }
 
 const error = (code: string, message: string, hint: string): ApiError => ({ code, message, hint });
@@ -136,6 +110,5 @@ const NO_TOKEN = error(
 export const BAD_TOKEN = error('bad-token', 'the token is not that of this agent', 'Send the one in BATON_TOKEN.');
 const NO_SUCH_PATH = error('no-such-path', 'there is nothing here', 'See docs/api.md.');
 const BAD_METHOD = error('bad-method', 'this wants POST', 'See docs/api.md.');
-export const TOO_LARGE = error('too-large', 'the request is too large', 'Keep long logs and diffs in files.');
 const NO_TERMINAL = error('not-attached', 'this process is in no terminal', 'Use: baton agent attach ID');
 const FAILED = error('internal', 'the supervisor failed at this', 'See supervisor.log in the folder of the agent.');

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { respondJson } from '../hooks/hook-server.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { splitLines } from '../stream/signal-scanner.ts';
 
 /** What the command in front of a person is told to run there. */
@@ -38,7 +38,7 @@ export class TerminalSession {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#isTaken) return respondJson(response, 409, { ok: false, error: ALREADY_ATTACHED });
+    if (this.#isTaken) return sendAnswer(response, { ok: false, error: ALREADY_ATTACHED });
     this.#isTaken = true;
     const first = Promise.withResolvers<Fields | undefined>();
     const gone = Promise.withResolvers<TerminalEnd>();
