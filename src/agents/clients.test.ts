@@ -131,7 +131,7 @@ describe('what comes along from the user', () => {
 
 describe('the stop hook of Codex', () => {
   it('is vouched for with the hash that Codex itself gives it', () => {
-    // As `hooks/list` of `codex app-server` says it for this hook.
+    // The hash that `hooks/list` of `codex app-server` reports for this hook.
     expect(hookFlags({ Stop: '/x/hook.sh', PreToolUse: '/x/tool.sh' }).join(' ')).toContain(
       'sha256:750893a1a04a5117e51f561225b98a964d072094582abee8d86b929be697f8a4',
     );

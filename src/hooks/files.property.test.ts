@@ -40,7 +40,7 @@ describe.each([claudeHooks, codexHooks, geminiHooks])('what goes into the files 
         const { after, installed } = install(file, text);
         expect(removeInsertions(after, installed.insertions)).toBe(text);
         expect(textWithoutBaton(file, after, installed)).toBe(text);
-        // The record may not fit any more: then what is ours is found by what it says.
+        // Without a matching record, Baton's entries are found by their content.
         expect(textWithoutBaton(file, after, { ...installed, hash: '' })).toBe(text);
       }),
       { numRuns: 500 },
@@ -110,7 +110,7 @@ function read(file: ClientFile, text: string): unknown {
   return json.root === undefined ? {} : valueOf(json.root);
 }
 
-/** Lists may have grown at their end; everything else must be there unchanged. */
+/** Lists may have grown at their end; everything else must be unchanged. */
 function withoutLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).filter(

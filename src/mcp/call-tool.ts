@@ -7,13 +7,13 @@ import { splitToken } from './tool-schema.ts';
 export interface ToolContext {
   readonly backend: Backend;
   readonly connection: McpConnection;
-  /** Whether tools take the token of a claim as an argument. */
+  /** Whether tools accept a claim's token as an argument. */
   readonly takesToken: boolean;
-  /** How often a client that asked for it hears that a wait goes on. */
+  /** How often a client that asked for progress is notified during a wait. */
   readonly progressMs: number;
 }
 
-/** Performs an operation for a connection: with its token and a key, until the client has had enough. */
+/** Runs an operation for a connection, with its token and a key, until the client cancels. */
 export async function callTool(
   calling: ToolContext,
   operation: Operation,
@@ -37,15 +37,15 @@ export async function callTool(
   return answer;
 }
 
-/** Codex serves many conversations from one process, and says with each call which one it is. */
+/** Codex serves many conversations from one process, and names the conversation in each call. */
 function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: string } {
   const named: unknown = mcpReq._meta?.['threadId'];
   return typeof named === 'string' ? { conversation: named } : {};
 }
 
 /**
- * A claim was given up while it waited. If it was granted in that very moment, nobody would ever work on the task, and others
- * would wait until the claim expires. Asking again with the same key tells, and then it goes back.
+ * The client cancelled a waiting claim. If it was granted at that moment, nobody would work on the task until the claim
+ * expires. Repeating the call with the same key shows that, and then the claim is released.
  */
 async function releaseClaim(backend: Backend, input: unknown, call: BackendCall): Promise<void> {
   const asked = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
@@ -57,8 +57,8 @@ async function releaseClaim(backend: Backend, input: unknown, call: BackendCall)
 }
 
 /**
- * A client may call off a claim while the answer is on its way to it: the word of that comes when the request is long settled, and the
- * SDK passes it by. Nobody would know of such a claim, so it is given back, unless something was said under it since.
+ * A client may cancel a claim after the answer was sent. The SDK ignores a cancellation of a settled request. The
+ * client would not know of its claim, so it is released, unless it was used since.
  */
 export function releaseOnLateCancel(server: McpServer, { backend, connection }: ToolContext): void {
   const giveBack = (requestId: string | number): void => {
@@ -77,7 +77,7 @@ export function releaseOnLateCancel(server: McpServer, { backend, connection }: 
       if (requestId !== undefined) giveBack(requestId);
       deliver?.(message, extra);
     };
-    // Transports are no event targets: a property is all they have.
+    // Transports have no `addEventListener`.
     transport.onmessage = hear; // oxlint-disable-line unicorn/prefer-add-event-listener
   };
 }
@@ -92,8 +92,8 @@ function cancelledRequestId(message: object): string | number | undefined {
 }
 
 /**
- * Tells a client that asked for it, now and then, that a long call is still going on. Clients give up on silence, after a
- * minute as a rule, and start counting anew when they hear something.
+ * Notifies a client that asked for progress that a long call is still running. Clients give up after about a minute of
+ * silence, and restart that timer with each notification.
  */
 export function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: number): Disposable {
   const progressToken = mcpReq._meta?.progressToken;
@@ -103,7 +103,7 @@ export function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs
   const tell = (): void => {
     const progress = Math.round(performance.now() - since);
     const params = { progressToken, progress, ...(total === undefined ? {} : { total }), message: 'still waiting' };
-    // A client that is gone cannot be told; the call itself finds that out.
+    // The client has gone; the call itself will notice.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   const timer = setInterval(tell, everyMs);

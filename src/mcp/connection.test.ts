@@ -80,7 +80,7 @@ describe('when a claim has ended', () => {
     const first = await say(client, 'exit_signal', exit);
     expect(first.result).toMatchObject({ next_phase: 'CI_PENDING' });
     expect((await say(client, 'mission_get')).result).toMatchObject({ task_id: 'T1' });
-    // Said once more, it ends the one that is left; and then there is nothing left to end.
+    // A repeated exit signal ends the remaining claim; then none is left.
     expect((await say(client, 'exit_signal', exit)).result).toMatchObject({ next_phase: 'CI_PENDING' });
     expect(await backend.asOperator('task_get', { task_id: 'T1' })).toMatchObject({ result: { claim: null } });
     const size = backend.project.ledger.head.size;
@@ -131,7 +131,7 @@ describe('while the daemon is away', () => {
   });
 });
 
-/** Requests with ids of our own choosing, which the SDK's client does not allow. */
+/** Sends requests with chosen ids, which the SDK's client does not allow. */
 async function rawConnection(): Promise<(message: JSONRPCMessage) => Promise<JSONRPCMessage>> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = createMcpServer(backend, { connection: new McpConnection('worker'), version: '0.0.0' });

@@ -2,7 +2,7 @@ import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import type { JsonSchema } from '../protocol/shape/shape.ts';
 import { uncheckedSchema } from './tool-schema.ts';
 
-/** Two moments where an agent is told what to do: when it begins, and when it stops. */
+/** Two prompts: for the start and for the end of an agent's work. */
 export function registerPrompts(server: McpServer): void {
   server.registerPrompt(
     'take-next-task',

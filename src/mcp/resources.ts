@@ -8,7 +8,7 @@ import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server
 import { OPERATIONS } from '../api/operations/registry.ts';
 import type { ToolContext } from './call-tool.ts';
 
-/** What people and clients attach to a conversation without a tool call. All of it is read-only. */
+/** Read-only resources that people and clients attach to a conversation without a tool call. */
 export function registerResources(server: McpServer, calling: ToolContext): void {
   const read = readerOf(calling);
 
@@ -67,7 +67,7 @@ function readerOf(calling: ToolContext): ReadOperation {
   };
 }
 
-/** Ids that begin like this, those that can be worked on first. */
+/** Task ids with this prefix, claimable ones first. */
 async function listTaskIds(calling: ToolContext, start: string): Promise<string[]> {
   const answer = await callOperation(calling, 'task_next_actions', { limit: 100 });
   const result: unknown = answer.ok ? answer.result : undefined;

@@ -21,7 +21,7 @@ import { SilenceReporter } from './stream/silence.ts';
 import { StreamMonitor } from './stream/stream-monitor.ts';
 import { AgentTimers, drainOutput } from './timers.ts';
 
-/** The one that a process talks to: its hooks, its calls, its words; and the daemon's words to it. */
+/** Connects one agent process to the daemon: its hooks, its calls, its output, and the daemon's messages to it. */
 export class AgentHost implements HookRoutes {
   readonly #launch: Launch;
   readonly #daemon: DaemonConnection;
@@ -36,7 +36,7 @@ export class AgentHost implements HookRoutes {
   readonly #control: (body: Buffer) => Promise<object>;
   readonly #openResponses = new Set<Promise<unknown>>();
   #timers: AgentTimers | undefined;
-  /** How to end the process; known when it has been started. */
+  /** Ends the process; set when the process has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
@@ -65,7 +65,7 @@ export class AgentHost implements HookRoutes {
       launch,
       files,
       tail,
-      // The answer says how the agent stands after it: a budget may be used up.
+      // The answer carries the agent's standing after the report: a budget may be used up.
       report: async (report) => this.#reportUsage(report),
       onProgress: () => this.#guard.onProgress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
@@ -85,7 +85,7 @@ export class AgentHost implements HookRoutes {
     this.#budgetHold = new BudgetHold(this.#guard, launch.hold_ms);
   }
 
-  /** The process runs, or is awaited in somebody's terminal: the clocks start. */
+  /** The process runs, or is awaited in a person's terminal: the timers start. */
   begin(child: Child | undefined, running: Running): void {
     const { prompt, kind } = this.#launch;
     const { supervisor, process: own, start } = running;
@@ -104,29 +104,29 @@ export class AgentHost implements HookRoutes {
     });
   }
 
-  /** How the process, and all that it has started, is ended. */
+  /** Sets how the process and everything it started is ended. */
   onEnd(end: () => Promise<void>): void {
     this.#end.resolve(end);
   }
 
-  /** Also for a process that is only about to start. */
+  /** Also ends a process that is about to start. */
   async end(): Promise<void> {
     this.#ending ??= this.#end.promise.then(async (end) => end());
     await this.#ending;
   }
 
-  /** A piece of output; on standard output the agent itself speaks. */
+  /** A piece of output. `isWords`: it is the agent's own standard output. */
   onOutput(chunk: Buffer, isWords: boolean): void {
     this.#timers?.onActivity();
     this.#silence.onActivity();
-    // In a stream of JSON the words are what is worth keeping, not the lines that carry them.
+    // Of a stream of JSON only the text in it is kept, not the lines that carry it.
     if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
     if (isWords && this.#launch.kind === 'agent') this.#stream.scanner.push(chunk);
   }
 
   /**
-   * The process has gone: nothing is renewed, and nobody is idle. Resolves when what was begun to end it is over, and nothing of the kind
-   * begins any more: the next process of this agent has the same mark, and would be ended in its stead.
+   * The process has ended: stops the timers. Resolves when every kill in progress is over and no new one can begin: the
+   * agent's next process has the same mark and would be killed too.
    */
   async onProcessGone(): Promise<void> {
     this.#messages.onProcessGone();
@@ -137,9 +137,9 @@ export class AgentHost implements HookRoutes {
     await this.#ending;
   }
 
-  /** Its last words count like those of a turn; why it failed may be known only now. */
+  /** Reads the last output as the end of a turn, and the reason of a failure, which may be known only now. */
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
-    // An open question about its silence has settled itself, before its end is judged.
+    // Settles an open report of silence before the exit is judged.
     this.#silence.turnEnded();
     await this.#silence.untilReported();
     if ((await this.#printed.sendAtExit()).kind === 'accepted') this.#guard.onSignal();
@@ -153,7 +153,7 @@ export class AgentHost implements HookRoutes {
     return this.#reporter.report(report);
   }
 
-  /** When there is an answer for everybody who asked. */
+  /** Resolves when every hook call has its response. */
   async finishResponses(): Promise<void> {
     this.#messages.onExitRecorded();
     await Promise.allSettled(this.#openResponses);
@@ -204,23 +204,23 @@ export class AgentHost implements HookRoutes {
     }
   }
 
-  /** The client runs in a person's terminal, with what earlier processes did not hear on its command line. */
+  /** The client runs in a person's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
     this.#messages.onTerminalOpened();
   }
 
-  /** With a person in front of it every stop is theirs: nothing is held, nothing is asked of others. What it signals counts as ever. */
+  /** With a person at the terminal every stop is allowed, and no question is forwarded. Signals count as always. */
   async #hookInTerminal(name: string, body: Buffer): Promise<object> {
     if (name !== 'stop') return {};
     const input = parseStopHookInput(body);
     const said = input.ok ? input.value : {};
     await this.#settlePrinted(said.last_assistant_message);
-    // The client need not wait until that is counted.
+    // The client need not wait for this.
     void this.#trackResponse(this.#stream.terminalTurnEnded(said.session_id));
     return {};
   }
 
-  /** Something was said while a person was there. */
+  /** Whether a turn took place while a person was at the terminal. */
   get hadTurnInTerminal(): boolean {
     return this.#stream.hadTurnInTerminal;
   }
@@ -231,7 +231,10 @@ export class AgentHost implements HookRoutes {
     return answer;
   }
 
-  /** What it has used decides whether it may go on, and what others have: the word of that may still be on its way. */
+  /**
+   * The usage so far decides whether the agent may continue, and other agents' usage too: a report of it may still be
+   * in flight.
+   */
   async #beforeTool(body: Buffer): Promise<object> {
     this.#budgetHold.turnBegins();
     await drainOutput();
@@ -243,14 +246,14 @@ export class AgentHost implements HookRoutes {
     return answer;
   }
 
-  /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
+  /** Over HTTP an empty object allows the stop: clients treat a response that is not JSON as a broken hook. */
   async #stop(body: Buffer): Promise<object> {
     const reason = this.#messages.takeMessagesAtStop();
     if (reason !== undefined) return { decision: 'block', reason };
-    // What it has used decides whether it may go on.
+    // The usage so far decides whether the agent may continue.
     await drainOutput();
     await this.#stream.beforeStop(parseRecordHint(body));
-    // One that was parked only because it was silent is at work again.
+    // An agent parked only for its silence is active again.
     await this.#silence.untilReported();
     const output = await this.#guard.stop(body);
     this.#budgetHold.update();
@@ -259,9 +262,9 @@ export class AgentHost implements HookRoutes {
     return output.decision === 'allow' ? {} : output;
   }
 
-  /** Held until a person has decided; the client waits for it as long as that takes. */
+  /** Held until a person has decided; the client waits as long as that takes. */
   async #askPermission(body: Buffer): Promise<object> {
-    // Whoever waits for a budget is not heard with another question.
+    // An agent that waits for a budget asks no other question.
     const end = await this.#trackResponse(this.#budgetHold.holdQuestion());
     if (end !== undefined) return end;
     const said = parseHook('permission-request', body);
@@ -285,8 +288,8 @@ export class AgentHost implements HookRoutes {
   }
 
   /**
-   * A client whose turn is over waits for the next message. One that may leave is let go; of any other the daemon hears, unless it was
-   * an error that ended the turn. Clients that have one turn a process leave by themselves.
+   * A client whose turn is over waits for the next message. If it may leave, its input is closed; otherwise the daemon
+   * is told that it is idle, unless an error ended the turn. Clients with one turn per process exit by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
     this.#messages.turnEnded();
@@ -305,7 +308,7 @@ export class AgentHost implements HookRoutes {
     if (!this.#guard.isParked && !this.#guard.hasSignalled) void this.report({ kind: 'idle', why: 'quiet' });
   }
 
-  /** The answer says whether the agent is parked now, or not any more. */
+  /** The answer tells whether the agent is parked now. */
   async #reportSilence(report: AgentReport): Promise<void> {
     const answer = await this.#guard.report(report);
     if (report.kind === 'heard' && !answer.ok) this.#guard.unpark();

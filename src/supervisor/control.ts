@@ -4,14 +4,16 @@ import type { HeldMessage, Permission } from './held-messages.ts';
 export interface ControlActions {
   readonly setStanding: (standing: Standing) => void;
   readonly send: (message: HeldMessage, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
-  /** Messages that the process begins with. */
+  /** Ids of the messages in the process's prompt. */
   readonly told?: readonly string[];
   readonly kill: (reason: string) => Promise<void>;
 }
 
 export type ControlResponse = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
+/**
+ * Carries out the daemon's control messages. A repeated message id gets the first result and is not delivered again.
+ */
 export function createControlHandler({
   setStanding: stand,
   send,

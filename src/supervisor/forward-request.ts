@@ -7,15 +7,16 @@ import { isFinalSignal } from './outbox-signal.ts';
 
 export interface ForwardOptions {
   readonly line: DaemonConnection;
-  /** For calls without a key of their own. */
+  /** For calls without an idempotency key. */
   readonly newKey: () => string;
-  /** Before it is answered: the agent has signalled, asked something that we do not look into, or said anything at all. */
+  /** Called before the response: the agent has signalled, made a call that is not inspected, or made any call. */
   readonly onForwarded: (what: 'signal' | 'unseen' | 'anything') => void;
 }
 
 /**
- * Passes what the agent says on to the daemon, as bytes. What says something and reaches nobody is kept, and answered so: an agent never
- * has to say it again. Tokens that are not the agent's own are for the daemon to judge, and nothing of theirs is kept.
+ * Forwards a request of the agent to the daemon, as bytes. If the daemon is away, a write is kept in the outbox and
+ * answered as kept, so that the agent need not repeat it. Requests with other tokens are left to the daemon to judge;
+ * none of them is kept.
  */
 export async function forwardRequest(
   request: IncomingMessage,
@@ -46,7 +47,7 @@ export async function forwardRequest(
   respondAnswer(response, said);
 }
 
-/** Both ways as it comes: calls that wait, streams of events, MCP. */
+/** Pipes both ways: waiting calls, event streams, MCP. */
 async function forwardStream(
   request: IncomingMessage,
   response: ServerResponse,
@@ -71,7 +72,7 @@ async function forwardStream(
   response.once('close', () => from.destroy());
 }
 
-/** What is about the connection, and not about what was said over it. */
+/** Headers about the connection, which are not forwarded. */
 const CONNECTION_HEADERS = new Set([
   'host',
   'connection',

@@ -1,21 +1,21 @@
 import type { Standing } from './contract.ts';
 
-/** One agent that tries to stop, once or several times, and what it must be told, whoever is asked. */
+/** An agent that tries to stop, once or several times, and the expected answers, whichever program decides. */
 export interface StopCase {
   readonly name: string;
-  /** `config.json` as it lies there; undefined where there is none. */
+  /** Content of `config.json`; undefined if there is none. */
   readonly config: string | undefined;
-  /** How the daemon sees the agent; undefined where the daemon is away. */
+  /** The daemon's view of the agent; undefined if the daemon is away. */
   readonly standing?: Standing;
-  /** What lies in the outbox under the agent's token. */
+  /** Content of the outbox under the agent's token. */
   readonly kept?: { readonly operation: string; readonly input: string };
   readonly owes?: readonly string[];
   readonly stops: readonly { readonly input: string; readonly says: 'signal' | 'idle' | 'escalate' | null }[];
-  /** What must be on record afterwards, with the daemon or in the outbox. */
+  /** What must be recorded afterwards, by the daemon or in the outbox. */
   readonly records?: readonly ('idle' | 'stop')[];
 }
 
-/** The beginning of what the agent is told; `null` in a case lets it stop. */
+/** Beginnings of the block reasons; `null` in a case allows the stop. */
 export const TEXTS = {
   signal: 'You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent ',
   idle: 'Stop hook: on_idle handler invoked. Continue working or signal completion.',

@@ -5,14 +5,14 @@ import { claudeSettings } from '../client-hooks.ts';
 import { shellQuote } from '../shell-quote.ts';
 
 /**
- * `scripted FILE` plays a script; `scripted` alone takes its prompt for the script. With `--command-hook` before the file its stop hook
- * is the command instead of HTTP, as with clients that have no other. It stands for Claude Code in every respect that
- * matters here: hooks, stream of JSON lines, messages on standard input, a conversation that can be resumed.
+ * `scripted FILE` plays a script; `scripted` alone takes its prompt as the script. `--command-hook` before the file
+ * uses a command as stop hook instead of HTTP. It behaves as Claude Code in every respect that matters here: hooks,
+ * JSON lines, messages on standard input, resumable conversations.
  */
 export const scriptedAdapter: Adapter = {
   runs: (run) => /^scripted(?:\s|$)/.test(run),
   prepare: (plan, context, { folder }) => prepared(plan, context, folder, ['--stream-json']),
-  // Plain lines, and it begins when the person has said something.
+  // Plain lines; it starts with the person's first message.
   attach: (plan, context, { folder }) => prepared(plan, context, folder, ['--prompted', '--terminal']),
 };
 

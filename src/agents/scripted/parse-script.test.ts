@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseScript, STEPS, STEPS_WITHOUT_INPUT } from './script.ts';
 
-/** The first thing that is wrong: where, what, and what to do. */
+/** The first problem: place, message and hint. */
 function wrong(text: string): string {
   const parsed = parseScript(text);
   if (parsed.ok) return 'nothing';

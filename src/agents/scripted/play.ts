@@ -5,7 +5,7 @@ import { readHooks } from './hooks.ts';
 import { ScriptPlayer } from './player.ts';
 import { parseScript } from './script.ts';
 
-/** Plays a script from its command line to its exit code. */
+/** Plays a script and returns the exit code. */
 export async function runScript(argv: readonly string[]): Promise<number> {
   const options = parseOptions(argv);
   if (typeof options === 'string') return fail(`Error: ${options}\n${USAGE}`, 2);
@@ -45,7 +45,7 @@ function readScriptFile(path: string): string | { readonly problem: string } {
   }
 }
 
-/** Claude Code overrides the ninth block in a row, unless it is told another number; 0 and less mean that it never does. */
+/** Claude Code overrides the ninth block in a row, unless the variable sets another number; 0 or less means never. */
 function blockCap(given: string | undefined): number | null {
   const cap = Number(given || 8);
   return Number.isNaN(cap) ? 8 : cap <= 0 ? null : cap;
@@ -80,7 +80,7 @@ export const USAGE = `Usage: baton agent play [options] SCRIPT
   --terminal       for a person: show what was said so far, and ask for the next message
 `;
 
-/** What was typed, or what is wrong with it. */
+/** Parses the arguments, or returns the usage error. */
 export function parseOptions(argv: readonly string[]): ScriptedOptions | string {
   const values = new Map<string, string>();
   const switches = new Set<string>();
@@ -114,7 +114,7 @@ export function parseOptions(argv: readonly string[]): ScriptedOptions | string 
 const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal']);
 const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
 
-/** Everything that is wrong with a script, each with its file, line and column, the line itself, and what to do. */
+/** Renders every problem of a script with file, line, column, the line itself and a hint. */
 export function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
   const lines = text.split('\n');
   return problems

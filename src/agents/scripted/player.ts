@@ -12,16 +12,16 @@ export interface PlayerOptions {
   readonly conversation: ConversationFile;
   /** Blocks in a row that are honoured; null for any number. */
   readonly blockCap: number | null;
-  /** The first turn begins with a message. */
+  /** The first turn starts with a message. */
   readonly isPrompted: boolean;
 }
 
-/** What a step leaves behind: the turn goes on, it is over, or nobody has anything more to say. */
+/** After a step the turn continues, is over, or no message will follow. */
 type StepOutcome = 'goes on' | 'turn over' | 'the end';
 
 /**
- * Plays a script as Claude Code works: turn after turn, asking its hooks before it stops, and waiting for the next message when it
- * may. Resolves to the exit code.
+ * Plays a script as Claude Code works: turn after turn, asking its hooks before it stops, then waiting for the next
+ * message. Resolves to the exit code.
  */
 export class ScriptPlayer {
   readonly #options: PlayerOptions;
@@ -42,7 +42,7 @@ export class ScriptPlayer {
     }
   }
 
-  /** From where the script stands until the agent may stop. Behind the last step there are only answers. */
+  /** Plays from the current step until the agent may stop. After the last step only `on_message` steps follow. */
   async #playTurn(): Promise<StepOutcome> {
     const { script, conversation } = this.#options;
     const { steps, onMessage } = script;
@@ -108,13 +108,16 @@ export class ScriptPlayer {
     }
     const { output, isError } = await run();
     mouth.toolResult(id, output, isError);
-    // Whoever does something is not going round in circles.
+    // A tool call resets the count of blocks in a row.
     this.#blocks = 0;
     await fire('PostToolUse', { tool_name: name, tool_input: input, tool_use_id: id, tool_response: output });
     return 'goes on';
   }
 
-  /** Tries to end the turn. Blocked, it plays what the script has for that and tries again; without such, it goes on behind the stop. */
+  /**
+   * Tries to end the turn. If blocked, plays the script's `on_block` steps and tries again; without these, continues
+   * after the stop.
+   */
   async #stop(isLast: boolean): Promise<StepOutcome> {
     const { mouth, script } = this.#options;
     for (;;) {
@@ -146,7 +149,7 @@ export class ScriptPlayer {
     return 'blocked';
   }
 
-  /** A model takes its time too, also to say nothing new. */
+  /** A model takes time too, even to repeat itself. */
   async #think(): Promise<StepOutcome> {
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
@@ -159,7 +162,7 @@ export class ScriptPlayer {
     return (await this.#hear()) ? 'goes on' : 'the end';
   }
 
-  /** An error of the API ends the turn without anybody being asked; the client tells its hooks, and waits. */
+  /** An API error ends the turn without a stop hook; the client reports it to its hooks and waits. */
   async #fail({ kind, message = kind, reset_at }: Extract<ScriptStep, { do: 'error' }>['with']): Promise<StepOutcome> {
     const { fire, mouth } = this.#options;
     await fire('StopFailure', { error: kind, error_details: message, ...(reset_at === undefined ? {} : { reset_at }) });
@@ -168,7 +171,7 @@ export class ScriptPlayer {
     return 'turn over';
   }
 
-  /** The next message begins a new prompt: nothing that was blocked before counts. False where none will come. */
+  /** A new message resets the count of blocks. Returns false if none will follow. */
   async #hear(): Promise<boolean> {
     const message = await this.#options.ear.next();
     if (message === undefined) return false;

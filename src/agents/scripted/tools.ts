@@ -4,14 +4,13 @@ import { dirname, resolve } from 'node:path';
 import { printText } from './conversation.ts';
 import type { ScriptStep } from './script.ts';
 
-/** A tool call: what the agent's tool is asked, and what happens. */
 export interface ToolCall {
   readonly name: 'Bash' | 'Write';
   readonly input: object;
   readonly run: () => Promise<{ readonly output: string; readonly isError: boolean }>;
 }
 
-/** The tool that a step uses; undefined where it uses none. */
+/** The tool that a step uses; undefined if it uses none. */
 export function findTool(step: ScriptStep, agentId: string): ToolCall | undefined {
   switch (step.do) {
     case 'run':
@@ -64,14 +63,14 @@ async function runShell(command: string): Promise<{ readonly output: string; rea
     child.stdout.setEncoding('utf8').on('data', hear);
     child.stderr.setEncoding('utf8').on('data', hear);
     child.once('error', ({ message }) => resolvePromise({ output: message, isError: true }));
-    // What it leaves running in the background may hold its output for ever.
+    // A background process may hold the output open forever, so only the exit is awaited.
     child.once('exit', (code) => setImmediate(() => resolvePromise({ output, isError: code !== 0 })));
   });
 }
 
 const MAX_OUTPUT = 30_000;
 
-/** Whoever runs a script may have told git nothing about themselves, and did not write this. */
+/** The machine may have no git identity. */
 const AUTHOR = `-c user.name='Scripted agent' -c user.email=scripted@localhost`;
 
 function write({ path, text }: { readonly path: string; readonly text: string }): { output: string; isError: boolean } {
@@ -96,7 +95,7 @@ export function isMisbehaviour(step: ScriptStep): step is Misbehaviour {
   return MISBEHAVIOURS.some((name) => name === step.do);
 }
 
-/** What agents do that they should not. */
+/** What a misbehaving agent does. */
 export async function misbehave(step: Misbehaviour): Promise<'goes on'> {
   switch (step.do) {
     case 'hang':
@@ -120,7 +119,6 @@ export async function misbehave(step: Misbehaviour): Promise<'goes on'> {
   }
 }
 
-/** For ever, or until somebody ends it. */
 async function hang(): Promise<never> {
   setInterval(() => {}, 60_000);
   return new Promise(() => {});

@@ -10,7 +10,7 @@ import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { findPeerSession } from './peer-session.ts';
 import { BAD_TOKEN, type Refusal, refusal } from './refusals.ts';
 
-/** Through which of the two doors a request came: a Unix socket has no port. */
+/** The listener that received a request. The Unix socket has no port. */
 export interface Listener {
   readonly port: number | undefined;
 }
@@ -23,8 +23,8 @@ export interface AccessChecks {
 }
 
 /**
- * Who asks, or why they may not. Host and Origin come before the token: a page in a browser, led here by a name that
- * resolves to this machine, must not even learn whether its token is right.
+ * Identifies the caller or refuses. Host and Origin are checked before the token, so that a web page under a rebound
+ * DNS name does not learn whether its token is valid.
  */
 export function checkAccess(
   request: IncomingMessage,
@@ -41,7 +41,7 @@ export function checkAccess(
   return error === undefined ? { ok: true, identity } : { ok: false, error };
 }
 
-/** Whether a request for what needs no token came to the right door under a name of this machine. */
+/** Whether a request for a public path came to the port under a name of this machine. */
 export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Listener): boolean {
   return port !== undefined && isLoopbackHost(headers);
 }
@@ -65,8 +65,8 @@ const NO_TOKEN = refusal(
 );
 
 /**
- * Keeps processes inside a session from acting as the operator or as a worker, whatever token they have got hold of. It looks once per
- * connection, and only if such a token is presented: sessions, hooks and supervisors pay nothing for it.
+ * Keeps processes inside a session from acting as operator or worker, whatever token they hold. Checks once per
+ * connection, and only for those tokens: sessions, hooks and supervisors pay nothing.
  */
 export class SessionGuard {
   readonly #stateDir: string;
@@ -76,14 +76,14 @@ export class SessionGuard {
     this.#stateDir = stateDir;
   }
 
-  /** Why the other end of a connection may not act under this identity; undefined if it may. */
+  /** The reason why the peer may not act under this identity; undefined if it may. */
   findRefusal({ caller }: CallerIdentity, socket: Socket, headers: IncomingHttpHeaders = {}): ApiError | undefined {
     if (caller.kind !== 'operator' && caller.kind !== 'worker') return undefined;
     const judged = this.#judged.get(socket) ?? this.#tryJudge(socket, headers);
     return judged === 'outside' ? undefined : judged;
   }
 
-  /** Without descriptors the process cannot be looked at: it is not let in, and may ask again. */
+  /** Without free descriptors the peer cannot be inspected: the request is refused, and may be repeated. */
   #tryJudge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
     try {
       return this.#judge(socket, headers);
@@ -96,7 +96,7 @@ export class SessionGuard {
   #judge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
     const pass = headers[PASS_HEADER];
     const isUnix = socket.remotePort === undefined;
-    // A later request on this connection may bring one.
+    // Not cached: a later request on this connection may carry a pass.
     if (isUnix && typeof pass !== 'string') return NO_PASS;
     const judgement = isUnix ? this.#judgePass(String(pass)) : this.#judgePeer(socket);
     this.#judged.set(socket, judgement);

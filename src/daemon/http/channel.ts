@@ -18,12 +18,12 @@ import {
 } from './refusals.ts';
 
 export interface ChannelOptions {
-  /** Who opened it, and what about: for the calls that do not say otherwise. */
+  /** The opener's identity, token and project: the defaults for calls that carry none. */
   readonly identity: CallerIdentity;
   readonly token: string;
   readonly projectPath: string | undefined;
   readonly tokens: AccessTokens;
-  /** Why this connection may not act under the identity of a token that a call brings. */
+  /** Why this connection may not use the identity of a token that a call carries. */
   readonly refuse: (identity: CallerIdentity) => ApiError | undefined;
   readonly underWay: ActiveCalls;
   readonly isStopping: () => boolean;
@@ -31,14 +31,15 @@ export interface ChannelOptions {
 }
 
 /**
- * Many calls over one connection, each answered when its answer is ready: what our own clients speak. See `api/frames.ts`. The same
- * operations, tokens and limits as over plain HTTP, without a head for each of them, and with one write for all that is ready.
+ * Many calls over one connection, answered in any order; the protocol of Baton's own clients (see
+ * `api/client/frames.ts`). Operations, tokens and limits are those of plain HTTP, without a head per call and with one
+ * write for all answers that are ready.
  */
 export class OperationChannel {
   readonly #socket: Duplex;
   readonly #options: ChannelOptions;
   readonly #calls = new Map<string, AbortController>();
-  /** Those under way whose callers do not want the answer any more. */
+  /** Running calls that their callers cancelled. */
   readonly #calledOff = new Set<string>();
   readonly #granted = new Map<string, GrantedClaim>();
   #unsent = '';
@@ -48,7 +49,7 @@ export class OperationChannel {
     this.#options = options;
   }
 
-  /** Serves what comes over a socket until it is closed; `head` is what has come already. */
+  /** Serves a socket until it closes. `head` holds the bytes already received. */
   static serve(socket: Duplex, head: Buffer, options: ChannelOptions): void {
     const channel = new OperationChannel(socket, options);
     const reader = new FrameReader({
@@ -62,7 +63,7 @@ export class OperationChannel {
     socket.on('data', take);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => channel.#abandon());
-    // Whoever does not take answers gets no further ones made.
+    // A paused socket resumes when the client has read its answers.
     socket.on('drain', () => socket.resume());
     if (head.length > 0) take(head);
   }
@@ -127,8 +128,8 @@ export class OperationChannel {
   }
 
   /**
-   * A caller that calls off has not heard the answer, although it may be on its way. A claim that nobody knows of would keep the task
-   * from everybody until it expires: it is released. (One whose connection is lost may come back and ask with the same key.)
+   * Releases a claim whose grant the caller will not see, because the call was cancelled. Otherwise nobody could work
+   * on the task until the claim expires. A lost connection releases nothing: its client may retry with the same key.
    */
   #releaseClaim(id: string): void {
     const granted = this.#granted.get(id);

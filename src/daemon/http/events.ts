@@ -5,8 +5,8 @@ import type { EntryFeed } from '../project/entry-feed.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
 /**
- * Sends the entries after `seq`, and then each as it becomes durable, as server-sent events whose ids are the entries'
- * numbers. Resolves when the stream has ended, whoever ended it.
+ * Sends the entries after `seq`, then each new durable entry, as server-sent events whose ids are the entries' numbers.
+ * Resolves when the stream has ended.
  */
 export async function streamEvents(
   response: ServerResponse,
@@ -21,7 +21,7 @@ export async function streamEvents(
   signal.addEventListener('abort', ring, { once: true });
   response.once('close', ring);
   openEventStream(response);
-  // A line of silence tells both sides that the other one lives; one that is still unsent says it as well.
+  // Skipped while data is still unsent: that proves the same.
   const pulse = setInterval(
     () => response.writableLength === 0 && response.write(HEARTBEAT),
     SERVER_LIMITS.streamPulseMs,
@@ -40,7 +40,10 @@ export async function streamEvents(
   }
 }
 
-/** False where the reader has taken nothing for so long that it is cut off. It resumes with the last id it has seen. */
+/**
+ * Returns false after cutting off a reader that read nothing for `stallMs`. The client resumes after the last id it
+ * received.
+ */
 async function writeText(
   response: ServerResponse,
   text: string,

@@ -26,8 +26,8 @@ export interface WebhookOptions {
 }
 
 /**
- * `POST /webhooks/github`: what GitHub says about a check of a commit. It needs no token of ours; the HMAC over the body, with a secret
- * that only GitHub and this daemon know, says that it is GitHub's, and each delivery counts once.
+ * `POST /webhooks/github`: GitHub reports a check of a commit. The request carries no token of Baton: an HMAC over the
+ * body proves its origin, and each delivery counts once.
  */
 export async function handleWebhook(
   request: IncomingMessage,
@@ -55,7 +55,7 @@ export async function handleWebhook(
   return typeof taken === 'number' ? sendAnswer(response, { ok: true, result: { taken } }) : refuse(taken);
 }
 
-/** How many checks waited for it; projects that wait for no such check hear nothing of it. */
+/** Returns how many checks were waiting for the report. Projects without such a check record nothing. */
 async function reportToProjects(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
@@ -101,7 +101,6 @@ const NO_DELIVERY: ApiError = {
   hint: 'Send it as GitHub does.',
 };
 
-/** What GitHub says about one check of one commit. */
 export interface GithubReport {
   readonly name: string;
   readonly sha: string;
@@ -112,13 +111,11 @@ export interface GithubReport {
 export type ParsedReport =
   | {
       readonly ok: true;
-      /** Undefined: an event that says nothing about a check that has ended. */ readonly value:
-        | GithubReport
-        | undefined;
+      /** Undefined if the event reports no finished check. */ readonly value: GithubReport | undefined;
     }
   | { readonly ok: false; readonly error: ApiError };
 
-/** `workflow_run` and `check_run` that are completed; the name is that of the workflow, or of the check. */
+/** Reads completed `workflow_run` and `check_run` events; the name is that of the workflow or the check. */
 export function parseReport(event: string, body: Uint8Array): ParsedReport {
   let payload: unknown;
   try {
@@ -149,7 +146,9 @@ function malformed(message: string): ParsedReport {
   return { ok: false, error: { code: 'bad-request', message, hint: 'Send it as GitHub does.' } };
 }
 
-/** How many checks of this project waited for the report: each of exactly this commit, under this name, and run by nobody here. */
+/**
+ * Returns how many checks of this project were waiting for the report: same commit, same name, and not run by Baton.
+ */
 export async function reportCheck(
   { commandLoop: keeper }: Project,
   { newId }: Services,

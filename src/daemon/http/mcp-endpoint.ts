@@ -15,7 +15,7 @@ export interface McpEndpointOptions extends DispatchOptions {
   readonly tokens: AccessTokens;
 }
 
-/** `/mcp`: the same operations, behind the same guards, for clients that speak MCP over HTTP. */
+/** `/mcp`: the operations as MCP tools over HTTP, with the access checks of every other path. */
 export class McpEndpoint {
   readonly #options: McpEndpointOptions;
   readonly #http: McpHttp;
@@ -38,7 +38,7 @@ export class McpEndpoint {
     if (body === 'gone') return;
     if (!body.ok) return sendAnswer(response, body, { closes: true });
     const gone = closeSignal(response);
-    // Aborted although its sender is there: the daemon stops. Those who wait get their answers, streams without an end end.
+    // An abort while the client is still connected means that the daemon is stopping.
     const onEnd = (): void => void (response.destroyed || this.#stop());
     if (signal.aborted) onEnd();
     signal.addEventListener('abort', onEnd, { once: true });
@@ -47,7 +47,7 @@ export class McpEndpoint {
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
   }
 
-  /** Those who wait are answered at once. A moment later all streams end, also those that only listen. */
+  /** Waiting calls are answered at once. A moment later all streams end, including those that only listen. */
   #stop(): void {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
@@ -60,7 +60,8 @@ export class McpEndpoint {
         const identity = this.#options.tokens.identify(token);
         if (identity === undefined) return BAD_CLAIM_TOKEN;
         if (identity.caller.kind === 'operator') return NOT_FOR_OPERATORS;
-        // Only the token in the header was admitted for this connection; an argument may name a claim, and no wider right.
+        // Access was checked for the header's token only; an argument may name a claim, but not extend the caller's
+        // rights.
         if (identity.caller.kind === 'worker' && token !== opened.token) return BAD_CLAIM_TOKEN;
         const said = {
           operation,
@@ -81,7 +82,7 @@ const ANSWERING_MS = 500;
 
 const EMPTY_BODY = { ok: true, bytes: Buffer.alloc(0) } as const;
 
-/** What is not JSON is left to the transport, which knows how to say so. */
+/** Invalid JSON is left to the transport, which reports it. */
 function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
@@ -92,7 +93,7 @@ function parseJson(text: string | undefined): unknown {
 
 const NOT_FOR_OPERATORS = refusal(
   'forbidden',
-  'an MCP client may not act for the operator',
+  'an MCP client never acts for the operator',
   "Use the worker's token (worker.token in the state folder) or that of a session.",
 );
 

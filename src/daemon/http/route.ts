@@ -12,13 +12,13 @@ import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { streamEvents } from './events.ts';
 import { BAD_PATH, isIdempotencyKey, type Refusal, refusal } from './refusals.ts';
 
-/** A request whose sender is known. */
+/** A request with an identified caller. */
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly identity: CallerIdentity;
   readonly token: string;
-  /** Aborted when the sender has gone, and when the daemon stops. */
+  /** Aborted when the client disconnects and when the daemon stops. */
   readonly signal: AbortSignal;
 }
 
@@ -27,13 +27,13 @@ export interface RouteOptions extends DispatchOptions {
   readonly tokens: AccessTokens;
   readonly started: string;
   readonly stateDir: string;
-  /** How many requests are being answered. */
+  /** Number of requests being answered. */
   readonly underWay: () => number;
-  /** Begins to stop; resolves when everything is closed. */
+  /** Stops the daemon; resolves when everything is closed. */
   readonly stop: () => Promise<void>;
 }
 
-/** Finds out what a request wants, does it, and answers. */
+/** Dispatches a request by path and method. */
 export async function route(exchange: HttpExchange, options: RouteOptions): Promise<void> {
   const { request, response } = exchange;
   const { method, url = '' } = request;
@@ -94,7 +94,7 @@ async function routeOperation(
   sendAnswer(response, await dispatchCall(said, options));
 }
 
-/** It answers at once, whatever the stores do: what is known of them, and nothing is tried. */
+/** Reports the stores' last known health without touching them, so that it answers even if they hang. */
 async function showHealth({ response, identity }: HttpExchange, options: RouteOptions): Promise<void> {
   const { started, stateDir, underWay, projects } = options;
   const stores = projects.opened().map(({ project }) => ({ project: project.id, ...project.ledger.health }));
@@ -104,16 +104,16 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
     pid: process.pid,
     started,
     state_dir: stateDir,
-    // This request itself is none of those that are under way.
+    // Not counting this request.
     requests: underWay() - 1,
     writable: broken.length === 0,
-    // Other projects are no business of a session.
+    // A session must not learn about other projects.
     stores: identity.caller.kind === 'operator' ? broken : [],
   };
   sendAnswer(response, { ok: true, result });
 }
 
-/** Those that ask for a channel as they should get one before they come here. */
+/** Reached only by requests without a valid upgrade header. */
 async function refuseCalls({ response }: HttpExchange): Promise<void> {
   refuseRequest(response, 'bad-request', '/v1/calls wants `upgrade: baton-calls`');
 }
@@ -142,11 +142,11 @@ async function runEvents(
   }
 }
 
-/** Answers when everything is closed: whoever hears the answer may start the next daemon. */
+/** Responds when everything is closed, so that the caller may start the next daemon. */
 async function runStop({ response, identity }: HttpExchange, { stop, projects }: RouteOptions): Promise<void> {
   if (identity.caller.kind !== 'operator')
     return refuseRequest(response, 'forbidden', 'only an operator may stop the daemon');
-  // They live under supervisors of their own, and go on.
+  // Agents keep running under their own supervisors.
   const agents = projects.opened().reduce((sum, { project }) => sum + project.liveAgents, 0);
   await stop();
   sendAnswer(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
@@ -156,7 +156,9 @@ async function runDelivery({ response }: HttpExchange, { delivery }: RouteOption
   sendAnswer(response, { ok: true, result: await delivery.deliver() });
 }
 
-/** Only an operator issues a worker token. It names its principal, who is responsible for every call made with it. */
+/**
+ * Only an operator issues worker tokens. The token names a principal, who is responsible for every call made with it.
+ */
 async function runWorkerToken({ request, response, identity }: HttpExchange, { tokens }: RouteOptions): Promise<void> {
   const body = await readBody(request);
   if (body === 'gone') return;
@@ -177,7 +179,7 @@ function parsePrincipal(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Null where it is not well encoded. */
+/** Returns null if the header is not percent-encoded correctly. */
 export function projectPathIn({ headers }: IncomingMessage): string | undefined | null {
   const path = headers['baton-project-path'];
   return typeof path === 'string' ? decodeProjectPath(path) : undefined;

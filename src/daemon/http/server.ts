@@ -31,18 +31,18 @@ export interface DaemonServerOptions {
   readonly log: Log;
   readonly route: (exchange: HttpExchange) => Promise<void>;
   readonly dispatch: ChannelOptions['dispatch'];
-  /** What comes from GitHub: it has no token, and is known by its signature. */
+  /** Handles requests from GitHub, which carry a signature instead of a token. */
   readonly webhook: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
-/** The two doors of the daemon: a Unix socket and a port on loopback, with the same rules behind both. */
+/** The daemon's two listeners, a Unix socket and a port on loopback, with the same rules for both. */
 export class DaemonServer {
   readonly #options: DaemonServerOptions;
   readonly #servers: HttpServer[] = [];
   readonly #underWay = new ActiveCalls();
-  /** They are answered last, and not waited for. */
+  /** Answered last; stopping does not wait for them. */
   readonly #stopRequests = new ActiveCalls();
-  /** Connections that have become channels are no longer Node's to close. */
+  /** Upgraded connections, which Node's server does not close. */
   readonly #channels = new Set<Duplex>();
   readonly #perSocket = new WeakMap<Socket, number>();
   readonly #guard: SessionGuard;
@@ -70,34 +70,34 @@ export class DaemonServer {
     await listenAt(onSocket, { path: socket });
     chmodSync(socket, 0o600);
     const listenOn = async (port: number): Promise<void> => listenAt(onPort, { host: '127.0.0.1', port });
-    // Where somebody else has it meanwhile, any other will do.
+    // If another program has taken the port, any other port will do.
     await listenOn(readSavedPort(this.#options.stateDir)).catch(async () => listenOn(0));
     const port = portOf(onPort);
     savePort(this.#options.stateDir, port);
     return { socket, port };
   }
 
-  /** From now on everybody hears that the daemon stops; those who wait are woken, the others get their answers. */
+  /** Refuses new requests, wakes waiting calls and waits until all calls are answered. */
   async finishCalls(): Promise<void> {
     this.#isStopping = true;
     this.#underWay.abort();
     await this.#underWay.whenEmpty(SERVER_LIMITS.settleMs);
   }
 
-  /** Nobody can connect any more; connections that are there stay. Node removes the socket. */
+  /** Stops listening; open connections stay. Node removes the socket. */
   closeListeners(): void {
     for (const server of this.#servers) server.close();
     removeSocketFolder(this.#socket);
   }
 
-  /** Those who asked for the end have heard that it has come. */
+  /** Waits until the callers of `/v1/stop` have their response, then closes every connection. */
   async closeConnections(): Promise<void> {
     await this.#stopRequests.whenEmpty(SERVER_LIMITS.farewellMs);
     for (const server of this.#servers) server.closeAllConnections();
     await this.#endChannels();
   }
 
-  /** The last answers may still lie in our own buffers: a channel ends when they are out, or when nobody takes them. */
+  /** Ends each channel when its buffered answers are sent, or after a timeout. */
   async #endChannels(): Promise<void> {
     const channels = [...this.#channels];
     const timer = setTimeout(() => channels.map((socket) => socket.destroy()), SERVER_LIMITS.farewellMs);
@@ -120,14 +120,14 @@ export class DaemonServer {
         requestTimeout: SERVER_LIMITS.requestTimeoutMs,
         maxHeaderSize: SERVER_LIMITS.headerBytes,
         noDelay: true,
-        // Whoever may not have a channel is answered like anybody else who may not.
+        // A request that may not open a channel is handled, and refused, as a normal request.
         shouldUpgradeCallback: (request) => this.#findOpener(request, { port: port(server) }) !== undefined,
       },
       (request, response) => void this.#handle(request, response, { port: port(server) }),
     );
     server.on('upgrade', (request, socket, head) => this.#openChannel(request, socket, head, { port: port(server) }));
     server.on('connection', (socket) => this.#addConnection(socket));
-    // Without a listener an accept that fails would end the process.
+    // Without this listener a failed accept would end the process.
     server.on('error', (error) => this.#rare.error('a connection cannot be accepted', { cause: error.message }));
     server.maxConnections = this.#seatLimits.total + 1;
     this.#servers.push(server);
@@ -139,7 +139,7 @@ export class DaemonServer {
     this.#removeConnection(this.#seats.add(socket));
   }
 
-  /** Closes an idle connection; its client connects again when it needs to. */
+  /** Closes an idle connection; its client reconnects when needed. */
   #removeConnection(socket: Socket | undefined): void {
     if (socket === undefined) return;
     const { total } = this.#seatLimits;
@@ -148,7 +148,7 @@ export class DaemonServer {
     socket.destroy();
   }
 
-  /** Whether there is room for one more of its kind. */
+  /** Returns false if no more connections of this kind fit. */
   #isSeated(socket: Socket, { caller }: CallerIdentity): boolean {
     const { kind } = caller;
     const seated = this.#seats.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');
@@ -160,7 +160,7 @@ export class DaemonServer {
   async #handle(request: IncomingMessage, response: ServerResponse, door: Listener): Promise<void> {
     const { log, route } = this.#options;
     response.sendDate = false;
-    // A page that is led here under another name gets nothing, not even the page.
+    // A request under a foreign Host name gets nothing, not even the page.
     if (!this.#isStopping && isAddressedToDaemon(request, door) && servePage(request, response)) return;
     if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, door))
       return this.#handleWebhook(request, response);
@@ -201,7 +201,7 @@ export class DaemonServer {
     }
   }
 
-  /** Counts the request until its answer is out, or its sender gone. */
+  /** Counts the request until its response is sent or its client disconnects. */
   #enter(request: IncomingMessage, response: ServerResponse, isStop: boolean): { readonly signal: AbortSignal } {
     const { socket } = request;
     const set = isStop ? this.#stopRequests : this.#underWay;
@@ -261,7 +261,7 @@ export class DaemonServer {
   }
 }
 
-/** Without the query, in which somebody may have put a secret. */
+/** Without the query, which may contain a secret. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 100);
 }

@@ -51,7 +51,7 @@ describe('tables behind settings with dotted keys', () => {
   });
 });
 
-/** Deletes the value that is in the way, as a person would: it ends with the first line that ends a value. */
+/** Deletes the value in the way as a person would: up to the first line that ends a value. */
 function withoutValue(text: string): string {
   return text.replace(/^"?(?:hooks|mcp_servers|Stop|state)"?(?:\.Stop)? = (?:\[\n[^]*?\n\]|.*)\n/m, '');
 }

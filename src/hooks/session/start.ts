@@ -16,7 +16,7 @@ import { releaseHookClaims } from './end.ts';
 import { connectAsWorker, findClientProcess, type HookCall, type HookOutput } from './hook-call.ts';
 import { isKnownProject } from './known-project.ts';
 
-/** A session begins: it is known from now on, gets a task where the person wanted that, and hears where the work stands. */
+/** Registers the session, claims a task if the person asked for that, and returns a brief of the project. */
 export async function startSession(call: HookCall): Promise<HookOutput> {
   const { client: name, input, stateDir } = call;
   const above = findClientProcess();
@@ -43,14 +43,17 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
     const brief = await client.call('project_brief', {});
     if (!brief.ok) return { note: brief.error.message };
     const holds = claimed === undefined ? held : [claimed];
-    // The daemon's own answer.
+    // From the daemon.
     return { context: renderProjectBrief(brief.result as ProjectBrief, holds, await briefOf(client, claimed)) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   } finally {
     client.close();
   }
 }
 
-/** The same process goes on with an empty conversation, and with what it held. Codex keeps the one before, which goes on by itself. */
+/**
+ * After a `clear` the same process continues with an empty conversation and keeps its claims. Codex keeps the old
+ * conversation, which continues separately.
+ */
 function takeOverClaims(stateDir: string, session: OwnSession): void {
   for (const other of listOwnSessions(stateDir)) {
     if (other.process !== session.process || other.folder === session.folder) continue;
@@ -59,7 +62,7 @@ function takeOverClaims(stateDir: string, session: OwnSession): void {
   }
 }
 
-/** What this client's process, or the conversation that it goes on with, still holds. */
+/** Claims that the client's process, or the resumed conversation, still holds. */
 async function findHeld(client: Client, session: OwnSession): Promise<readonly OwnClaim[]> {
   const held: OwnClaim[] = [];
   for (const claim of listOwnClaims(session)) {
@@ -99,8 +102,8 @@ function personName(): string {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Sessions whose client was killed, or whose machine went down, could not say that they end. What a hook had
- * claimed for them is given back; what somebody claimed themselves runs out by itself, unless they come back to the conversation.
+ * A session whose client was killed could not report its end. Tasks that a hook claimed for it are released; tasks that
+ * the person claimed expire, unless the conversation is resumed.
  */
 export async function releaseDeadSessions(client: Client, stateDir: string, session: OwnSession): Promise<void> {
   for (const other of listOwnSessions(stateDir)) {
@@ -114,7 +117,7 @@ function isOld({ started }: OwnSession): boolean {
   return Date.now() - started > DAY_MS;
 }
 
-/** The answer to `project_brief`. */
+/** Result of `project_brief`. */
 export interface ProjectBrief {
   readonly claimable: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
   readonly claimed: readonly { readonly id: string; readonly title: string; readonly holder: string }[];
@@ -133,7 +136,10 @@ interface LastSession {
   readonly record: { readonly summary: string; readonly branch: string; readonly commit_sha: string } | null;
 }
 
-/** What a session is told when it begins, in a page at most. Words of other agents stand in a fence: they are no orders. */
+/**
+ * The text that a session starts with, one page at most. Text of other agents is fenced, so that it is not read as
+ * instructions.
+ */
 export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
   const parts = [
     'Baton shares out the tasks of this repository and keeps the record of who did what.',
@@ -184,7 +190,7 @@ function describeClaimed({ id, title, holder }: ProjectBrief['claimed'][number])
   return `${id}, ${line(title)} (${line(holder)})`;
 }
 
-/** Words of other agents are data: they stand in a fence that they cannot close. */
+/** The fence is longer than any in the text, so that the text cannot close it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -19,7 +19,7 @@ describe('a tool call that is held', () => {
 
   it('ends the turn before the client would give up on its hook, and run the tool', async () => {
     const held = new HeldToolCalls(1).hold();
-    // Its timer does not keep a process alive, and so must not be all that this one waits for.
+    // The hold's timer is unref'ed and would not keep the test running.
     const kept = setTimeout(() => {}, 30_000);
     expect(await held).toBe(false);
     clearTimeout(kept);

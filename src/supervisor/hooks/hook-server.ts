@@ -4,11 +4,11 @@ import { findBearerToken, isEqualSecret, isLoopbackHost, readBody } from '../../
 import { sendAnswer, sendJson } from '../../api/http/respond.ts';
 
 export interface HookRoutes {
-  /** `/hook/NAME`: answered with JSON. */
+  /** `/hook/NAME`, answered with JSON. */
   hook(name: string, body: Buffer): Promise<object>;
-  /** `/control`: only with the supervisor's token. */
+  /** `/control`; requires the supervisor's token. */
   control(body: Buffer): Promise<object>;
-  /** Everything else is for the daemon. `isOwn`: with the token of this agent. */
+  /** Every other path goes to the daemon. `isOwn`: the request carries this agent's token. */
   forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void>;
 }
 
@@ -16,17 +16,17 @@ export interface HookServerOptions {
   readonly agentToken: string;
   readonly supervisorToken: string;
   readonly routes: HookRoutes;
-  /** `/terminal`: the command in front of a person; only with the supervisor's token, and where the process is in one. */
+  /** `/terminal`: `baton agent attach`; requires the supervisor's token and a launch in a terminal. */
   readonly terminal?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 export interface HookServer {
   readonly port: number;
-  /** Whoever is being answered hears it to the end, unless that takes too long. */
+  /** Waits for pending responses, up to the given time. */
   close(withinMs: number): Promise<void>;
 }
 
-/** Listens on loopback, on a port that the system chooses. */
+/** Listens on loopback, on a port chosen by the system. */
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
   const inside = new Set<ServerResponse>();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
@@ -35,13 +35,13 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
     response.once('close', () => inside.delete(response));
     handleRequest(request, response, options).catch(() => respondError(response, FAILED));
   });
-  // A stop waits for the daemon, and a stream never ends: no request is cut off for lasting long.
+  // A stop waits for the daemon, and a stream never ends: requests may take any time.
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
   const close = async (withinMs: number): Promise<void> => {
     const heard = [...inside].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
     await Promise.race([Promise.all(heard), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
-    // Not before: to close a server cuts off answers that have been written, but have not left.
+    // Closing earlier would cut off responses that are written but not sent.
     server.close();
     server.closeAllConnections();
   };
@@ -57,7 +57,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
 const KEEP_ALIVE_MS = 120_000;
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 256;
-/** A hook brings the agent's last words and whatever its tool has printed. */
+/** A hook carries the agent's last message and the output of its tool. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 async function handleRequest(
@@ -67,7 +67,7 @@ async function handleRequest(
 ): Promise<void> {
   response.sendDate = false;
   const { headers, url = '', method } = request;
-  // A page in a browser, led here by a name that resolves to this machine, must not even learn whether its token is right.
+  // Checked before the token: a web page under a rebound DNS name must not learn whether its token is valid.
   if (!isLoopbackHost(headers) || headers.origin !== undefined) return respondError(response, BAD_HOST);
   const token = findBearerToken(headers);
   if (token === undefined) return respondError(response, NO_TOKEN);

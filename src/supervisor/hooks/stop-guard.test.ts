@@ -115,7 +115,7 @@ describe('how an agent stands, asked at every step', () => {
   const AWAY: Answer = { ok: false, error: { code: 'daemon-away', message: 'away', hint: '' } };
   const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
 
-  /** A guard whose daemon answers with whatever comes next. */
+  /** A guard whose daemon gives these answers in order. */
   function answering(...answers: Answer[]) {
     return makeGuard({ askStanding: async () => answers.shift() ?? AWAY });
   }

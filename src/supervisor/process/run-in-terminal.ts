@@ -12,16 +12,16 @@ export interface TerminalSupervision {
   readonly agent: AgentHost;
   readonly line: TerminalSession;
   readonly port: number;
-  /** Writes down that it runs. */
+  /** Records that the process runs. */
   readonly announce: (running: Running) => Promise<void>;
 }
 
 type DetachReason = Extract<AgentReport, { kind: 'detached' }>['how'];
 
 /**
- * A process that a person has in their own terminal: their command starts it, since only a process of theirs can have it, and we are its
- * counterpart all the same. Hooks, calls and the claim are here; when they leave, or are gone in whatever way, everything that was
- * started goes too, and Baton has the conversation back.
+ * Supervises a process in a person's own terminal: their `baton agent attach` starts it, since only their process can
+ * own the terminal. Hooks, calls and the claim are handled here. When the person leaves or the connection breaks,
+ * everything that was started is ended and the conversation is Baton's again.
  */
 export async function superviseInTerminal({
   launch,
@@ -36,7 +36,7 @@ export async function superviseInTerminal({
   const running: Running = { start, supervisor, process: NO_PROCESS, port };
   await announce(running);
   agent.begin(undefined, running);
-  // No group is ours to end: the person's own command, and their shell, may be in it.
+  // No process group is ended: the person's command and shell may be in it.
   const tree = { leader: NO_GROUP, mark: environmentMark(launch) };
   const ended = Promise.withResolvers<'ended'>();
   agent.onEnd(async () => {
@@ -61,7 +61,7 @@ export async function superviseInTerminal({
 const NO_PROCESS = '?/0/?';
 const NO_GROUP = -1;
 const FOLDER_MS = 5000;
-/** Between the moment when the terminal is awaited and the one when it comes lie a few milliseconds. */
+/** Usually the terminal connects within milliseconds. */
 const ARRIVAL_MS = 30_000;
 
 async function runInTerminal(
@@ -75,7 +75,7 @@ async function runInTerminal(
   const url = `http://127.0.0.1:${port}`;
   const ofAgent = childEnvironment(launch, files.bin, url, dropTerminalVariables(process.env));
   const env = Object.entries({ ...ofAgent, ...guest.env });
-  // On record before it can do anything.
+  // Recorded before the client can do anything.
   await agent.report({ kind: 'attached', start: launch.start, by: guest.by });
   guest.open({
     argv: launch.argv.map((word) => fillUrl(word, url)),

@@ -4,28 +4,28 @@ import type { AgentReport } from '../contract.ts';
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
 
 /**
- * An API error reaches us twice: in the client's stream, with the kind and the end of a limit as fields, and at its hook, as a word. It is
- * told once, with the best of both.
+ * An API error arrives twice: in the client's stream, with its kind and the end of a limit, and at its hook, as a code.
+ * It is reported once, with the best of both.
  */
 export class ErrorReport {
   #said: AgentErrorEvent | undefined;
   #hooked: Errored | undefined;
-  /** Who had the last word when it was told. */
+  /** The source of the last report. */
   #toldBy: 'stream' | 'hook' | undefined;
   #onSaid: (() => void) | undefined;
 
-  /** What the stream, or the end of the process, says. Of two, the one that has a kind counts. */
+  /** Adds an error of the stream, or of the process's exit. An error with a kind replaces one without. */
   addStreamError(said: AgentErrorEvent): void {
     if (said.isRetrying || (said.error === null && this.#said !== undefined)) return;
     this.#said = said;
     if (said.error !== null) this.#onSaid?.();
   }
 
-  /** What the hook says; `isSure` where nothing better can come. */
+  /** Adds an error of the hook. `isSure`: the stream cannot add to it. */
   async addHookError(report: Errored, isSure: boolean): Promise<Errored | undefined> {
     const toldBy = this.#toldBy;
     if (toldBy !== undefined) this.clear();
-    // The end of the turn was there before its hook.
+    // The stream's report came first.
     if (toldBy === 'stream') return undefined;
     this.#hooked = report;
     if (!isSure) await this.#waitForStream();
@@ -34,7 +34,7 @@ export class ErrorReport {
     return found;
   }
 
-  /** What is to be told; undefined where it was told, or where nobody knows what it is: then it is no matter of waiting. */
+  /** The error to report; undefined if already reported, or unclassified (waiting will not help). */
   takeReport(by: 'stream' | 'hook' = 'stream'): Errored | undefined {
     const error = this.#said?.error ?? this.#hooked?.error;
     if (this.#toldBy !== undefined || error === undefined || error === null) return undefined;
@@ -43,12 +43,12 @@ export class ErrorReport {
     return { kind: 'errored', error, message, reset_at: this.#said?.resetAt ?? this.#hooked?.reset_at ?? null };
   }
 
-  /** The message of the last error, for whoever reads the end of the process. */
+  /** The last error message, for the report of the exit. */
   get lastMessage(): string | null {
     return this.#said?.message ?? null;
   }
 
-  /** It works again: the next error is another one. */
+  /** The agent works again: the next error is a new one. */
   clear(): void {
     this.#said = undefined;
     this.#hooked = undefined;
@@ -68,5 +68,5 @@ export class ErrorReport {
   }
 }
 
-/** The stream and the hook leave the client at the same moment. */
+/** The stream and the hook arrive at about the same time. */
 const STREAM_MS = 300;

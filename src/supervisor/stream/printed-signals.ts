@@ -6,13 +6,16 @@ import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-con
 import { sleep } from '../timers.ts';
 import type { SignalScanner } from './signal-scanner.ts';
 
-/** Exit signals that the agent printed instead of sending them. One is held until the turn or the process ends, then sent in the agent's name. */
+/**
+ * Exit signals that the agent printed instead of sending them. A signal is held until the turn or the process ends,
+ * then sent in the agent's name.
+ */
 export class PrintedSignals {
   readonly #launch: Launch;
   readonly #reporter: Reporter;
   readonly #speech: SignalScanner;
   #accepted: string | undefined;
-  /** Neither the daemon nor the outbox could take it. */
+  /** A signal that neither the daemon nor the outbox could record. */
   #unheard: DaemonCall | undefined;
   #count = 0;
 
@@ -22,7 +25,10 @@ export class PrintedSignals {
     this.#speech = speech;
   }
 
-  /** Sends the signal of the turn, if there is one. The stop hook tells the agent why it was refused or did not count. */
+  /**
+   * Sends the signal of the turn, if there is one. The stop hook reports to the agent why it was refused or did not
+   * count.
+   */
   async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
@@ -33,15 +39,15 @@ export class PrintedSignals {
     if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
     if (found.kind === 'invalid') return { kind: 'refused', message: refusal(found.problem.message) };
     const input = renderExitSignal(found.signal);
-    // The pipe may bring once more what the hook has brought already.
+    // The pipe may repeat what the hook has already delivered.
     if (input === this.#accepted) return { kind: 'accepted' };
     const key = `${id}:printed:${start}:${(this.#count += 1)}`;
     return this.#send({ operation: 'exit_signal', input, token: agent_token, key });
   }
 
   /**
-   * Sends the last signal of a process that has gone. The process cannot print it again, so that it is sent until the daemon answers or the outbox has
-   * room for it.
+   * Sends the last signal of a process that has exited. The process cannot repeat it, so it is retried until the daemon
+   * answers or the outbox has room.
    */
   async sendAtExit(): Promise<PrintedSignalResult> {
     let settled = await this.sendAtTurnEnd();
@@ -82,7 +88,7 @@ const NOT_LAST =
   'The exit signal in your message does not count, because it is quoted or you wrote more after it. Put it at the very end of your last ' +
   "message (only a closing code fence may follow), or send it: baton emit exit '<json>'";
 
-/** Where the client keeps its record of the conversation, as its hooks say; undefined if this one does not. */
+/** The path of the client's own record of the conversation, if the hook names it. */
 export function parseRecordHint(body: Uint8Array): RecordHint | undefined {
   let fields: Readonly<Record<string, unknown>>;
   try {

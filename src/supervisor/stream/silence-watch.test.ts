@@ -145,12 +145,12 @@ describe('a tool call', () => {
   });
 });
 
-/** One agent on a clock of its own, looked at as often as its supervisor does. */
+/** An agent on a clock of its own, polled as its supervisor does. */
 class Agent {
   nowMs = 1000;
   readonly watch = new SilenceWatch(LIMITS, 1000);
 
-  /** Lets minutes pass, and returns what was reported. */
+  /** Lets minutes pass and returns the reports. */
   pass(minutes: number, isSuspended = false): unknown[] {
     const endMs = this.nowMs + minutes * MINUTE;
     const reported: unknown[] = [];

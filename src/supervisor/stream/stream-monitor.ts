@@ -19,20 +19,19 @@ export interface StreamMonitorOptions {
   readonly files: ReturnType<typeof filesIn>;
   readonly tail: Tail;
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /** It used a tool. */
+  /** Called when the agent uses a tool. */
   readonly onProgress: () => void;
   readonly onTurnEnd: (failed: boolean) => void;
-  /** Measures how long nothing is heard. */
   readonly silence: Pick<SilenceReporter, 'onActivity' | 'onRetry' | 'toolStarted' | 'toolEnded'>;
 }
 
-/** What the client's own stream tells of the agent: its conversation, what it uses, what stops it. */
+/** Reads the client's stream: conversation, usage, errors. */
 export class StreamMonitor {
   readonly scanner: SignalScanner;
   readonly #options: StreamMonitorOptions;
   readonly #meter: UsageMeter;
   readonly #errors = new ErrorReport();
-  /** Its turn is over, and nobody has told it anything since. */
+  /** The turn is over, and no message has followed. */
   #isWaiting = false;
   #conversation: string | null = null;
   readonly #attended: TerminalUsage | undefined;
@@ -53,7 +52,7 @@ export class StreamMonitor {
     if (isAttended) {
       this.#attended = new TerminalUsage(options.launch, this.#meter.countedAt ?? EARLIEST_TIME);
       this.#conversation = this.#kept = readConversation(options.files.conversation);
-      // The turn that was interrupted for the person is counted, and is none of theirs.
+      // Counts the turn that the person interrupted, which is not theirs.
       this.#readTerminalUsage();
       this.#meter.closeTurn();
       this.#hasTalked = false;
@@ -62,7 +61,7 @@ export class StreamMonitor {
     this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (said) => this.#onEvent(said));
   }
 
-  /** It was told something: whatever stopped it before is over. */
+  /** A new message: the error that stopped the agent is over. */
   onMessageDelivered(): void {
     this.#isWaiting = false;
     this.#errors.clear();
@@ -77,7 +76,7 @@ export class StreamMonitor {
     await this.reportUsed(true);
   }
 
-  /** Something was said in the terminal: a turn has ended there, or has at least been paid for. */
+  /** Whether a turn has ended, or was at least charged, in the terminal. */
   get hadTurnInTerminal(): boolean {
     return this.#hasTalked;
   }
@@ -88,7 +87,7 @@ export class StreamMonitor {
     await this.reportUsed(true);
   }
 
-  /** What its hook says of an API error; the stream may know more. */
+  /** An API error reported by the hook; the stream may add details. */
   async hookFailed(report: Errored, isSure: boolean): Promise<void> {
     await this.#reportIfAny(await this.#errors.addHookError(report, isSure));
   }
@@ -98,8 +97,8 @@ export class StreamMonitor {
   }
 
   /**
-   * Reports what the agent has used; the daemon records it if a budget moves by a step, and always if `isDue`. Returns whether there was
-   * anything to report.
+   * Reports what the agent has used; the daemon records it if a budget moves by a step, and always if `isDue`. Returns
+   * whether there was anything to report.
    */
   async reportUsed(isDue: boolean): Promise<boolean> {
     const isOverdue = Date.now() >= this.#settledAt + USAGE_RECORD_MS;
@@ -112,14 +111,14 @@ export class StreamMonitor {
     if (used.is_due === true) this.#settledAt = this.#usedAt;
     this.#telling = this.#options.report(used);
     const answer = await this.#telling;
-    // While the daemon is away each report is a file: the newest says all.
+    // While the daemon is away each report is a file, and the newest contains the others.
     this.#paceMs = answer.ok ? USAGE_REPORT_MS : USAGE_REPORT_AWAY_MS;
     return true;
   }
 
   /**
-   * At the hook before a tool: reports what was used so far. If the request that asked for the tool is not counted yet, it counts as the
-   * largest so far. Returns whether there was anything to report.
+   * At the hook before a tool: reports the usage so far. If the request that asked for the tool is not counted yet, it
+   * counts as the largest so far. Returns whether there was anything to report.
    */
   async beforeTool(hint: RecordHint | undefined): Promise<boolean> {
     const isUncounted = this.#readRecord(hint);
@@ -137,7 +136,7 @@ export class StreamMonitor {
   async #reportNow(): Promise<boolean> {
     const isAway = this.#paceMs === USAGE_REPORT_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
     if (!isAway && (await this.reportUsed(false))) return true;
-    // A report that is under way is judged before the agent goes on.
+    // A report in flight is settled before the agent continues.
     await this.#telling;
     return false;
   }
@@ -165,7 +164,7 @@ export class StreamMonitor {
     ).unref();
   }
 
-  /** The process has gone: why it failed may be known only now. */
+  /** The process has exited: the reason of a failure may be known only now. */
   async conclude(code: number | null, wasEnded: boolean): Promise<void> {
     const { output, env } = this.#options.launch;
     if (output === 'text') return;
@@ -244,28 +243,28 @@ export class StreamMonitor {
         this.#options.silence.toolEnded(said.id);
         break;
       case 'permission':
-        // The hooks have told of it.
+        // Reported by the hooks.
         break;
     }
   }
 
-  /** Only one in which the model has answered can be gone on with: before that, some clients keep nothing of it. */
+  /** Only a conversation in which the model has answered can be resumed: some clients keep nothing before that. */
   #keepConversation(): void {
     if (this.#conversation === null || this.#conversation === this.#kept) return;
     try {
       writeFileAtomically(this.#options.files.conversation, this.#conversation);
       this.#kept = this.#conversation;
     } catch (error) {
-      // On a full disk it is written with the next word.
+      // On a full disk the next event writes it.
       if (!isShortOfResources(error)) throw error;
     }
   }
 }
 
-/** How often usage is reported while the agent works, apart from its hooks. */
+/** How often usage is reported while the agent works, besides its hooks. */
 const USAGE_REPORT_MS = 1000;
 const USAGE_REPORT_AWAY_MS = 30_000;
-/** How often usage is recorded at least, however little of a budget it is. */
+/** How often usage is recorded at least, however little it is. */
 const USAGE_RECORD_MS = 60_000;
 
 function readConversation(path: string): string | null {
@@ -276,5 +275,5 @@ function readConversation(path: string): string | null {
   }
 }
 
-/** Nothing of it has been counted yet. */
+/** Before any usage was counted. */
 const EARLIEST_TIME = '0000';
