@@ -65,7 +65,7 @@ function change(
   const { stateDir } = wanted.machine;
   const files = client.files(wanted);
   const cleared = restoreUnfinished(wanted);
-  if (!cleared.ok) return { ok: false, what: cleared.what, hint: 'Run the same command once more.' };
+  if (!cleared.ok) return { ok: false, what: cleared.what, hint: 'Run the command again.' };
   const record = new InstallRecord(stateDir);
   const earlier = record.find(client.name, wanted.scope);
   const changes: FileChange[] = [];
@@ -119,7 +119,7 @@ function refused(path: string, what: string): InstallResult {
   return {
     ok: false,
     what: `${path}: ${what}`,
-    hint: 'Nothing was changed. Put it right, and run the same command again.',
+    hint: 'Nothing was changed. Correct it and run the command again.',
   };
 }
 

@@ -139,12 +139,12 @@ export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): 
   const now =
     speaksFor === undefined
       ? 'Find other work with task_next_actions, and claim it with task_claim.'
-      : `Calls that name no task now speak for ${speaksFor}, which you also claimed.`;
+      : `Calls that name no task now act for ${speaksFor}, which you also claimed.`;
   return { ok: false, error: { ...answer.error, hint: `Stop working on this task. ${now}` } };
 }
 
 /** The reason of a release after the caller cancelled. */
-export const CANCELLED_REASON = 'whoever asked for the claim went away before hearing of it';
+export const CANCELLED_REASON = 'the caller disconnected before the claim was granted';
 
 /** Runs operations: the daemon itself, or a client of it. Never throws for a caller's mistake. */
 export interface Backend {

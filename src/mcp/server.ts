@@ -31,4 +31,4 @@ const INSTRUCTIONS = `Baton shares out the tasks of this repository among agents
 - To start: task_brief. While you work: task_heartbeat every few minutes.
 - To finish: commit and push, then thought_record, then task_update with status done (or task_complete, which does both).
 - If you were started by Baton you have a mission: mission_get; at the end result_submit, thought_record, handoff_send, and exit_signal last.
-After task_claim this connection acts for that task; you need not pass tokens. A refused call changes nothing, and says what to do instead.`;
+After task_claim this connection acts for that task; you need not pass tokens. A refused call changes nothing; its text explains what to do instead.`;

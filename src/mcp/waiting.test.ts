@@ -18,14 +18,14 @@ afterEach(async () => {
 });
 
 describe('a call that waits', () => {
-  it('is woken by what it waits for', async () => {
+  it('returns when a task becomes available', async () => {
     const waiting = say(client, 'task_next_actions', { wait_ms: LONG_MS });
     await begun('task_next_actions');
     await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
     expect((await waiting).result).toMatchObject({ tasks: [{ id: 'T1' }] });
   });
 
-  it('tells a client that asked for it that the wait goes on', async () => {
+  it('sends progress to a client that asked for it', async () => {
     const onprogress = vi.fn<ProgressCallback>();
     const call = { name: 'task_claim', arguments: { as: 'a', wait_ms: LONG_MS } };
     const waiting = client.callTool(call, { onprogress, resetTimeoutOnProgress: true });
@@ -37,7 +37,7 @@ describe('a call that waits', () => {
     expect(saidOf(await waiting).result).toMatchObject({ task_id: 'T1' });
   });
 
-  it('can be called off', async () => {
+  it('can be cancelled', async () => {
     await expect(callOff('task_next_actions', { wait_ms: LONG_MS })).rejects.toThrow('enough');
     await expect(callOff('task_claim', { as: 'a', wait_ms: LONG_MS })).rejects.toThrow('enough');
     await settledAgain();
@@ -45,7 +45,7 @@ describe('a call that waits', () => {
     expect(await claimOf('T1')).toBeNull();
   });
 
-  it('keeps no claim that was granted in the moment in which it was called off', async () => {
+  it('keeps no claim that was granted at the moment of its cancellation', async () => {
     const stop = new AbortController();
     const call = { name: 'task_claim', arguments: { as: 'a', wait_ms: LONG_MS } };
     const waiting = client.callTool(call, { signal: stop.signal });
@@ -58,7 +58,7 @@ describe('a call that waits', () => {
     expect(backend.calls.map(({ operation }) => operation)).toContain('task_release');
   });
 
-  it('keeps no claim whose answer was on its way when it was called off', async () => {
+  it('keeps no claim whose answer was in flight when it was cancelled', async () => {
     await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
     await backend.asOperator('task_create', { task_id: 'T2', title: 'Two' });
     const ids = spyOnIds();

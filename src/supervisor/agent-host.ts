@@ -1,25 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
-import { parseStopHookInput } from '../protocol/stop-hook.ts';
 import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
 import { createControlHandler } from './control.ts';
 import { DaemonConnection, Reporter } from './daemon-connection.ts';
 import { forwardRequest } from './forward-request.ts';
-import { BudgetHold, denyTool } from './hooks/budget-hold.ts';
+import { BudgetHold } from './hooks/budget-hold.ts';
 import { readGitHead } from './hooks/git-head.ts';
 import { readHookConfig } from './hooks/hook-config.ts';
+import { HookHandler, PendingWork } from './hooks/hook-handler.ts';
 import type { HookRoutes } from './hooks/hook-server.ts';
-import { parseHook } from './hooks/read-hook.ts';
 import { StopGuard } from './hooks/stop-guard.ts';
 import { MessageQueue } from './message-queue.ts';
 import { hasSignalInOutbox } from './outbox-signal.ts';
 import type { Child } from './process/child.ts';
 import type { Tail } from './process/output.ts';
-import { parseRecordHint, PrintedSignals } from './stream/printed-signals.ts';
+import { PrintedSignals } from './stream/printed-signals.ts';
 import { SilenceReporter } from './stream/silence.ts';
 import { StreamMonitor } from './stream/stream-monitor.ts';
-import { AgentTimers, drainOutput } from './timers.ts';
+import { AgentTimers } from './timers.ts';
 
 /** Connects one agent process to the daemon: its hooks, its calls, its output, and the daemon's messages to it. */
 export class AgentHost implements HookRoutes {
@@ -34,7 +33,8 @@ export class AgentHost implements HookRoutes {
   readonly #tail: Tail;
   readonly #messages: MessageQueue;
   readonly #control: (body: Buffer) => Promise<object>;
-  readonly #openResponses = new Set<Promise<unknown>>();
+  readonly #hooks: HookHandler;
+  readonly #pending = new PendingWork();
   #timers: AgentTimers | undefined;
   /** Ends the process; set when the process has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
@@ -83,6 +83,18 @@ export class AgentHost implements HookRoutes {
       readHead: () => readGitHead(launch.cwd),
     });
     this.#budgetHold = new BudgetHold(this.#guard, launch.hold_ms);
+    this.#hooks = new HookHandler({
+      launch,
+      guard: this.#guard,
+      budgetHold: this.#budgetHold,
+      silence: this.#silence,
+      stream: this.#stream,
+      messages: this.#messages,
+      pending: this.#pending,
+      report: async (report) => this.report(report),
+      settlePrinted: async (lastWords) => this.#settlePrinted(lastWords),
+      endProcess: async () => this.end(),
+    });
   }
 
   /** The process runs, or is awaited in a person's terminal: the timers start. */
@@ -145,7 +157,7 @@ export class AgentHost implements HookRoutes {
     if ((await this.#printed.sendAtExit()).kind === 'accepted') this.#guard.onSignal();
     await this.#stream.conclude(code, this.#timedOut);
     for (const { text } of this.#messages.takeUndelivered())
-      this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
+      this.#tail.push(Buffer.from(`\n[not delivered: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
   }
 
@@ -156,25 +168,17 @@ export class AgentHost implements HookRoutes {
   /** Resolves when every hook call has its response. */
   async finishResponses(): Promise<void> {
     this.#messages.onExitRecorded();
-    await Promise.allSettled(this.#openResponses);
+    await this.#pending.settled();
   }
 
   async hook(name: string, body: Buffer): Promise<object> {
     this.#timers?.onActivity();
     this.#silence.onHook(name, body);
-    if (this.#launch.terminal === true) return this.#trackResponse(this.#hookInTerminal(name, body));
-    if (name === 'stop') return this.#trackResponse(this.#stop(body));
-    if (name === 'pre-tool-use') return this.#trackResponse(this.#beforeTool(body));
-    if (name === 'permission-request') return this.#askPermission(body);
-    const said = parseHook(name, body);
-    if (said.kind === 'progress') this.#guard.onProgress();
-    if (said.kind === 'report') await this.#trackResponse(this.report(said.report));
-    if (said.kind === 'failure') await this.#trackResponse(this.#stream.hookFailed(said.report, said.isSure));
-    return {};
+    return this.#hooks.answer(name, body);
   }
 
   async control(body: Buffer): Promise<object> {
-    return this.#trackResponse(this.#control(body));
+    return this.#pending.track(this.#control(body));
   }
 
   async forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
@@ -195,29 +199,9 @@ export class AgentHost implements HookRoutes {
     );
   }
 
-  async #trackResponse<T>(work: Promise<T>): Promise<T> {
-    this.#openResponses.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#openResponses.delete(work);
-    }
-  }
-
   /** The client runs in a person's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
     this.#messages.onTerminalOpened();
-  }
-
-  /** With a person at the terminal every stop is allowed, and no question is forwarded. Signals count as always. */
-  async #hookInTerminal(name: string, body: Buffer): Promise<object> {
-    if (name !== 'stop') return {};
-    const input = parseStopHookInput(body);
-    const said = input.ok ? input.value : {};
-    await this.#settlePrinted(said.last_assistant_message);
-    // The client need not wait for this.
-    void this.#trackResponse(this.#stream.terminalTurnEnded(said.session_id));
-    return {};
   }
 
   /** Whether a turn took place while a person was at the terminal. */
@@ -229,48 +213,6 @@ export class AgentHost implements HookRoutes {
     const answer = await this.#guard.report(report);
     this.#budgetHold.update();
     return answer;
-  }
-
-  /**
-   * The usage so far decides whether the agent may continue, and other agents' usage too: a report of it may still be
-   * in flight.
-   */
-  async #beforeTool(body: Buffer): Promise<object> {
-    this.#budgetHold.turnBegins();
-    await drainOutput();
-    if (!(await this.#stream.beforeTool(parseRecordHint(body)))) await this.#guard.refreshStandingIfReachable();
-    this.#budgetHold.update();
-    if (await this.#budgetHold.holdTool()) return {};
-    const { answer, endsProcess } = denyTool(this.#launch.output);
-    if (endsProcess) await this.end();
-    return answer;
-  }
-
-  /** Over HTTP an empty object allows the stop: clients treat a response that is not JSON as a broken hook. */
-  async #stop(body: Buffer): Promise<object> {
-    const reason = this.#messages.takeMessagesAtStop();
-    if (reason !== undefined) return { decision: 'block', reason };
-    // The usage so far decides whether the agent may continue.
-    await drainOutput();
-    await this.#stream.beforeStop(parseRecordHint(body));
-    // An agent parked only for its silence is active again.
-    await this.#silence.untilReported();
-    const output = await this.#guard.stop(body);
-    this.#budgetHold.update();
-    this.#messages.stopAnswered(output.decision === 'allow');
-    if (output.decision === 'allow' && this.#launch.output === 'text') this.#silence.turnEnded();
-    return output.decision === 'allow' ? {} : output;
-  }
-
-  /** Held until a person has decided; the client waits as long as that takes. */
-  async #askPermission(body: Buffer): Promise<object> {
-    // An agent that waits for a budget asks no other question.
-    const end = await this.#trackResponse(this.#budgetHold.holdQuestion());
-    if (end !== undefined) return end;
-    const said = parseHook('permission-request', body);
-    const answered = this.#messages.askPermission();
-    if (said.kind === 'report') await this.#trackResponse(this.report(said.report));
-    return answered;
   }
 
   #onMessageDelivered(): void {

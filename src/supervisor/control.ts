@@ -24,12 +24,12 @@ export function createControlHandler({
   const bring = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
     (await send({ id, text }, permission, wakes === true))
       ? OK
-      : { ok: false, error: 'the agent does not listen any more' };
+      : { ok: false, error: 'the agent accepts no more messages' };
   return async (body) => {
     const control = parseControl(body);
     switch (control?.kind) {
       case undefined:
-        return { ok: false, error: 'the supervisor does not know this' };
+        return { ok: false, error: 'unknown control message' };
       case 'standing':
         stand(control.standing);
         return OK;

@@ -89,6 +89,6 @@ function without(headers: IncomingHttpHeaders, names: ReadonlySet<string>): Inco
 
 const FORWARD_AWAY = {
   code: 'daemon-away',
-  message: 'the daemon is away, and this needs its answer',
-  hint: 'Go on with other work, and ask again in a moment.',
+  message: 'the daemon is away, and this call needs its answer',
+  hint: 'Continue with other work and try again in a moment.',
 } as const;

@@ -127,18 +127,18 @@ const NO_PASS: ApiError = {
 
 const BAD_PASS: ApiError = {
   code: 'bad-pass',
-  message: 'the pass is not one that a living process made a moment ago',
-  hint: 'A pass is good for one connection: make a new one. See docs/api.md.',
+  message: 'the pass was not made by a living process a moment ago',
+  hint: 'A pass is valid for one connection: make a new one. See docs/api.md.',
 };
 
 const CALLER_GONE: ApiError = {
   code: 'bad-pass',
-  message: 'the process at the other end of the connection has gone',
-  hint: 'Keep the connection open until the answer has come.',
+  message: 'the process at the other end of the connection has exited',
+  hint: 'Keep the connection open until the response arrives.',
 };
 
 const OUT_OF_DESCRIPTORS: ApiError = {
   code: 'rate-limited',
-  message: 'the daemon has no descriptor left to look at the process that asks',
+  message: 'the daemon has no free descriptor to inspect the calling process',
   hint: 'Try again in a moment, or raise the limit on open files before the daemon starts: ulimit -n',
 };

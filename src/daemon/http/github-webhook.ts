@@ -87,12 +87,12 @@ function isSigned(body: Uint8Array, given: string | string[] | undefined, secret
 
 const WEBHOOK_OFF: ApiError = {
   code: 'webhook-off',
-  message: 'this daemon takes no webhooks of GitHub: it has no secret for them',
+  message: 'this daemon accepts no webhooks of GitHub: it has no secret for them',
   hint: 'Put the secret into BATON_GITHUB_WEBHOOK_SECRET, or into github-webhook.secret in the state folder.',
 };
 const BAD_SIGNATURE: ApiError = {
   code: 'bad-signature',
-  message: 'the signature is not that of the secret',
+  message: 'the signature does not match the secret',
   hint: 'Give the webhook at GitHub the same secret as this daemon.',
 };
 const NO_DELIVERY: ApiError = {
@@ -206,8 +206,8 @@ function findWaitingTasks({ tasks }: State, { name, sha }: GithubReport): string
 
 const ALREADY_DELIVERED: ApiError = {
   code: 'webhook-replayed',
-  message: 'this delivery was taken into account before',
-  hint: 'Have GitHub deliver anew what has happened since.',
+  message: 'this delivery was already processed',
+  hint: 'Have GitHub deliver newer events.',
 };
 const STORE_UNAVAILABLE: ApiError = {
   code: 'store-unavailable',

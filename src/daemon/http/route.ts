@@ -38,9 +38,9 @@ export async function route(exchange: HttpExchange, options: RouteOptions): Prom
   const { request, response } = exchange;
   const { method, url = '' } = request;
   const handler = FIXED_ROUTES.get(url) ?? (url.startsWith('/v1/') ? OPERATION_ROUTE : undefined);
-  if (handler === undefined) return refuseRequest(response, 'no-such-path', `there is nothing at ${url.slice(0, 100)}`);
+  if (handler === undefined) return refuseRequest(response, 'no-such-path', `no such path: ${url.slice(0, 100)}`);
   if (method !== handler.method)
-    return refuseRequest(response, 'bad-method', `${url.slice(0, 100)} wants ${handler.method}`);
+    return refuseRequest(response, 'bad-method', `${url.slice(0, 100)} requires ${handler.method}`);
   if (handler.isForAnyVersion !== true && !isOurVersion(request)) {
     return sendAnswer(response, otherVersion(String(request.headers['baton-version'])));
   }
@@ -115,7 +115,7 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
 
 /** Reached only by requests without a valid upgrade header. */
 async function refuseCalls({ response }: HttpExchange): Promise<void> {
-  refuseRequest(response, 'bad-request', '/v1/calls wants `upgrade: baton-calls`');
+  refuseRequest(response, 'bad-request', '/v1/calls requires `upgrade: baton-calls`');
 }
 
 let openStreams = 0;
@@ -133,7 +133,7 @@ async function runEvents(
   if (!Number.isSafeInteger(after) || after < 0)
     return refuseRequest(response, 'bad-request', 'Last-Event-ID is not a number');
   if (openStreams >= SERVER_LIMITS.eventStreams)
-    return refuseRequest(response, 'rate-limited', 'too many follow the ledger already');
+    return refuseRequest(response, 'rate-limited', 'too many event streams');
   openStreams += 1;
   try {
     await streamEvents(response, found.open.feed, after, signal);

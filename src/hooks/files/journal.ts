@@ -51,8 +51,7 @@ export function changeFiles(stateDir: string, changes: readonly FileChange[], sa
   try {
     for (const { path, before, after } of real) {
       const now = readFileText(path);
-      if (!now.ok || now.file.text !== before)
-        throw new Error(`${path} was changed by somebody else just now; try again`);
+      if (!now.ok || now.file.text !== before) throw new Error(`${path} was changed by another program; try again`);
       if (after === null) {
         removeFile(path);
       } else {
@@ -91,7 +90,7 @@ export function hooksFolder(stateDir: string): string {
   return join(stateDir, 'hooks');
 }
 
-const BUSY = 'another `baton hooks` is at work; try again when it has ended';
+const BUSY = 'another `baton hooks` is running; try again when it has finished';
 
 /** Delays Ctrl-C and a closed terminal until the change is complete. */
 function holdSignals(): Disposable {

@@ -20,12 +20,12 @@ export async function runSessionHook(args: readonly string[], env: HookCall['env
   try {
     return leave(renderHookOutput(await answer(moment, call)));
   } catch (error) {
-    const note = `the hook failed (${error instanceof Error ? error.message : String(error)}), and holds nobody`;
+    const note = `the hook failed (${error instanceof Error ? error.message : String(error)}); the session continues`;
     return leave(renderHookOutput({ note }));
   }
 }
 
-const TOO_SLOW: HookOutput = { note: 'the daemon takes too long, and nobody waits for it' };
+const TOO_SLOW: HookOutput = { note: 'the daemon does not answer in time; the session continues' };
 
 /** Loads only the module of this event, since a person waits. */
 async function answer(moment: string, call: HookCall): Promise<HookOutput> {

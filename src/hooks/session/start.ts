@@ -31,11 +31,11 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   if (input.source === 'clear' && name !== 'codex') takeOverClaims(stateDir, session);
   if (!isKnownProject(stateDir, input.cwd)) return {};
   const refused = call.principal === undefined ? undefined : await ensureWorkerToken(call.principal, call.env);
-  if (refused !== undefined) return { note: `${refused.message}. The session goes on without it. ${refused.hint}` };
+  if (refused !== undefined) return { note: `${refused.message}. The session continues without it. ${refused.hint}` };
   const client = connectAsWorker(call, { autostart: true, reachMs: 8000 });
   try {
     const away = await client.reach();
-    if (away !== undefined) return { note: `${away.message}. The session goes on without it. ${away.hint}` };
+    if (away !== undefined) return { note: `${away.message}. The session continues without it. ${away.hint}` };
     await client.deliverKept();
     await releaseDeadSessions(client, stateDir, session);
     const held = await findHeld(client, session);
@@ -160,13 +160,13 @@ function describeClaimable({ claimable }: ProjectBrief): string {
   return [
     'To be claimed, the most urgent first:',
     ...lines,
-    'Claim a task only when the person wants work on it: task_claim, then task_brief. Until then nothing here holds you.',
+    'Claim a task only when the person wants work on it: task_claim, then task_brief. Until then no hook blocks you.',
   ].join('\n');
 }
 
 function describeHeld(held: readonly OwnClaim[]): string {
   return [
-    `This session holds ${held.map(({ task_id }) => task_id).join(', ')}: nobody else can work on it meanwhile.`,
+    `This session holds ${held.map(({ task_id }) => task_id).join(', ')}: no other session can work on it meanwhile.`,
     'When the work is done: commit, thought_record, then task_update with status done. If it is not to be done here: task_release with the reason.',
   ].join('\n');
 }

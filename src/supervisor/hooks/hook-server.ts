@@ -101,14 +101,14 @@ export function respondAnswer(response: ServerResponse, answer: Answer): void {
 
 const error = (code: string, message: string, hint: string): ApiError => ({ code, message, hint });
 
-const BAD_HOST = error('bad-host', 'only programs on this machine may ask here', 'Use BATON_URL as it stands.');
+const BAD_HOST = error('bad-host', 'the Host header does not name this machine', 'Use BATON_URL unchanged.');
 const NO_TOKEN = error(
   'no-token',
   'a token is needed',
   'Send the header `Authorization: Bearer TOKEN`, with BATON_TOKEN.',
 );
 export const BAD_TOKEN = error('bad-token', 'the token is not that of this agent', 'Send the one in BATON_TOKEN.');
-const NO_SUCH_PATH = error('no-such-path', 'there is nothing here', 'See docs/api.md.');
-const BAD_METHOD = error('bad-method', 'this wants POST', 'See docs/api.md.');
-const NO_TERMINAL = error('not-attached', 'this process is in no terminal', 'Use: baton agent attach ID');
-const FAILED = error('internal', 'the supervisor failed at this', 'See supervisor.log in the folder of the agent.');
+const NO_SUCH_PATH = error('no-such-path', 'no such path', 'See docs/api.md.');
+const BAD_METHOD = error('bad-method', 'this path requires POST', 'See docs/api.md.');
+const NO_TERMINAL = error('not-attached', 'this process does not run in a terminal', 'Use: baton agent attach ID');
+const FAILED = error('internal', 'internal error in the supervisor', "See supervisor.log in the agent's folder.");

@@ -96,6 +96,6 @@ function textsIn(value: unknown): Record<string, string> {
 
 const ALREADY_ATTACHED = {
   code: 'agent-attached',
-  message: 'somebody is in front of this agent already',
-  hint: 'Wait until they have left.',
+  message: 'another terminal is attached to this agent',
+  hint: 'Wait until it detaches.',
 } as const;

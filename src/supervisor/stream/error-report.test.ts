@@ -8,8 +8,8 @@ const said = (error: AgentErrorEvent['error'], resetAt: string | null = null): A
 const hooked = { kind: 'errored', error: 'no_internet', message: 'at the hook', reset_at: null } as const;
 const AT = '2030-01-01T00:00:00.000Z';
 
-describe('an API error that is heard twice', () => {
-  it('is told once, with what the stream knows', async () => {
+describe('an API error that arrives twice', () => {
+  it("is reported once, with the stream's details", async () => {
     const desk = new ErrorReport();
     const told = desk.addHookError(hooked, false);
     desk.addStreamError(said('rate_limited', AT));
@@ -17,7 +17,7 @@ describe('an API error that is heard twice', () => {
     expect(desk.takeReport()).toBeUndefined();
   });
 
-  it('is told once where the turn ends before its hook', async () => {
+  it('is reported once if the turn ends before its hook', async () => {
     const desk = new ErrorReport();
     desk.addStreamError(said('unauthorized'));
     expect(desk.takeReport()).toMatchObject({ error: 'unauthorized' });
@@ -25,11 +25,11 @@ describe('an API error that is heard twice', () => {
     expect(await desk.addHookError(hooked, true)).toMatchObject({ error: 'no_internet' });
   });
 
-  it('is told by the hook alone where the stream says nothing', async () => {
+  it('is reported by the hook alone if the stream has nothing', async () => {
     expect(await new ErrorReport().addHookError(hooked, false)).toEqual(hooked);
   });
 
-  it('is another one after the agent has worked again', async () => {
+  it('is a new one after the agent has worked again', async () => {
     const desk = new ErrorReport();
     expect(await desk.addHookError(hooked, true)).toEqual(hooked);
     desk.clear();
@@ -37,7 +37,7 @@ describe('an API error that is heard twice', () => {
     expect(desk.takeReport()).toMatchObject({ error: 'out_of_credits' });
   });
 
-  it('without a kind is no matter of waiting, and one that the client gets over itself is none', () => {
+  it('is not reported without a kind, nor if the client recovers by itself', () => {
     const desk = new ErrorReport();
     desk.addStreamError({ ...said('rate_limited'), isRetrying: true });
     desk.addStreamError(said(null));

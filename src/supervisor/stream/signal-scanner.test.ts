@@ -86,13 +86,13 @@ describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s'
     expect(kindAfter([uses(`echo '${SIGNAL}'`), toolPrints(SIGNAL), says('Done.')])).toBe('none');
   });
 
-  it("the hook's copy of the last message decides over what the pipe has brought", () => {
+  it("the hook's copy of the last message takes precedence over the pipe", () => {
     expect(kindAfter([says('I look around.')], `Done.\n${SIGNAL}`)).toBe('signal');
     expect(kindAfter([says(SIGNAL)], `${SIGNAL}\nI wrote more.`)).toBe('early');
     expect(kindAfter([says(SIGNAL)], ' ')).toBe('signal');
   });
 
-  it('the next turn begins without the words of the one before', () => {
+  it('the next turn starts without the text of the one before', () => {
     const heard = speech();
     play(heard, [says(SIGNAL)]);
     expect(heard.endTurn().kind).toBe('signal');
@@ -102,7 +102,7 @@ describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s'
   });
 });
 
-it('a message of Gemini that comes in pieces is joined', () => {
+it('joins the pieces of a Gemini message', () => {
   const heard = scanStream(STREAM_READERS.gemini, () => {});
   play(heard, `Done: ${SIGNAL}`.split('').map(CLIENTS.gemini.says));
   expect(heard.endTurn().kind).toBe('signal');
