@@ -49,8 +49,8 @@ function homeOf({ env, home }: HookMachine): string {
 }
 
 function markFor(scope: Scope): string {
-  const where = scope.kind === 'user' ? '' : ` --project in ${JSON.stringify(scope.root)}`;
-  return `# Added by \`baton hooks install codex${where}\`; \`baton hooks uninstall\` takes it out.`;
+  const target = scope.kind === 'user' ? '' : ` --project in ${JSON.stringify(scope.root)}`;
+  return `# Added by \`baton hooks install codex${target}\`; \`baton hooks uninstall\` takes it out.`;
 }
 
 /** The content of a `hooks.json` without Baton's entries. */

@@ -48,8 +48,8 @@ function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: st
  * expires. Repeating the call with the same key shows that, and then the claim is released.
  */
 async function releaseClaim(backend: Backend, input: unknown, call: BackendCall): Promise<void> {
-  const asked = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
-  const answer = await backend.call('task_claim', asked, call);
+  const withoutWait = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
+  const answer = await backend.call('task_claim', withoutWait, call);
   if (!answer.ok || typeof answer.result !== 'object' || answer.result === null) return;
   const { task_id, token } = answer.result as { task_id?: unknown; token?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (typeof token !== 'string') return;
@@ -72,13 +72,13 @@ export function releaseOnLateCancel(server: McpServer, { backend, connection }: 
   server.connect = async (transport) => {
     await connect(transport);
     const deliver = transport.onmessage?.bind(transport);
-    const hear: typeof transport.onmessage = (message, extra) => {
+    const onMessage: typeof transport.onmessage = (message, extra) => {
       const requestId = cancelledRequestId(message);
       if (requestId !== undefined) giveBack(requestId);
       deliver?.(message, extra);
     };
     // Transports have no `addEventListener`.
-    transport.onmessage = hear; // oxlint-disable-line unicorn/prefer-add-event-listener
+    transport.onmessage = onMessage; // oxlint-disable-line unicorn/prefer-add-event-listener
   };
 }
 

@@ -52,7 +52,7 @@ export class AgentHost implements HookRoutes {
         (wakes && this.#budgetHold.continuesWithoutMessage(this.#messages.isLeaving)) ||
         this.#messages.deliver(message, permission),
       kill: async () => this.end(),
-      told: launch.held ?? [],
+      deliveredIds: launch.held ?? [],
     });
     this.#daemon = new DaemonConnection(launch.state_dir, launch.token);
     this.#reporter = new Reporter(launch, this.#daemon);

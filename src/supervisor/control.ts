@@ -5,7 +5,7 @@ export interface ControlActions {
   readonly setStanding: (standing: Standing) => void;
   readonly send: (message: HeldMessage, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
   /** Ids of the messages in the process's prompt. */
-  readonly told?: readonly string[];
+  readonly deliveredIds?: readonly string[];
   readonly kill: (reason: string) => Promise<void>;
 }
 
@@ -18,10 +18,10 @@ export function createControlHandler({
   setStanding: stand,
   send,
   kill,
-  told = [],
+  deliveredIds = [],
 }: ControlActions): (body: Buffer) => Promise<ControlResponse> {
-  const sent = new Map<string, Promise<ControlResponse>>(told.map((id) => [id, Promise.resolve(OK)]));
-  const bring = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
+  const sent = new Map<string, Promise<ControlResponse>>(deliveredIds.map((id) => [id, Promise.resolve(OK)]));
+  const deliver = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
     (await send({ id, text }, permission, wakes === true))
       ? OK
       : { ok: false, error: 'the agent accepts no more messages' };
@@ -39,7 +39,7 @@ export function createControlHandler({
       case 'send': {
         const first = sent.get(control.message_id);
         if (first !== undefined) return first;
-        const now = bring(control);
+        const now = deliver(control);
         sent.set(control.message_id, now);
         return now;
       }

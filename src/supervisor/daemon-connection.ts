@@ -47,12 +47,12 @@ export class DaemonConnection {
   }
 
   /** Sends a call. Keeps it in the outbox if the daemon cannot record it now. */
-  async send(saying: DaemonCall): Promise<Answer> {
+  async send(call: DaemonCall): Promise<Answer> {
     // Kept calls go first: the daemon must not learn of an exit before the signal that preceded it.
     const isNext = listKept(this.#outbox).length === 0 || (await this.deliverOutbox());
-    const answer: Answer = isNext ? await this.request(saying) : { ok: false, error: DAEMON_AWAY };
-    if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !KEEPABLE.has(saying.operation)) return answer;
-    const { operation, input, key, token, projectPath = null } = saying;
+    const answer: Answer = isNext ? await this.request(call) : { ok: false, error: DAEMON_AWAY };
+    if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !KEEPABLE.has(call.operation)) return answer;
+    const { operation, input, key, token, projectPath = null } = call;
     const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
     if (!keepCall(this.#outbox, kept)) return answer;
     this.#scheduleDelivery(FIRST_DELIVERY_MS);
@@ -64,14 +64,14 @@ export class DaemonConnection {
     { operation, input, token, key, projectPath, headers }: DaemonCall,
     timeoutMs = AWAY_MS,
   ): Promise<Answer> {
-    const above = {
+    const allHeaders = {
       ...textHeaders(headers),
       authorization: `Bearer ${token}`,
       'idempotency-key': key,
       ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
     };
     const received = await this.#post(
-      { method: 'POST', path: `/v1/${operation}`, headers: above, body: input },
+      { method: 'POST', path: `/v1/${operation}`, headers: allHeaders, body: input },
       timeoutMs,
     );
     if (received === undefined) return { ok: false, error: DAEMON_AWAY };
@@ -109,9 +109,9 @@ export class DaemonConnection {
     const record = readDaemonRecord(this.#stateDir);
     if (record === undefined || !isOwnSocket(record.socket, this.#stateDir)) return undefined;
     const length = body === undefined ? {} : { 'content-length': body.length };
-    const above = { ...headers, host: 'localhost', ...length };
+    const allHeaders = { ...headers, host: 'localhost', ...length };
     return new Promise((resolve) => {
-      const sent = request({ socketPath: record.socket, method, path, headers: above, agent: false });
+      const sent = request({ socketPath: record.socket, method, path, headers: allHeaders, agent: false });
       sent.once('response', resolve);
       sent.once('error', () => resolve(undefined));
       sent.end(body);
@@ -162,13 +162,13 @@ function textHeaders(headers: IncomingHttpHeaders = {}): Record<string, string> 
 /** Reports what happens to the process, in order, each event once. */
 export class Reporter {
   readonly #launch: Launch;
-  readonly #line: DaemonConnection;
+  readonly #daemon: DaemonConnection;
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
 
-  constructor(launch: Launch, line: DaemonConnection) {
+  constructor(launch: Launch, daemon: DaemonConnection) {
     this.#launch = launch;
-    this.#line = line;
+    this.#daemon = daemon;
   }
 
   /** Resolves when the report is recorded, by the daemon or in the outbox. Commands report only their exit. */
@@ -187,8 +187,8 @@ export class Reporter {
   }
 
   /** Sends after everything before it is recorded: a process that signals at once must be reported as started first. */
-  async send(saying: DaemonCall): Promise<Answer> {
-    const answer = this.#last.then(async () => this.#line.send(saying));
+  async send(call: DaemonCall): Promise<Answer> {
+    const answer = this.#last.then(async () => this.#daemon.send(call));
     this.#last = answer.catch(() => {});
     return answer;
   }

@@ -21,11 +21,11 @@ export interface ForwardOptions {
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { line, newKey, onForwarded: onSaid }: ForwardOptions,
+  { line, newKey, onForwarded }: ForwardOptions,
   isOwn: boolean,
 ): Promise<void> {
   const operation = (request.url ?? '').slice('/v1/'.length);
-  if (isOwn) onSaid(request.url === '/mcp' ? 'unseen' : 'anything');
+  if (isOwn) onForwarded(request.url === '/mcp' ? 'unseen' : 'anything');
   if (!isOwn || request.method !== 'POST' || !KEEPABLE.has(operation)) {
     return forwardStream(request, response, line, isOwn);
   }
@@ -34,7 +34,7 @@ export async function forwardRequest(
   if (!body.ok) return respondError(response, body.error);
   const { 'idempotency-key': key, 'baton-project-path': path } = request.headers;
   const input = body.bytes.toString('utf8');
-  const said = await line.send({
+  const answer = await line.send({
     operation,
     input,
     token: findBearerToken(request.headers) ?? '',
@@ -42,9 +42,9 @@ export async function forwardRequest(
     headers: without(request.headers, CONNECTION_HEADERS),
     ...(typeof path === 'string' ? { projectPath: decodeProjectPath(path) ?? path } : {}),
   });
-  const isHeard = said.ok || said.error.code === 'kept';
-  if (isHeard && isFinalSignal(operation, input)) onSaid('signal');
-  respondAnswer(response, said);
+  const isRecorded = answer.ok || answer.error.code === 'kept';
+  if (isRecorded && isFinalSignal(operation, input)) onForwarded('signal');
+  respondAnswer(response, answer);
 }
 
 /** Pipes both ways: waiting calls, event streams, MCP. */

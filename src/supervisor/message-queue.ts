@@ -82,11 +82,11 @@ export class MessageQueue {
 
   /** Returns the messages that block the stop; undefined if there are none. */
   takeMessagesAtStop(): string | undefined {
-    const told = this.#held.takeWaiting();
-    if (told.length === 0) return undefined;
+    const waiting = this.#held.takeWaiting();
+    if (waiting.length === 0) return undefined;
     // Removed only after the response is sent: a process killed before that has not received them.
-    setImmediate(() => this.#held.remove(told.map(({ id }) => id)));
-    return told.map(({ text }) => text).join('\n\n');
+    setImmediate(() => this.#held.remove(waiting.map(({ id }) => id)));
+    return waiting.map(({ text }) => text).join('\n\n');
   }
 
   /** The stop was answered. A client with one turn per process exits now if it may. */

@@ -13,8 +13,8 @@ export function isFinalSignal(operation: string, input: string): boolean {
   if (operation === 'exit_signal') return true;
   if (operation !== 'agent_signal') return false;
   try {
-    const said: unknown = JSON.parse(input);
-    const kind = typeof said === 'object' && said !== null && 'kind' in said ? said.kind : undefined;
+    const signal: unknown = JSON.parse(input);
+    const kind = typeof signal === 'object' && signal !== null && 'kind' in signal ? signal.kind : undefined;
     return kind === 'complete' || kind === 'escalate';
   } catch {
     return false;

@@ -27,8 +27,8 @@ function prepared(
   const brings = named === '' && !isResume;
   if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
   const settings = join(folder, 'settings.json');
-  const told = brings ? null : prompt;
-  const waits = told === null || flags.includes('--prompted') ? [] : ['--prompted'];
+  const firstMessage = brings ? null : prompt;
+  const waits = firstMessage === null || flags.includes('--prompted') ? [] : ['--prompted'];
   const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
   return {
     ok: true,
@@ -48,7 +48,7 @@ function prepared(
       env: {},
       output: 'stream-json',
       input: 'stream-json',
-      prompt: told,
+      prompt: firstMessage,
       finds_exit_signals: true,
       files: [
         { path: settings, content: JSON.stringify(settingsOf(agentId, isCommandHook), null, 2) },

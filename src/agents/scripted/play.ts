@@ -15,23 +15,23 @@ export async function runScript(argv: readonly string[]): Promise<number> {
   const parsed = parseScript(text);
   if (!parsed.ok) return fail(renderScriptProblems(options.script, text, parsed.problems), 2);
   if (options.isCheck) return 0;
-  const ear = readMessages(process.stdin);
+  const input = readMessages(process.stdin);
   const conversation = new ConversationFile(options.keep, options.sessionId, options.isResume);
   const code = await new ScriptPlayer({
     script: parsed.value,
     agentId: process.env['BATON_AGENT_ID'] ?? options.sessionId,
-    mouth: options.isTerminal
+    output: options.isTerminal
       ? terminalOutput(conversation.now.messages)
       : options.isJson
         ? jsonOutput(options.sessionId)
         : textOutput(),
-    ear,
+    input,
     fire: readHooks(options.settings, options.sessionId),
     conversation,
     blockCap: blockCap(process.env['CLAUDE_CODE_STOP_HOOK_BLOCK_CAP']),
     isPrompted: options.isPrompted,
   }).play();
-  ear.close();
+  input.close();
   return code;
 }
 

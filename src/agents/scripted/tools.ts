@@ -57,11 +57,11 @@ async function runShell(command: string): Promise<{ readonly output: string; rea
   return new Promise((resolvePromise) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    const hear = (piece: string): void => {
+    const append = (piece: string): void => {
       output = (output + piece).slice(-MAX_OUTPUT);
     };
-    child.stdout.setEncoding('utf8').on('data', hear);
-    child.stderr.setEncoding('utf8').on('data', hear);
+    child.stdout.setEncoding('utf8').on('data', append);
+    child.stderr.setEncoding('utf8').on('data', append);
     child.once('error', ({ message }) => resolvePromise({ output: message, isError: true }));
     // A background process may hold the output open forever, so only the exit is awaited.
     child.once('exit', (code) => setImmediate(() => resolvePromise({ output, isError: code !== 0 })));
@@ -96,7 +96,7 @@ export function isMisbehaviour(step: ScriptStep): step is Misbehaviour {
 }
 
 /** What a misbehaving agent does. */
-export async function misbehave(step: Misbehaviour): Promise<'goes on'> {
+export async function misbehave(step: Misbehaviour): Promise<'continues'> {
   switch (step.do) {
     case 'hang':
       return hang();
@@ -106,16 +106,16 @@ export async function misbehave(step: Misbehaviour): Promise<'goes on'> {
       return hang();
     case 'print':
       printText(step.with.endsWith('\n') ? step.with : `${step.with}\n`);
-      return 'goes on';
+      return 'continues';
     case 'flood':
       flood(step.with);
-      return 'goes on';
+      return 'continues';
     case 'fork':
       spawn('/bin/sh', ['-c', step.with.run], { stdio: 'ignore', detached: step.with.setsid === true }).unref();
-      return 'goes on';
+      return 'continues';
     case 'ignore':
       process.on(step.with, () => {});
-      return 'goes on';
+      return 'continues';
   }
 }
 

@@ -27,7 +27,7 @@ export interface ChannelOptions {
   readonly refuse: (identity: CallerIdentity) => ApiError | undefined;
   readonly underWay: ActiveCalls;
   readonly isStopping: () => boolean;
-  readonly dispatch: (said: IncomingCall) => Promise<Answer>;
+  readonly dispatch: (call: IncomingCall) => Promise<Answer>;
 }
 
 /**
@@ -40,7 +40,7 @@ export class OperationChannel {
   readonly #options: ChannelOptions;
   readonly #calls = new Map<string, AbortController>();
   /** Running calls that their callers cancelled. */
-  readonly #calledOff = new Set<string>();
+  readonly #cancelled = new Set<string>();
   readonly #granted = new Map<string, GrantedClaim>();
   #unsent = '';
 
@@ -57,15 +57,15 @@ export class OperationChannel {
       bodyBytesOf: ([, , operation = '']) => OPERATIONS.get(operation)?.maxBytes,
       onFrame: (words, body) => channel.#receive(words, body),
     });
-    const take = (chunk: Buffer): void => {
+    const receive = (chunk: Buffer): void => {
       if (!reader.push(chunk)) socket.destroy();
     };
-    socket.on('data', take);
+    socket.on('data', receive);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => channel.#abandon());
     // A paused socket resumes when the client has read its answers.
     socket.on('drain', () => socket.resume());
-    if (head.length > 0) take(head);
+    if (head.length > 0) receive(head);
   }
 
   #receive(words: readonly string[], body: Buffer | undefined): boolean {
@@ -94,13 +94,13 @@ export class OperationChannel {
     }
     const controller = underWay.enter();
     this.#calls.set(id, controller);
-    const who = token === '' ? this.#options.token : token;
-    const said = { operation, identity, token: who, projectPath, body, key, signal: controller.signal };
-    const answer = await dispatch(said);
+    const callToken = token === '' ? this.#options.token : token;
+    const call = { operation, identity, token: callToken, projectPath, body, key, signal: controller.signal };
+    const answer = await dispatch(call);
     this.#calls.delete(id);
     underWay.leave(controller);
     if (operation === 'task_claim' && answer.ok) this.#noteGrant(id, answer.result);
-    if (this.#calledOff.delete(id)) this.#releaseClaim(id);
+    if (this.#cancelled.delete(id)) this.#releaseClaim(id);
     this.#answer(id, answer);
   }
 
@@ -123,7 +123,7 @@ export class OperationChannel {
       this.#releaseClaim(id);
       return;
     }
-    this.#calledOff.add(id);
+    this.#cancelled.add(id);
     controller.abort();
   }
 
@@ -138,8 +138,8 @@ export class OperationChannel {
     if (granted === undefined || identity === undefined) return;
     const { task_id, token } = granted;
     const body = Buffer.from(JSON.stringify({ task_id, reason: CALLER_GONE_REASON }));
-    const said = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
-    void this.#options.dispatch(said);
+    const call = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
+    void this.#options.dispatch(call);
   }
 
   #noteGrant(id: string, result: unknown): void {

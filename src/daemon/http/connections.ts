@@ -34,22 +34,22 @@ const MIN_SLOTS = 16;
 export class ConnectionSlots<C> {
   readonly #limits: SlotLimits;
   /** Ordered by last use. */
-  readonly #seats = new Map<C, Slot>();
+  readonly #slots = new Map<C, Slot>();
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
   }
 
   get size(): number {
-    return this.#seats.size;
+    return this.#slots.size;
   }
 
   /** Adds a connection. Returns the connection to close for it, if any; that is the new one if all others are busy. */
   add(connection: C): C | undefined {
-    this.#seats.set(connection, { kind: 'unknown', calls: 0 });
+    this.#slots.set(connection, { kind: 'unknown', calls: 0 });
     const isOver = this.#count('unknown') > this.#limits.unknown;
     const idle = isOver ? this.#findIdle(['unknown'], connection) : undefined;
-    if (idle !== undefined || this.#seats.size <= this.#limits.total) return idle;
+    if (idle !== undefined || this.#slots.size <= this.#limits.total) return idle;
     return this.#findIdle(ALL_KINDS, connection) ?? connection;
   }
 
@@ -58,37 +58,37 @@ export class ConnectionSlots<C> {
    * there is no room for one more.
    */
   identify(connection: C, kind: Exclude<ConnectionKind, 'unknown'>): { readonly close?: C } | 'full' {
-    const seat = this.#seats.get(connection);
-    if (seat === undefined || seat.kind === kind) return {};
-    const before = seat.kind;
-    seat.kind = kind;
+    const slot = this.#slots.get(connection);
+    if (slot === undefined || slot.kind === kind) return {};
+    const before = slot.kind;
+    slot.kind = kind;
     const over = this.#findOver(kind);
     if (over === undefined) return {};
     const close = this.#findIdle(over, connection);
     if (close !== undefined) return { close };
-    seat.kind = before;
+    slot.kind = before;
     return 'full';
   }
 
   /** Marks a connection as busy. The returned function ends that. */
   markBusy(connection: C): () => void {
-    const seat = this.#seats.get(connection);
-    if (seat === undefined) return () => undefined;
-    seat.calls += 1;
+    const slot = this.#slots.get(connection);
+    if (slot === undefined) return () => undefined;
+    slot.calls += 1;
     return () => {
-      seat.calls -= 1;
-      if (this.#seats.delete(connection)) this.#seats.set(connection, seat);
+      slot.calls -= 1;
+      if (this.#slots.delete(connection)) this.#slots.set(connection, slot);
     };
   }
 
   remove(connection: C): void {
-    this.#seats.delete(connection);
+    this.#slots.delete(connection);
   }
 
   /** The kinds that exceed their limit now that this kind has grown by one. */
   #findOver(kind: ConnectionKind): readonly ConnectionKind[] | undefined {
     const { total, unknown, served } = this.#limits;
-    const known = this.#seats.size - this.#count('unknown');
+    const known = this.#slots.size - this.#count('unknown');
     if (kind === 'operator') return known > total - unknown ? ['operator'] : undefined;
     if (kind !== 'unknown' && this.#count(kind) > this.#limits[kind]) return [kind];
     return this.#count('worker') + this.#count('session') > served ? ['worker', kind] : undefined;
@@ -96,12 +96,12 @@ export class ConnectionSlots<C> {
 
   #count(kind: ConnectionKind): number {
     let count = 0;
-    for (const seat of this.#seats.values()) if (seat.kind === kind) count += 1;
+    for (const slot of this.#slots.values()) if (slot.kind === kind) count += 1;
     return count;
   }
 
   #findIdle(kinds: readonly ConnectionKind[], besides: C): C | undefined {
-    for (const [connection, { kind, calls }] of this.#seats) {
+    for (const [connection, { kind, calls }] of this.#slots) {
       if (connection !== besides && calls === 0 && kinds.includes(kind)) return connection;
     }
     return undefined;

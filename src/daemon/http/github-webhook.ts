@@ -63,9 +63,9 @@ async function reportToProjects(
 ): Promise<number | ApiError> {
   let taken = 0;
   for (const { project, services } of projects.opened()) {
-    const told = await reportCheck(project, services, report, about);
-    if (typeof told !== 'number') return told;
-    taken += told;
+    const outcome = await reportCheck(project, services, report, about);
+    if (typeof outcome !== 'number') return outcome;
+    taken += outcome;
   }
   return taken;
 }
@@ -150,20 +150,20 @@ function malformed(message: string): ParsedReport {
  * Returns how many checks of this project were waiting for the report: same commit, same name, and not run by Baton.
  */
 export async function reportCheck(
-  { commandLoop: keeper }: Project,
+  { commandLoop }: Project,
   { newId }: Services,
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
 ): Promise<number | ApiError> {
   const key = `github/${about.delivery}`;
-  const known = await keeper.read(({ state }) => ({
+  const known = await commandLoop.read(({ state }) => ({
     isKnown: state.settled.has(key),
     waits: findWaitingTasks(state, report).length,
   }));
   if (!known.ok) return STORE_UNAVAILABLE;
   if (known.answer.isKnown) return ALREADY_DELIVERED;
   if (known.answer.waits === 0) return 0;
-  const settled = await keeper.submit<{ taken: number }>({
+  const settled = await commandLoop.submit<{ taken: number }>({
     actor: 'system:ci',
     key,
     decide: ({ state, rules }) => {
@@ -178,8 +178,8 @@ export async function reportCheck(
           output,
           handoffId: newId(),
         };
-        const told = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
-        return told.ok ? told.events : [];
+        const outcome = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
+        return outcome.ok ? outcome.events : [];
       });
       const received = event('WebhookReceived', {
         delivery_id: about.delivery,

@@ -63,7 +63,7 @@ export class McpEndpoint {
         // Access was checked for the header's token only; an argument may name a claim, but not extend the caller's
         // rights.
         if (identity.caller.kind === 'worker' && token !== opened.token) return BAD_CLAIM_TOKEN;
-        const said = {
+        const call = {
           operation,
           identity,
           token,
@@ -72,7 +72,7 @@ export class McpEndpoint {
           key,
           signal: AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]),
         };
-        return dispatchCall(said, this.#options);
+        return dispatchCall(call, this.#options);
       },
     };
   }

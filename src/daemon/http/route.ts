@@ -90,8 +90,8 @@ async function routeOperation(
       `an idempotency key has 1 to ${SERVER_LIMITS.idempotencyKeyLength} visible characters`,
     );
   }
-  const said = { operation, identity, token, projectPath, body: body.bytes, key, signal };
-  sendAnswer(response, await dispatchCall(said, options));
+  const call = { operation, identity, token, projectPath, body: body.bytes, key, signal };
+  sendAnswer(response, await dispatchCall(call, options));
 }
 
 /** Reports the stores' last known health without touching them, so that it answers even if they hang. */

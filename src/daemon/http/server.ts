@@ -46,17 +46,17 @@ export class DaemonServer {
   readonly #channels = new Set<Duplex>();
   readonly #perSocket = new WeakMap<Socket, number>();
   readonly #guard: SessionGuard;
-  readonly #seats: ConnectionSlots<Socket>;
-  readonly #seatLimits = slotLimits(readDescriptorLimit(), SERVER_LIMITS.connections);
-  readonly #rare: ThrottledLog;
+  readonly #slots: ConnectionSlots<Socket>;
+  readonly #slotLimits = slotLimits(readDescriptorLimit(), SERVER_LIMITS.connections);
+  readonly #throttled: ThrottledLog;
   #socket = '';
   #isStopping = false;
 
   constructor(options: DaemonServerOptions) {
     this.#options = options;
     this.#guard = new SessionGuard(options.stateDir);
-    this.#seats = new ConnectionSlots(this.#seatLimits);
-    this.#rare = new ThrottledLog(options.log);
+    this.#slots = new ConnectionSlots(this.#slotLimits);
+    this.#throttled = new ThrottledLog(options.log);
   }
 
   get underWay(): number {
@@ -128,58 +128,58 @@ export class DaemonServer {
     server.on('upgrade', (request, socket, head) => this.#openChannel(request, socket, head, { port: port(server) }));
     server.on('connection', (socket) => this.#addConnection(socket));
     // Without this listener a failed accept would end the process.
-    server.on('error', (error) => this.#rare.error('a connection cannot be accepted', { cause: error.message }));
-    server.maxConnections = this.#seatLimits.total + 1;
+    server.on('error', (error) => this.#throttled.error('a connection cannot be accepted', { cause: error.message }));
+    server.maxConnections = this.#slotLimits.total + 1;
     this.#servers.push(server);
     return server;
   }
 
   #addConnection(socket: Socket): void {
-    socket.once('close', () => this.#seats.remove(socket));
-    this.#removeConnection(this.#seats.add(socket));
+    socket.once('close', () => this.#slots.remove(socket));
+    this.#removeConnection(this.#slots.add(socket));
   }
 
   /** Closes an idle connection; its client reconnects when needed. */
   #removeConnection(socket: Socket | undefined): void {
     if (socket === undefined) return;
-    const { total } = this.#seatLimits;
-    this.#rare.error('too many connections: those that were idle for longest are closed', { limit: total });
-    this.#seats.remove(socket);
+    const { total } = this.#slotLimits;
+    this.#throttled.error('too many connections: those that were idle for longest are closed', { limit: total });
+    this.#slots.remove(socket);
     socket.destroy();
   }
 
   /** Returns false if no more connections of this kind fit. */
-  #isSeated(socket: Socket, { caller }: CallerIdentity): boolean {
+  #hasSlot(socket: Socket, { caller }: CallerIdentity): boolean {
     const { kind } = caller;
-    const seated = this.#seats.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');
-    if (seated !== 'full') this.#removeConnection(seated.close);
-    else this.#rare.error('too many connections: one was refused', { kind, limit: this.#seatLimits.total });
-    return seated !== 'full';
+    const slot = this.#slots.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');
+    if (slot !== 'full') this.#removeConnection(slot.close);
+    else this.#throttled.error('too many connections: one was refused', { kind, limit: this.#slotLimits.total });
+    return slot !== 'full';
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse, door: Listener): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse, listener: Listener): Promise<void> {
     const { log, route } = this.#options;
     response.sendDate = false;
     // A request under a foreign Host name gets nothing, not even the page.
-    if (!this.#isStopping && isAddressedToDaemon(request, door) && servePage(request, response)) return;
-    if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, door))
+    if (!this.#isStopping && isAddressedToDaemon(request, listener) && servePage(request, response)) return;
+    if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, listener))
       return this.#handleWebhook(request, response);
     const isStop = request.url === '/v1/stop';
-    const admitted =
-      this.#isStopping && !isStop ? DAEMON_STOPPING : (this.#busy(request) ?? this.#admit(request, door));
-    if (!admitted.ok) {
-      if (admitted !== DAEMON_STOPPING) log.info('refused', { code: admitted.error.code, path: pathOf(request) });
-      sendAnswer(response, admitted, { closes: true });
+    const access =
+      this.#isStopping && !isStop ? DAEMON_STOPPING : (this.#busy(request) ?? this.#checkAccess(request, listener));
+    if (!access.ok) {
+      if (access !== DAEMON_STOPPING) log.info('refused', { code: access.error.code, path: pathOf(request) });
+      sendAnswer(response, access, { closes: true });
       return;
     }
-    if (!this.#isSeated(request.socket, admitted.identity))
+    if (!this.#hasSlot(request.socket, access.identity))
       return sendAnswer(response, TOO_MANY_CONNECTIONS, { closes: true });
     const leave = this.#enter(request, response, isStop);
     try {
       await route({
         request,
         response,
-        identity: admitted.identity,
+        identity: access.identity,
         token: findBearerToken(request.headers) ?? '',
         signal: leave.signal,
       });
@@ -207,9 +207,9 @@ export class DaemonServer {
     const set = isStop ? this.#stopRequests : this.#underWay;
     const controller = set.enter();
     this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 0) + 1);
-    const rest = this.#seats.markBusy(socket);
+    const endBusy = this.#slots.markBusy(socket);
     response.once('close', () => {
-      rest();
+      endBusy();
       this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 1) - 1);
       if (!response.writableFinished) controller.abort();
       set.leave(controller);
@@ -217,21 +217,21 @@ export class DaemonServer {
     return controller;
   }
 
-  #admit(request: IncomingMessage, door: Listener): AccessResult {
-    return checkAccess(request, door, { tokens: this.#options.tokens, guard: this.#guard });
+  #checkAccess(request: IncomingMessage, listener: Listener): AccessResult {
+    return checkAccess(request, listener, { tokens: this.#options.tokens, guard: this.#guard });
   }
 
-  #findOpener(request: IncomingMessage, door: Listener): CallerIdentity | undefined {
+  #findOpener(request: IncomingMessage, listener: Listener): CallerIdentity | undefined {
     const isWanted = request.url === '/v1/calls' && request.headers.upgrade === 'baton-calls';
     if (!isWanted || this.#isStopping || !isOurVersion(request) || projectPathIn(request) === null) return undefined;
-    const admitted = this.#admit(request, door);
-    return admitted.ok ? admitted.identity : undefined;
+    const access = this.#checkAccess(request, listener);
+    return access.ok ? access.identity : undefined;
   }
 
-  #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, door: Listener): void {
+  #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, listener: Listener): void {
     const { tokens, dispatch } = this.#options;
-    const identity = this.#findOpener(request, door);
-    if (identity === undefined || !this.#isSeated(request.socket, identity)) {
+    const identity = this.#findOpener(request, listener);
+    if (identity === undefined || !this.#hasSlot(request.socket, identity)) {
       socket.destroy();
       return;
     }
@@ -245,11 +245,11 @@ export class DaemonServer {
       projectPath: projectPathIn(request) ?? undefined,
       refuse,
     };
-    const dispatchSeated: ChannelOptions['dispatch'] = async (said) => {
-      const rest = this.#seats.markBusy(request.socket);
-      return dispatch(said).finally(rest);
+    const dispatchCounted: ChannelOptions['dispatch'] = async (call) => {
+      const endBusy = this.#slots.markBusy(request.socket);
+      return dispatch(call).finally(endBusy);
     };
-    const shared = { tokens, dispatch: dispatchSeated, underWay: this.#underWay, isStopping: () => this.#isStopping };
+    const shared = { tokens, dispatch: dispatchCounted, underWay: this.#underWay, isStopping: () => this.#isStopping };
     OperationChannel.serve(socket, head, { ...opened, ...shared });
   }
 

@@ -174,10 +174,10 @@ function describeHeld(held: readonly OwnClaim[]): string {
 function describeLast(last: LastSession | null): string {
   if (last === null) return '';
   const why = last.reason === null ? '' : ` (${line(last.reason)})`;
-  const said = `The last session (${line(last.holder)}) worked on ${last.task_id}, ${line(last.title)}: ${last.how}${why}; it is ${last.phase} now.`;
-  if (last.record === null) return `${said} It left no record.`;
+  const intro = `The last session (${line(last.holder)}) worked on ${last.task_id}, ${line(last.title)}: ${last.how}${why}; it is ${last.phase} now.`;
+  if (last.record === null) return `${intro} It left no record.`;
   const { summary, branch, commit_sha } = last.record;
-  return `${said} It left branch ${line(branch)} at ${commit_sha} and this record:\n\n${fenced(summary.slice(0, MOST_OF_A_RECORD))}`;
+  return `${intro} It left branch ${line(branch)} at ${commit_sha} and this record:\n\n${fenced(summary.slice(0, MOST_OF_A_RECORD))}`;
 }
 
 const MOST_OF_A_RECORD = 1500;

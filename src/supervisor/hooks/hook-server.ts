@@ -28,19 +28,19 @@ export interface HookServer {
 
 /** Listens on loopback, on a port chosen by the system. */
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
-  const inside = new Set<ServerResponse>();
+  const open = new Set<ServerResponse>();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    inside.add(response);
-    response.once('close', () => inside.delete(response));
+    open.add(response);
+    response.once('close', () => open.delete(response));
     handleRequest(request, response, options).catch(() => respondError(response, FAILED));
   });
   // A stop waits for the daemon, and a stream never ends: requests may take any time.
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
   const close = async (withinMs: number): Promise<void> => {
-    const heard = [...inside].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
-    await Promise.race([Promise.all(heard), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
+    const closing = [...open].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
+    await Promise.race([Promise.all(closing), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
     // Closing earlier would cut off responses that are written but not sent.
     server.close();
     server.closeAllConnections();

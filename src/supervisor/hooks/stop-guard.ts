@@ -128,15 +128,15 @@ export class StopGuard {
     return answer;
   }
 
-  async #decide(input: Uint8Array): Promise<StopHookOutput> {
-    const parsed = parseStopHookInput(input);
-    const said = parsed.ok ? parsed.value : {};
-    const refused = await this.#options.settlePrinted(said.last_assistant_message);
+  async #decide(body: Uint8Array): Promise<StopHookOutput> {
+    const parsed = parseStopHookInput(body);
+    const input = parsed.ok ? parsed.value : {};
+    const refused = await this.#options.settlePrinted(input.last_assistant_message);
     // An agent that the daemon does not own may stop, whatever `on_stop` says; the last known standing may be old.
     if (!this.hasSignalled) await (this.#isUnsure ? this.refreshStanding() : this.refreshStandingIfReachable());
     this.#isUnsure = false;
     if (this.#hasCommitted()) this.onProgress();
-    const attempt = this.#attempt(said.stop_hook_active === true);
+    const attempt = this.#attempt(input.stop_hook_active === true);
     const { output, records } = decideStop(attempt);
     this.mayLeave = output.decision === 'allow';
     if (output.decision === 'allow') {

@@ -44,15 +44,15 @@ export async function superviseInTerminal({
     ended.resolve('ended');
   });
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
-  const guest = await Promise.race([line.arrival, delay(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
+  const terminal = await Promise.race([line.arrival, delay(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
   const gone =
-    typeof guest === 'object' ? await runInTerminal(guest, launch, files, agent, ended.promise, port) : undefined;
+    typeof terminal === 'object' ? await runInTerminal(terminal, launch, files, agent, ended.promise, port) : undefined;
   clearInterval(watching);
   await agent.onProcessGone();
   await endProcesses(tree, kill_after_ms);
-  const how = typeof gone === 'object' ? gone.how : gone === 'ended' || guest === 'ended' ? 'ended' : 'absent';
+  const how = typeof gone === 'object' ? gone.how : gone === 'ended' || terminal === 'ended' ? 'ended' : 'absent';
   await conclude(agent, start, how);
-  if (typeof guest === 'object') guest.close();
+  if (typeof terminal === 'object') terminal.close();
   const code = typeof gone === 'object' && gone.how === 'left' ? gone.code : null;
   const signal = code === null ? (how === 'absent' ? null : 'SIGHUP') : null;
   return { start, code: how === 'absent' ? 0 : code, signal, timed_out: false, blocks_used: false, output: null };
@@ -65,7 +65,7 @@ const FOLDER_MS = 5000;
 const ARRIVAL_MS = 30_000;
 
 async function runInTerminal(
-  guest: AttachedTerminal,
+  terminal: AttachedTerminal,
   launch: Launch,
   files: TerminalSupervision['files'],
   agent: AgentHost,
@@ -74,16 +74,16 @@ async function runInTerminal(
 ): Promise<TerminalEnd | 'ended'> {
   const url = `http://127.0.0.1:${port}`;
   const ofAgent = childEnvironment(launch, files.bin, url, dropTerminalVariables(process.env));
-  const env = Object.entries({ ...ofAgent, ...guest.env });
+  const env = Object.entries({ ...ofAgent, ...terminal.env });
   // Recorded before the client can do anything.
-  await agent.report({ kind: 'attached', start: launch.start, by: guest.by });
-  guest.open({
+  await agent.report({ kind: 'attached', start: launch.start, by: terminal.by });
+  terminal.open({
     argv: launch.argv.map((word) => fillUrl(word, url)),
     cwd: launch.cwd,
     env: Object.fromEntries(env.filter((pair): pair is [string, string] => pair[1] !== undefined)),
   });
   agent.onTerminalOpened();
-  return Promise.race([guest.gone, ended]);
+  return Promise.race([terminal.gone, ended]);
 }
 
 async function conclude(agent: AgentHost, start: number, how: DetachReason): Promise<void> {

@@ -44,9 +44,9 @@ export class TerminalSession {
     request.on(
       'data',
       splitLines((line) => {
-        const said = fieldsIn(line);
-        first.resolve(said);
-        if ('left' in said) gone.resolve({ how: 'left', code: codeOf(said['left']) });
+        const message = fieldsIn(line);
+        first.resolve(message);
+        if ('left' in message) gone.resolve({ how: 'left', code: codeOf(message['left']) });
       }),
     );
     response.once('close', () => {

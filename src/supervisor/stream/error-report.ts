@@ -8,25 +8,25 @@ type Errored = Extract<AgentReport, { kind: 'errored' }>;
  * It is reported once, with the best of both.
  */
 export class ErrorReport {
-  #said: AgentErrorEvent | undefined;
+  #error: AgentErrorEvent | undefined;
   #hooked: Errored | undefined;
   /** The source of the last report. */
-  #toldBy: 'stream' | 'hook' | undefined;
+  #reportedBy: 'stream' | 'hook' | undefined;
   #onSaid: (() => void) | undefined;
 
   /** Adds an error of the stream, or of the process's exit. An error with a kind replaces one without. */
-  addStreamError(said: AgentErrorEvent): void {
-    if (said.isRetrying || (said.error === null && this.#said !== undefined)) return;
-    this.#said = said;
-    if (said.error !== null) this.#onSaid?.();
+  addStreamError(error: AgentErrorEvent): void {
+    if (error.isRetrying || (error.error === null && this.#error !== undefined)) return;
+    this.#error = error;
+    if (error.error !== null) this.#onSaid?.();
   }
 
   /** Adds an error of the hook. `isSure`: the stream cannot add to it. */
   async addHookError(report: Errored, isSure: boolean): Promise<Errored | undefined> {
-    const toldBy = this.#toldBy;
-    if (toldBy !== undefined) this.clear();
+    const reportedBy = this.#reportedBy;
+    if (reportedBy !== undefined) this.clear();
     // The stream's report came first.
-    if (toldBy === 'stream') return undefined;
+    if (reportedBy === 'stream') return undefined;
     this.#hooked = report;
     if (!isSure) await this.#waitForStream();
     const found = this.takeReport('hook');
@@ -36,27 +36,27 @@ export class ErrorReport {
 
   /** The error to report; undefined if already reported, or unclassified (waiting will not help). */
   takeReport(by: 'stream' | 'hook' = 'stream'): Errored | undefined {
-    const error = this.#said?.error ?? this.#hooked?.error;
-    if (this.#toldBy !== undefined || error === undefined || error === null) return undefined;
-    this.#toldBy = by;
-    const message = this.#said?.message ?? this.#hooked?.message ?? '';
-    return { kind: 'errored', error, message, reset_at: this.#said?.resetAt ?? this.#hooked?.reset_at ?? null };
+    const error = this.#error?.error ?? this.#hooked?.error;
+    if (this.#reportedBy !== undefined || error === undefined || error === null) return undefined;
+    this.#reportedBy = by;
+    const message = this.#error?.message ?? this.#hooked?.message ?? '';
+    return { kind: 'errored', error, message, reset_at: this.#error?.resetAt ?? this.#hooked?.reset_at ?? null };
   }
 
   /** The last error message, for the report of the exit. */
   get lastMessage(): string | null {
-    return this.#said?.message ?? null;
+    return this.#error?.message ?? null;
   }
 
   /** The agent works again: the next error is a new one. */
   clear(): void {
-    this.#said = undefined;
+    this.#error = undefined;
     this.#hooked = undefined;
-    this.#toldBy = undefined;
+    this.#reportedBy = undefined;
   }
 
   async #waitForStream(): Promise<void> {
-    if (this.#said !== undefined && this.#said.error !== null) return;
+    if (this.#error !== undefined && this.#error.error !== null) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, STREAM_MS);
       this.#onSaid = () => {

@@ -16,7 +16,7 @@ export class PrintedSignals {
   readonly #speech: SignalScanner;
   #accepted: string | undefined;
   /** A signal that neither the daemon nor the outbox could record. */
-  #unheard: DaemonCall | undefined;
+  #undelivered: DaemonCall | undefined;
   #count = 0;
 
   constructor(launch: Launch, reporter: Reporter, speech: SignalScanner) {
@@ -33,9 +33,9 @@ export class PrintedSignals {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
     const found = this.#speech.endTurn(lastWords);
-    const unheard = this.#unheard;
+    const unheard = this.#undelivered;
     if (found.kind === 'none') return unheard === undefined ? NOTHING : this.#send(unheard);
-    this.#unheard = undefined;
+    this.#undelivered = undefined;
     if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
     if (found.kind === 'invalid') return { kind: 'refused', message: refusal(found.problem.message) };
     const input = renderExitSignal(found.signal);
@@ -51,20 +51,20 @@ export class PrintedSignals {
    */
   async sendAtExit(): Promise<PrintedSignalResult> {
     let settled = await this.sendAtTurnEnd();
-    for (let waitMs = FIRST_MS; this.#unheard !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
+    for (let waitMs = FIRST_MS; this.#undelivered !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
       await sleep(waitMs);
       if (!existsSync(this.#launch.state_dir)) break;
-      settled = await this.#send(this.#unheard);
+      settled = await this.#send(this.#undelivered);
     }
     return settled;
   }
 
-  async #send(saying: DaemonCall): Promise<PrintedSignalResult> {
-    const answer = await this.#reporter.send(saying);
-    const isUnheard = !answer.ok && UNDELIVERED_CODES.has(answer.error.code);
-    this.#unheard = isUnheard ? saying : undefined;
+  async #send(call: DaemonCall): Promise<PrintedSignalResult> {
+    const answer = await this.#reporter.send(call);
+    const isUndelivered = !answer.ok && UNDELIVERED_CODES.has(answer.error.code);
+    this.#undelivered = isUndelivered ? call : undefined;
     if (!answer.ok && answer.error.code !== 'kept') return { kind: 'refused', message: refusal(answer.error.message) };
-    this.#accepted = saying.input;
+    this.#accepted = call.input;
     return { kind: 'accepted' };
   }
 }

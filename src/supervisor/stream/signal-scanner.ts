@@ -37,17 +37,17 @@ export function scanText(): SignalScanner {
  * For a client's JSON lines. Only the agent's own text counts, not tool output or messages to it, and only a signal at
  * the end of the turn's last message.
  */
-export function scanStream({ readLine }: StreamReader, onSaid: (said: StreamEvent) => void): SignalScanner {
+export function scanStream({ readLine }: StreamReader, onEvent: (event: StreamEvent) => void): SignalScanner {
   const watch = new OutputSignalFinder();
   const closing = new LastMessage();
   const lines = splitLines((line) => {
-    for (const said of readLine(line, Date.now())) {
-      if (said.kind === 'words') {
-        watch.push(Buffer.from(said.text));
-        closing.push(said.text);
+    for (const event of readLine(line, Date.now())) {
+      if (event.kind === 'words') {
+        watch.push(Buffer.from(event.text));
+        closing.push(event.text);
       }
-      if (said.kind === 'tool-started') closing.clear();
-      onSaid(said);
+      if (event.kind === 'tool-started') closing.clear();
+      onEvent(event);
     }
   });
   return {

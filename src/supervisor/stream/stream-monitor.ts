@@ -58,7 +58,7 @@ export class StreamMonitor {
       this.#hasTalked = false;
     }
     this.#record = output === 'text' ? undefined : new ClientRecord(output, new Date().toISOString());
-    this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (said) => this.#onEvent(said));
+    this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (event) => this.#onEvent(event));
   }
 
   /** A new message: the error that stopped the agent is over. */
@@ -146,9 +146,9 @@ export class StreamMonitor {
     const read = hint === undefined ? undefined : this.#record?.read(hint);
     if (read === undefined) return false;
     if (read.model !== null) this.#meter.setModel(read.model);
-    for (const { id, ...said } of read.said) {
-      const isOwn = said.of === 'conversation' && id === this.#conversation;
-      this.#meter.add(isOwn || id === undefined ? said : { ...said, id }, this.#isWaiting);
+    for (const { id, ...event } of read.said) {
+      const isOwn = event.of === 'conversation' && id === this.#conversation;
+      this.#meter.add(isOwn || id === undefined ? event : { ...event, id }, this.#isWaiting);
     }
     return read.isUncounted;
   }
@@ -182,9 +182,9 @@ export class StreamMonitor {
       error: this.#errors.lastMessage,
       env: { ...process.env, ...env },
     };
-    for (const said of STREAM_READERS[output].readEnd(end)) {
-      if (said.kind === 'model') this.#meter.setModel(said.model);
-      if (said.kind === 'error') this.#errors.addStreamError(said);
+    for (const event of STREAM_READERS[output].readEnd(end)) {
+      if (event.kind === 'model') this.#meter.setModel(event.model);
+      if (event.kind === 'error') this.#errors.addStreamError(event);
     }
     if (code !== 0 && code !== null && !wasEnded) await this.reportError();
     await this.reportUsed(true);
@@ -202,45 +202,45 @@ export class StreamMonitor {
   }
 
   #readTerminalUsage(): void {
-    const said = this.#attended?.readNewUsage(this.#conversation);
-    if (said === undefined) return;
+    const event = this.#attended?.readNewUsage(this.#conversation);
+    if (event === undefined) return;
     const before = this.#meter.tokens;
-    this.#meter.add(said, false);
+    this.#meter.add(event, false);
     this.#hasTalked ||= this.#meter.tokens > before;
   }
 
-  #onEvent(said: StreamEvent): void {
-    switch (said.kind) {
+  #onEvent(event: StreamEvent): void {
+    switch (event.kind) {
       case 'conversation':
-        this.#conversation = said.id;
-        this.#meter.setConversation(said.id);
+        this.#conversation = event.id;
+        this.#meter.setConversation(event.id);
         break;
       case 'model':
-        this.#meter.setModel(said.model);
+        this.#meter.setModel(event.model);
         break;
       case 'words':
         this.#keepConversation();
-        this.#options.tail.push(Buffer.from(said.text));
+        this.#options.tail.push(Buffer.from(event.text));
         break;
       case 'tool-started':
         this.#keepConversation();
         this.#options.onProgress();
-        this.#options.silence.toolStarted(said.id, said.tool);
+        this.#options.silence.toolStarted(event.id, event.tool);
         break;
       case 'usage':
-        this.#meter.add(said, this.#isWaiting);
-        if (said.of === 'message') this.#reportSoon();
+        this.#meter.add(event, this.#isWaiting);
+        if (event.of === 'message') this.#reportSoon();
         break;
       case 'error':
-        this.#errors.addStreamError(said);
-        if (said.isRetrying && said.resetAt !== null) this.#options.silence.onRetry(said.resetAt);
+        this.#errors.addStreamError(event);
+        if (event.isRetrying && event.resetAt !== null) this.#options.silence.onRetry(event.resetAt);
         break;
       case 'turn-ended':
-        if (!said.failed) this.#keepConversation();
-        this.#options.onTurnEnd(said.failed);
+        if (!event.failed) this.#keepConversation();
+        this.#options.onTurnEnd(event.failed);
         break;
       case 'tool-ended':
-        this.#options.silence.toolEnded(said.id);
+        this.#options.silence.toolEnded(event.id);
         break;
       case 'permission':
         // Reported by the hooks.

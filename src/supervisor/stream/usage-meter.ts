@@ -47,7 +47,7 @@ const NOTHING: StoredUsage = {
 export class UsageMeter {
   readonly #path: string;
   #kept: StoredUsage;
-  #told: string | undefined;
+  #reported: string | undefined;
   #toldTokens: number;
   #requests = 0;
   /** The daemon decides whether the last report is recorded. */
@@ -76,14 +76,14 @@ export class UsageMeter {
     this.#kept = { ...this.#kept, conversation, ...(isNew ? { tally: carried } : {}) };
   }
 
-  add(said: UsageEvent, isWaiting: boolean): void {
+  add(event: UsageEvent, isWaiting: boolean): void {
     const before = countTokens(totalUsage(this.#kept.tally));
-    const after = addToTally(this.#kept.tally, said);
+    const after = addToTally(this.#kept.tally, event);
     const spent = Math.max(0, countTokens(totalUsage(after)) - before);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
     // A message is counted when it begins; only a turn is counted in full.
-    const countedAt = said.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
-    const request = said.of === 'message' ? after.open[said.id ?? ''] : said.request;
+    const countedAt = event.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
+    const request = event.of === 'message' ? after.open[event.id ?? ''] : event.request;
     this.#kept = { ...this.#kept, tally: after, waiting, countedAt, largest: larger(this.#kept.largest, request) };
   }
 
@@ -142,8 +142,8 @@ export class UsageMeter {
       reserved_cached_tokens: largest.cacheRead * this.#requests,
     };
     const text = JSON.stringify(used);
-    if (text === this.#told && !(isDue && this.#isUnsettled)) return undefined;
-    this.#told = text;
+    if (text === this.#reported && !(isDue && this.#isUnsettled)) return undefined;
+    this.#reported = text;
     this.#isUnsettled = !isDue;
     this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
     this.#keep();
@@ -195,15 +195,15 @@ export class TerminalUsage {
   readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const said = TRANSCRIPT_READERS[output]({
+    const event = TRANSCRIPT_READERS[output]({
       conversation,
       since: this.#since,
       env: { ...process.env, ...env },
     });
-    if (said === undefined || said.of === 'conversation') return said;
+    if (event === undefined || event.of === 'conversation') return event;
     const before = this.#known;
-    this.#known = said.usage;
-    return { ...said, usage: minus(said.usage, before) };
+    this.#known = event.usage;
+    return { ...event, usage: minus(event.usage, before) };
   }
 
   /** The conversation that was started in the terminal, if no hook named it. */
