@@ -114,14 +114,14 @@ function conversation({ isResume, conversation: id }: AgentContext): string[] {
 }
 
 /** The settings of one run: the hooks, and the login part of the user's settings. */
-export function claudeSettingsFor(user: UserSetup | undefined): ClaudeSettings {
+function claudeSettingsFor(user: UserSetup | undefined): ClaudeSettings {
   const settings = claudeSettings();
   const kept = Object.entries(user?.settings ?? {}).filter(([name]) => LOGIN_SETTINGS.has(name));
   return { ...Object.fromEntries(kept), ...settings, hooks: { ...settings.hooks, PermissionRequest: [PERMISSION] } };
 }
 
 /** Tools that run without a question. For others the client asks the supervisor, since no person is there. */
-export const CLAUDE_TOOLS = ['Bash', 'Edit', 'Write', 'NotebookEdit', 'Read', 'WebFetch', 'WebSearch', 'mcp__baton'];
+const CLAUDE_TOOLS = ['Bash', 'Edit', 'Write', 'NotebookEdit', 'Read', 'WebFetch', 'WebSearch', 'mcp__baton'];
 
 const LOGIN_SETTINGS = new Set([
   'apiKeyHelper',

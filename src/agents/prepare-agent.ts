@@ -15,7 +15,7 @@ import { shellQuote } from './shell-quote.ts';
  * Any program. It receives messages on standard input, and the prompt also in a file; it reports through the CLI, MCP
  * or its output.
  */
-export const commandAdapter: Adapter = {
+const commandAdapter: Adapter = {
   runs: (run) => !run.startsWith('builtin:'),
   prepare: ({ run }, { prompt, start }, { folder }) => {
     const promptFile = join(folder, `prompt-${start}.md`);

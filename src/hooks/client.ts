@@ -44,7 +44,7 @@ export interface ClientFile {
   readonly find: (text: string) => FoundParts;
 }
 
-export type Addition =
+type Addition =
   | {
       readonly ok: true;
       readonly insertions: readonly Insertion[];

@@ -139,7 +139,7 @@ function isWithin(path: readonly string[], made: readonly string[]): boolean {
   return made.every((key, n) => key === path[n]);
 }
 
-export function isEmptySettings(text: string): boolean {
+function isEmptySettings(text: string): boolean {
   return /^\s*(?:\{\s*\})?\s*$/.test(text);
 }
 

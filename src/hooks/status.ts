@@ -54,7 +54,7 @@ export async function findVersion(
   }
 }
 
-export function compareToTested(version: string, tested: readonly string[]): 'known' | 'older' | 'newer' {
+function compareToTested(version: string, tested: readonly string[]): 'known' | 'older' | 'newer' {
   if (compare(version, tested[0] ?? '') < 0) return 'older';
   return compare(version, tested.at(-1) ?? '') > 0 ? 'newer' : 'known';
 }

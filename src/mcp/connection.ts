@@ -109,7 +109,7 @@ function textOf(value: unknown, field: string): string | undefined {
 }
 
 /** Whether a successful call ends its claim. */
-export function mayEndClaim(operation: string, input: unknown): boolean {
+function mayEndClaim(operation: string, input: unknown): boolean {
   const fields: { status?: unknown; kind?: unknown } = typeof input === 'object' && input !== null ? input : {};
   switch (operation) {
     case 'task_release':
@@ -127,7 +127,7 @@ export function mayEndClaim(operation: string, input: unknown): boolean {
   }
 }
 
-export function isClaimOver(answer: Answer): boolean {
+function isClaimOver(answer: Answer): boolean {
   return !answer.ok && CLAIM_OVER_CODES.has(answer.error.code);
 }
 

@@ -16,7 +16,7 @@ import { McpConnection } from './connection.ts';
 export type ServeConnection = (connection: McpConnection, projectPath: string | undefined) => McpServer;
 
 /** A request that passed the daemon's access checks. */
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly request: Request;
   /** The parsed body; absent for GET and DELETE. */
   readonly body?: unknown;
@@ -106,14 +106,14 @@ function errorResponse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
 }
 
-export interface HttpSession {
+interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** The opener's token: no other caller may use the session, even with its id. */
   readonly token: string;
 }
 
 /** Open sessions, most recently used last. Beyond the limit the least recently used one is closed. */
-export class HttpSessions {
+class HttpSessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #most: number;
 

@@ -25,7 +25,7 @@ export interface DaemonCall {
 }
 
 /** A daemon that does not answer within this time counts as away: hooks of agents have no more time. */
-export const AWAY_MS = 5000;
+const AWAY_MS = 5000;
 
 /**
  * The connection to the daemon, which may be away, slow, or newer than the one that started this supervisor. Writes

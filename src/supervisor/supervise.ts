@@ -151,7 +151,7 @@ async function recordExit(
 
 type Files = ReturnType<typeof filesIn>;
 
-export interface PreparedStart {
+interface PreparedStart {
   readonly launch: Launch;
   readonly log: OutputLog;
   readonly tail: Tail;
@@ -167,7 +167,7 @@ export interface PreparedStart {
  * Claims the start and writes the files that the process needs. Returns an exit code if another supervisor has the
  * start, or if the disk is full; then the start is given back.
  */
-export async function prepareStart(files: Files, start: number): Promise<PreparedStart | number> {
+async function prepareStart(files: Files, start: number): Promise<PreparedStart | number> {
   let door: HookServer | undefined;
   let isTaken = false;
   try {
@@ -201,7 +201,7 @@ export async function prepareStart(files: Files, start: number): Promise<Prepare
 }
 
 /** Nothing was run: the daemon finds the start unclaimed and repeats it later. */
-export function returnStart(files: Files, start: number): number {
+function returnStart(files: Files, start: number): number {
   rmSync(`${files.running(start)}.draft`, { force: true });
   rmSync(files.taken(start), { force: true });
   return EXIT_NO_ROOM;
@@ -210,7 +210,7 @@ export function returnStart(files: Files, start: number): number {
 const TAIL_BYTES = 8192;
 
 /** Written to the supervisor's log, if that has room. */
-export function logDiskWait(error: unknown): void {
+function logDiskWait(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${new Date().toISOString()} no room, and tried again later: ${why}\n`);
 }

@@ -16,7 +16,7 @@ export interface ScriptedOutput {
 }
 
 /** Tokens, and dollars. */
-export interface ScriptedUse {
+interface ScriptedUse {
   readonly input?: number;
   readonly output?: number;
   readonly cached?: number;

@@ -32,7 +32,7 @@ function tableIn(path: string): HookTable {
   return read.disableAllHooks === true ? {} : (read.hooks ?? {});
 }
 
-export interface Hook {
+interface Hook {
   readonly type: 'http' | 'command';
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -43,12 +43,12 @@ export interface Hook {
 }
 
 /** A hook's result: continue with a reason, end, or nothing (as in Claude Code, a broken hook has no effect). */
-export type HookAnswer =
+type HookAnswer =
   | { readonly kind: 'block'; readonly reason: string }
   | { readonly kind: 'end' }
   | { readonly kind: 'nothing' };
 
-export async function runScriptedHook(hook: Hook, input: object): Promise<HookAnswer> {
+async function runScriptedHook(hook: Hook, input: object): Promise<HookAnswer> {
   const body = JSON.stringify(input);
   const timeoutMs = (hook.timeout ?? 600) * 1000;
   return hook.type === 'http' ? askHttp(hook, body, timeoutMs) : runCommand(hook, body, timeoutMs);

@@ -56,7 +56,7 @@ function fail(message: string, code: number): number {
   return code;
 }
 
-export interface ScriptedOptions {
+interface ScriptedOptions {
   readonly script: string;
   readonly settings: string | undefined;
   /** Folder of the conversation. */
@@ -69,7 +69,7 @@ export interface ScriptedOptions {
   readonly isCheck: boolean;
 }
 
-export const USAGE = `Usage: baton agent play [options] SCRIPT
+const USAGE = `Usage: baton agent play [options] SCRIPT
   --check          only check the script
   --stream-json    print what happens as Claude Code does with --output-format stream-json
   --settings FILE  hooks, in the format of Claude Code
@@ -81,7 +81,7 @@ export const USAGE = `Usage: baton agent play [options] SCRIPT
 `;
 
 /** Parses the arguments, or returns the usage error. */
-export function parseOptions(argv: readonly string[]): ScriptedOptions | string {
+function parseOptions(argv: readonly string[]): ScriptedOptions | string {
   const values = new Map<string, string>();
   const switches = new Set<string>();
   const scripts: string[] = [];
@@ -115,7 +115,7 @@ const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal'
 const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
 
 /** Renders every problem of a script with file, line, column, the line itself and a hint. */
-export function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
+function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
   const lines = text.split('\n');
   return problems
     .map(({ message, line, column, hint }) => {

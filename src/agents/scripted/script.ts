@@ -96,7 +96,7 @@ export const STEPS = {
 export const STEPS_WITHOUT_INPUT = ['stop', 'wait', 'hang', 'crash'] as const;
 
 /** The field that a plain text stands for. */
-export const SHORTHAND_FIELDS: Readonly<Record<string, string>> = {
+const SHORTHAND_FIELDS: Readonly<Record<string, string>> = {
   signal: 'kind',
   exit: 'phase',
   error: 'kind',

@@ -83,7 +83,7 @@ function write({ path, text }: { readonly path: string; readonly text: string })
   }
 }
 
-export function singleQuote(text: string): string {
+function singleQuote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 

@@ -101,14 +101,14 @@ const NO_DELIVERY: ApiError = {
   hint: 'Send it as GitHub does.',
 };
 
-export interface GithubReport {
+interface GithubReport {
   readonly name: string;
   readonly sha: string;
   readonly outcome: CheckOutcome;
   readonly url: string | null;
 }
 
-export type ParsedReport =
+type ParsedReport =
   | {
       readonly ok: true;
       /** Undefined if the event reports no finished check. */ readonly value: GithubReport | undefined;
@@ -116,7 +116,7 @@ export type ParsedReport =
   | { readonly ok: false; readonly error: ApiError };
 
 /** Reads completed `workflow_run` and `check_run` events; the name is that of the workflow or the check. */
-export function parseReport(event: string, body: Uint8Array): ParsedReport {
+function parseReport(event: string, body: Uint8Array): ParsedReport {
   let payload: unknown;
   try {
     payload = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -149,7 +149,7 @@ function malformed(message: string): ParsedReport {
 /**
  * Returns how many checks of this project were waiting for the report: same commit, same name, and not run by Baton.
  */
-export async function reportCheck(
+async function reportCheck(
   { commandLoop }: Project,
   { newId }: Services,
   report: GithubReport,

@@ -9,12 +9,7 @@ import {
   valueOf,
 } from './scan-json.ts';
 
-export type JsonEditValue =
-  | string
-  | number
-  | boolean
-  | readonly JsonEditValue[]
-  | { readonly [name: string]: JsonEditValue };
+type JsonEditValue = string | number | boolean | readonly JsonEditValue[] | { readonly [name: string]: JsonEditValue };
 export interface JsonTree {
   readonly [name: string]: JsonEditValue;
 }

@@ -75,7 +75,7 @@ export function renderTomlString(text: string): string {
  * list that is written as a value (`hooks = { … }`, `Stop = [ … ]`). Codex accepts both forms, so the same settings
  * written with headers mean the same.
  */
-export function describeClash(text: string, headers: readonly string[], otherwise: string): string {
+function describeClash(text: string, headers: readonly string[], otherwise: string): string {
   const closed = new Map(
     headers
       .map((header) => findClosed(text, pathOf(header)))

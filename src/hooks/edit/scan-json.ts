@@ -19,7 +19,7 @@ export interface JsonArrayNode extends Placed {
   readonly children: readonly JsonChild[];
 }
 
-export interface JsonScalarNode extends Placed {
+interface JsonScalarNode extends Placed {
   readonly kind: 'scalar';
   readonly value: unknown;
 }

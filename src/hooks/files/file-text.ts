@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'n
 import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 
-export interface FileText {
+interface FileText {
   /** The real path: links are followed and kept. */
   readonly path: string;
   /** Null if the file does not exist. */

@@ -153,12 +153,12 @@ function journalIn(stateDir: string): string {
 }
 
 /** The temporary file that replaces `path`. Its name is fixed, so that a later run can remove it. */
-export function draftPath(path: string): string {
+function draftPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.baton-draft`);
 }
 
 /** Replaces a file atomically: a reader, or a crash, sees the old or the new text. Keeps mode and owner. */
-export function replaceFile(path: string, text: string): void {
+function replaceFile(path: string, text: string): void {
   const draft = draftPath(path);
   const before = statSync(path, { throwIfNoEntry: false });
   const file = openSync(draft, 'w', before === undefined ? 0o600 : before.mode & 0o777);
@@ -176,7 +176,7 @@ export function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-export function removeFile(path: string): void {
+function removeFile(path: string): void {
   rmSync(path, { force: true });
   syncFolder(dirname(path));
 }
@@ -188,7 +188,7 @@ export function findMissingFolders(path: string): readonly string[] {
   return missing;
 }
 
-export function makeFoldersFor(path: string): void {
+function makeFoldersFor(path: string): void {
   for (const folder of findMissingFolders(path)) mkdirSync(folder, { mode: 0o700 });
 }
 

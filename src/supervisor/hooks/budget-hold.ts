@@ -106,9 +106,9 @@ export class HeldToolCalls {
 /** HTTP clients give up after five minutes without a response. */
 const MAX_HOLD_MS = 240_000;
 
-export const BUDGET_REASON = 'A budget is used up. A person has been asked.';
+const BUDGET_REASON = 'A budget is used up. A person has been asked.';
 
-export const DENY_QUESTION = {
+const DENY_QUESTION = {
   continue: false,
   stopReason: BUDGET_REASON,
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: BUDGET_REASON } },

@@ -180,7 +180,7 @@ export class Tail {
 }
 
 /** Removes escape sequences, and control characters other than tab and line end. */
-export function stripControls(text: string): string {
+function stripControls(text: string): string {
   return text.replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
 }
 
