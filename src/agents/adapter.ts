@@ -15,12 +15,10 @@ export interface AgentContext {
   /** The client's id of that conversation; null if unknown. */
   readonly conversation: string | null;
   readonly stateDir: string;
-  /** Working directory, absolute. */
   readonly cwd: string;
   /** Base of the runbook's relative paths, absolute. */
   readonly projectDir: string;
   readonly programs: Programs;
-  /** The agent runs in a person's terminal. */
   readonly isAttached?: boolean;
   /** The user's own setup of the client, if it was read. */
   readonly user?: UserSetup;
@@ -29,15 +27,12 @@ export interface AgentContext {
 /** The client's settings and logins in the user's home. An adapter may refer to them but never changes them. */
 export interface UserSetup {
   readonly folder: string;
-  /** File names in the folder. */
   readonly entries: readonly string[];
-  /** Content of `settings.json`. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Variables that these settings tell the client to read. */
   readonly variables?: readonly string[];
 }
 
-/** The part of a launch that depends on the client. */
 export type LaunchParts = Required<
   Pick<Launch, 'argv' | 'env' | 'output' | 'input' | 'prompt' | 'finds_exit_signals' | 'files'>
 > &

@@ -54,7 +54,6 @@ export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'progr
   return [process.execPath, programs.stopHook, '--before-tool', agentId].map(shellQuote).join(' ');
 }
 
-/** For command hooks. */
 export const HOOK_TIMEOUT_S = 600;
 
 /** A tool is held no longer than the client waits for its hook, less the time to end its turn. */

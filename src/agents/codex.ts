@@ -78,7 +78,6 @@ function conversation({ isResume, conversation: id }: AgentContext): string[] {
   return isResume && id !== null ? ['resume', id] : [];
 }
 
-/** Commands by event. */
 export interface HookCommands {
   readonly Stop: string;
   readonly PreToolUse: string;

@@ -3,13 +3,10 @@ import type { Insertion } from './edit/insertions.ts';
 export const CLIENTS = ['claude', 'codex', 'gemini'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** All of a person's sessions, or those in one repository. */
 export type Scope = { readonly kind: 'user' } | { readonly kind: 'project'; readonly root: string };
 
 export interface HookOptions {
-  /** What happens when a session that holds a task ends its turn. */
   readonly onStop: 'signal' | 'allow';
-  /** Whether a session claims the next task when it starts. */
   readonly claim: boolean;
   /** Responsible for the sessions' calls; by default the principal that unnamed workers share. */
   readonly principal?: string;
@@ -21,7 +18,6 @@ export interface HookMachine {
   readonly stateDir: string;
   /** Set if sessions would not find the state folder by default. */
   readonly namesStateDir: boolean;
-  /** Absolute paths. */
   readonly node: string;
   readonly baton: string;
 }
@@ -32,11 +28,9 @@ export interface InstallRequest {
   readonly machine: HookMachine;
 }
 
-/** One settings file of a client, and how to edit it. */
 export interface ClientFile {
   readonly path: string;
   readonly format: 'json' | 'toml';
-  /** Describes what to insert into a text without entries of Baton. */
   readonly add: (text: string) => Addition;
   /** Returns the text without Baton's entries. `isMade` tells which objects and lists Baton created. */
   readonly remove: (text: string, isMade: (path: readonly string[]) => boolean) => string;
@@ -58,7 +52,6 @@ export interface FoundParts {
   readonly problems: readonly string[];
 }
 
-/** A client whose settings Baton can edit. */
 export interface HookedClient {
   readonly name: ClientName;
   readonly title: string;

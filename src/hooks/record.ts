@@ -11,9 +11,7 @@ export interface InstalledFile {
   /** Hash of the text that was written: the positions are valid in that text only. */
   readonly hash: string;
   readonly insertions: readonly Insertion[];
-  /** Objects and lists that the installation created. */
   readonly made: readonly (readonly string[])[];
-  /** The installation created the file. */
   readonly created: boolean;
   /** Folders that the installation created, outermost first. */
   readonly folders: readonly string[];

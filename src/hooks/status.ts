@@ -7,10 +7,8 @@ import { readFileText } from './files/file-text.ts';
 export interface FileStatus {
   readonly scope: 'user' | 'project';
   readonly path: string;
-  /** Events with Baton's hook, and the MCP server. */
   readonly parts: readonly string[];
   readonly problems: readonly string[];
-  /** Programs that the file names and that no longer exist. */
   readonly missing: readonly string[];
 }
 
@@ -37,7 +35,6 @@ export type Version =
   /** `known`: between the oldest and the newest version that the tests ran with. */
   | { readonly kind: 'found'; readonly version: string; readonly is: 'known' | 'older' | 'newer' };
 
-/** Finds the client's version on the PATH, and whether it was tested. */
 export async function findVersion(
   client: HookedClient,
   env: Readonly<Record<string, string | undefined>>,

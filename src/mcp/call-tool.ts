@@ -13,7 +13,6 @@ export interface ToolContext {
   readonly progressMs: number;
 }
 
-/** Runs an operation for a connection, with its token and a key, until the client cancels. */
 export async function callTool(
   calling: ToolContext,
   operation: Operation,

@@ -108,7 +108,6 @@ function textOf(value: unknown, field: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Whether a successful call ends its claim. */
 function mayEndClaim(operation: string, input: unknown): boolean {
   const fields: { status?: unknown; kind?: unknown } = typeof input === 'object' && input !== null ? input : {};
   switch (operation) {
@@ -133,7 +132,6 @@ function isClaimOver(answer: Answer): boolean {
 
 const CLAIM_OVER_CODES: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
 
-/** Adds a hint for a model that has only its tools. */
 export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): Answer {
   if (answer.ok || !isClaimOver(answer)) return answer;
   const now =
@@ -143,7 +141,6 @@ export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): 
   return { ok: false, error: { ...answer.error, hint: `Stop working on this task. ${now}` } };
 }
 
-/** The reason of a release after the caller cancelled. */
 export const CANCELLED_REASON = 'the caller disconnected before the claim was granted';
 
 /** Runs operations: the daemon itself, or a client of it. Never throws for a caller's mistake. */
@@ -154,10 +151,8 @@ export interface Backend {
 export interface BackendCall {
   /** The caller's token; by default the backend's own worker. */
   readonly token?: string;
-  /** Idempotency key. */
   readonly key?: string;
   /** The client's own name of the conversation, if it sends one. */
   readonly conversation?: string;
-  /** Aborted when the caller cancels. */
   readonly signal?: AbortSignal;
 }

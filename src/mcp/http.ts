@@ -12,7 +12,6 @@ import {
 } from '@modelcontextprotocol/server';
 import { McpConnection } from './connection.ts';
 
-/** Creates the server of a connection. */
 export type ServeConnection = (connection: McpConnection, projectPath: string | undefined) => McpServer;
 
 /** A request that passed the daemon's access checks. */
@@ -20,7 +19,6 @@ interface GuardedRequest {
   readonly request: Request;
   /** The parsed body; absent for GET and DELETE. */
   readonly body?: unknown;
-  /** A worker's or a session's. */
   readonly token: string;
   /** A folder in the repository that a worker acts on; a session's token names its project. */
   readonly projectPath: string | undefined;

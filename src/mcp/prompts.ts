@@ -2,7 +2,6 @@ import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import type { JsonSchema } from '../protocol/shape/shape.ts';
 import { uncheckedSchema } from './tool-schema.ts';
 
-/** Two prompts: for the start and for the end of an agent's work. */
 export function registerPrompts(server: McpServer): void {
   server.registerPrompt(
     'take-next-task',

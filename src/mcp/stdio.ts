@@ -10,7 +10,6 @@ import { createMcpServer } from './server.ts';
 
 export interface StdioIo {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A folder in the repository. */
   readonly cwd: string;
   /** Whose worker token is used; by default the one that unnamed workers share. */
   readonly principal?: string;

@@ -7,13 +7,11 @@ const TOKEN: JsonSchema = {
     'The token that task_claim gave you. Only needed when this connection does not know your claim: it was made over another connection, or the connection was lost since.',
 };
 
-/** Adds the claim's token to an operation's schema. */
 export function withTokenArgument(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
   return { ...schema, properties: { ...(typeof properties === 'object' ? properties : {}), token: TOKEN } };
 }
 
-/** Separates the token from the operation's input. */
 export function splitToken(args: unknown): { readonly input: unknown; readonly token?: string } {
   if (typeof args !== 'object' || args === null || !('token' in args)) return { input: args };
   const { token, ...input } = args;

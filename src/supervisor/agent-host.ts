@@ -204,7 +204,6 @@ export class AgentHost implements HookRoutes {
     this.#messages.onTerminalOpened();
   }
 
-  /** Whether a turn took place while a person was at the terminal. */
   get hadTurnInTerminal(): boolean {
     return this.#stream.hadTurnInTerminal;
   }

@@ -14,10 +14,8 @@ import type { AgentReport, Exit, Launch } from './contract.ts';
 
 export interface DaemonCall {
   readonly operation: string;
-  /** JSON text. */
   readonly input: string;
   readonly token: string;
-  /** Idempotency key. */
   readonly key: string;
   readonly projectPath?: string;
   /** Further headers of the forwarded request. */
@@ -59,7 +57,6 @@ export class DaemonConnection {
     return keptAnswer(operation);
   }
 
-  /** Sends once, and keeps nothing. */
   async request(
     { operation, input, token, key, projectPath, headers }: DaemonCall,
     timeoutMs = AWAY_MS,
@@ -78,14 +75,12 @@ export class DaemonConnection {
     return received.ok ? parseAnswer(received.body) : { ok: false, error: noResponseError(received.lost) };
   }
 
-  /** Asks the daemon to drain the outbox. */
   async deliverOutbox(timeoutMs = AWAY_MS): Promise<boolean> {
     const headers = { authorization: `Bearer ${this.#token}` };
     const received = await this.#post({ method: 'POST', path: '/v1/deliver', headers, body: '{}' }, timeoutMs);
     return received?.ok === true;
   }
 
-  /** Undefined if no daemon runs. */
   async #post(request: HttpRequest, timeoutMs: number): Promise<Received | undefined> {
     const idle = this.#idle;
     this.#idle = undefined;

@@ -4,9 +4,7 @@ import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import { sleep } from './timers.ts';
 
 export interface RetryWhileFullOptions {
-  /** Asked before each further attempt. */
   readonly isWanted: () => boolean;
-  /** Called once, before the first wait. */
   readonly onWait?: (error: unknown) => void;
 }
 
@@ -44,7 +42,6 @@ export class ReservedFile {
   readonly #path: string;
   readonly #draft: string;
 
-  /** Throws if the disk is full. */
   constructor(path: string) {
     this.#path = path;
     this.#draft = `${path}.draft`;

@@ -7,7 +7,6 @@ import { isFinalSignal } from './outbox-signal.ts';
 
 export interface ForwardOptions {
   readonly line: DaemonConnection;
-  /** For calls without an idempotency key. */
   readonly newKey: () => string;
   /** Called before the response: the agent has signalled, made a call that is not inspected, or made any call. */
   readonly onForwarded: (what: 'signal' | 'unseen' | 'anything') => void;

@@ -24,7 +24,6 @@ export class HeldMessages {
     writeFileAtomically(this.#path, JSON.stringify([...readHeldMessages(this.#path), message]));
   }
 
-  /** The undelivered messages of this process. */
   takeWaiting(): readonly HeldMessage[] {
     const taken = this.#waiting;
     this.#waiting = [];
@@ -65,7 +64,6 @@ export class PermissionRequests {
     });
   }
 
-  /** Returns whether a question was open. */
   answer(permission: Permission, message: string): boolean {
     const isAsked = this.#waiting.size > 0;
     const decision = permission === 'allow' ? { behavior: 'allow' } : { behavior: 'deny', message };

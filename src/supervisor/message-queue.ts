@@ -4,7 +4,6 @@ import type { Child } from './process/child.ts';
 
 export interface MessageQueueOptions {
   readonly launch: Pick<Launch, 'input' | 'terminal' | 'held'>;
-  /** File of undelivered messages. */
   readonly heldPath: string;
   /** Called when a message is delivered to this process. */
   readonly onDelivered: () => void;
@@ -25,7 +24,6 @@ export class MessageQueue {
     this.#held = new HeldMessages(options.heldPath);
   }
 
-  /** A message was delivered, and no stop has followed yet. */
   get isAwaitingStop(): boolean {
     return this.#isTold;
   }
@@ -110,7 +108,6 @@ export class MessageQueue {
     this.#isLeaving = true;
   }
 
-  /** The messages that this process did not receive. */
   takeUndelivered(): readonly HeldMessage[] {
     return this.#held.takeWaiting();
   }

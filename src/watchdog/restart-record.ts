@@ -7,10 +7,8 @@ export interface RestartRecord {
   readonly v: 1;
   /** Crashes since a daemon last ran for a while, or was started by a person. */
   readonly in_row: number;
-  /** The newest crash. */
   readonly at: string;
   readonly reason: string;
-  /** The watchdog does not restart the daemon any more. */
   readonly gave_up: boolean;
 }
 

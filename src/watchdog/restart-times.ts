@@ -32,7 +32,6 @@ export interface RestartTimes {
 /** An hour in total: a full disk or an update may take that long. */
 export const RESTART_TIMES: RestartTimes = { firstMs: 500, lastMs: 300_000, tries: 20, steadyMs: 60_000 };
 
-/** Returns the crashes in a row, this one included. */
 export function crashesInRow(before: number, ranMs: number, { steadyMs }: RestartTimes): number {
   return ranMs >= steadyMs ? 1 : before + 1;
 }

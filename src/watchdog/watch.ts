@@ -62,11 +62,9 @@ async function tryStart({ stateDir, env, times }: WatchOptions, delayMs: number)
   }
 }
 
-/** Generous, for a busy machine. */
 const START_MS = 60_000;
 const LOG_END_BYTES = 8192;
 
-/** In the format of the daemon's own log. */
 function writeLogLine(path: string, message: string, fields: Readonly<Record<string, string | number>>): void {
   const line = { at: new Date().toISOString(), level: 'error', message, pid: process.pid, ...fields };
   try {

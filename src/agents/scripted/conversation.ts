@@ -7,15 +7,12 @@ import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
 export interface ScriptedOutput {
   begin(sessionId: string): void;
   say(text: string): void;
-  /** Returns the id of the call. */
   useTool(name: string, input: object): string;
   toolResult(id: string, content: string, isError: boolean): void;
-  /** Usage of the next message. */
   use(used: ScriptedUse): void;
   endTurn(result: string, isError: boolean): void;
 }
 
-/** Tokens, and dollars. */
 interface ScriptedUse {
   readonly input?: number;
   readonly output?: number;

@@ -8,7 +8,6 @@ type HookTable = Readonly<Record<string, readonly { readonly hooks?: readonly Ho
 /** Runs all hooks of an event in parallel. A result that ends the agent takes precedence over a block. */
 export type FireHooks = (event: string, fields: object) => Promise<HookAnswer>;
 
-/** Reads the hooks of a settings file. */
 export function readHooks(settings: string | undefined, sessionId: string): FireHooks {
   const table = settings === undefined ? {} : tableIn(settings);
   const common = {
@@ -38,7 +37,6 @@ interface Hook {
   readonly headers?: Readonly<Record<string, string>>;
   readonly allowedEnvVars?: readonly string[];
   readonly command?: string;
-  /** In seconds. */
   readonly timeout?: number;
 }
 

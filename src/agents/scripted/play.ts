@@ -5,7 +5,6 @@ import { readHooks } from './hooks.ts';
 import { ScriptPlayer } from './player.ts';
 import { parseScript } from './script.ts';
 
-/** Plays a script and returns the exit code. */
 export async function runScript(argv: readonly string[]): Promise<number> {
   const options = parseOptions(argv);
   if (typeof options === 'string') return fail(`Error: ${options}\n${USAGE}`, 2);
@@ -59,7 +58,6 @@ function fail(message: string, code: number): number {
 interface ScriptedOptions {
   readonly script: string;
   readonly settings: string | undefined;
-  /** Folder of the conversation. */
   readonly keep: string | undefined;
   readonly sessionId: string;
   readonly isResume: boolean;
@@ -80,7 +78,6 @@ const USAGE = `Usage: baton agent play [options] SCRIPT
   --terminal       for a person: show what was said so far, and ask for the next message
 `;
 
-/** Parses the arguments, or returns the usage error. */
 function parseOptions(argv: readonly string[]): ScriptedOptions | string {
   const values = new Map<string, string>();
   const switches = new Set<string>();
@@ -114,7 +111,6 @@ function parseOptions(argv: readonly string[]): ScriptedOptions | string {
 const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal']);
 const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
 
-/** Renders every problem of a script with file, line, column, the line itself and a hint. */
 function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
   const lines = text.split('\n');
   return problems

@@ -92,7 +92,6 @@ export const STEPS = {
   ignore: { kind: 'choice', values: ['SIGTERM', 'SIGINT', 'SIGHUP'], about: 'From now on this signal does nothing.' },
 } as const satisfies Readonly<Record<string, Shape>>;
 
-/** Steps without fields. */
 export const STEPS_WITHOUT_INPUT = ['stop', 'wait', 'hang', 'crash'] as const;
 
 /** The field that a plain text stands for. */

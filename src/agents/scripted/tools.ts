@@ -10,7 +10,6 @@ export interface ToolCall {
   readonly run: () => Promise<{ readonly output: string; readonly isError: boolean }>;
 }
 
-/** The tool that a step uses; undefined if it uses none. */
 export function findTool(step: ScriptStep, agentId: string): ToolCall | undefined {
   switch (step.do) {
     case 'run':
@@ -95,7 +94,6 @@ export function isMisbehaviour(step: ScriptStep): step is Misbehaviour {
   return MISBEHAVIOURS.some((name) => name === step.do);
 }
 
-/** What a misbehaving agent does. */
 export async function misbehave(step: Misbehaviour): Promise<'continues'> {
   switch (step.do) {
     case 'hang':

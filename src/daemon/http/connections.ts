@@ -8,7 +8,6 @@ export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
 
 export interface SlotLimits {
   readonly total: number;
-  /** Connections that have not sent a request yet. */
   readonly unknown: number;
   readonly worker: number;
   /** Sessions, agents and supervisors. */
@@ -33,7 +32,6 @@ const MIN_SLOTS = 16;
  */
 export class ConnectionSlots<C> {
   readonly #limits: SlotLimits;
-  /** Ordered by last use. */
   readonly #slots = new Map<C, Slot>();
 
   constructor(limits: SlotLimits) {
@@ -146,7 +144,6 @@ function reportedLimit(): number | undefined {
   return typeof soft === 'number' ? soft : soft === 'unlimited' ? Infinity : undefined;
 }
 
-/** Unanswered requests over all listeners. */
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
   #onLeave: (() => void) | undefined;

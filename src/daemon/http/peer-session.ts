@@ -45,7 +45,6 @@ function readLink(path: string): string {
   }
 }
 
-/** Undefined if there is no /proc. */
 function readTcpTables(): string | undefined {
   try {
     return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readTcp6Table()}`;

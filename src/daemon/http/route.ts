@@ -27,13 +27,11 @@ export interface RouteOptions extends DispatchOptions {
   readonly tokens: AccessTokens;
   readonly started: string;
   readonly stateDir: string;
-  /** Number of requests being answered. */
   readonly underWay: () => number;
   /** Stops the daemon; resolves when everything is closed. */
   readonly stop: () => Promise<void>;
 }
 
-/** Dispatches a request by path and method. */
 export async function route(exchange: HttpExchange, options: RouteOptions): Promise<void> {
   const { request, response } = exchange;
   const { method, url = '' } = request;
@@ -104,7 +102,6 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
     pid: process.pid,
     started,
     state_dir: stateDir,
-    // Not counting this request.
     requests: underWay() - 1,
     writable: broken.length === 0,
     // A session must not learn about other projects.

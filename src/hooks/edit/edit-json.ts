@@ -18,7 +18,6 @@ export type Added =
   | {
       readonly ok: true;
       readonly insertions: readonly Insertion[];
-      /** Paths of the objects and lists that were created. */
       readonly made: readonly (readonly string[])[];
     }
   | { readonly ok: false; readonly what: string };

@@ -1,7 +1,6 @@
 import { parse, stringify } from 'smol-toml';
 import { type Insertion, lineEndOf, removeRanges } from './insertions.ts';
 
-/** A table that Baton adds. */
 export interface TomlTable {
   /** `[mcp_servers.baton]`, `[[hooks.Stop]]`. */
   readonly header: string;

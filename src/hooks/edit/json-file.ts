@@ -11,7 +11,6 @@ export interface JsonParts {
   readonly mcp?: { readonly at: readonly string[]; readonly server: JsonTree };
 }
 
-/** A settings file in JSON, with hooks in Claude Code's format and an MCP server. */
 export function jsonFile({ path, hooks, mcp }: JsonParts): ClientFile {
   const isOurs = (at: readonly string[], value: unknown): boolean =>
     isOurHook(at, value) || (isSame(at, mcp?.at) && isOwnMcpServer(value));

@@ -29,7 +29,6 @@ export interface JsonChild extends Placed {
   /** Empty for items. */
   readonly key: string;
   readonly value: JsonNode;
-  /** Position of the comma after it, if there is one. */
   readonly comma: number | undefined;
 }
 
@@ -138,7 +137,6 @@ class Scanner {
 const SPACE = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[^]*?\*\/)*/y;
 const SCALAR = /"(?:[^"\\]|\\.)*"|[-+.\w]+/y;
 
-/** The plain value of a node. */
 export function valueOf(node: JsonNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'array') return node.children.map(({ value }) => valueOf(value));

@@ -70,7 +70,6 @@ export function changeFiles(stateDir: string, changes: readonly FileChange[], sa
 /** Removes Baton's entries from a text that is neither the old nor the new one. */
 export type RemoveOurPart = (path: string, text: string) => string;
 
-/** Undoes the changes of a run that was killed. */
 export function undoUnfinished(stateDir: string, salvage: RemoveOurPart): ChangeResult & { readonly undone?: boolean } {
   const journal = readJournal(stateDir);
   if (journal === undefined) return { ok: true, undone: false };
@@ -80,7 +79,6 @@ export function undoUnfinished(stateDir: string, salvage: RemoveOurPart): Change
   return { ok: true, undone: true };
 }
 
-/** Whether a run that has ended left a journal. */
 export function isUnfinished(stateDir: string): boolean {
   const journal = readJournal(stateDir);
   return journal !== undefined && (journal.process === null || hasEnded(journal.process));
@@ -192,7 +190,6 @@ function makeFoldersFor(path: string): void {
   for (const folder of findMissingFolders(path)) mkdirSync(folder, { mode: 0o700 });
 }
 
-/** Removes those that are empty. */
 export function removeFolders(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {

@@ -12,7 +12,6 @@ export interface HookInput {
   readonly isHookActive: boolean;
   /** Why a session begins: startup, resume, clear, compact. */
   readonly source: string;
-  /** Why it ends: clear, logout, exit, … */
   readonly reason: string;
   /** The prompt of the turn that ends; only Gemini CLI sends it. */
   readonly prompt: string;
@@ -65,9 +64,7 @@ export function renderHookOutput({ context, block, note }: HookOutput): string {
 export interface HookCall {
   readonly client: ClientName;
   readonly input: HookInput;
-  /** Whether the session claims a task when it starts. */
   readonly claims: boolean;
-  /** The principal whose worker token is used. */
   readonly principal?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;

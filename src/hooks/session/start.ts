@@ -43,7 +43,6 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
     const brief = await client.call('project_brief', {});
     if (!brief.ok) return { note: brief.error.message };
     const holds = claimed === undefined ? held : [claimed];
-    // From the daemon.
     return { context: renderProjectBrief(brief.result as ProjectBrief, holds, await briefOf(client, claimed)) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   } finally {
     client.close();
@@ -117,7 +116,6 @@ function isOld({ started }: OwnSession): boolean {
   return Date.now() - started > DAY_MS;
 }
 
-/** Result of `project_brief`. */
 export interface ProjectBrief {
   readonly claimable: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
   readonly claimed: readonly { readonly id: string; readonly title: string; readonly holder: string }[];

@@ -25,7 +25,6 @@ export class BudgetHold {
     this.#isInTurn = false;
   }
 
-  /** The agent's standing has changed. */
   update(): void {
     if (!this.#guard.isOwned) return this.cancel();
     this.#isPaused = this.#guard.isHeld;
@@ -73,7 +72,6 @@ export class HeldToolCalls {
     this.#longestMs = longestMs;
   }
 
-  /** Resolves to whether the tool may run. */
   async hold(): Promise<boolean> {
     return new Promise((resolve) => {
       const answer = (mayGoOn: boolean): void => {

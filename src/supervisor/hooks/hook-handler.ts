@@ -24,7 +24,6 @@ export interface HookHandlerOptions {
   readonly endProcess: () => Promise<void>;
 }
 
-/** Answers the hooks of one agent process. */
 export class HookHandler {
   readonly #options: HookHandlerOptions;
 

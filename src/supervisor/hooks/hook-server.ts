@@ -26,7 +26,6 @@ export interface HookServer {
   close(withinMs: number): Promise<void>;
 }
 
-/** Listens on loopback, on a port chosen by the system. */
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
   const open = new Set<ServerResponse>();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });

@@ -17,9 +17,7 @@ export interface StopGuardOptions {
    * did not count.
    */
   readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
-  /** Asks the daemon for the agent's standing. */
   readonly askStanding: () => Promise<Answer>;
-  /** The commit that is checked out. */
   readonly readHead: () => string | undefined;
 }
 
@@ -41,7 +39,6 @@ export class StopGuard {
   #standingMs = -Infinity;
   #replyMs = -Infinity;
   #failureMs = -Infinity;
-  /** Number of signals seen here. */
   #signals = 0;
   /** The agent was allowed to stop without a signal. */
   wasLetGo = false;
@@ -217,7 +214,6 @@ export class StopGuard {
     };
   }
 
-  /** Read only when blocks are counted. */
   #hasCommitted(): boolean {
     if (this.#options.config.attempts === undefined) return false;
     const head = this.#options.readHead();
@@ -233,7 +229,6 @@ const AWAY_MS = 30_000;
 /** Longer than any message can be in flight. */
 const MAX_IN_FLIGHT_MS = 15_000;
 
-/** Reads the standing in the answer to a report. */
 function standingIn(result: unknown): unknown {
   return Object(result).standing;
 }

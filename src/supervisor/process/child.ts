@@ -9,7 +9,6 @@ export interface Child {
   readonly process: ChildProcess;
   /** Writes a message to standard input. Resolves to false if the process cannot receive it. */
   writeMessage(text: string): Promise<boolean>;
-  /** Closes standard input: a client that waits for the next message exits. */
   endInput(): void;
 }
 
@@ -17,7 +16,6 @@ export type SpawnResult =
   | { readonly ok: true; readonly child: Child }
   | { readonly ok: false; readonly reason: string };
 
-/** Starts the process in a group of its own, with pipes. */
 export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promise<SpawnResult> {
   const [program = '', ...args] = launch.argv.map((word) => fillUrl(word, env['BATON_URL'] ?? ''));
   let child: ChildProcess;

@@ -179,7 +179,6 @@ export class Tail {
   }
 }
 
-/** Removes escape sequences, and control characters other than tab and line end. */
 function stripControls(text: string): string {
   return text.replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
 }

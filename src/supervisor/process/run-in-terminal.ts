@@ -12,7 +12,6 @@ export interface TerminalSupervision {
   readonly agent: AgentHost;
   readonly line: TerminalSession;
   readonly port: number;
-  /** Records that the process runs. */
   readonly announce: (running: Running) => Promise<void>;
 }
 

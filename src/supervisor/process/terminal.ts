@@ -14,7 +14,6 @@ export interface AttachedTerminal {
   readonly by: string;
   /** The terminal's variables; the rest of the environment is the agent's. */
   readonly env: Readonly<Record<string, string>>;
-  /** Sends the command to run. */
   open(launch: TerminalLaunch): void;
   /** `left`: the client exited with this code. `lost`: the connection to the command broke. */
   readonly gone: Promise<TerminalEnd>;
@@ -31,7 +30,6 @@ export class TerminalSession {
   readonly #arrival = Promise.withResolvers<AttachedTerminal>();
   #isTaken = false;
 
-  /** Resolves when a terminal connects. */
   get arrival(): Promise<AttachedTerminal> {
     return this.#arrival.promise;
   }

@@ -38,7 +38,6 @@ export function blockByConfig(agentId: string): string {
   return renderStopHookOutput(decideStop(attempt).output);
 }
 
-/** Used if the config file is missing. */
 function newestStart(folder: string): number {
   try {
     const starts = readdirSync(folder).map((name) => Number(/^launch-(\d+)\.json$/.exec(name)?.[1] ?? 0));

@@ -10,7 +10,6 @@ type Errored = Extract<AgentReport, { kind: 'errored' }>;
 export class ErrorReport {
   #error: AgentErrorEvent | undefined;
   #hooked: Errored | undefined;
-  /** The source of the last report. */
   #reportedBy: 'stream' | 'hook' | undefined;
   #onSaid: (() => void) | undefined;
 
@@ -43,7 +42,6 @@ export class ErrorReport {
     return { kind: 'errored', error, message, reset_at: this.#error?.resetAt ?? this.#hooked?.reset_at ?? null };
   }
 
-  /** The last error message, for the report of the exit. */
   get lastMessage(): string | null {
     return this.#error?.message ?? null;
   }

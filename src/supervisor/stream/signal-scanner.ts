@@ -103,7 +103,6 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
  * its protocol's name, so the output is searched for that name, and only the text around it is parsed.
  */
 export class OutputSignalFinder {
-  /** Ring buffer of the latest output. */
   readonly #recent = Buffer.alloc(AROUND_BYTES);
   #at = 0;
   #isFull = false;
@@ -116,7 +115,6 @@ export class OutputSignalFinder {
     for (let from = 0; from < chunk.length; from += PIECE_BYTES) this.#push(chunk.subarray(from, from + PIECE_BYTES));
   }
 
-  /** Returns the last signal of the turn and resets. */
   end(): FoundSignal {
     this.#settle();
     const found = this.#last;

@@ -145,7 +145,6 @@ describe('a tool call', () => {
   });
 });
 
-/** An agent on a clock of its own, polled as its supervisor does. */
 class Agent {
   nowMs = 1000;
   readonly watch = new SilenceWatch(LIMITS, 1000);

@@ -19,7 +19,6 @@ export interface StreamMonitorOptions {
   readonly files: ReturnType<typeof filesIn>;
   readonly tail: Tail;
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /** Called when the agent uses a tool. */
   readonly onProgress: () => void;
   readonly onTurnEnd: (failed: boolean) => void;
   readonly silence: Pick<SilenceReporter, 'onActivity' | 'onRetry' | 'toolStarted' | 'toolEnded'>;
@@ -76,7 +75,6 @@ export class StreamMonitor {
     await this.reportUsed(true);
   }
 
-  /** Whether a turn has ended, or was at least charged, in the terminal. */
   get hadTurnInTerminal(): boolean {
     return this.#hasTalked;
   }
@@ -243,7 +241,6 @@ export class StreamMonitor {
         this.#options.silence.toolEnded(event.id);
         break;
       case 'permission':
-        // Reported by the hooks.
         break;
     }
   }
@@ -275,5 +272,4 @@ function readConversation(path: string): string | null {
   }
 }
 
-/** Before any usage was counted. */
 const EARLIEST_TIME = '0000';

@@ -26,7 +26,6 @@ interface StoredUsage {
   readonly conversation: string | null;
   /** When a turn was last counted; RFC 3339. */
   readonly countedAt: string | null;
-  /** The largest request of the run. */
   readonly largest: TokenUsage;
 }
 
@@ -191,7 +190,6 @@ export class TerminalUsage {
     this.#since = since;
   }
 
-  /** Usage since the last call; undefined if there is none. */
   readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
@@ -206,7 +204,6 @@ export class TerminalUsage {
     return { ...event, usage: minus(event.usage, before) };
   }
 
-  /** The conversation that was started in the terminal, if no hook named it. */
   findConversation(): string | null {
     const { output, cwd, env } = this.#launch;
     if (output === 'text') return null;
