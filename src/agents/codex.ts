@@ -108,15 +108,13 @@ function hooks(command: string): string {
 /** The key names source, event, group and index: this is the first hook of the command line. */
 function trust(event: string, command: string): string {
   const key = `/<session-flags>/config.toml:${event}:0:0`;
-  return `${toml(key)}={enabled=true,trusted_hash=${toml(trustedHash(event, command))}}`;
+  return `${toml(key)}={enabled=true,trusted_hash=${toml(trustedHash(event, command, HOOK_TIMEOUT_S))}}`;
 }
 
 /** The hash that Codex computes: SHA-256 over the hook as compact JSON with sorted keys. */
-function trustedHash(event_name: string, command: string): string {
-  const handlers = [{ async: false, command, timeout: HOOK_TIMEOUT_S, type: 'command' }];
-  return `sha256:${createHash('sha256')
-    .update(JSON.stringify({ event_name, hooks: handlers }))
-    .digest('hex')}`;
+export function trustedHash(event_name: string, command: string, timeout: number): string {
+  const hook = { event_name, hooks: [{ async: false, command, timeout, type: 'command' }] };
+  return `sha256:${createHash('sha256').update(JSON.stringify(hook)).digest('hex')}`;
 }
 
 /** A TOML basic string escapes as JSON does. */

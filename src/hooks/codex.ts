@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { trustedHash } from '../agents/codex.ts';
 import type { HookedClient, ClientFile, HookMachine, Scope, InstallRequest } from './client.ts';
 import { hookCommand, isOwnMcpServer, mcpServer, type HookMoment } from './command-line.ts';
 import { readFileText } from './files/file-text.ts';
@@ -125,17 +125,9 @@ function trust(wanted: InstallRequest, path: string, before: Config | undefined)
     const command = hookCommand('codex', moment, wanted.options, wanted.machine);
     return {
       header: `[hooks.state.${renderTomlString(`${path}:${key}:${group}:0`)}]`,
-      lines: [`trusted_hash = ${renderTomlString(hookHash(key, command, timeout))}`],
+      lines: [`trusted_hash = ${renderTomlString(trustedHash(key, command, timeout))}`],
     };
   });
-}
-
-/** The hash that Codex computes: SHA-256 over the hook as compact JSON with sorted keys. */
-function hookHash(event: string, command: string, timeout: number): string {
-  const hooks = [{ async: false, command, timeout, type: 'command' }];
-  return `sha256:${createHash('sha256')
-    .update(JSON.stringify({ event_name: event, hooks }))
-    .digest('hex')}`;
 }
 
 function file(path: string, mark: string, tables: (before: Config) => readonly TomlTable[]): ClientFile {

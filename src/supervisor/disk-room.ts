@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { delay } from '../api/client/http.ts';
 import { writeFileAtomically } from '../api/files.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
-import { sleep } from './timers.ts';
 
 export interface RetryWhileFullOptions {
   readonly isWanted: () => boolean;
@@ -21,7 +21,7 @@ export async function retryWhileFull(write: () => void, { isWanted, onWait }: Re
       if (!isShortOfResources(error)) throw error;
       if (waitMs === FIRST_MS) onWait?.(error);
     }
-    await sleep(waitMs);
+    await delay(waitMs);
     if (!isWanted()) return false;
   }
 }

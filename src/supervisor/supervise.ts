@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { delay } from '../api/client/http.ts';
 import { writeFileAtomically } from '../api/files.ts';
 import { readProcessIdentity, readProcessName } from '../api/processes.ts';
 import { redactTokens, secretForms } from '../protocol/redact-tokens.ts';
@@ -22,7 +23,6 @@ import { OutputLog, Tail, TokenFilter } from './process/output.ts';
 import { endProcesses } from './process/process-tree.ts';
 import { superviseInTerminal } from './process/run-in-terminal.ts';
 import { TerminalSession } from './process/terminal.ts';
-import { sleep } from './timers.ts';
 
 /**
  * Runs one process from its start to its exit. The files it writes, and their order, are what a later daemon relies on
@@ -72,7 +72,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   await agent.onProcessGone();
   // Ends everything the process left behind; then the output is complete.
   await endProcesses(tree, launch.kill_after_ms);
-  await Promise.race([ended.silence, sleep(SILENCE_MS)]);
+  await Promise.race([ended.silence, delay(SILENCE_MS)]);
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
@@ -144,7 +144,7 @@ async function recordExit(
   const write = (): void => writeFileAtomically(exitFile, JSON.stringify(exit));
   if (!(await retryWhileFull(write, { isWanted, onWait: logDiskWait }))) return 1;
   await agent.report({ kind: 'exited', ...exit });
-  await Promise.race([agent.finishResponses(), sleep(RESPONSE_GRACE_MS)]);
+  await Promise.race([agent.finishResponses(), delay(RESPONSE_GRACE_MS)]);
   await door.close(RESPONSE_GRACE_MS);
   return 0;
 }

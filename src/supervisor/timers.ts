@@ -53,13 +53,6 @@ export class IdleTimer {
   }
 }
 
-/** Not `node:timers/promises`: a supervisor loads as few modules as possible. */
-export async function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-}
-
 /** Lets output that the process printed before its hook call arrive: it may still be in the pipe. */
 export async function drainOutput(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) {

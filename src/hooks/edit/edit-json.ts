@@ -1,13 +1,5 @@
 import { type Insertion, lineEndOf, removeRanges } from './insertions.ts';
-import {
-  type JsonArrayNode,
-  type JsonChild,
-  type JsonNode,
-  type JsonObjectNode,
-  memberOf,
-  scanJson,
-  valueOf,
-} from './scan-json.ts';
+import { type JsonChild, type JsonContainer, type JsonNode, memberOf, scanJson, valueOf } from './scan-json.ts';
 
 type JsonEditValue = string | number | boolean | readonly JsonEditValue[] | { readonly [name: string]: JsonEditValue };
 export interface JsonTree {
@@ -74,7 +66,7 @@ function addTo(node: JsonNode, wanted: JsonTree, path: readonly string[], adding
 
 /** Inserts after the last child, with the commas needed; on separate lines if the other children are. */
 function addChildren(
-  node: JsonObjectNode | JsonArrayNode,
+  node: JsonContainer,
   children: readonly (readonly [string, JsonEditValue])[],
   { text, style, insertions }: Adding,
 ): void {
@@ -104,12 +96,7 @@ function addChildren(
 }
 
 /** If the closing bracket has its own line, inserts before that line; otherwise right after the opening bracket. */
-function intoEmpty(
-  text: string,
-  node: JsonObjectNode | JsonArrayNode,
-  rendered: string,
-  { lineEnd }: Style,
-): Insertion {
+function intoEmpty(text: string, node: JsonContainer, rendered: string, { lineEnd }: Style): Insertion {
   const lineStart = text.lastIndexOf('\n', node.end - 1);
   const hasOwnLine = text.slice(lineStart, node.end - 1).trim() === '';
   if (!rendered.startsWith(lineEnd) || !hasOwnLine) return { at: node.start + 1, text: rendered };
@@ -137,7 +124,7 @@ function styleOf(text: string): Style {
 }
 
 /** The children's indentation; without children, one step more than the line on which the node starts. */
-function indentOf(text: string, node: JsonObjectNode | JsonArrayNode, { unit }: Style): string {
+function indentOf(text: string, node: JsonContainer, { unit }: Style): string {
   const own = node.children.map(({ start }) => lineBefore(text, start)).find((before) => before.trim() === '');
   if (own !== undefined) return own;
   return `${/^[ \t]*/.exec(lineBefore(text, node.start))?.[0] ?? ''}${unit}`;
@@ -213,7 +200,7 @@ function cutsIn(
  * Each child with the line break and spaces before it and the comma after it; for the last children, the comma before
  * them.
  */
-function childCuts(text: string, node: JsonObjectNode | JsonArrayNode, gone: ReadonlySet<JsonChild>): Range[] {
+function childCuts(text: string, node: JsonContainer, gone: ReadonlySet<JsonChild>): Range[] {
   const cuts: Range[] = [];
   const lastKept = node.children.findLast((child) => !gone.has(child));
   const hasCommaAtEnd = node.children.at(-1)?.comma !== undefined;

@@ -2,24 +2,19 @@
  * JSON as people write settings, with comments and trailing commas, and the position of each part. jsonc-parser is not
  * used: its edits reformat the lines around them and delete comments (docs/dependencies.md).
  */
-export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
+export type JsonNode = JsonContainer | JsonScalar;
 
 interface Placed {
   readonly start: number;
   readonly end: number;
 }
 
-export interface JsonObjectNode extends Placed {
-  readonly kind: 'object';
+export interface JsonContainer extends Placed {
+  readonly kind: 'object' | 'array';
   readonly children: readonly JsonChild[];
 }
 
-export interface JsonArrayNode extends Placed {
-  readonly kind: 'array';
-  readonly children: readonly JsonChild[];
-}
-
-interface JsonScalarNode extends Placed {
+interface JsonScalar extends Placed {
   readonly kind: 'scalar';
   readonly value: unknown;
 }
@@ -92,7 +87,7 @@ class Scanner {
     return this.#readScalar();
   }
 
-  #readContainer(kind: 'object' | 'array', close: string, depth: number): JsonObjectNode | JsonArrayNode {
+  #readContainer(kind: 'object' | 'array', close: string, depth: number): JsonContainer {
     const start = this.#at++;
     const children: JsonChild[] = [];
     for (;;) {
@@ -120,7 +115,7 @@ class Scanner {
     return { start, end: value.end, key, value, comma };
   }
 
-  #readScalar(): JsonScalarNode {
+  #readScalar(): JsonScalar {
     SCALAR.lastIndex = this.#at;
     const [raw = ''] = SCALAR.exec(this.#text) ?? [];
     try {

@@ -16,6 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../../api/files.ts';
 import { hasEnded, readProcessIdentity } from '../../api/processes.ts';
 import { makeFolder } from '../../api/state-folder.ts';
 import { hashOf, readFileText } from './file-text.ts';
@@ -206,14 +207,5 @@ function keepOwner(file: number, { mode, uid, gid }: { mode: number; uid: number
     fchownSync(file, uid, gid);
   } catch {
     // Only root may change the owner.
-  }
-}
-
-function syncFolder(folder: string): void {
-  const file = openSync(folder, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

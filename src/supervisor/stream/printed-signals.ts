@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
+import { delay } from '../../api/client/http.ts';
 import { renderExitSignal } from '../../protocol/exit-signal.ts';
 import type { RecordHint } from '../../streams/client-record.ts';
 import type { Launch } from '../contract.ts';
 import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-connection.ts';
-import { sleep } from '../timers.ts';
 import type { SignalScanner } from './signal-scanner.ts';
 
 /**
@@ -52,7 +52,7 @@ export class PrintedSignals {
   async sendAtExit(): Promise<PrintedSignalResult> {
     let settled = await this.sendAtTurnEnd();
     for (let waitMs = FIRST_MS; this.#undelivered !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
-      await sleep(waitMs);
+      await delay(waitMs);
       if (!existsSync(this.#launch.state_dir)) break;
       settled = await this.#send(this.#undelivered);
     }
