@@ -1,7 +1,7 @@
-import { closeSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer, ApiError } from './answer.ts';
+import { syncFolder } from './files.ts';
 import { makeFolder } from './state-folder.ts';
 
 /** A call whose daemon was away, as it lies on disk. */
@@ -185,15 +185,6 @@ function linkBehind(outbox: string, draft: string, first: number): void {
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
-  }
-}
-
-function syncFolder(folder: string): void {
-  const file = openSync(folder, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -4,7 +4,7 @@ import { KEEPABLE, keepCall } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
-import { INTERNAL_ERROR } from './http/respond.ts';
+import { INTERNAL_ERROR } from './http/refusals.ts';
 import { causeOf, type Log } from './log.ts';
 import { storeUnavailableError } from './operations/call.ts';
 import { executeOperation } from './operations/execute.ts';

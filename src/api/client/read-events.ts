@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ApiError } from '../answer.ts';
+import { EventParser } from '../http/event-stream.ts';
 import { delay } from './http.ts';
 import type { Reached } from './reach.ts';
 
@@ -60,6 +61,7 @@ async function* readStream(
   onSeq: (seq: number) => void,
 ): AsyncGenerator<StreamedEntry, ApiError | undefined> {
   const decoder = new TextDecoder();
+  const parser = new EventParser();
   let text = '';
   let hasHead = false;
   try {
@@ -73,30 +75,16 @@ async function* readStream(
         text = text.slice(end + 4);
         if (!isStream) return refusalIn(text);
       }
-      const blocks = text.split('\n\n');
-      text = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const entry = parseBlock(block);
-        if (entry === undefined) continue;
-        onSeq(entry.seq);
-        yield entry;
+      for (const { id, event, data } of parser.push(text)) {
+        onSeq(Number(id));
+        yield { seq: Number(id), type: event, json: data };
       }
+      text = '';
     }
   } catch {
     // The connection was lost, or given up: the caller takes the stream up again where that is wanted.
   }
   return undefined;
-}
-
-function parseBlock(block: string): StreamedEntry | undefined {
-  const fields = new Map(
-    block.split('\n').map((line) => {
-      const colon = line.indexOf(': ');
-      return [line.slice(0, colon), line.slice(colon + 2)] as const;
-    }),
-  );
-  const [id, type, json] = [fields.get('id'), fields.get('event'), fields.get('data')];
-  return id === undefined || type === undefined || json === undefined ? undefined : { seq: Number(id), type, json };
 }
 
 function refusalIn(body: string): ApiError | undefined {
