@@ -62,8 +62,8 @@ async function releaseClaim(backend: Backend, input: unknown, call: BackendCall)
 }
 
 /**
- * A client may call off a claim while the answer is on its way to it: the word of that comes when the request is long settled, and the
- * SDK passes it by. Nobody would know of such a claim, so it is given back, unless something was said under it since.
+ * A client may cancel a claim while the answer is on its way: the cancellation comes after the request is settled, and the SDK ignores it. The
+ * client would not know of the claim, so it is released, unless it was used since.
  */
 export function releaseOnLateCancel(server: McpServer, { backend, connection }: ToolContext): void {
   const giveBack = (requestId: string | number): void => {
@@ -97,8 +97,8 @@ function cancelledRequestId(message: object): string | number | undefined {
 }
 
 /**
- * Tells a client that asked for it, now and then, that a long call is still going on. Clients give up on silence, after a
- * minute as a rule, and start counting anew when they hear something.
+ * Notifies a client that asked for progress, at intervals, that a long call is still running. Clients time out without a notification, usually
+ * after a minute.
  */
 export function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: number): Disposable {
   const progressToken = mcpReq._meta?.progressToken;
@@ -108,7 +108,7 @@ export function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs
   const tell = (): void => {
     const progress = Math.round(performance.now() - since);
     const params = { progressToken, progress, ...(total === undefined ? {} : { total }), message: 'still waiting' };
-    // A client that is gone cannot be told; the call itself finds that out.
+    // A client that is gone cannot be notified; the call itself finds that out.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   const timer = setInterval(tell, everyMs);

@@ -5,18 +5,18 @@ import type { InputOf, OperationName, ResultOf } from '../api/operations/registr
 import type { Claim } from '../api/operations/tasks.ts';
 
 /**
- * What a connection may do: the token it came with, and one for each task that it has claimed. Models never handle these
- * tokens: a call speaks for the task that it names, and one that names none for the newest claim that lives.
+ * The tokens of a connection: the one it was opened with, and one for each task that it has claimed. Models never handle them: a call acts for
+ * the task that it names, or for the newest live claim.
  */
 export class McpConnection {
   readonly id = randomUUID();
   readonly #token: string | undefined;
-  /** By task, the newest last. Ended ones stay: the daemon says best how they ended. */
+  /** By task, the newest last. Ended claims stay: the daemon's answer says how they ended. */
   readonly #claims = new Map<string, HeldClaim>();
-  /** Claims under which nothing was said yet, by the request that made them. */
+  /** Claims without any call yet, by the request that made them. */
   readonly #fresh = new Map<string | number, GrantedClaim>();
 
-  /** Without a token of its own it is whatever worker its backend is. */
+  /** Without a token, calls use the worker token of the backend. */
   constructor(token?: string) {
     this.#token = token;
   }
@@ -34,14 +34,14 @@ export class McpConnection {
     return { token };
   }
 
-  /** From now on this connection speaks for the task. */
+  /** From now on this connection acts for the task. */
   noteClaim(requestId: string | number, { task_id: taskId, token }: Pick<Claim, 'task_id' | 'token'>): void {
     this.#claims.delete(taskId);
     this.#claims.set(taskId, { taskId, token });
     this.#fresh.set(requestId, { taskId, token });
   }
 
-  /** What became of a call under a claim: it may have been the claim's last. Says for which task the connection speaks now. */
+  /** Notes the answer to a call under a claim, which may have ended the claim. Returns the task that the connection acts for now. */
   noteAnswer({ requestId, operation, input, token, answer }: AnsweredCall): string | undefined {
     const held = [...this.#claims.values()].find((each) => each.token === token);
     const isLast = answer.ok ? mayEndClaim(operation.name, input) : isClaimOver(answer);
@@ -49,7 +49,7 @@ export class McpConnection {
     return this.#newestLive()?.taskId;
   }
 
-  /** A claim whose request was called off, unless something was said under it since. It is forgotten here. */
+  /** Removes and returns a claim whose request was cancelled, unless it was used since. */
   takeFreshClaim(requestId: string | number): GrantedClaim | undefined {
     const fresh = this.#fresh.get(requestId);
     this.#fresh.delete(requestId);
@@ -68,13 +68,13 @@ export class McpConnection {
 
   #claimFor(requestId: string | number, { name, access }: Operation, input: unknown): HeldClaim | undefined {
     const taskId = textOf(input, 'task_id');
-    // About a task that is not ours: what needs no claim is asked without one, the rest is said under the claim we have.
+    // About another task: a call that needs no claim is made without one, any other under the claim that there is.
     if (taskId !== undefined)
       return this.#claims.get(taskId) ?? (access.includes('worker') ? undefined : this.#newestLive());
-    // The request that ended a claim, sent once more, is meant for that claim, and not for the one that is left.
+    // The request that ended a claim, sent again, is meant for that claim, not for the one that is left.
     const key = this.keyFor(requestId, name, input);
     const ended = [...this.#claims.values()].find(({ endedBy }) => endedBy === key);
-    // What needs no claim is asked as the worker once no claim lives: an ended session reads little.
+    // If no claim lives, a call that needs none is made as the worker: an ended session may read little.
     const last = access.includes('worker') ? undefined : [...this.#claims.values()].at(-1);
     return ended ?? this.#newestLive() ?? last;
   }
@@ -108,7 +108,7 @@ function textOf(value: unknown, field: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Whether a call, where it succeeds, ends the claim that it is made under. */
+/** Whether a call, if it succeeds, ends the claim that it is made under. */
 export function mayEndClaim(operation: string, input: unknown): boolean {
   const fields: { status?: unknown; kind?: unknown } = typeof input === 'object' && input !== null ? input : {};
   switch (operation) {
@@ -127,7 +127,7 @@ export function mayEndClaim(operation: string, input: unknown): boolean {
   }
 }
 
-/** Whether an answer says that the claim has ended already. */
+/** Whether the claim had ended before the call. */
 export function isClaimOver(answer: Answer): boolean {
   return !answer.ok && CLAIM_OVER_CODES.has(answer.error.code);
 }
@@ -144,7 +144,7 @@ export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): 
   return { ok: false, error: { ...answer.error, hint: `Stop working on this task. ${now}` } };
 }
 
-/** The reason of a release, where the caller gave up before the answer reached it. */
+/** The reason of a release if the caller cancelled before the answer reached it. */
 export const CANCELLED_REASON = 'whoever asked for the claim went away before hearing of it';
 
 /** Who performs operations: the daemon itself, or a client of it. Never throws for anything that a caller did. */

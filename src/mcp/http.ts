@@ -89,7 +89,7 @@ async function serveSession(
   };
   request.signal.addEventListener('abort', callOff, { once: true });
   const response = await transport.handleRequest(request, { parsedBody: body });
-  // Whoever has gone before anybody listened, or before there was anything to call off, has gone all the same.
+  // The client may have gone before there was a listener, or anything to cancel.
   if (request.signal.aborted) callOff();
   return response;
 }
@@ -108,7 +108,7 @@ function errorResponse(status: number, message: string): Response {
 
 export interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Whoever opened it: nobody else may speak in it, even knowing its id. */
+  /** The token that opened it: no other token may use it, even knowing its id. */
   readonly token: string;
 }
 
@@ -163,7 +163,7 @@ export async function sendResponse(response: Response, outgoing: ServerResponse,
     outgoing.end();
     return;
   }
-  // Whoever went away in the middle of a stream has ended it; that is no failure.
+  // A client that closes a stream has ended it; that is no failure.
   await pipeline(Readable.fromWeb(response.body), outgoing, { signal: cutOff }).catch(() => {});
 }
 

@@ -2,7 +2,7 @@ import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import type { JsonSchema } from '../protocol/shape/shape.ts';
 import { uncheckedSchema } from './tool-schema.ts';
 
-/** Two moments where an agent is told what to do: when it begins, and when it stops. */
+/** Prompts for the two moments in which an agent needs instructions: when it begins, and when it stops. */
 export function registerPrompts(server: McpServer): void {
   server.registerPrompt(
     'take-next-task',

@@ -17,13 +17,13 @@ export interface StdioIo {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly err: (text: string) => void;
-  /** Whether a daemon is started where none runs. */
+  /** Whether a daemon is started if none runs. */
   readonly autostart?: boolean;
 }
 
 /**
- * `baton mcp`: an MCP server on standard input and output, until its input ends. It has a worker's rights, or those of the
- * session whose token is in its environment; it outlives daemons, and keeps what is said while none is there.
+ * `baton mcp`: an MCP server on standard input and output, until its input ends. It has the rights of a worker, or of the session whose token is
+ * in its environment. It survives restarts of the daemon, and keeps writes while there is none.
  */
 export async function runMcpStdio(io: StdioIo): Promise<number> {
   const { env, cwd, principal, stdin, stdout, err, autostart = true } = io;
@@ -43,7 +43,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   }
   const who = principal === undefined ? {} : { principal };
   const client = createClient({ env, as: 'worker', ...who, projectPath: cwd, autostart });
-  // What was kept earlier goes first. The handshake does not wait for it: clients give up on servers that start slowly.
+  // Kept calls go first. The handshake does not wait for them: clients give up on servers that start slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
   const calls = new TrackedBackend({ call: async (...asked) => client.forward(...asked) });
   const connection = new McpConnection();
@@ -63,7 +63,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   return 0;
 }
 
-/** A backend whose calls can be waited for: one that was called off may still have something to put in order. */
+/** A backend whose calls can be awaited: a cancelled call may still have to release a claim.*/
 class TrackedBackend implements Backend {
   readonly #backend: Backend;
   readonly #calls = new Set<Promise<unknown>>();

@@ -13,7 +13,7 @@ export function withTokenArgument(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...(typeof properties === 'object' ? properties : {}), token: TOKEN } };
 }
 
-/** Takes the token out again: it says who speaks, and is no part of what is said. */
+/** Removes the token from the arguments: it names the caller, and is no part of the input. */
 export function splitToken(args: unknown): { readonly input: unknown; readonly token?: string } {
   if (typeof args !== 'object' || args === null || !('token' in args)) return { input: args };
   const { token, ...input } = args;
@@ -30,7 +30,7 @@ export function uncheckedSchema<T>(schema: JsonSchema): StandardSchemaWithJSON<T
     '~standard': {
       version: 1,
       vendor: 'baton',
-      // The type is a wish: whoever reads the value has to look at it.
+      // The type is not checked here: the daemon checks the value.
       validate: (value) => ({ value: value as T }), // oxlint-disable-line typescript/no-unsafe-type-assertion
       jsonSchema: { input: json, output: json },
     },

@@ -33,7 +33,7 @@ export interface RouteOptions extends DispatchOptions {
   readonly stop: () => Promise<void>;
 }
 
-/** Finds out what a request wants, does it, and answers. */
+/** Routes a request to its handler, which answers it. */
 export async function route(exchange: HttpExchange, options: RouteOptions): Promise<void> {
   const { request, response } = exchange;
   const { method, url = '' } = request;
@@ -95,7 +95,7 @@ async function routeOperation(
   sendAnswer(response, await dispatchCall(said, options));
 }
 
-/** It answers at once, whatever the stores do: what is known of them, and nothing is tried. */
+/** Answers at once with what is known about the stores, and probes none of them. */
 async function showHealth({ response, identity }: HttpExchange, options: RouteOptions): Promise<void> {
   const { started, stateDir, underWay, projects } = options;
   const stores = projects.opened().map(({ project }) => ({ project: project.id, ...project.ledger.health }));
@@ -105,10 +105,10 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
     pid: process.pid,
     started,
     state_dir: stateDir,
-    // This request itself is none of those that are under way.
+    // Without this request.
     requests: underWay() - 1,
     writable: broken.length === 0,
-    // Other projects are no business of a session.
+    // A session must not learn about other projects.
     stores: identity.caller.kind === 'operator' ? broken : [],
   };
   sendAnswer(response, { ok: true, result });
@@ -120,7 +120,7 @@ async function showOpenApi({ response }: HttpExchange): Promise<void> {
   response.end(JSON.stringify(openApi()));
 }
 
-/** Those that ask for a channel as they should get one before they come here. */
+/** A well-formed request for a channel is upgraded before it comes here. */
 async function refuseCalls({ response }: HttpExchange): Promise<void> {
   refuseRequest(response, 'bad-request', '/v1/calls wants `upgrade: baton-calls`');
 }
@@ -149,11 +149,11 @@ async function runEvents(
   }
 }
 
-/** Answers when everything is closed: whoever hears the answer may start the next daemon. */
+/** Answers when everything is closed: the caller may then start the next daemon. */
 async function runStop({ response, identity }: HttpExchange, { stop, projects }: RouteOptions): Promise<void> {
   if (identity.caller.kind !== 'operator')
     return refuseRequest(response, 'forbidden', 'only an operator may stop the daemon');
-  // They live under supervisors of their own, and go on.
+  // Agents live under supervisors of their own, and keep running.
   const agents = projects.opened().reduce((sum, { project }) => sum + project.liveAgents, 0);
   await stop();
   sendAnswer(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
@@ -184,7 +184,7 @@ function parsePrincipal(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Null where it is not well encoded. */
+/** Null if it is not well encoded. */
 export function projectPathIn({ headers }: IncomingMessage): string | undefined | null {
   const path = headers['baton-project-path'];
   return typeof path === 'string' ? decodeProjectPath(path) : undefined;

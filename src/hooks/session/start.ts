@@ -16,7 +16,7 @@ import { releaseHookClaims } from './end.ts';
 import { connectAsWorker, findClientProcess, type HookCall, type HookOutput } from './hook-call.ts';
 import { isKnownProject } from './known-project.ts';
 
-/** A session begins: it is known from now on, gets a task where the person wanted that, and hears where the work stands. */
+/** A session begins: records it, claims a task if the person configured that, and returns where the work stands. */
 export async function startSession(call: HookCall): Promise<HookOutput> {
   const { client: name, input, stateDir } = call;
   const above = findClientProcess();
@@ -49,7 +49,7 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   }
 }
 
-/** The same process goes on with an empty conversation, and with what it held. Codex keeps the one before, which goes on by itself. */
+/** The same process continues with an empty conversation and the claims of the one before. Codex keeps both conversations. */
 function takeOverClaims(stateDir: string, session: OwnSession): void {
   for (const other of listOwnSessions(stateDir)) {
     if (other.process !== session.process || other.folder === session.folder) continue;
@@ -58,7 +58,7 @@ function takeOverClaims(stateDir: string, session: OwnSession): void {
   }
 }
 
-/** What this client's process, or the conversation that it goes on with, still holds. */
+/** The claims that this client's process, or the conversation that it resumes, still holds. */
 async function findHeld(client: Client, session: OwnSession): Promise<readonly OwnClaim[]> {
   const held: OwnClaim[] = [];
   for (const claim of listOwnClaims(session)) {
@@ -114,7 +114,7 @@ function isOld({ started }: OwnSession): boolean {
   return Date.now() - started > DAY_MS;
 }
 
-/** What a session is told when it begins, in a page at most. Words of other agents stand in a fence: they are no orders. */
+/** The context of a session that begins, a page at most. Texts of other agents stand in a fence: they are not instructions. */
 export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
   const parts = [
     'Baton shares out the tasks of this repository and keeps the record of who did what.',

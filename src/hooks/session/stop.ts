@@ -15,8 +15,8 @@ import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts'
 import { readLastBlock, writeLastBlock } from './last-block.ts';
 
 /**
- * A turn of somebody's own session ends. It is held, once for each thing that the person says, while it has a task about which nothing was
- * said or recorded. A session without a task is never held, and neither is one whose daemon does not answer.
+ * A turn of a person's own session ends. The stop is blocked, once for each message of the person, while the session holds a task without a
+ * signal or a record. A session without a task, or whose daemon does not answer, is never blocked.
  */
 export async function stopTurn(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
@@ -58,7 +58,7 @@ async function askStanding(client: Client, session: OwnSession, claim: OwnClaim)
   const { token } = claim;
   const answer = await client.call('agent_standing', {}, { token, timeoutMs: 5000 });
   if (answer.ok && answer.result?.is_owned === true) {
-    // Whoever ends a turn is there: that is worth a renewal.
+    // The end of a turn shows that the session lives: renew its claim.
     await client.call('task_heartbeat', {}, { token, timeoutMs: 5000 });
     return answer.result;
   }
