@@ -12,7 +12,7 @@ export interface StreamedEntry {
 }
 
 export interface EventsOptions {
-  /** Only entries after this number; all where it is left out. */
+  /** Only entries after this number; left out: all. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
@@ -28,7 +28,7 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
   while (!isCalledOff(options)) {
     const reached = await options.connect();
     if (!reached.ok) return reached.error;
-    // Meanwhile it may have been called off, and nobody is told of that twice.
+    // It may have been cancelled meanwhile, which is reported once.
     if (isCalledOff(options)) {
       reached.connection.close();
       break;
@@ -82,7 +82,7 @@ async function* readStream(
       text = '';
     }
   } catch {
-    // The connection was lost, or given up: the caller takes the stream up again where that is wanted.
+    // The connection was lost, or closed: the caller resumes the stream if it wants to.
   }
   return undefined;
 }
