@@ -128,7 +128,7 @@ export class World implements AsyncDisposable {
   /** What an operator asks; a refusal fails the test. */
   async order(operation: string, input: unknown): Promise<Record<string, unknown>> {
     this.#operator ??= this.client();
-    const answer = await this.#operator.call(operation, input);
+    const answer = await this.#operator.forward(operation, input);
     if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
     return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from '../answer.ts';
 import { listFolderIfPresent, writeFileAtomically } from '../files.ts';
+import type { Claim } from '../operations/tasks.ts';
 import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
 
@@ -162,20 +162,13 @@ export function findOwnToken(
   return claims.at(-1)?.token;
 }
 
-/** A claim that was made in somebody's own session is theirs from now on, whichever way they speak. */
-export function saveGrantedClaim({ stateDir, env, conversation }: ClaimContext, answer: Answer): void {
-  const session = answer.ok ? findOwnSession(stateDir, env, conversation) : undefined;
-  if (session === undefined || !answer.ok) return;
-  const claim = parseOwnClaim(answer.result);
-  if (claim !== undefined) saveOwnClaim(session, claim);
-}
-
-/** The claim that an answer to `task_claim` gives. */
-export function parseOwnClaim(result: unknown, by_hook = false): OwnClaim | undefined {
-  if (typeof result !== 'object' || result === null) return undefined;
-  const { task_id, session_id, token }: { task_id?: unknown; session_id?: unknown; token?: unknown } = result;
-  if (typeof task_id !== 'string' || typeof session_id !== 'string' || typeof token !== 'string') return undefined;
-  return { task_id, session_id, token, by_hook };
+/** Records a claim that was made in a person's own session, so that later calls of the session use its token. */
+export function saveGrantedClaim(
+  { stateDir, env, conversation }: ClaimContext,
+  { task_id, session_id, token }: Claim,
+): void {
+  const session = findOwnSession(stateDir, env, conversation);
+  if (session !== undefined) saveOwnClaim(session, { task_id, session_id, token, by_hook: false });
 }
 
 /** What the holder of a claim says under it. */

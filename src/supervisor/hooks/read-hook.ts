@@ -1,6 +1,6 @@
+import type { AgentReport } from '../../protocol/agent-report.ts';
 import { AGENT_ERRORS, type AgentError } from '../../protocol/run-plan.ts';
 import { CLAUDE_ERRORS } from '../../streams/claude.ts';
-import type { AgentReport } from '../contract.ts';
 
 /** What a hook other than Stop says about the agent. */
 export type HookReport =
