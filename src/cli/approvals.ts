@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
-import { shellWord } from '../agents/shell-quote.ts';
 import type { Answer, ApiError } from '../api/answer.ts';
+import { shellWord } from '../protocol/text/quote-for-shell.ts';
 import type { Io, Option } from './command.ts';
 import { printableLines } from './text.ts';
 

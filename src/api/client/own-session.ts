@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { listFolderIfPresent, writeFileAtomically } from '../files.ts';
 import type { Claim } from '../operations/tasks.ts';
 import { readBootId, readProcStat } from '../processes.ts';
@@ -156,7 +157,7 @@ export function findOwnToken(
   const session = findOwnSession(stateDir, env, conversation);
   const claims = session === undefined ? [] : listOwnClaims(session);
   if (claims.length === 0) return undefined;
-  const { task_id, agent_id } = parseFields(body);
+  const { task_id, agent_id } = fieldsInJson(body);
   if (typeof task_id === 'string') return claims.findLast((claim) => claim.task_id === task_id)?.token;
   if (typeof agent_id === 'string') return claims.findLast((claim) => claim.session_id === agent_id)?.token;
   return claims.at(-1)?.token;
@@ -185,15 +186,6 @@ const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
   'task_worktree',
   'thought_record',
 ]);
-
-function parseFields(body: string): Readonly<Record<string, unknown>> {
-  try {
-    const fields: unknown = JSON.parse(body);
-    return typeof fields === 'object' && fields !== null ? { ...fields } : {};
-  } catch {
-    return {};
-  }
-}
 
 /** A process above another one. */
 export interface Ancestor {

@@ -1,5 +1,5 @@
-import { shellWord } from '../../agents/shell-quote.ts';
 import type { Claim } from '../../api/operations/tasks.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { createObserver } from '../ask.ts';
 import type { Io, ParsedArguments } from '../command.ts';
 import { operationCommand, pickOptions, SELF_APPROVE_OPTION, selfApprovalCall } from '../operation-command.ts';

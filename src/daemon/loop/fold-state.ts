@@ -111,8 +111,8 @@ export const STATE_FOLD: StateFold = {
   begin() {
     const state = createTrackedState();
     return {
-      take: (entry) => foldEntry(state, entry),
-      // The order of keys has no meaning: it depends on restarts and on commits that were undone.
+      fold: (entry) => foldEntry(state, entry),
+      // The order of keys depends on how the state came about (restarts, commits that were taken back) and means nothing.
       equals: (bytes) => isDeepStrictEqual(parseState(bytes), parseState(renderState(state))),
     };
   },

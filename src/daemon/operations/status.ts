@@ -1,4 +1,3 @@
-import { shellWord } from '../../agents/shell-quote.ts';
 import {
   countAtWork,
   judgeAllClear,
@@ -16,6 +15,7 @@ import { statusGet } from '../../api/operations/runs.ts';
 import type { StatusView } from '../../api/run-views.ts';
 import { PRICES_AS_OF } from '../../protocol/price.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { DEFAULT_LIMITS } from '../../runbook/build/build-runbook.ts';
 import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
 import type { AgentStatus } from '../../state/runs/agent-run.ts';

@@ -148,7 +148,7 @@ export class StreamMonitor {
     const read = hint === undefined ? undefined : this.#record?.read(hint);
     if (read === undefined) return false;
     if (read.model !== null) this.#meter.setModel(read.model);
-    for (const { id, ...said } of read.said) {
+    for (const { id, ...said } of read.events) {
       const isOwn = said.of === 'conversation' && id === this.#conversation;
       this.#meter.add(isOwn || id === undefined ? said : { ...said, id }, this.#isWaiting);
     }
