@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** Names, words and paths in what people read: each term has one word, and each path leads to a file. */
+/** Checks the pages that people read: terms have one word and exist in the code, paths and links lead to files and headings, lines wrap. */
 const root = join(import.meta.dirname, '..');
 const pages = globSync(['*.md', 'docs/**/*.md', 'runbooks/**/*.md'], { cwd: root });
 const MAX_COLUMNS = 120;
@@ -17,7 +17,7 @@ const terms: readonly Term[] = [
   ...read('docs/glossary.md').matchAll(/^\| ([a-z][^|]*) \| [^|]+ \| `(\w+)` \| ([^|]+) \|$/gm),
 ].map(([, term = '', name = '', avoid = '']) => ({ term, name, avoid: avoid === '–' ? [] : avoid.split(', ') }));
 
-/** Phrases that are never used, whatever they would name. */
+/** Words that are never used. */
 const NEVER = ['whoever', 'how-manieth', 'anew', 'called off', 'calls off'];
 
 describe('docs/glossary.md', () => {
@@ -54,7 +54,7 @@ describe('docs/glossary.md', () => {
     expect(texts.flatMap(([, , text = '']) => findWords(text))).toEqual([]);
   });
 
-  it('would notice a word', () => {
+  it('detects a word', () => {
     expect(findWords('The Keeper asks whoever is there.')).toEqual(['keeper', 'whoever']);
   });
 });
