@@ -64,7 +64,7 @@ async function workOn(client: Client, seat: Seat, signal: AbortSignal): Promise<
     }
     if (!seat.handOn(round)) return;
     const exit = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed, exit_reason: 'completed' };
-    require(await client.call('exit_signal', exit, { token }));
+    require(await client.forward('exit_signal', exit, { token }));
   }
 }
 

@@ -1,5 +1,5 @@
+import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import type { AgentContext } from './adapter.ts';
-import { shellQuote } from './shell-quote.ts';
 
 /** Hooks of one run, in the format of Claude Code's settings. A project's settings cannot switch them off. */
 export interface ClaudeSettings {
@@ -46,12 +46,12 @@ export function httpHook(path: string): HttpHook {
 
 /** The stop hook as a shell command, for clients that have only command hooks. It contains no secret. */
 export function stopHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
-  return [process.execPath, programs.stopHook, agentId].map(shellQuote).join(' ');
+  return [process.execPath, programs.stopHook, agentId].map(quoteForShell).join(' ');
 }
 
 /** The hook before each tool, held while a budget is exhausted. */
 export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
-  return [process.execPath, programs.stopHook, '--before-tool', agentId].map(shellQuote).join(' ');
+  return [process.execPath, programs.stopHook, '--before-tool', agentId].map(quoteForShell).join(' ');
 }
 
 export const HOOK_TIMEOUT_S = 600;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AgentPlan } from '../protocol/run-plan.ts';
+import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
@@ -80,8 +81,7 @@ function hook(command: string): object {
 
 /** The user's login and preferences, without hooks and MCP servers. */
 function loginSettings(settings: UserSetup['settings']): object {
-  const { security } = settings;
-  const auth = typeof security === 'object' && security !== null && 'auth' in security ? security.auth : undefined;
+  const auth = fieldOf(settings['security'], 'auth');
   const kept = Object.entries(settings).filter(
     ([name]) => name === 'general' || name === 'model' || name === 'privacy',
   );

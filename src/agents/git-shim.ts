@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { LaunchFile } from '../supervisor/contract.ts';
-import { shellQuote } from './shell-quote.ts';
+import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 
 /**
  * `git` for a session's PATH: runs the next git on the PATH with the fence's hooks as the final `core.hooksPath`. A
@@ -9,7 +9,7 @@ import { shellQuote } from './shell-quote.ts';
  * (`daemon/project/main-watch.ts`).
  */
 export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFile[] {
-  const content = SCRIPT.replace('HOOKS', () => shellQuote(hooksPath));
+  const content = SCRIPT.replace('HOOKS', () => quoteForShell(hooksPath));
   return [
     { path: join(bin, 'git'), content, mode: 0o755 },
     { path: join(bin, MARKER), content: '' },

@@ -5,22 +5,22 @@ import type { Effect, TimerPurpose } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import type { ReadyTasks } from '../state/tasks/ready.ts';
 
-/** What comes from outside, so that the same arguments always give the same reactions. */
+/** Everything that is not in the state, so that the same arguments always give the same entries. */
 export interface EngineInputs {
-  /** An id that was never given before. */
+  /** Returns a new, unique id. */
   readonly newId: () => string;
-  /** The time that the entries will carry. */
+  /** The time of the entries. */
   readonly at: string;
   readonly ready: ReadyTasks;
   readonly rules: Rules;
 }
 
-/** What a rule looks at. */
+/** What a rule may use. */
 export interface EngineContext extends EngineInputs {
   readonly state: State;
 }
 
-/** What is under way for an agent: put-off actions, waits for a limit, and gates. */
+/** A scheduled handler, a wait for an API limit, or a gate of an agent. */
 type PendingAction = Extract<Effect, { kind: 'wait' | 'run-command' }>;
 
 export function pendingActions(state: State, agentId: string): readonly PendingAction[] {
@@ -34,7 +34,7 @@ export function pendingActions(state: State, agentId: string): readonly PendingA
   return found;
 }
 
-/** The handler that waits for it; undefined for the wait until an agent has left. */
+/** The handler that waits for it; undefined for the `leave` timer. */
 export function findWaitingHandler(pending: PendingAction): HandlerName | undefined {
   if (pending.kind === 'run-command') return pending.subject.kind === 'gate' ? pending.subject.handler : undefined;
   if (pending.purpose.kind === 'handler') return pending.purpose.handler;
@@ -49,14 +49,14 @@ export function cancelPending(pending: readonly PendingAction[]): Event[] {
   );
 }
 
-/** The timers that were set for a step, or for the next try of one. */
+/** The timers of a step, and of its next retry. */
 export function timersOf(state: State, pipelineId: string): readonly Extract<Effect, { kind: 'wait' }>[] {
   const isIts = (purpose: TimerPurpose): boolean =>
     (purpose.kind === 'step' || purpose.kind === 'retry') && purpose.pipeline_id === pipelineId;
   return [...state.effects.values()].filter((effect) => effect.kind === 'wait').filter(({ purpose }) => isIts(purpose));
 }
 
-/** What an agent was to be told and has not heard. */
+/** The messages that an agent has not received yet. */
 export function undeliveredMessages(
   state: State,
   agentId: string,

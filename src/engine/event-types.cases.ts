@@ -1,6 +1,6 @@
 import type { RunEvents } from '../state/runs/run-event.ts';
 
-/** Every kind of entry that is about runs. */
+/** Every type of entry about runs. */
 export const EVENT_TYPES = Object.keys({
   WorkersConfigured: 0,
   PipelineStarted: 0,

@@ -1,8 +1,9 @@
+import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import { type ApiContext, callApi, type GithubResult } from './call-api.ts';
 import type { GithubRepository } from './find-github.ts';
-import { findJsonField, findTextField } from './pulls.ts';
+import { findTextField } from './pulls.ts';
 
-/** A check, or a workflow, of one commit that has ended. */
+/** A finished check or workflow of one commit. */
 export interface EndedCheck {
   readonly name: string;
   readonly outcome: ReturnType<typeof checkOutcome>;
@@ -10,8 +11,8 @@ export interface EndedCheck {
 }
 
 /**
- * What has ended of the checks and workflows of a commit. Of several runs under one name the newest counts, and while it runs, none does;
- * a workflow counts before a check that has its name.
+ * The finished checks and workflows of a commit. Of several runs with one name the newest counts, also while it runs; a
+ * workflow takes precedence over a check of the same name.
  */
 export async function readEndedChecks(
   { host, owner, name }: GithubRepository,
@@ -25,7 +26,7 @@ export async function readEndedChecks(
   ] as const) {
     const answer = await callApi({ host, method: 'GET', path: `repos/${owner}/${name}/${path}` }, context);
     if (!answer.ok) return answer;
-    const runs = runsIn(findJsonField(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
+    const runs = runsIn(fieldOf(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
     for (const run of runs) all.set(run.name, run);
   }
   const ended = [...all.values()].filter(({ isEnded }) => isEnded);
@@ -39,16 +40,16 @@ interface Run extends EndedCheck {
 
 function runsIn(list: unknown, sha: string): Run[] {
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((run) => {
-    const [name, id] = [findTextField(run, 'name'), findJsonField(run, 'id')];
-    if (name === null || typeof id !== 'number' || findJsonField(run, 'head_sha') !== sha) return [];
-    const outcome = checkOutcome(findJsonField(run, 'conclusion'));
+    const [name, id] = [findTextField(run, 'name'), fieldOf(run, 'id')];
+    if (name === null || typeof id !== 'number' || fieldOf(run, 'head_sha') !== sha) return [];
+    const outcome = checkOutcome(fieldOf(run, 'conclusion'));
     return [
-      { name, id, isEnded: findJsonField(run, 'status') === 'completed', outcome, url: findTextField(run, 'html_url') },
+      { name, id, isEnded: fieldOf(run, 'status') === 'completed', outcome, url: findTextField(run, 'html_url') },
     ];
   });
 }
 
-/** How a check at GitHub ended, in the words of the CI gate. Anything unknown, such as `timed_out` or `action_required`, is no pass. */
+/** Maps a GitHub conclusion to the CI gate's outcome. Unknown conclusions fail. */
 export function checkOutcome(conclusion: unknown): 'passed' | 'failed' | 'cancelled' {
   return OUTCOMES.get(typeof conclusion === 'string' ? conclusion : '') ?? 'failed';
 }

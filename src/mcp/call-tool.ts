@@ -1,6 +1,7 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
+import type { Claim } from '../api/operations/tasks.ts';
 import { addClaimEndHint, type Backend, type BackendCall, CANCELLED_REASON, type McpConnection } from './connection.ts';
 import { splitToken } from './tool-schema.ts';
 
@@ -32,8 +33,13 @@ export async function callTool(
   const speaksFor = connection.noteAnswer({ requestId: id, operation, input, token: call.token, answer });
   if (operation.name !== 'task_claim') return addClaimEndHint(answer, speaksFor);
   if (signal.aborted) await releaseClaim(backend, input, call);
-  else if (answer.ok) connection.noteClaim(id, answer.result);
+  else if (isClaim(answer)) connection.noteClaim(id, answer.result);
   return answer;
+}
+
+/** An answer to `task_claim` has the claim that it declares. */
+function isClaim(answer: Answer): answer is { readonly ok: true; readonly result: Claim } {
+  return answer.ok;
 }
 
 /** Codex serves many conversations from one process, and names the conversation in each call. */
@@ -49,9 +55,8 @@ function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: st
 async function releaseClaim(backend: Backend, input: unknown, call: BackendCall): Promise<void> {
   const withoutWait = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
   const answer = await backend.call('task_claim', withoutWait, call);
-  if (!answer.ok || typeof answer.result !== 'object' || answer.result === null) return;
-  const { task_id, token } = answer.result as { task_id?: unknown; token?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  if (typeof token !== 'string') return;
+  if (!isClaim(answer)) return;
+  const { task_id, token } = answer.result;
   await backend.call('task_release', { task_id, reason: CANCELLED_REASON }, { token, key: `${call.key}:release` });
 }
 

@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
+import type { InputOf, OperationName, ResultOf } from '../api/operations/registry.ts';
+import type { Claim } from '../api/operations/tasks.ts';
 
 /**
  * The rights of a connection: its own token, and one token per claimed task. Models never handle these tokens: a call
@@ -32,10 +34,7 @@ export class McpConnection {
   }
 
   /** From now on this connection acts for the task. */
-  noteClaim(requestId: string | number, answer: unknown): void {
-    const taskId = textOf(answer, 'task_id');
-    const token = textOf(answer, 'token');
-    if (taskId === undefined || token === undefined) return;
+  noteClaim(requestId: string | number, { task_id: taskId, token }: Pick<Claim, 'task_id' | 'token'>): void {
     this.#claims.delete(taskId);
     this.#claims.set(taskId, { taskId, token });
     this.#fresh.set(requestId, { taskId, token });
@@ -146,6 +145,16 @@ export const CANCELLED_REASON = 'the caller disconnected before the claim was gr
 /** Runs operations: the daemon itself, or a client of it. Never throws for a caller's mistake. */
 export interface Backend {
   readonly call: (operation: string, input: unknown, options: BackendCall) => Promise<Answer>;
+}
+
+/** A call of an operation that MCP itself knows. A backend is the daemon, or a client of its version: the result is as declared. */
+export async function callOperation<N extends OperationName>(
+  backend: Backend,
+  operation: N,
+  input: InputOf<N>,
+  options: BackendCall,
+): Promise<Answer<ResultOf<N>>> {
+  return (await backend.call(operation, input, options)) as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 export interface BackendCall {

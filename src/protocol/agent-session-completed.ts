@@ -1,7 +1,7 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { type ExitReason, nextPhase, type Phase } from './phase.ts';
 
-/** The entry that an accepted exit signal leaves in the ledger. */
+/** The ledger entry of an accepted exit signal. */
 export interface AgentSessionCompleted {
   readonly event_id: string;
   readonly event_type: 'AgentSessionCompleted';
@@ -13,7 +13,7 @@ export interface AgentSessionCompleted {
   readonly epoch?: number;
   readonly phase_completed: Phase;
   readonly exit_reason: ExitReason;
-  /** What the agent said, where Baton's measurements said otherwise. */
+  /** The reason in the agent's signal, if Baton's measurements contradict it. */
   readonly claimed_exit_reason?: ExitReason;
   readonly next_phase: Phase | null;
   readonly pr_url?: string;
@@ -21,7 +21,7 @@ export interface AgentSessionCompleted {
   readonly notes?: string;
 }
 
-/** What the event needs besides the signal. Time and ids come from outside, so that the same call gives the same event. */
+/** Facts of the event that the signal does not contain. Time and ids are arguments, so that the function stays pure. */
 export interface CompletionFacts {
   readonly eventId: string;
   readonly at: string;
@@ -54,16 +54,16 @@ export function createAgentSessionCompleted(
   };
 }
 
-/** What a measured session broke: a constraint of its mission, or the truth of its result. */
+/** The rules that a measurement can find violated: constraints of the mission, or the accuracy of the result. */
 export type ViolationKind = 'max_files' | 'no_git_commit' | 'no_new_deps' | 'files_modified' | 'timeout';
 
-/** One violation. Rules decide by its kind; the text is for people and may quote names that an agent chose. */
+/** A violation. Code decides by its kind; the text is for people and may quote names that an agent chose. */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly text: string;
 }
 
-/** Each kind once, as it is recorded beside the texts. */
+/** The distinct kinds, which are recorded beside the texts. */
 export function violationKinds(violations: readonly Violation[]): ViolationKind[] {
   return [...new Set(violations.map(({ kind }) => kind))];
 }

@@ -1,7 +1,7 @@
 import { refusal, type Refusal } from './outcome.ts';
 import type { Claim, Task } from './tasks/task.ts';
 
-/** Who sends a command, as its token says. Nobody can name themselves. */
+/** Who sends a command, according to the token. A caller cannot choose its own name. */
 export type Caller =
   | { readonly kind: 'operator'; readonly name: string }
   | { readonly kind: 'worker'; readonly name: string }
@@ -15,11 +15,11 @@ export type Caller =
     }
   /** One run of an agent that holds no claim. */
   | { readonly kind: 'agent'; readonly agentId: string }
-  /** What watches over one agent, or over one command, whose id it then has. */
+  /** The supervisor of an agent, or of a command; then `agentId` is the id of the command. */
   | { readonly kind: 'supervisor'; readonly agentId: string }
   | { readonly kind: 'system'; readonly name: string };
 
-/** The caller as the ledger names it. A worker is not yet anybody: it becomes a session by claiming. */
+/** The caller as the ledger names it. A worker is recorded as an operator until a claim makes it a session. */
 export function actorOf(caller: Caller): string {
   if (caller.kind === 'session') return `session:${caller.sessionId}`;
   if (caller.kind === 'agent') return `session:${caller.agentId}`;
@@ -29,7 +29,7 @@ export function actorOf(caller: Caller): string {
 
 type ClaimCheck = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };
 
-/** The live claim that a session writes under, or why it has none. Every write of a session passes here. */
+/** The live claim of a session, or the reason why it has none. Every write of a session is checked here. */
 export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): ClaimCheck {
   if (caller.taskId !== task.id) {
     return refusal(

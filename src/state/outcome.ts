@@ -1,6 +1,6 @@
 import type { Event, EventType } from './event.ts';
 
-/** What a command comes to: entries to record and an answer, or a refusal that changes nothing. */
+/** The result of a command: entries to record and an answer, or a refusal that changes nothing. */
 export type Outcome<A> =
   | { readonly ok: true; readonly events: readonly Event[]; readonly answer: A }
   | { readonly ok: false; readonly refusal: Refusal };

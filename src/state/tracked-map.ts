@@ -1,11 +1,11 @@
 /**
- * A map that can take back what was done to it. Commands are decided on a state that runs ahead of what is durable; where the
- * commit fails, the state goes back to where it was, without being folded again.
+ * A map whose changes can be undone. Commands are decided on a state that runs ahead of the ledger; if the commit fails, the state goes
+ * back without folding all entries again.
  */
 export class TrackedMap<K, V> extends Map<K, V> {
   #changes: Change<K, V>[] | undefined;
 
-  /** From here on changes can be taken back; those before are for good. */
+  /** Changes from here on can be undone; earlier ones are final. */
   begin(): void {
     this.#changes = [];
   }

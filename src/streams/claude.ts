@@ -1,12 +1,8 @@
 import type { AgentError } from '../protocol/run-plan.ts';
+import { type Fields, fieldsOf, numberOf, objectsOf, textOf } from '../protocol/shape/read-unknown.ts';
 import {
   type AgentErrorEvent,
-  asJsonFields,
-  asJsonFieldsList,
-  asNumber,
-  asString,
   errorOfHttpStatus,
-  type JsonFields,
   parseJsonFields,
   renderEpochSeconds,
   type StreamEvent,
@@ -17,120 +13,128 @@ import { addUsage } from './tally.ts';
 
 /** Reads a line of `claude -p --output-format stream-json --verbose`. */
 export function parseClaudeLine(line: string, at: number): readonly StreamEvent[] {
-  const said = parseJsonFields(line);
-  if (said === null) return [];
-  // What a subagent says is a tool's result to the agent itself; what it uses counts.
-  if (typeof said['parent_tool_use_id'] === 'string') return said['type'] === 'assistant' ? usageOfMessage(said) : [];
-  switch (said['type']) {
+  const event = parseJsonFields(line);
+  if (event === null) return [];
+  // A subagent's words are a tool result for the agent; its usage counts.
+  if (typeof event['parent_tool_use_id'] === 'string')
+    return event['type'] === 'assistant' ? usageOfMessage(event) : [];
+  switch (event['type']) {
     case 'system':
-      return readSystem(said, at);
+      return readSystem(event, at);
     case 'assistant':
-      return readAssistant(said);
+      return readAssistant(event);
     case 'user':
-      return asJsonFieldsList(asJsonFields(said['message'])['content']).flatMap(readResultOfTool);
+      return objectsOf(fieldsOf(event['message'])['content']).flatMap(readResultOfTool);
     case 'control_request':
-      return readControl(asJsonFields(said['request']));
+      return readControl(fieldsOf(event['request']));
     case 'result':
-      return [createUsageEvent(said), { kind: 'turn-ended', failed: said['is_error'] === true }];
+      return [createUsageEvent(event), { kind: 'turn-ended', failed: event['is_error'] === true }];
     default:
       return [];
   }
 }
 
-function readSystem(said: JsonFields, at: number): StreamEvent[] {
-  switch (said['subtype']) {
+function readSystem(event: Fields, at: number): StreamEvent[] {
+  switch (event['subtype']) {
     case 'init':
       return [
-        { kind: 'conversation', id: asString(said['session_id']) },
-        { kind: 'model', model: asString(said['model']) },
+        { kind: 'conversation', id: textOf(event['session_id']) },
+        { kind: 'model', model: textOf(event['model']) },
       ];
     case 'api_retry': {
-      const resetAt = new Date(at + asNumber(said['retry_delay_ms'])).toISOString();
-      return [{ ...createErrorEvent(said, asNumber(said['error_status'])), resetAt, isRetrying: true }];
+      const resetAt = new Date(at + numberOf(event['retry_delay_ms'])).toISOString();
+      return [{ ...createErrorEvent(event, numberOf(event['error_status'])), resetAt, isRetrying: true }];
     }
     case 'permission_denied':
-      return [{ kind: 'permission', tool: asString(said['tool_name']), what: asString(said['message']) }];
+      return [{ kind: 'permission', tool: textOf(event['tool_name']), what: textOf(event['message']) }];
     default:
       return [];
   }
 }
 
-/** An API error comes as a message that the client itself wrote. Its words are not the agent's. */
-function readAssistant(said: JsonFields): StreamEvent[] {
-  if (typeof said['error'] === 'string') return [createErrorEvent(said, asNumber(said['api_error_status']))];
-  return [...asJsonFieldsList(asJsonFields(said['message'])['content']).flatMap(readBlock), ...usageOfMessage(said)];
+/** The client reports an API error as a message; its text is not the agent's. */
+function readAssistant(event: Fields): StreamEvent[] {
+  if (typeof event['error'] === 'string') return [createErrorEvent(event, numberOf(event['api_error_status']))];
+  return [...objectsOf(fieldsOf(event['message'])['content']).flatMap(readBlock), ...usageOfMessage(event)];
 }
 
-/** A message comes in several lines, each of which tells what it has used when it began. */
-function usageOfMessage(said: JsonFields): UsageEvent[] {
-  const { id, usage } = asJsonFields(said['message']);
-  const counted = asJsonFields(usage);
+/** A message spans several lines, each with the usage at its start. */
+function usageOfMessage(event: Fields): UsageEvent[] {
+  const { id, usage } = fieldsOf(event['message']);
+  const counted = fieldsOf(usage);
   if (usage === undefined || Object.values(counted).every((value) => !Number(value))) return [];
-  return [{ kind: 'usage', of: 'message', id: asString(id), usage: parseClaudeUsage(counted) }];
+  return [{ kind: 'usage', of: 'message', id: textOf(id), usage: parseClaudeUsage(counted) }];
 }
 
-function readBlock({ type, text, id, name }: JsonFields): StreamEvent[] {
-  if (type === 'text') return [{ kind: 'words', text: `${asString(text)}\n` }];
-  return type === 'tool_use' ? [{ kind: 'tool-started', id: asString(id), tool: asString(name) }] : [];
+function readBlock({ type, text, id, name }: Fields): StreamEvent[] {
+  if (type === 'text') return [{ kind: 'words', text: `${textOf(text)}\n` }];
+  return type === 'tool_use' ? [{ kind: 'tool-started', id: textOf(id), tool: textOf(name) }] : [];
 }
 
-function readResultOfTool({ type, tool_use_id: id, is_error }: JsonFields): StreamEvent[] {
-  return type === 'tool_result' ? [{ kind: 'tool-ended', id: asString(id), failed: is_error === true }] : [];
+function readResultOfTool({ type, tool_use_id: id, is_error }: Fields): StreamEvent[] {
+  return type === 'tool_result' ? [{ kind: 'tool-ended', id: textOf(id), failed: is_error === true }] : [];
 }
 
-function readControl({ subtype, tool_name: tool, input }: JsonFields): StreamEvent[] {
-  return subtype === 'can_use_tool' ? [{ kind: 'permission', tool: asString(tool), what: JSON.stringify(input) }] : [];
+function readControl({ subtype, tool_name: tool, input }: Fields): StreamEvent[] {
+  return subtype === 'can_use_tool' ? [{ kind: 'permission', tool: textOf(tool), what: JSON.stringify(input) }] : [];
 }
 
-function createErrorEvent(said: JsonFields, status: number): AgentErrorEvent {
-  const limit = asJsonFields(asJsonFields(said['api_error_params'])['rate_limit_info']);
-  const words = asJsonFieldsList(asJsonFields(said['message'])['content']).map(({ text }) => asString(text));
+function createErrorEvent(event: Fields, status: number): AgentErrorEvent {
+  const limit = fieldsOf(fieldsOf(event['api_error_params'])['rate_limit_info']);
+  const words = objectsOf(fieldsOf(event['message'])['content']).map(({ text }) => textOf(text));
   return {
     kind: 'error',
-    error: kindOf(said, status),
-    message: words.join('\n') || asString(said['error']),
+    error: kindOf(event, status),
+    message: words.join('\n') || textOf(event['error']),
     resetAt: renderEpochSeconds(limit['resetsAt']),
     isRetrying: false,
   };
 }
 
-function kindOf(said: JsonFields, status: number): AgentError | null {
-  if (said['api_error'] === 'connection_failed') return 'no_internet';
-  // Its own `server_error` covers an overloaded server and a broken one, and a balance that is too low has status 400.
-  return CLAUDE_ERRORS.get(asString(said['error'])) ?? errorOfHttpStatus(status);
+function kindOf(event: Fields, status: number): AgentError | null {
+  if (event['api_error'] === 'connection_failed') return 'no_internet';
+  // `server_error` covers overload and failure, and a low balance has status 400, so the status decides.
+  return CLAUDE_ERRORS.get(textOf(event['error'])) ?? errorOfHttpStatus(status);
 }
 
-/** Its codes, in its stream and at its `StopFailure` hook. */
+/** Codes in the stream and in the `StopFailure` hook. */
 export const CLAUDE_ERRORS: ReadonlyMap<string, AgentError> = new Map([
   ['authentication_failed', 'unauthorized'],
   ['billing_error', 'out_of_credits'],
   ['rate_limit', 'rate_limited'],
 ]);
 
-/** Of this turn, over all models; older versions count only the conversation's own. */
-function createUsageEvent(said: JsonFields): UsageEvent {
-  const models = Object.values(asJsonFields(said['model_usage_since_last_result'])).map(asJsonFields);
+/** The usage of this turn over all models; older versions count only the conversation's model. */
+function createUsageEvent(event: Fields): UsageEvent {
+  const models = Object.values(fieldsOf(event['model_usage_since_last_result'])).map(fieldsOf);
   if (models.length > 0) return { kind: 'usage', of: 'turn', usage: models.map(usageOfModel).reduce(addUsage) };
-  return { kind: 'usage', of: 'turn', usage: parseClaudeUsage(asJsonFields(said['usage'])) };
+  return { kind: 'usage', of: 'turn', usage: parseClaudeUsage(fieldsOf(event['usage'])) };
 }
 
-/** In the words of its API, in its stream and in its own record of a conversation. */
-export function parseClaudeUsage(usage: JsonFields): TokenUsage {
+/** Parses the API's field names, used in the stream and in the client's record. */
+function parseClaudeUsage(usage: Fields): TokenUsage {
   return {
-    input: asNumber(usage['input_tokens']),
-    output: asNumber(usage['output_tokens']),
-    cacheRead: asNumber(usage['cache_read_input_tokens']),
-    cacheWrite: asNumber(usage['cache_creation_input_tokens']),
+    input: numberOf(usage['input_tokens']),
+    output: numberOf(usage['output_tokens']),
+    cacheRead: numberOf(usage['cache_read_input_tokens']),
+    cacheWrite: numberOf(usage['cache_creation_input_tokens']),
     costMillicents: null,
   };
 }
 
-function usageOfModel(model: JsonFields): TokenUsage {
+/** The usage of a message in the client's record of a conversation. */
+export function claudeMessageUsage({ type, message }: Fields): UsageEvent[] {
+  const { id, usage } = fieldsOf(message);
+  if (type !== 'assistant' || usage === undefined) return [];
+  return [{ kind: 'usage', of: 'message', id: textOf(id), usage: parseClaudeUsage(fieldsOf(usage)) }];
+}
+
+function usageOfModel(model: Fields): TokenUsage {
   return {
-    input: asNumber(model['inputTokens']),
-    output: asNumber(model['outputTokens']),
-    cacheRead: asNumber(model['cacheReadInputTokens']),
-    cacheWrite: asNumber(model['cacheCreationInputTokens']),
-    costMillicents: model['costUSD'] === undefined ? null : Math.round(asNumber(model['costUSD']) * 100_000),
+    input: numberOf(model['inputTokens']),
+    output: numberOf(model['outputTokens']),
+    cacheRead: numberOf(model['cacheReadInputTokens']),
+    cacheWrite: numberOf(model['cacheCreationInputTokens']),
+    costMillicents: model['costUSD'] === undefined ? null : Math.round(numberOf(model['costUSD']) * 100_000),
   };
 }

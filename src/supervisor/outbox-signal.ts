@@ -1,3 +1,4 @@
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import { listKept, readKept } from '../api/outbox.ts';
 
 /** Whether a final signal of this agent waits in the outbox. */
@@ -12,11 +13,6 @@ export function hasSignalInOutbox(outbox: string, token: string): boolean {
 export function isFinalSignal(operation: string, input: string): boolean {
   if (operation === 'exit_signal') return true;
   if (operation !== 'agent_signal') return false;
-  try {
-    const signal: unknown = JSON.parse(input);
-    const kind = typeof signal === 'object' && signal !== null && 'kind' in signal ? signal.kind : undefined;
-    return kind === 'complete' || kind === 'escalate';
-  } catch {
-    return false;
-  }
+  const { kind } = fieldsInJson(input);
+  return kind === 'complete' || kind === 'escalate';
 }

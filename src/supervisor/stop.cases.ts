@@ -1,4 +1,4 @@
-import type { Standing } from './contract.ts';
+import type { Standing } from '../protocol/standing.ts';
 
 /** An agent that tries to stop, once or several times, and the expected answers, whichever program decides. */
 export interface StopCase {

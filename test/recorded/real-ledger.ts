@@ -139,7 +139,7 @@ async function apiCalls(): Promise<Transcript[]> {
   const client = createClient({ env: ENVIRONMENT, projectPath: REPOSITORY, autostart: false });
   const transcripts: Transcript[] = [];
   const call = async (operation: string, input: object): Promise<void> => {
-    const out = JSON.stringify(await client.call(operation, input));
+    const out = JSON.stringify(await client.call(operation as 'task_list', input)); // oxlint-disable-line typescript/no-unsafe-type-assertion
     transcripts.push(
       machine(
         `call ${operation} ${JSON.stringify(input)}`,

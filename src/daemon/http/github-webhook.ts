@@ -6,6 +6,7 @@ import type { ApiError } from '../../api/answer.ts';
 import { isEqualSecret, readBody } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { checkOutcome } from '../../github/checks.ts';
+import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import { decide } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
 import type { Outcome } from '../../state/outcome.ts';
@@ -134,12 +135,6 @@ function parseReport(event: string, body: Uint8Array): ParsedReport {
     return malformed(`${event}.head_sha is not a commit`);
   const outcome = checkOutcome(conclusion);
   return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
 }
 
 function malformed(message: string): ParsedReport {

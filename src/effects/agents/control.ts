@@ -1,6 +1,7 @@
 import { openConnection } from '../../api/client/http.ts';
 import { hasEnded } from '../../api/processes.ts';
-import { agentFiles, type Control, type Exit } from '../../supervisor/contract.ts';
+import type { Exit } from '../../protocol/agent-report.ts';
+import { agentFiles, type Control } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
 import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { readRunning } from '../processes/supervised.ts';

@@ -1,10 +1,11 @@
+import { fieldsOf, isObject, type Fields } from '../../protocol/shape/read-unknown.ts';
 import { parse as parseYaml } from 'yaml';
-import { isUnknownTable, namesIn, type UnknownTable } from './table.ts';
+import { namesIn } from './table.ts';
 
-/** package.json: what it asks for itself. Workspaces' own files are read each by itself. */
+/** The direct dependencies of a package.json. */
 export function parsePackageJson(text: string): Set<string> {
   const manifest = parseJson(text);
-  const pnpm = isUnknownTable(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
+  const pnpm = isObject(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
   return new Set([
     ...FIELDS.flatMap((field) => packagesIn(manifest[field])),
     ...[manifest['overrides'], manifest['resolutions'], pnpm].flatMap(aliasesIn),
@@ -16,9 +17,9 @@ export function nameInPackageJson(text: string): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** An alias (`"a": "npm:b@1"`) is another package than its name says; one of the workspace is the repository's own. */
+/** An alias (`"a": "npm:b@1"`) counts as its target; workspace packages belong to the repository. */
 function packagesIn(dependencies: unknown): string[] {
-  if (!isUnknownTable(dependencies)) return [];
+  if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, wanted]) => {
     if (typeof wanted !== 'string') return [name];
     if (wanted.startsWith('workspace:')) return [];
@@ -26,9 +27,9 @@ function packagesIn(dependencies: unknown): string[] {
   });
 }
 
-/** What stands in for others, however deep. */
+/** Alias targets in overrides at any depth. */
 function aliasesIn(overrides: unknown): string[] {
-  if (isUnknownTable(overrides)) return Object.values(overrides).flatMap(aliasesIn);
+  if (isObject(overrides)) return Object.values(overrides).flatMap(aliasesIn);
   const name = typeof overrides === 'string' ? aliased(overrides) : undefined;
   return name === undefined ? [] : [name];
 }
@@ -39,32 +40,32 @@ function aliased(wanted: string): string | undefined {
 
 const FIELDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 
-/** package-lock.json and npm-shrinkwrap.json, of npm 7 on (`packages`) and before (`dependencies`). */
+/** Reads package-lock.json and npm-shrinkwrap.json, of npm 7 and later (`packages`) and earlier (`dependencies`). */
 export function parseNpmLock(text: string): Set<string> {
   const lock = parseJson(text);
-  const names = Object.entries(isUnknownTable(lock['packages']) ? lock['packages'] : {}).flatMap(([path, found]) => {
+  const names = Object.entries(fieldsOf(lock['packages'])).flatMap(([path, found]) => {
     const at = path.lastIndexOf('node_modules/');
-    // A link leads to a package of the repository itself.
-    if (at < 0 || (isUnknownTable(found) && found['link'] === true)) return [];
-    // An alias is installed under one name and is another package.
-    const alias = isUnknownTable(found) && typeof found['name'] === 'string' ? [found['name']] : [];
+    // A link refers to a package of the repository.
+    if (at < 0 || (isObject(found) && found['link'] === true)) return [];
+    // An alias is installed under another name than its package.
+    const alias = isObject(found) && typeof found['name'] === 'string' ? [found['name']] : [];
     return [path.slice(at + 'node_modules/'.length), ...alias];
   });
   return new Set([...names, ...nestedNames(lock['dependencies'])]);
 }
 
 function nestedNames(dependencies: unknown): string[] {
-  if (!isUnknownTable(dependencies)) return [];
+  if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => [
     name,
-    ...(isUnknownTable(found) ? nestedNames(found['dependencies']) : []),
+    ...(isObject(found) ? nestedNames(found['dependencies']) : []),
   ]);
 }
 
-/** pnpm-lock.yaml: keys such as `/name/1.0.0`, `/@scope/name@1.0.0(peer@2)`, `name@1.0.0`. */
+/** Keys of pnpm-lock.yaml such as `/name/1.0.0`, `/@scope/name@1.0.0(peer@2)`, `name@1.0.0`. */
 export function parsePnpmLock(text: string): Set<string> {
   const lock: unknown = parseYaml(text);
-  if (!isUnknownTable(lock)) throw new TypeError('not a pnpm lock file');
+  if (!isObject(lock)) throw new TypeError('not a pnpm lock file');
   return new Set(namesIn(lock['packages']).map((key) => pnpmName(key)));
 }
 
@@ -76,7 +77,7 @@ function pnpmName(key: string): string {
   return bare.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? bare);
 }
 
-/** yarn.lock, classic and of later versions: `"name@^1.0.0", "name@npm:^1.1.0":` at the beginning of a line. */
+/** Entries of yarn.lock (all versions) start with `"name@^1.0.0", "name@npm:^1.1.0":`. */
 export function parseYarnLock(text: string): Set<string> {
   const names = new Set<string>();
   for (const line of text.split('\n')) {
@@ -84,7 +85,6 @@ export function parseYarnLock(text: string): Set<string> {
     for (const specifier of line.trim().replace(/:$/, '').split(',')) {
       const bare = specifier.trim().replaceAll('"', '');
       const at = bare.indexOf('@', 1);
-      // Packages of the repository itself are no dependencies.
       if (at > 0 && !bare.slice(at).startsWith('@workspace:'))
         names.add(aliasIn(bare.slice(at + 1)) ?? bare.slice(0, at));
     }
@@ -97,10 +97,10 @@ function aliasIn(range: string): string | undefined {
   return /^npm:(?<name>@?[^@]+)@/.exec(range)?.groups?.['name'];
 }
 
-/** bun.lock: JSON with trailing commas, `packages` by the path under which each is installed. */
+/** bun.lock is JSON with trailing commas, with `packages` by install path. */
 export function parseBunLock(text: string): Set<string> {
   const lock = parseJson(text.replaceAll(/,(\s*[}\]])/g, '$1'));
-  const packages: UnknownTable = isUnknownTable(lock['packages']) ? lock['packages'] : {};
+  const packages: Fields = fieldsOf(lock['packages']);
   return new Set(
     Object.values(packages).flatMap((found) => {
       const specifier: unknown = Array.isArray(found) ? found[0] : undefined;
@@ -110,8 +110,8 @@ export function parseBunLock(text: string): Set<string> {
   );
 }
 
-function parseJson(text: string): UnknownTable {
+function parseJson(text: string): Fields {
   const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-  if (!isUnknownTable(value)) throw new TypeError('not a JSON object');
+  if (!isObject(value)) throw new TypeError('not a JSON object');
   return value;
 }

@@ -2,6 +2,7 @@ import type { Client } from '../../api/client/client.ts';
 import { createClient } from '../../api/client/connect.ts';
 import { type Ancestor, readAncestors } from '../../api/client/own-session.ts';
 import { findStateDir } from '../../api/state-folder.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { ClientName } from '../client.ts';
 
 /** The fields of a client's hook input that are used here; empty if the input cannot be read. */
@@ -18,7 +19,7 @@ export interface HookInput {
 }
 
 export function readHookInput(bytes: Uint8Array, cwd: string): HookInput {
-  const fields = parse(bytes);
+  const fields = fieldsInJson(new TextDecoder().decode(bytes));
   const text = (name: string): string => {
     const value = fields[name];
     return typeof value === 'string' ? value : '';
@@ -31,15 +32,6 @@ export function readHookInput(bytes: Uint8Array, cwd: string): HookInput {
     reason: text('reason'),
     prompt: text('prompt'),
   };
-}
-
-function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 /** A hook's result: text for the model at the start, a block at a stop, and one line for the person. */

@@ -1,26 +1,11 @@
+import type { Standing } from '../../protocol/standing.ts';
 import type { Session, State } from '../state.ts';
 import { usesExitProtocol } from '../tasks/task.ts';
 import { findMissingMessages, hasWriteback } from '../tasks/writeback.ts';
 import type { AgentRun } from './agent-run.ts';
 
-/** How an agent stands with those who wait for it: what the stop hook wants to know. */
-export interface AgentStanding {
-  /** The newest entry that it follows from: of two that cross on their way, the later one counts. */
-  readonly at: number;
-  readonly has_signalled: boolean;
-  /** A step, or the run itself, still waits for it. */
-  readonly is_owned: boolean;
-  readonly is_parked: boolean;
-  /** Parked for a budget: what is under way may end, but nothing new is begun. */
-  readonly is_held?: boolean;
-  /** How many of its stops were blocked, over all its processes. */
-  readonly blocks?: number;
-  /** What the session still owes, in words. */
-  readonly missing: readonly string[];
-}
-
-/** An agent that is not known is nobody's, and may leave; unless it is somebody's own session, which has claimed a task by hand. */
-export function standingOf(state: State, agentId: string, exitProtocol: boolean): AgentStanding {
+/** An unknown agent has no owner and may stop, unless it is a person's own session that has claimed a task by hand. */
+export function standingOf(state: State, agentId: string, exitProtocol: boolean): Standing {
   const agent = state.agents.get(agentId);
   const session = agent === undefined ? state.sessions.get(agentId) : undefined;
   if (session !== undefined) return standingByHand(state, session);
@@ -35,13 +20,13 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
   };
 }
 
-/** It waits for a budget. One whose run is over waits for nothing. */
+/** Whether the agent waits for a budget. An agent whose run is over waits for nothing. */
 export function isHeldByBudget({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
   return agent?.outcome === null && decisions.get(agent.parked ?? '')?.source === 'budget';
 }
 
-/** It owes the record of what it did, and with that it may leave; with its claim it is over. */
-function standingByHand(state: State, { id, taskId }: Session): AgentStanding {
+/** The session owes a thought record, and may stop once it has one or its claim has ended. */
+function standingByHand(state: State, { id, taskId }: Session): Standing {
   const task = state.tasks.get(taskId);
   const claim = task?.claim?.sessionId === id ? task.claim : null;
   const is_owned = task !== undefined && claim !== null;

@@ -16,11 +16,11 @@ type SessionCaller = Caller & { readonly kind: 'session' };
  * An accepted message that ends the claim restores it first, so that the claim ends as it would have ended then; any other message is added
  * to the lapsed claim, which stays as it is.
  */
-export function decideOutboxMessage(
+export function decideOutboxMessage<A>(
   state: State,
   caller: SessionCaller,
-  decide: (state: State) => Outcome<unknown>,
-): Outcome<unknown> | undefined {
+  decide: (state: State) => Outcome<A>,
+): Outcome<A> | undefined {
   const task = state.tasks.get(caller.taskId);
   const lapsed = task === undefined ? undefined : findLapsedClaim(state, task, caller);
   if (task === undefined || lapsed === undefined) return undefined;

@@ -1,6 +1,7 @@
 import type { Answer } from '../../api/answer.ts';
 import { parseStopHookInput } from '../../protocol/stop-hook.ts';
-import type { AgentReport, Launch } from '../contract.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
+import type { Launch } from '../contract.ts';
 import type { MessageQueue } from '../message-queue.ts';
 import { parseRecordHint } from '../stream/printed-signals.ts';
 import type { SilenceReporter } from '../stream/silence.ts';

@@ -1,6 +1,7 @@
+import type { AgentReport } from '../../protocol/agent-report.ts';
 import { AGENT_ERRORS, type AgentError } from '../../protocol/run-plan.ts';
+import { type Fields, fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAUDE_ERRORS } from '../../streams/claude.ts';
-import type { AgentReport } from '../contract.ts';
 
 /** What a hook other than Stop reports about the agent. */
 export type HookReport =
@@ -11,7 +12,7 @@ export type HookReport =
 
 /** Parses a hook's input, in Claude Code's format; unknown fields are ignored. */
 export function parseHook(name: string, input: Uint8Array): HookReport {
-  const fields = parse(input);
+  const fields = fieldsInJson(new TextDecoder().decode(input));
   switch (name) {
     case 'post-tool-use':
       return { kind: 'progress' };
@@ -55,17 +56,6 @@ function readFailure({ error, error_details: details, message, reset_at }: Field
 }
 
 const MAX_CHARACTERS = 4000;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function parse(input: Uint8Array): Fields {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(input));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
-}
 
 /**
  * Classifies an API error by the client's own code, compared as a whole: other text, such as a number that looks like a

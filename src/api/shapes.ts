@@ -1,0 +1,42 @@
+import type { ObjectShape, Shape, TypedShape } from '../protocol/shape/shape.ts';
+
+/** Short forms of the shapes that operations are declared with. */
+export const text = { kind: 'text' } as const;
+export const flag = { kind: 'flag' } as const;
+export const whole = { kind: 'number', whole: true } as const;
+export const count = { kind: 'number', whole: true, min: 0 } as const;
+
+export function object<const F extends ObjectShape['fields']>(fields: F) {
+  return { kind: 'object', fields } as const;
+}
+
+export function list<const S extends Shape>(of: S) {
+  return { kind: 'list', of } as const;
+}
+
+export function choice<const V extends readonly string[]>(values: V) {
+  return { kind: 'choice', values } as const;
+}
+
+/** Always there, and null if there is no value. */
+export function nullable<const S extends Described>(shape: S): S & { readonly nullable: true } {
+  return { ...shape, nullable: true };
+}
+
+/** Left out if there is no value. */
+export function optional<const S extends Described>(shape: S, about = shape.about): S & { readonly optional: true } {
+  return { ...shape, ...(about === undefined ? {} : { about }), optional: true };
+}
+
+/** Not `Shape`, which would widen the shape inside a list or an object. */
+interface Described {
+  readonly kind: Shape['kind'];
+  readonly about?: string;
+}
+
+/** Any JSON, of a type that is declared in TypeScript. */
+export function typed<T>(): TypedShape<T> {
+  return { kind: 'any' };
+}
+
+export const nothing = object({});
