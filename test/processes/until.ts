@@ -5,7 +5,7 @@
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  deadlineMs = 20_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   const begun = performance.now();
   for (;;) {
