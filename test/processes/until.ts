@@ -20,6 +20,6 @@ export async function until<T>(
 }
 
 /** A tenth of what was waited so far, between 5 and 100 ms. */
-export function pauseAfter(waitedMs: number): number {
+function pauseAfter(waitedMs: number): number {
   return Math.min(100, Math.max(5, waitedMs / 10));
 }
