@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { RecordedEvent } from '../state/event.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import { type Effect, isStartEffect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { Liveness } from './agents/liveness.ts';
@@ -69,7 +69,7 @@ export class Effects {
   reconcile(state: State): void {
     if (this.#isClosed) return;
     for (const [key, { effect, controller }] of this.#inProgress) {
-      const isWanted = effect.kind !== 'merge' || isDue(effect, state);
+      const isWanted = effect.type !== 'MergeRequested' || isDue(effect, state);
       if (isWanted && state.effects.get(key) === effect) continue;
       this.#inProgress.delete(key);
       controller.abort();
@@ -102,20 +102,21 @@ export class Effects {
   #start(effect: Effect): void {
     const controller = new AbortController();
     this.#inProgress.set(effect.key, { effect, controller });
-    if (effect.kind !== 'send-message') {
+    if (effect.type !== 'MessageRequested') {
       this.#run(this.#performUntilDone(effect, controller.signal));
       return;
     }
-    const before = this.#lastTo.get(effect.agentId);
+    const { agent_id } = effect.data;
+    const before = this.#lastTo.get(agent_id);
     const sent = (async () => {
       await before;
-      await this.#standings.untilDelivered(effect.agentId);
+      await this.#standings.untilDelivered(agent_id);
       await this.#performUntilDone(effect, controller.signal);
     })();
-    this.#lastTo.set(effect.agentId, sent);
+    this.#lastTo.set(agent_id, sent);
     this.#run(sent);
     void sent.finally(() => {
-      if (this.#lastTo.get(effect.agentId) === sent) this.#lastTo.delete(effect.agentId);
+      if (this.#lastTo.get(agent_id) === sent) this.#lastTo.delete(agent_id);
     });
   }
 
@@ -147,12 +148,13 @@ export class Effects {
   /** It is on record, or was called off: what was kept for the case of a crash goes. */
   async #cleanUp(effect: Effect): Promise<void> {
     const { stateDir } = this.#world;
-    if (effect.kind === 'notify') removeNotificationMarks(stateDir, effect.notificationId);
-    if (effect.kind === 'prepare-workspace') removeWorkspaceMark(stateDir, effect);
-    if (effect.kind === 'run-checks') await abandonChecks(effect.checksId, effect.checks.length, this.#world);
-    if (effect.kind === 'merge') await abandonMerge(effect.mergeId, this.#world);
-    if (effect.kind === 'start-agent') await this.#stopSetup(effect.agentId);
-    if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
+    const { type, data } = effect;
+    if (type === 'NotificationRequested') removeNotificationMarks(stateDir, data.notification_id);
+    if (type === 'WorkspaceRequested') removeWorkspaceMark(stateDir, data);
+    if (type === 'ChecksRequested') await abandonChecks(data, this.#world);
+    if (type === 'MergeRequested') await abandonMerge(data.merge_id, this.#world);
+    if (isStartEffect(effect)) await this.#stopSetup(effect.data.agent_id);
+    if (type === 'CommandRequested') await killCommand(data.command_id, 'nobody waits for it any more', this.#world);
   }
 
   /** The start was called off while its worktree was being set up. */
@@ -173,10 +175,11 @@ export class Effects {
 
 /** The ids of the commands that belong to an effect, or what they begin with. */
 function commandsOf(effect: Effect): readonly string[] {
-  if (effect.kind === 'start-agent') return [setupCommandOf(effect.agentId)];
-  if (effect.kind === 'run-command') return [effect.commandId];
-  if (effect.kind === 'run-checks') return [effect.checksId];
-  return effect.kind === 'merge' ? [effect.mergeId] : [];
+  const { type, data } = effect;
+  if (isStartEffect(effect)) return [setupCommandOf(effect.data.agent_id)];
+  if (type === 'CommandRequested') return [data.command_id];
+  if (type === 'ChecksRequested') return [data.checks_id];
+  return type === 'MergeRequested' ? [data.merge_id] : [];
 }
 
 interface RunningEffect {

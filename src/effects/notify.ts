@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NotificationChannel, Notification } from '../notify/channel.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import type { Events } from '../state/event.ts';
 
 export interface NotificationResult {
   readonly sent: readonly string[];
@@ -13,21 +13,16 @@ export interface NotificationResult {
  * outcome was left by a daemon that ended in between. Hearing of something twice is worse than finding it in `baton status`.
  */
 export async function notify(
-  effect: Extract<Effect, { kind: 'notify' }>,
+  { notification_id: id, kind, title, message }: Events['NotificationRequested'],
   { stateDir, channels }: { readonly stateDir: string; readonly channels: readonly NotificationChannel[] },
 ): Promise<NotificationResult> {
-  const { notificationId: id, about: kind, title, message } = effect;
   const folder = marksOf(stateDir, id);
   const sent: string[] = [];
   const failed: { channel: string; reason: string }[] = [];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const send = async (channel: NotificationChannel): Promise<void> => {
-    const reason = await sendOnce(channel, join(folder, encodeURIComponent(channel.name)), {
-      id,
-      kind,
-      title,
-      message,
-    });
+    const mark = join(folder, encodeURIComponent(channel.name));
+    const reason = await sendOnce(channel, mark, { id, kind, title, message });
     if (reason === null) sent.push(channel.name);
     else failed.push({ channel: channel.name, reason });
   };

@@ -1,25 +1,29 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
-import { type ExitReason, nextPhase, type Phase } from './phase.ts';
+import { EXIT_REASONS, nextPhase, PHASES } from './phase.ts';
+import { integer, nullable, oneOf, optional, text } from './shape/build-shape.ts';
+import type { ValueOf } from './shape/shape.ts';
 
-/** The entry that an accepted exit signal leaves in the ledger. */
-export interface AgentSessionCompleted {
-  readonly event_id: string;
-  readonly event_type: 'AgentSessionCompleted';
-  readonly timestamp: string;
-  readonly source: 'agent_exit_protocol';
-  readonly session_id: string;
-  readonly actor_id: string;
-  readonly task_id?: string;
-  readonly epoch?: number;
-  readonly phase_completed: Phase;
-  readonly exit_reason: ExitReason;
-  /** What the agent said, where Baton's measurements said otherwise. */
-  readonly claimed_exit_reason?: ExitReason;
-  readonly next_phase: Phase | null;
-  readonly pr_url?: string;
-  readonly evidence_bundle_ref?: string;
-  readonly notes?: string;
-}
+/** The fields of the entry that an accepted exit signal leaves in the ledger. */
+export const agentSessionCompleted = {
+  event_id: text,
+  event_type: oneOf('AgentSessionCompleted'),
+  timestamp: text,
+  source: oneOf('agent_exit_protocol'),
+  session_id: text,
+  actor_id: text,
+  task_id: optional(text),
+  epoch: optional(integer),
+  phase_completed: oneOf(...PHASES),
+  exit_reason: oneOf(...EXIT_REASONS),
+  /** The agent's own reason, if Baton's measurements contradict it. */
+  claimed_exit_reason: optional(oneOf(...EXIT_REASONS)),
+  next_phase: nullable(oneOf(...PHASES)),
+  pr_url: optional(text),
+  evidence_bundle_ref: optional(text),
+  notes: optional(text),
+} as const;
+
+export type AgentSessionCompleted = ValueOf<{ readonly kind: 'object'; readonly fields: typeof agentSessionCompleted }>;
 
 /** What the event needs besides the signal. Time and ids come from outside, so that the same call gives the same event. */
 export interface CompletionFacts {
@@ -55,7 +59,8 @@ export function createAgentSessionCompleted(
 }
 
 /** What a measured session broke: a constraint of its mission, or the truth of its result. */
-export type ViolationKind = 'max_files' | 'no_git_commit' | 'no_new_deps' | 'files_modified' | 'timeout';
+export const VIOLATION_KINDS = ['max_files', 'no_git_commit', 'no_new_deps', 'files_modified', 'timeout'] as const;
+export type ViolationKind = (typeof VIOLATION_KINDS)[number];
 
 /** One violation. Rules decide by its kind; the text is for people and may quote names that an agent chose. */
 export interface Violation {

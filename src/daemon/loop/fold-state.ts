@@ -62,7 +62,7 @@ const DISCARD_REASONS = {
 } as const;
 
 /** Raised whenever the fold changes: an old snapshot is then ignored, and the state is folded anew. */
-export const SNAPSHOT_NAME = 'state-14';
+export const SNAPSHOT_NAME = 'state-15';
 
 export function createTrackedState(): State {
   return emptyState(() => new TrackedMap());

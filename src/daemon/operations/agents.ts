@@ -133,9 +133,9 @@ export const AGENT_REPORT_HANDLERS: Readonly<Record<string, OperationHandler>> =
   }),
 
   command_report: handlerFor(operationsAgentReportHandlers.commandReport, async (call) => {
-    const { code = null, timed_out: timedOut = false, output = null } = call.input;
-    const commandId = call.caller.kind === 'supervisor' ? call.caller.agentId : '';
-    const command = { commandId, exitCode: code, timedOut, output };
+    const { code = null, timed_out = false, output = null } = call.input;
+    const command_id = call.caller.kind === 'supervisor' ? call.caller.agentId : '';
+    const command = { command_id, exit_code: code, timed_out, output };
     return answerFor(await submitReport(call, { kind: 'finish-command', command }), () => null);
   }),
 };

@@ -10,7 +10,7 @@ import { type Command, decide } from '../../state/decide.ts';
 import type { Event, RecordedEvent } from '../../state/event.ts';
 import type { Outcome } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import { type Effect, isStartEffect, processNumber } from '../../state/runs/effect.ts';
 import { emptyState, evolve, type State } from '../../state/state.ts';
 import { trackReadyTasks } from '../../state/tasks/ready.ts';
 import { findChecksDeclined } from '../../state/workflow/decline-checks.ts';
@@ -99,7 +99,7 @@ export interface Preview {
   /** What would be recorded, in order. */
   readonly entries: readonly Event[];
   /** What would then be done outside. */
-  readonly effects: readonly Effect[];
+  readonly effects: readonly PlannedEffect[];
 }
 
 /** What commands would lead to, one after the other, up to the first things that must be done outside: the same functions, on a copy of the state. */
@@ -125,7 +125,40 @@ export function previewRun(
     reactUntilQuiet(first, (recorded) => react(copy, recorded, { newId, at, ready, rules }), record);
   }
   const effects = [...copy.effects.values()].filter(({ key }) => !state.effects.has(key));
-  return { ok: true, events: [], answer: { entries, effects } };
+  return { ok: true, events: [], answer: { entries, effects: effects.map(plannedEffect) } };
+}
+
+export interface PlannedEffect {
+  readonly kind: string;
+  readonly key: string;
+  readonly [field: string]: unknown;
+}
+
+/** The form of an effect on the wire. A plan stops at the first effects of a run, so others do not occur. */
+function plannedEffect(effect: Effect): PlannedEffect {
+  const { key, type, data } = effect;
+  if (isStartEffect(effect))
+    return { kind: 'start-agent', key, agentId: effect.data.agent_id, start: processNumber(effect) };
+  switch (type) {
+    case 'CommandRequested': {
+      const { command_id: commandId, subject, command, timeout_ms: timeoutMs } = data;
+      return { kind: 'run-command', key, commandId, subject, command, timeoutMs };
+    }
+    case 'WorkspaceRequested': {
+      const { pipeline_id: pipelineId, step, branch, base } = data;
+      return { kind: 'prepare-workspace', key, pipelineId, step, branch, base };
+    }
+    case 'TimerSet': {
+      const { timer_id: timerId, due, purpose } = data;
+      return { kind: 'wait', key, timerId, due, purpose };
+    }
+    case 'NotificationRequested': {
+      const { notification_id: notificationId, kind: about, title, message, decision_id: decisionId } = data;
+      return { kind: 'notify', key, notificationId, about, title, message, decisionId };
+    }
+    default:
+      return { kind: type, key };
+  }
 }
 
 const PLANNING_OPERATOR = { kind: 'operator', name: 'plan' } as const;

@@ -1,8 +1,8 @@
 import type { AgentPlan, HandlerPlan } from '../../protocol/run-plan.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
+import type { Events } from '../../state/event.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
-import type { Effect } from '../../state/runs/effect.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import type { Standing } from '../../supervisor/contract.ts';
@@ -10,9 +10,9 @@ import type { EffectContext } from '../context.ts';
 import { agentContext } from '../template-context.ts';
 import { sendControlToAgent } from './control.ts';
 
-/** Says something to an agent, through its supervisor, which brings each message once however often it is sent. */
+/** Sends a message to an agent through its supervisor, which delivers each message once however often it is sent. */
 export async function sendMessage(
-  { agentId, messageId, text, wakes }: Extract<Effect, { kind: 'send-message' }>,
+  { agent_id: agentId, message_id, text, wakes = false }: Events['MessageRequested'],
   world: EffectContext,
 ): Promise<readonly Command[]> {
   const found = await world.readState((state) => {
@@ -27,17 +27,17 @@ export async function sendMessage(
     );
   });
   if (found === undefined) return [];
-  const { permission, text: words } = found;
-  const said = {
+  const { permission, start } = found;
+  const message = {
     kind: 'send',
-    message_id: messageId,
-    text: words,
+    message_id,
+    text: found.text,
     ...(permission && { permission }),
     ...(wakes && { wakes }),
   } as const;
-  const answer = await sendControlToAgent({ agentId, start: found.start }, said, world, world.times.controlMs);
+  const answer = await sendControlToAgent({ agentId, start }, message, world, world.times.controlMs);
   const reason = answer.ok ? null : answer.reason;
-  return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];
+  return [{ kind: 'deliver-message', command: { message_id, ok: answer.ok, reason } }];
 }
 
 /** What a person decided last, where the agent had asked them for permission. */

@@ -3,7 +3,6 @@ import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
 import { writeFileAtomically } from '../../api/files.ts';
 import { readAuthorEnvironment } from '../../git/config.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
-import type { Effect } from '../../state/runs/effect.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import { usesExitProtocol } from '../../state/tasks/task.ts';
@@ -23,14 +22,12 @@ export type StartOutcome =
   | { readonly kind: 'exited'; readonly exit: Exit }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export type StartAgentEffect = Extract<Effect, { kind: 'start-agent' }>;
-
 /**
  * Starts an agent under a supervisor of its own, once: a supervisor that an earlier daemon started is found by what lies in the
  * agent's folder, and is followed instead. Nothing comes of it where somebody else has said how it went.
  */
 export async function startAgent(
-  { agentId, start }: StartAgentEffect,
+  { agentId, start }: { readonly agentId: string; readonly start: number },
   world: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly StartOutcome[]> {

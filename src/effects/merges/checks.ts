@@ -15,7 +15,7 @@ import { gitFailure, type GitResult } from '../../git/run-git.ts';
 import { readEndedChecks } from '../../github/checks.ts';
 import { parseRepository } from '../../github/find-github.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { CheckPlan } from '../../state/workflow/workflow-event.ts';
 import { commandFiles } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
@@ -25,36 +25,40 @@ import { apiContext, type GithubContext, renderGithubProblem } from './github.ts
 
 /** The required checks of a task's head. Each is told as soon as it has ended; what was told already is not run again. */
 export async function runChecks(
-  { checksId, taskId, head, checks }: Extract<Effect, { kind: 'run-checks' }>,
+  { checks_id, task_id, head, checks }: Events['ChecksRequested'],
   world: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  const told = await world.readState((state) => state.tasks.get(taskId)?.flow.checks?.outcomes);
-  if (told === undefined) return [];
+  const recorded = await world.readState((state) => state.tasks.get(task_id)?.flow.checks?.outcomes);
+  if (recorded === undefined) return [];
   const onEnd = async (end: CheckResult): Promise<void> => {
-    if (told[end.name] !== undefined) return;
+    if (recorded[end.name] !== undefined) return;
     const log = await readFile(end.logPath, 'utf8').then(
       (text) => world.keepLog(text),
       () => null,
     );
-    const { name, passed, exitCode, timedOut, output } = end;
-    const said = timedOut ? `timed out\n${output ?? ''}` : output;
+    const { name, passed, exit_code, timed_out } = end;
+    const output = timed_out ? `timed out\n${end.output ?? ''}` : end.output;
     const outcome = passed ? 'passed' : 'failed';
-    const command = { checksId, name, outcome, exitCode, log, output: said, handoffId: randomUUID() } as const;
+    const command = { checks_id, name, outcome, exit_code, log, output, handoffId: randomUUID() } as const;
     await world.submit({ kind: 'finish-check', command });
   };
-  await checkCommit({ id: checksId, sha: head, taskId, checks }, world, signal, onEnd);
+  const own = ownChecks(checks);
+  await checkCommit({ id: checks_id, sha: head, taskId: task_id, checks: own }, world, signal, onEnd);
   return [];
 }
 
-type WatchChecksEffect = Extract<Effect, { kind: 'watch-checks' }>;
+/** The checks that Baton runs; another system runs and reports the others. */
+export function ownChecks(checks: readonly CheckPlan[]): readonly CheckPlan[] {
+  return checks.filter(({ run }) => run !== undefined);
+}
 
 /**
  * One look at the checks that GitHub runs on a head. It stays owed until all of them are on record, and is looked at less and less often: a
  * webhook is faster, and this is for whoever has none, and for what was delivered while the daemon was away.
  */
 export async function watchChecks(
-  { taskId, head, names }: WatchChecksEffect,
+  { task_id: taskId, head, watch }: Events['PullRequestPublished'],
   world: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly []> {
@@ -68,10 +72,10 @@ export async function watchChecks(
     return [];
   }
   for (const { name, outcome, url } of ended.value) {
-    if (!names.includes(name) || checks.outcomes[name] === outcome) continue;
+    if (!watch.includes(name) || checks.outcomes[name] === outcome) continue;
     const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
-    const about = { exitCode: null, log: null, output, handoffId: randomUUID() };
-    await world.submit({ kind: 'finish-check', command: { checksId: checks.id, name, outcome, ...about } });
+    const about = { exit_code: null, log: null, output, handoffId: randomUUID() };
+    await world.submit({ kind: 'finish-check', command: { checks_id: checks.id, name, outcome, ...about } });
   }
   return [];
 }
@@ -132,7 +136,7 @@ export async function checkCommit(
         isCalledOff = true;
         return undefined;
       }
-      const whole = { ...end, name, passed: end.exitCode === 0, logPath: commandFiles(world.stateDir, commandId).log };
+      const whole = { ...end, name, passed: end.exit_code === 0, logPath: commandFiles(world.stateDir, commandId).log };
       ends.push(whole);
       await onEnd?.(whole);
       if (!whole.passed) break;
@@ -144,9 +148,12 @@ export async function checkCommit(
   }
 }
 
-/** The checks of a head that nobody waits for any more: they are stopped, and their checkout goes. */
-export async function abandonChecks(id: string, count: number, world: EffectContext): Promise<void> {
-  for (let i = 0; i < count; i += 1) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
+/** Stops the checks of a head whose outcome is no longer needed, and removes their checkout. */
+export async function abandonChecks(
+  { checks_id: id, checks }: Events['ChecksRequested'],
+  world: EffectContext,
+): Promise<void> {
+  for (const i of ownChecks(checks).keys()) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
   await removeCheckout(checkoutOf(world.stateDir, id));
   await removeCheckout(freshCheckoutPath(checkoutOf(world.stateDir, id)));
 }

@@ -9,11 +9,11 @@ import { findSha } from '../../git/repository.ts';
 import { githubFailure } from '../../github/call-api.ts';
 import { ghLoginConfig, type GithubRepository, parseRemoteUrl, renderRepository } from '../../github/find-github.ts';
 import { type GithubPull, openPullRequestApi, type PullMergeRequest, type PullRequestApi } from '../../github/pulls.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { FinishMerge } from '../../state/workflow/merge.ts';
 import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
-import { checkCommit } from './checks.ts';
+import { checkCommit, ownChecks } from './checks.ts';
 import { apiContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
 import { endedElsewhere } from './pulls.ts';
 
@@ -27,7 +27,7 @@ export async function mergePull(
   world: EffectContext,
   signal: AbortSignal,
 ): Promise<MergeResult | undefined> {
-  const known = await world.readState((state) => state.tasks.get(effect.taskId)?.flow.pull ?? null);
+  const known = await world.readState((state) => state.tasks.get(effect.task_id)?.flow.pull ?? null);
   if (known === undefined || known?.isWanted === true) return undefined;
   const place = openPullRequestApi(effect.pull?.repository ?? '', apiContext(world, signal));
   if (!place.ok) return refused(place);
@@ -136,7 +136,7 @@ export type MergeResult = Pick<FinishMerge, 'outcome'> & Partial<FinishMerge>;
 
 /** A merge at GitHub, and what it takes. */
 export interface PullMergeContext {
-  readonly effect: Extract<Effect, { kind: 'merge' }>;
+  readonly effect: Events['MergeRequested'];
   readonly world: EffectContext;
   readonly signal: AbortSignal;
   readonly pulls: PullRequestApi;
@@ -150,9 +150,9 @@ export async function checkMerged(
   { effect, world, signal }: PullMergeContext,
   sha: string,
 ): Promise<'passed' | { readonly reason: string; readonly output: string | null } | undefined> {
-  const own = effect.checks.filter(({ run }) => run !== undefined);
-  const id = `${effect.mergeId}.${sha.slice(0, 12)}`;
-  const checked = await checkCommit({ id, sha, taskId: effect.taskId, checks: own }, world, signal);
+  const id = `${effect.merge_id}.${sha.slice(0, 12)}`;
+  const plan = { id, sha, taskId: effect.task_id, checks: ownChecks(effect.checks) };
+  const checked = await checkCommit(plan, world, signal);
   const bad = checked?.find(({ passed }) => !passed);
   if (checked === undefined) return undefined;
   return bad === undefined ? 'passed' : { reason: `check failed on the merged tree: ${bad.name}`, output: bad.output };

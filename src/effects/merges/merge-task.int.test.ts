@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
 import { decide, type Command } from '../../state/decide.ts';
-import { event, type Event } from '../../state/event.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import { event, type Event, type Events } from '../../state/event.ts';
+import { findEffect } from '../../state/runs/effect.ts';
 import { create, operator, record, system } from '../../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../../state/state.ts';
 import { mergeTask } from './merge-task.ts';
@@ -42,7 +42,7 @@ function say(command: Command, caller = operator): string | undefined {
   return undefined;
 }
 
-type Merge = Extract<Effect, { kind: 'merge' }>;
+type Merge = Events['MergeRequested'];
 
 /** The merge of a task that is ready for it. `checks` are GitHub's: without checks of its own, a merge starts no process but git. */
 function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Merge['checks'] = []): Merge {
@@ -61,9 +61,9 @@ function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Mer
     } as never),
     event('MergeRequested', { ...asked, checks, message: `do it\n\nBaton-Head: ${head}\n`, handoff: null }),
   );
-  const effect = state.effects.get('merge:m1');
-  if (effect?.kind !== 'merge') throw new Error('no merge is owed');
-  return effect;
+  const effect = findEffect(state, 'MergeRequested', 'merge:m1');
+  if (effect === undefined) throw new Error('no merge is owed');
+  return effect.data;
 }
 
 /** Does the merge, as a daemon that is started anew would. */
@@ -71,16 +71,16 @@ async function merge(effect: Merge, onTell: (command: Command) => void = () => u
   const part = {
     path: repo,
     stateDir: join(scratch.folder, 'state'),
-    own: new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo }),
-    read: async (look: (of: State) => unknown) => look(state),
-    tell: async (command: Command) => {
+    ownRepository: new OwnRepositoryImporter({ stateDir: join(scratch.folder, 'state'), projectId: 'p', path: repo }),
+    readState: async (look: (of: State) => unknown) => look(state),
+    submit: async (command: Command) => {
       onTell(command);
       const refused = say(command, system);
       return refused === undefined ? {} : { refused };
     },
     settingsFor: () => ({ protection: { patterns: [], inUse: [] }, filters: [] }),
-    lookAtMain: async () => undefined,
-    merges: { pass: async <T>(work: () => Promise<T>) => work() },
+    recordMainMoves: async () => undefined,
+    mergeSemaphore: { run: async <T>(work: () => Promise<T>) => work() },
   };
   const world = part as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const [command] = await mergeTask(effect, world, new AbortController().signal);

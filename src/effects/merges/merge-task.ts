@@ -5,17 +5,17 @@ import { createMergeCommit, findTree } from '../../git/merge/combine.ts';
 import { hasCompleteCommit, type OwnRepository, pinCommits } from '../../git/own/own-repository.ts';
 import { findSha } from '../../git/repository.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import { writebackRecords } from '../../state/tasks/task.ts';
 import { WRITEBACK_REQUIRED } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
-import { checkCommit } from './checks.ts';
+import { checkCommit, ownChecks } from './checks.ts';
 import { findProtected } from './find-protected.ts';
 import { renderGithubProblem } from './github.ts';
 import { mergePull, type MergeResult } from './merge-pull.ts';
 
-type MergeEffect = Extract<Effect, { kind: 'merge' }>;
+type MergeEffect = Events['MergeRequested'];
 
 /**
  * Merges one task at a time. The commit is made in Baton's own repository, checked whole in a checkout of its own, recorded, and only then
@@ -40,9 +40,9 @@ export async function mergeTask(
         ? (held ?? (await how(effect, world, signal)))
         : ({ outcome: 'failed', failure: 'writeback', reason: missing } as const);
     if (ended === undefined) return [];
-    const { mergeId, method } = effect;
+    const { merge_id, method } = effect;
     const nothing = { base: null, merge_sha: null, reason: null, files: [], output: null };
-    return [{ kind: 'finish-merge', command: { mergeId, method, newId: randomUUID(), ...nothing, ...ended } }];
+    return [{ kind: 'finish-merge', command: { merge_id, method, newId: randomUUID(), ...nothing, ...ended } }];
   });
 }
 
@@ -51,15 +51,15 @@ export async function mergeTask(
  * measured is not merged.
  */
 async function holdProtected(
-  { mergeId, taskId, head }: MergeEffect,
+  { merge_id, task_id, head }: MergeEffect,
   world: EffectContext,
 ): Promise<MergeResult | 'held' | undefined> {
-  const task = await world.readState(({ tasks }) => tasks.get(taskId));
+  const task = await world.readState(({ tasks }) => tasks.get(task_id));
   if (task === undefined) return 'held';
   const found = await findProtected(task, head, world);
   if (!found.ok) return { outcome: 'refused', reason: renderGithubProblem(found.problem) };
-  const told = await world.submit({ kind: 'measure-protected', command: { taskId, mergeId, ...found.value } });
-  const isGoing = told && (await world.readState(({ tasks }) => tasks.get(taskId)?.flow.merge?.id === mergeId));
+  const recorded = await world.submit({ kind: 'measure-protected', command: { task_id, merge_id, ...found.value } });
+  const isGoing = recorded && (await world.readState(({ tasks }) => tasks.get(task_id)?.flow.merge?.id === merge_id));
   return isGoing === true ? undefined : 'held';
 }
 
@@ -109,7 +109,7 @@ async function makeMergeCommit(
   world: EffectContext,
   signal: AbortSignal,
 ): Promise<MergeResult | { readonly sha: string } | undefined> {
-  const { head, method, message, checks, mergeId } = effect;
+  const { head, method, message, checks, merge_id, task_id } = effect;
   const combined = await createMergeCommit(own, { head, onto, method, message });
   if (!combined.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(combined.problem) };
   const { value } = combined;
@@ -120,9 +120,9 @@ async function makeMergeCommit(
   if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUncheckedByGithub(unseen) };
   const pinned = await pinCommits(own, [value.sha]);
   if (!pinned.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(pinned.problem) };
-  const ran = checks.filter(({ run }) => run !== undefined);
-  const id = `${mergeId}.${value.sha.slice(0, 12)}`;
-  const checked = await checkCommit({ id, sha: value.sha, taskId: effect.taskId, checks: ran }, world, signal);
+  const id = `${merge_id}.${value.sha.slice(0, 12)}`;
+  const plan = { id, sha: value.sha, taskId: task_id, checks: ownChecks(checks) };
+  const checked = await checkCommit(plan, world, signal);
   if (checked === undefined) return undefined;
   const failed = checked.find(({ passed }) => !passed);
   if (failed !== undefined) {
@@ -130,10 +130,10 @@ async function makeMergeCommit(
     return { outcome: 'failed', base: onto, reason, output: failed.output };
   }
   if (signal.aborted) return undefined;
-  const command = { mergeId, branch, base: onto, merge_sha: value.sha };
-  const told = await world.submit({ kind: 'prepare-merge', command });
-  // Without an answer it is tried again; a refusal means that the merge was called off, and its branch stays.
-  return told === undefined || told.refused !== undefined ? undefined : { sha: value.sha };
+  const command = { merge_id, branch, base: onto, merge_sha: value.sha };
+  const recorded = await world.submit({ kind: 'prepare-merge', command });
+  // Without a response the effect is tried again; a refusal means that the merge was cancelled, and its branch stays.
+  return recorded === undefined || recorded.refused !== undefined ? undefined : { sha: value.sha };
 }
 
 /** Checks that GitHub runs have seen the head alone. Where the merge makes anything else of it, nobody here can say whether they would pass. */
@@ -163,13 +163,13 @@ export interface PreparedMerge {
  * history of the branch; what commits say about themselves counts for nothing. `unknown` if the store does not answer.
  */
 export async function findPrepared(
-  { taskId, mergeId }: Extract<Effect, { kind: 'merge' }>,
+  { task_id, merge_id }: MergeEffect,
   { own, branch, onto }: { readonly own: OwnRepository; readonly branch: string; readonly onto: string },
   world: Pick<EffectContext, 'readState'>,
 ): Promise<PreparedMerge | 'unknown' | undefined> {
-  const merge = await world.readState((state) => state.tasks.get(taskId)?.flow.merge ?? null);
+  const merge = await world.readState((state) => state.tasks.get(task_id)?.flow.merge ?? null);
   if (merge === undefined) return 'unknown';
-  const prepared = merge?.id === mergeId ? merge.prepared : undefined;
+  const prepared = merge?.id === merge_id ? merge.prepared : undefined;
   if (prepared === undefined || prepared.branch !== branch) return undefined;
   const { sha, base } = prepared;
   const found = await isOnFirstParents(own, { sha, since: base, head: onto });
@@ -183,11 +183,11 @@ export async function findPrepared(
  * what a commit says about its committer proves nothing. `unknown` if the store does not answer.
  */
 export async function findMissingRecord(
-  { taskId, head }: { readonly taskId: string; readonly head: string },
+  { task_id, head }: Pick<MergeEffect, 'task_id' | 'head'>,
   world: Pick<EffectContext, 'ownRepository' | 'readState'>,
 ): Promise<typeof WRITEBACK_REQUIRED | 'unknown' | undefined> {
   const known = await world.readState((state) => {
-    const task = state.tasks.get(taskId);
+    const task = state.tasks.get(task_id);
     const records = task === undefined ? [] : writebackRecords(task).map(({ commitSha }) => commitSha.toLowerCase());
     return { records, made: new Set([...state.tasks.values()].map(({ flow }) => flow.mergeSha)) };
   });

@@ -3,14 +3,14 @@ import { githubFailure } from '../../github/call-api.ts';
 import { findHeadOwner, ghLoginConfig } from '../../github/find-github.ts';
 import { type GithubPull, openPullRequestApi, type PullRequestApi } from '../../github/pulls.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { PullRequest as Known } from '../../state/workflow/flow.ts';
 import { type PublishPull, replaceMarkedPart } from '../../state/workflow/pull.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
 import { apiContext, type GithubContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
 
-type PublishPullEffect = Extract<Effect, { kind: 'publish-pull' }>;
-type PublishResult = Omit<PublishPull, 'pullId'>;
+type PublishPullEffect = Events['PullRequestRequested'];
+type PublishResult = Omit<PublishPull, 'pull_id'>;
 
 /**
  * The branch of a task goes to GitHub, and its pull request is opened, or brought up to date. One at a time for each task; and before
@@ -21,15 +21,15 @@ export async function publishPull(
   world: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  const { pullId, taskId } = effect;
-  return world.placeMutex.run(`pull:${taskId}`, async () => {
+  const { pull_id, task_id } = effect;
+  return world.placeMutex.run(`pull:${task_id}`, async () => {
     if (signal.aborted) return [];
-    const known = await world.readState((state) => state.tasks.get(taskId)?.flow.pull ?? null);
-    if (known?.id !== pullId) return [];
+    const known = await world.readState((state) => state.tasks.get(task_id)?.flow.pull ?? null);
+    if (known?.id !== pull_id) return [];
     const done = await retryGithub(() => publishBranch(effect, known, world, signal), signal);
     if (signal.aborted) return [];
-    if (done.ok) return [{ kind: 'publish-pull', command: { pullId, ...done.value } }];
-    return [{ kind: 'fail-pull', command: { pullId, reason: renderGithubProblem(done.problem) } }];
+    if (done.ok) return [{ kind: 'publish-pull', command: { pull_id, ...done.value } }];
+    return [{ kind: 'fail-pull', command: { pull_id, reason: renderGithubProblem(done.problem) } }];
   });
 }
 
@@ -39,9 +39,9 @@ async function publishBranch(
   world: GithubContext,
   signal: AbortSignal,
 ): Promise<GithubOutcome<PublishResult>> {
-  const { branch, head, into, title, place } = effect;
+  const { branch, head, into, title, body, draft, repository, remote } = effect;
   const { path } = world;
-  const opened = openPullRequestApi(place.repository, apiContext(world, signal));
+  const opened = openPullRequestApi(repository, apiContext(world, signal));
   if (!opened.ok) return opened;
   const pulls = opened.value;
   const main = await findBaseOf(into, world);
@@ -49,18 +49,18 @@ async function publishBranch(
   const base = main.value.name;
   if (branch === base)
     return githubFailure('github/base-branch', `'${branch}' is the branch that is merged into`, 'Work on another one.');
-  const wanted = { branch, owner: await findHeadOwner(path, place.remote, pulls.repository), base };
+  const wanted = { branch, owner: await findHeadOwner(path, remote, pulls.repository), base };
   const found = known.number === null ? await pulls.findOpen(wanted) : await pulls.read(known.number);
   if (!found.ok) return found;
   const before = found.value;
   if (before !== undefined && !before.isOpen && !(known.isClosed && !before.isMerged)) return endedElsewhere(before);
-  const push = { remote: place.remote, branch, head, last: known.published, config: ghLoginConfig(pulls.repository) };
+  const push = { remote, branch, head, last: known.published, config: ghLoginConfig(pulls.repository) };
   const own = await world.ownRepository.with(head);
   if (!own.ok) return own;
   const pushed = await pushBranch(own.value, push);
   if (!pushed.ok) return pushed;
-  if (before !== undefined) return updatePull(pulls, before, known, effect.body);
-  const made = await pulls.open({ ...wanted, title, body: effect.body, isDraft: effect.draft });
+  if (before !== undefined) return updatePull(pulls, before, known, body);
+  const made = await pulls.open({ ...wanted, title, body, isDraft: draft });
   if (!made.ok) return made;
   return { ok: true, value: { number: made.value.number, url: made.value.url, how: 'opened' } };
 }
@@ -95,19 +95,16 @@ export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head
   return githubFailure('github/closed-elsewhere', `pull request #${number} was closed at GitHub: ${url}`, hint);
 }
 
-type ClosePullEffect = Extract<Effect, { kind: 'close-pull' }>;
-
 /** Closes the pull request of a task that was cancelled, and says why there. While GitHub is out of reach it stays owed. */
 export async function closePull(
-  effect: ClosePullEffect,
+  { pull_id, task_id, repository, number, comment }: Events['PullRequestCloseRequested'],
   world: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  const { pullId, taskId, repository, number, comment } = effect;
   const ended = (outcome: 'closed' | 'merged' | 'failed', reason: string | null): readonly Command[] => [
-    { kind: 'close-pull', command: { pullId, number, outcome, reason } },
+    { kind: 'close-pull', command: { pull_id, number, outcome, reason } },
   ];
-  return world.placeMutex.run(`pull:${taskId}`, async () => {
+  return world.placeMutex.run(`pull:${task_id}`, async () => {
     if (signal.aborted) return [];
     const opened = openPullRequestApi(repository, apiContext(world, signal));
     if (!opened.ok) return ended('failed', renderGithubProblem(opened.problem));

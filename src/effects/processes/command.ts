@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { batonShim } from '../../agents/prepare-agent.ts';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 import { commandFiles, type Exit, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
@@ -15,22 +15,22 @@ import { commandMark, endLostRun } from './settle-lost.ts';
 import { inspectSupervised, ownerFile } from './supervised.ts';
 import { preventStart, refuseWithoutRoom, type SpawnedSupervisor, startSupervisor, waitForEnd } from './supervisor.ts';
 
-export type RunCommandEffect = Extract<Effect, { kind: 'run-command' }>;
+type CommandRequest = Events['CommandRequested'];
 
 /** Runs a shell step or a gate. Undefined where somebody else has said how it went, or nobody wants to know any more. */
 export async function runCommand(
-  effect: RunCommandEffect,
+  request: CommandRequest,
   world: EffectContext,
   signal: AbortSignal,
 ): Promise<CommandEnd | undefined> {
   const prepare = async (): Promise<PreparedCommand | undefined> =>
-    world.readState((state) => selectCommand(state, effect, world));
-  return superviseCommand(effect.commandId, prepare, world, signal);
+    world.readState((state) => selectCommand(state, request, world));
+  return superviseCommand(request.command_id, prepare, world, signal);
 }
 
 function selectCommand(
   state: State,
-  { subject, command, timeoutMs }: RunCommandEffect,
+  { subject, command, timeout_ms: timeoutMs }: CommandRequest,
   world: EffectContext,
 ): PreparedCommand | undefined {
   const run = subject.kind === 'gate' ? state.agents.get(subject.agent_id) : undefined;
@@ -60,11 +60,7 @@ export interface ShellCommand {
   readonly timeoutMs: number | null;
 }
 
-export interface CommandEnd {
-  readonly exitCode: number | null;
-  readonly timedOut: boolean;
-  readonly output: string | null;
-}
+export type CommandEnd = Pick<Events['CommandFinished'], 'exit_code' | 'timed_out' | 'output'>;
 
 export type PreparedCommand =
   | { readonly ok: true; readonly shell: ShellCommand }
@@ -87,7 +83,7 @@ export async function superviseCommand(
   let spawned: SpawnedSupervisor | undefined;
   if (inspectSupervised(files, COMMAND_START).kind === 'untaken') {
     const started = await start(id, prepare, world, signal);
-    if (started === undefined || 'exitCode' in started) return started;
+    if (started === undefined || 'exit_code' in started) return started;
     spawned = started;
   }
   const settling = await waitForEnd({ files, start: COMMAND_START, spawned, signal });
@@ -122,11 +118,11 @@ async function start(
 }
 
 function failed(output: string): CommandEnd {
-  return { exitCode: null, timedOut: false, output };
+  return { exit_code: null, timed_out: false, output };
 }
 
 function endOf({ code, timed_out, output }: Exit): CommandEnd {
-  return { exitCode: code, timedOut: timed_out, output };
+  return { exit_code: code, timed_out, output };
 }
 
 function launchOf(

@@ -63,7 +63,7 @@ async function measureProtected(task: Task, world: EffectContext): Promise<reado
   if (head === null) return [];
   const found = await findProtected(task, head, world);
   if (!found.ok) return [];
-  await world.submit({ kind: 'measure-protected', command: { taskId: task.id, mergeId: null, ...found.value } });
+  await world.submit({ kind: 'measure-protected', command: { task_id: task.id, merge_id: null, ...found.value } });
   return found.value.paths;
 }
 

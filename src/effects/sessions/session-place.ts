@@ -7,7 +7,7 @@ import { WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
 import { removeMergedBranch, removeWorktree } from '../../git/worktree/remove.ts';
 import { findWorktree, listWorktrees } from '../../git/worktree/worktree.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 import { isCancelled, type Task } from '../../state/tasks/task.ts';
 import type { ClearPlace } from '../../state/workflow/session-place.ts';
@@ -145,24 +145,23 @@ function failure({ problem: { message, hint } }: GitFailure): PlaceRefusal {
   return { ok: false, reason: `${message}. ${hint}` };
 }
 
-type ClearPlaceEffect = Extract<Effect, { kind: 'clear-place' }>;
-type Cleared = Omit<ClearPlace, 'taskId'>;
+type Cleared = Omit<ClearPlace, 'task_id'>;
 
 /**
  * Removes the worktree and the branch of a cancelled task, if nothing uncommitted, unpushed or unmerged is in them. Sessions that prepare
  * their place wait for it, and a task that was reinstated first keeps what it has.
  */
 export async function clearPlace(
-  { taskId, branch }: ClearPlaceEffect,
+  { task_id, branch }: Events['PlaceClearRequested'],
   world: EffectContext,
 ): Promise<readonly Command[]> {
   return world.placeMutex.run(branch, async () => {
-    const task = await world.readState(({ tasks }) => tasks.get(taskId));
+    const task = await world.readState(({ tasks }) => tasks.get(task_id));
     if (task === undefined || !isCancelled(task)) return [];
     const { workspace, into } = world.settingsFor(task);
     const configured = [...workspace.copy, ...workspace.link];
     const cleared = await clearWorktree(branch, world.path, { stateDir: world.stateDir, mainBranch: into, configured });
-    return [{ kind: 'clear-place', command: { taskId, ...cleared } }];
+    return [{ kind: 'clear-place', command: { task_id, ...cleared } }];
   });
 }
 

@@ -10,23 +10,23 @@ import { recordOrigin } from '../../git/worktree/origin.ts';
 import { findWorktree, readWorktreeNote, writeWorktreeNote } from '../../git/worktree/worktree.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { TaskRef } from '../../state/runs/run-event.ts';
 import type { State } from '../../state/state.ts';
 import type { EffectContext } from '../context.ts';
 import { superviseCommand } from '../processes/command.ts';
 import { stepContext } from '../template-context.ts';
 
-type PrepareWorkspaceEffect = Extract<Effect, { kind: 'prepare-workspace' }>;
+type WorkspaceRequest = Events['WorkspaceRequested'];
 
 /** The worktree of a pipeline, fenced where the pipeline works under a claim. */
-export async function makeWorkspace(effect: PrepareWorkspaceEffect, world: EffectContext): Promise<readonly Command[]> {
-  const { pipelineId, step } = effect;
-  const wanted = await world.readState((state) => fillIn(state, effect, world));
+export async function makeWorkspace(request: WorkspaceRequest, world: EffectContext): Promise<readonly Command[]> {
+  const { pipeline_id, step } = request;
+  const wanted = await world.readState((state) => fillIn(state, request, world));
   if (wanted === undefined) return [];
   const made = wanted.ok ? await makeFencedWorktree(wanted.request, wanted.task, world) : wanted;
-  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
-  return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
+  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipeline_id, step, reason: made.reason } }];
+  return [{ kind: 'prepare-workspace', command: { pipeline_id, step, path: made.path, branch: made.branch } }];
 }
 
 async function makeFencedWorktree(
@@ -56,25 +56,17 @@ type WorkspacePlan =
   | { readonly ok: true; readonly request: WorkspaceRequest; readonly task: TaskRef | null }
   | { readonly ok: false; readonly reason: string };
 
-function fillIn(state: State, effect: PrepareWorkspaceEffect, world: EffectContext): WorkspacePlan | undefined {
-  const { pipelineId, step, branch, base } = effect;
-  const pipeline = state.pipelines.get(pipelineId);
+function fillIn(state: State, asked: WorkspaceRequest, world: EffectContext): WorkspacePlan | undefined {
+  const { pipeline_id, step, branch, base } = asked;
+  const pipeline = state.pipelines.get(pipeline_id);
   if (pipeline === undefined) return undefined;
   const context = stepContext(state, pipeline, step, world);
   const name = renderTemplate(branch, context, { quote: 'none' });
   const from = renderTemplate(base ?? '', context, { quote: 'none' });
   if (!name.ok) return { ok: false, reason: name.problems.map(({ message }) => message).join('; ') };
   if (!from.ok) return { ok: false, reason: from.problems.map(({ message }) => message).join('; ') };
-  const request = { pipelineId, step, branch: name.value, base: base === null ? null : from.value };
+  const request = { pipeline_id, step, branch: name.value, base: base === null ? null : from.value };
   return { ok: true, request, task: pipeline.task };
-}
-
-export interface WorkspaceRequest {
-  readonly pipelineId: string;
-  readonly step: string;
-  /** With its templates filled in. */
-  readonly branch: string;
-  readonly base: string | null;
 }
 
 export type Workspace =
@@ -113,12 +105,12 @@ export async function prepareWorkspace(
 }
 
 /** It is on record now. */
-export function removeWorkspaceMark(stateDir: string, request: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): void {
+export function removeWorkspaceMark(stateDir: string, request: Pick<WorkspaceRequest, 'pipeline_id' | 'step'>): void {
   rmSync(markOf(stateDir, request), { force: true });
 }
 
-function markOf(stateDir: string, { pipelineId, step }: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): string {
-  return join(stateDir, 'workspaces', encodeURIComponent(`${pipelineId}-${step}`));
+function markOf(stateDir: string, { pipeline_id, step }: Pick<WorkspaceRequest, 'pipeline_id' | 'step'>): string {
+  return join(stateDir, 'workspaces', encodeURIComponent(`${pipeline_id}-${step}`));
 }
 
 async function defaultBase(path: string): Promise<string> {
@@ -163,8 +155,8 @@ export async function furnishWorkspace(
   const prepare = async () => ({ ok: true, shell: { command: setup, cwd: worktree, env, timeoutMs } }) as const;
   const end = await superviseCommand(setupCommandOf(agentId), prepare, world, signal);
   if (end === undefined) return undefined;
-  if (end.exitCode !== 0) {
-    const how = end.timedOut ? 'timed out' : `exit code ${end.exitCode ?? 'unknown'}`;
+  if (end.exit_code !== 0) {
+    const how = end.timed_out ? 'timed out' : `exit code ${end.exit_code ?? 'unknown'}`;
     return { ok: false, reason: `the set-up of its worktree failed (${how}): ${end.output ?? 'no output'}` };
   }
   writeWorktreeNote(found.value.gitDir, { ...note, setup });

@@ -49,6 +49,7 @@ export function checkShape(shape: ObjectShape, node: Node, title: string): Check
 }
 
 function readShape(shape: Shape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
+  if (node.kind === 'null' && shape.nullable) return null;
   switch (shape.kind) {
     case 'text':
       return readText(shape, node, spot, findings);
@@ -104,7 +105,7 @@ function readObject(shape: ObjectShape, node: ObjectNode, spot: FieldLocation, f
   const entries: [string, unknown][] = [];
   for (const [name, fieldShape] of Object.entries(shape.fields)) {
     const field = node.fields.get(name);
-    if (field === undefined || field.value.kind === 'null') {
+    if (field === undefined || (field.value.kind === 'null' && !fieldShape.nullable)) {
       if (!fieldShape.optional)
         findings.push(missingField(locateField(spot, name, field?.at ?? node.end, fieldShape.about)));
       continue;

@@ -18,6 +18,8 @@ interface Described {
   readonly about?: string;
   /** A field that may be missing; null counts as missing. */
   readonly optional?: boolean;
+  /** The value may be null, and null is kept. */
+  readonly nullable?: boolean;
   /** The text of the problem where the value does not fit: `{value}`, `{path}`, `{item}`, `{field}` are filled in. */
   readonly says?: string;
 }
@@ -90,8 +92,16 @@ export interface AnyShape extends Described {
   readonly kind: 'any';
 }
 
+/** A shape of any JSON whose type is declared in TypeScript. */
+export interface TypedShape<T> extends AnyShape {
+  /** Only a type: no shape has this field. */
+  readonly type?: T;
+}
+
 /** The TypeScript type of the values that a shape accepts. */
-export type ValueOf<S> = S extends { kind: 'text' }
+export type ValueOf<S> = S extends { nullable: true } ? PresentOf<S> | null : PresentOf<S>;
+
+type PresentOf<S> = S extends { kind: 'text' }
   ? string
   : S extends { kind: 'choice'; values: readonly (infer V)[] }
     ? V
@@ -107,7 +117,9 @@ export type ValueOf<S> = S extends { kind: 'text' }
               ? { readonly [name: string]: ValueOf<M> }
               : S extends { kind: 'either'; options: readonly (infer O)[] }
                 ? EachOf<O>
-                : unknown;
+                : S extends TypedShape<infer T>
+                  ? T
+                  : unknown;
 
 /** Option by option, since a union of shapes has no one kind. */
 type EachOf<O> = O extends unknown ? ValueOf<O> : never;
@@ -129,7 +141,7 @@ export function jsonSchemaOf(title: string, shape: ObjectShape): JsonSchema {
 
 function schemaOf(shape: Shape): JsonSchema {
   const about = shape.about === undefined ? {} : { description: shape.about };
-  return { ...about, ...typeOf(shape) };
+  return { ...about, ...(shape.nullable ? { anyOf: [typeOf(shape), { type: 'null' }] } : typeOf(shape)) };
 }
 
 function typeOf(shape: Shape): JsonSchema {

@@ -1,5 +1,5 @@
 import type { EventOf, RecordedEvent } from '../event.ts';
-import type { Effect } from '../runs/effect.ts';
+import { type Effect, isStartEffect } from '../runs/effect.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 
 /** The main branch as Baton last knew it. */
@@ -143,15 +143,16 @@ export interface EndedCommand extends SuspectSession {
  * contains. Such a command can move a branch of the repository just as a session can.
  */
 export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefined {
-  switch (effect.kind) {
-    case 'run-checks':
-      return { id: effect.checksId, name: 'checks', task_id: effect.taskId };
-    case 'merge': {
-      const runsCode = effect.checks.some(({ run }) => run !== undefined);
-      return runsCode ? { id: effect.mergeId, name: 'checks of a merge', task_id: effect.taskId } : undefined;
+  const { type, data } = effect;
+  switch (type) {
+    case 'ChecksRequested':
+      return { id: data.checks_id, name: 'checks', task_id: data.task_id };
+    case 'MergeRequested': {
+      const runsCode = data.checks.some(({ run }) => run !== undefined);
+      return runsCode ? { id: data.merge_id, name: 'checks of a merge', task_id: data.task_id } : undefined;
     }
-    case 'run-command': {
-      const { subject, commandId: id } = effect;
+    case 'CommandRequested': {
+      const { subject, command_id: id } = data;
       const name = subject.kind === 'step' ? `step ${subject.step}` : `gate ${subject.handler}`;
       return { id, name, task_id: null };
     }
@@ -168,7 +169,7 @@ export function findEndedCommand(
   const isGivenUp = type === 'AgentStartFailed' || type === 'AgentKillRequested';
   const ended = settled
     .map((effect) =>
-      isGivenUp && effect.kind === 'start-agent' ? findSetupCommand(effect.agentId) : findUnsandboxedCommand(effect),
+      isGivenUp && isStartEffect(effect) ? findSetupCommand(effect.data.agent_id) : findUnsandboxedCommand(effect),
     )
     .findLast((command) => command !== undefined);
   return ended && { ...ended, at };

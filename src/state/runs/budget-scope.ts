@@ -1,8 +1,9 @@
+import { object, oneOf, text } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
+
 /** Whose spending a budget limits: one run of an agent or a pipeline, a task over all its sessions, or a day (UTC) of the project. */
-export interface BudgetScope {
-  readonly kind: 'agent' | 'pipeline' | 'task' | 'day';
-  readonly id: string;
-}
+export const budgetScope = object({ kind: oneOf('agent', 'pipeline', 'task', 'day'), id: text });
+export type BudgetScope = ValueOf<typeof budgetScope>;
 
 /** What has happened to a budget. One that nobody was told of has none. */
 export interface BudgetRecord {

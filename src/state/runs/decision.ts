@@ -1,3 +1,5 @@
+import { flag, object, oneOf, text } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { BudgetScope } from './budget-scope.ts';
 
 /** A question to a person. */
@@ -43,12 +45,9 @@ export const DECISION_ACTIONS = [
 ] as const;
 export type DecisionAction = (typeof DECISION_ACTIONS)[number];
 
-/** Numbered from 1 in the order of the list. */
-export interface DecisionOption {
-  readonly label: string;
-  readonly action: DecisionAction;
-  readonly recommended: boolean;
-}
+/** Options are numbered from 1 in the order of their list. */
+export const decisionOption = object({ label: text, action: oneOf(...DECISION_ACTIONS), recommended: flag });
+export type DecisionOption = ValueOf<typeof decisionOption>;
 
 export type DecisionResult =
   | {

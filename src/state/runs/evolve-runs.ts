@@ -2,9 +2,9 @@ import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import { postSpending } from './accounts.ts';
 import { evolveBudgets } from './budget.ts';
 import type { Decision } from './decision.ts';
-import type { Effect } from './effect.ts';
+import { type Effect, effectKey, findEffect } from './effect.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
-import { effectKey, evolveEffects } from './evolve-effects.ts';
+import { evolveEffects } from './evolve-effects.ts';
 import { createPipeline, evolvePipeline } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
 
@@ -77,8 +77,8 @@ function agentOf({ type, data }: Event, effects: Runs['effects']): string | unde
   if (type === 'TimerFired' || type === 'TimerSet')
     return 'agent_id' in data.purpose ? data.purpose.agent_id : undefined;
   if (type === 'TimerCancelled') {
-    const timer = effects.get(effectKey.timer(data.timer_id));
-    return timer?.kind === 'wait' && timer.purpose.kind === 'reset' ? timer.purpose.agent_id : undefined;
+    const purpose = findEffect({ effects }, 'TimerSet', effectKey.timer(data.timer_id))?.data.purpose;
+    return purpose?.kind === 'reset' ? purpose.agent_id : undefined;
   }
   return 'agent_id' in data ? (data.agent_id ?? undefined) : undefined;
 }

@@ -10,7 +10,6 @@ import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
 import { excerptEnd } from './excerpt.ts';
 import { findAgent, findReportedAgent } from './find-run.ts';
 import { findSilenceDecision } from './open-decisions.ts';
-import type { SilenceKind } from './run-event.ts';
 import { type CountedUsage, isWorthRecording, priceRequests, priceUsage } from './usage.ts';
 
 /** What is seen of an agent from outside: mostly by its supervisor. */
@@ -35,7 +34,7 @@ export type AgentObservation =
   | {
       readonly kind: 'silent';
       readonly start: number;
-      readonly what: SilenceKind;
+      readonly what: 'turn' | 'tool';
       readonly for_ms: number;
       readonly tool: string | null;
     }

@@ -9,6 +9,7 @@ import { decideExitSession, type ExitSession } from '../tasks/exit-session.ts';
 import { usesExitProtocol } from '../tasks/task.ts';
 import { decideUpdateTask } from '../tasks/update-task.ts';
 import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
+import { findTimers, type TimerPurpose } from './effect.ts';
 import { findAgent, findReportedAgent } from './find-run.ts';
 import { findSilenceDecision } from './open-decisions.ts';
 import { findOption } from './resolve-decision.ts';
@@ -113,22 +114,15 @@ function decideContinue(
 ): Signalled {
   if (agent !== undefined) {
     if (agent.outcome !== null) return refuseEndedAgent(agent.id, agent.outcome);
-    const timers = [...state.effects.values()].flatMap((effect) =>
-      effect.kind === 'wait' && isIdleTimer(effect.purpose, agent.id)
-        ? [event('TimerCancelled', { timer_id: effect.timerId })]
-        : [],
+    const isIdleTimer = (purpose: TimerPurpose): boolean =>
+      purpose.kind === 'handler' && purpose.agent_id === agent.id && purpose.handler === 'on_idle';
+    const cancelled = findTimers(state, isIdleTimer).map(({ data }) =>
+      event('TimerCancelled', { timer_id: data.timer_id }),
     );
-    return decided(timers, { kind: 'continue' });
+    return decided(cancelled, { kind: 'continue' });
   }
   const held = session === undefined ? NOBODY : checkSession(state, session);
   return held.ok ? acknowledge('continue') : held;
-}
-
-function isIdleTimer(
-  purpose: { readonly kind: string; readonly agent_id?: string; readonly handler?: string },
-  id: string,
-) {
-  return purpose.kind === 'handler' && purpose.agent_id === id && purpose.handler === 'on_idle';
 }
 
 function checkSession(state: State, session: SessionCaller) {

@@ -6,35 +6,29 @@ import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
 import type { CheckRun } from './flow.ts';
 import { fixerHandoff } from './gate-handoffs.ts';
-import type { CheckOutcome } from './workflow-event.ts';
+import type { CheckOutcome, WorkflowEvents } from './workflow-event.ts';
 
 /** How one required check of one commit went: run by Baton, or reported by whoever runs it. */
-export interface FinishCheck {
-  readonly checksId: string;
-  readonly name: string;
-  readonly outcome: CheckOutcome;
-  readonly exitCode: number | null;
-  readonly log: string | null;
-  readonly output: string | null;
+export type FinishCheck = Omit<WorkflowEvents['CheckFinished'], 'task_id' | 'head'> & {
   /** For the handoff that a failure leads to. */
   readonly handoffId: string;
-}
+};
 
 /**
  * The CI gate. All passed: the task is ready for review. One failed: it goes to the fixer, with the end of the log. One cancelled: it
  * stays where it is until that check is run again. What is told twice, or about checks that nobody waits for, changes nothing.
  */
 export function decideFinishCheck(state: State, command: FinishCheck): Outcome<null> {
-  const task = findChecked(state, command.checksId);
+  const task = findChecked(state, command.checks_id);
   const checks = task?.flow.checks;
   if (task === undefined || !checks || checks.outcome !== null) return decided([], null);
-  const { name, outcome, exitCode: exit_code, log, output } = command;
+  const { handoffId: _, ...check } = command;
+  const { name, outcome, output } = check;
   const before = checks.outcomes[name];
   if (!checks.plans.some((plan) => plan.name === name) || before === 'passed' || before === 'failed')
     return decided([], null);
   const about = { checks_id: checks.id, task_id: task.id, head: checks.head };
-  const said = output === null ? null : excerptEnd(output);
-  const finished = event('CheckFinished', { ...about, name, outcome, exit_code, log, output: said });
+  const finished = event('CheckFinished', { ...check, ...about, output: output === null ? null : excerptEnd(output) });
   const whole = outcomeOf(checks, name, outcome);
   if (whole === null) return decided([finished], null);
   const settled = event('ChecksFinished', { ...about, outcome: whole });

@@ -146,18 +146,17 @@ function placeOf({ repository, remote }: PullRepository): PullRepository {
 }
 
 /** The commit that a merge is about to move the branch to. */
-export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'merge_id' | 'task_id' | 'head'> & {
-  readonly mergeId: string;
-};
+export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'task_id' | 'head'>;
 
 /** Recorded before the branch moves. A merge that was called off is refused, and its branch stays where it is. */
-export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMerge, rules: Rules): Outcome<null> {
-  const task = findTaskOfMerge(state, mergeId);
+export function decidePrepareMerge(state: State, made: PrepareMerge, rules: Rules): Outcome<null> {
+  const { merge_id } = made;
+  const task = findTaskOfMerge(state, merge_id);
   const merge = task?.flow.merge;
   if (task === undefined || !merge || task.phase !== 'READY_FOR_MERGE')
-    return refusal('merge-called-off', `merge ${mergeId} was called off`, 'See its task: baton task list');
+    return refusal('merge-called-off', `merge ${merge_id} was called off`, 'See its task: baton task list');
   if (needsAgreement(task, merge.head))
-    return refusal('merge-called-off', `merge ${mergeId} waits for a person`, 'See: baton decision list');
+    return refusal('merge-called-off', `merge ${merge_id} waits for a person`, 'See: baton decision list');
   const asked = checkNoOpenDecision(state, task);
   if (!asked.ok) return asked;
   const held = findMainRefusal(state, made, rulesFor(task, rules).merge?.into ?? null);
@@ -165,7 +164,7 @@ export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMe
   const { prepared } = merge;
   if (prepared?.sha === made.merge_sha && prepared.base === made.base && prepared.branch === made.branch)
     return decided([], null);
-  return decided([event('MergePrepared', { merge_id: mergeId, task_id: task.id, head: merge.head, ...made })], null);
+  return decided([event('MergePrepared', { ...made, task_id: task.id, head: merge.head })], null);
 }
 
 /**
@@ -202,8 +201,7 @@ function findTaskOfMerge({ tasks }: State, mergeId: string): Task | undefined {
 }
 
 /** How a merge went. */
-export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'merge_id' | 'task_id' | 'head'> {
-  readonly mergeId: string;
+export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'task_id' | 'head'> {
   readonly method: MergeMethod;
   /** For the handoff that a failure leads to, and for the question that a refusal leads to. */
   readonly newId: string;
@@ -211,16 +209,16 @@ export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'merg
 
 /** Merged: the task is done, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
 export function decideFinishMerge(state: State, command: FinishMerge): Outcome<null> {
-  const { mergeId, method: _, newId, ...result } = command;
-  const task = findTaskOfMerge(state, mergeId);
+  const { method: _, newId, ...result } = command;
+  const task = findTaskOfMerge(state, result.merge_id);
   const merge = task?.flow.merge;
   if (task === undefined || !merge) return decided([], null);
   if (isUnprepared(merge, result)) {
-    const message = `${result.merge_sha ?? ''} is not the commit that merge ${mergeId} has prepared`;
+    const message = `${result.merge_sha ?? ''} is not the commit that merge ${result.merge_id} has prepared`;
     return refusal('merge-not-prepared', message, 'See what was recorded: baton ledger log');
   }
   const output = result.output === null ? null : excerptEnd(result.output);
-  const finished = event('MergeFinished', { ...result, output, merge_id: mergeId, task_id: task.id, head: merge.head });
+  const finished = event('MergeFinished', { ...result, output, task_id: task.id, head: merge.head });
   return decided([finished, ...afterMerge(task, merge.handoff, command, newId)], null);
 }
 

@@ -3,6 +3,7 @@ import type { Phase } from '../../protocol/phase.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
+import { effectKey, findEffect } from '../runs/effect.ts';
 import { excerptStart } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
@@ -12,23 +13,18 @@ import { refuseMerge } from './merge.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
 /** The branch is at GitHub, and its pull request is open. */
-export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'pull_id' | 'task_id' | 'head' | 'watch'> & {
-  readonly pullId: string;
-};
+export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'task_id' | 'head' | 'watch'>;
 
 /** Where the checks were faster, the task has waited for this. What was asked for before, and since asked for anew, changes nothing. */
-export function decidePublishPull(state: State, { pullId, ...found }: PublishPull, rules: Rules): Outcome<null> {
-  const task = findTaskOfPull(state, pullId);
+export function decidePublishPull(state: State, found: PublishPull, rules: Rules): Outcome<null> {
+  const task = findTaskOfPull(state, found.pull_id);
   const pull = task?.flow.pull;
   if (task === undefined || !pull) return decided([], null);
   const { checks } = task.flow;
   const isOpen = checks !== null && checks.head === pull.head && checks.outcome === null;
   const watch = isOpen ? checks.plans.filter(({ run }) => run === undefined).map(({ name }) => name) : [];
-  const about = { pull_id: pullId, task_id: task.id, head: pull.head, watch };
-  return decided(
-    [event('PullRequestPublished', { ...about, ...found }), ...afterPublishing(task, rulesFor(task, rules))],
-    null,
-  );
+  const published = event('PullRequestPublished', { ...found, task_id: task.id, head: pull.head, watch });
+  return decided([published, ...afterPublishing(task, rulesFor(task, rules))], null);
 }
 
 function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
@@ -45,16 +41,13 @@ function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
   ];
 }
 
-export interface FailPull {
-  readonly pullId: string;
-  readonly reason: string;
-}
+export type FailPull = Omit<WorkflowEvents['PullRequestFailed'], 'task_id'>;
 
 /** It cannot be published, and a person must see why: the work is kept, and goes on from there when they say so. */
-export function decideFailPull(state: State, { pullId, reason }: FailPull): Outcome<null> {
-  const task = findTaskOfPull(state, pullId);
+export function decideFailPull(state: State, { pull_id, reason }: FailPull): Outcome<null> {
+  const task = findTaskOfPull(state, pull_id);
   if (task === undefined) return decided([], null);
-  const failed = event('PullRequestFailed', { pull_id: pullId, task_id: task.id, reason: excerptStart(reason) });
+  const failed = event('PullRequestFailed', { pull_id, task_id: task.id, reason: excerptStart(reason) });
   if (task.flow.merge !== null) return decided([failed, ...refuseMerge(task, task.flow.merge, reason)], null);
   // Whoever works on it is not kept from it: it is published anew when they have done.
   if (task.claim !== null || !PHASES_AWAITING_PULL.has(task.phase)) return decided([failed], null);
@@ -69,12 +62,12 @@ export function decideFailPull(state: State, { pullId, reason }: FailPull): Outc
 
 const PHASES_AWAITING_PULL: ReadonlySet<Phase> = new Set(['CI_PENDING', 'READY_FOR_REVIEW', 'READY_FOR_MERGE']);
 
-export type ClosePull = Omit<WorkflowEvents['PullRequestClosed'], 'pull_id' | 'task_id'> & { readonly pullId: string };
+export type ClosePull = Omit<WorkflowEvents['PullRequestClosed'], 'task_id'>;
 
-export function decideClosePull(state: State, { pullId, ...closed }: ClosePull): Outcome<null> {
-  const effect = [...state.effects.values()].find((each) => each.kind === 'close-pull' && each.pullId === pullId);
-  if (effect?.kind !== 'close-pull') return decided([], null);
-  return decided([event('PullRequestClosed', { pull_id: pullId, task_id: effect.taskId, ...closed })], null);
+export function decideClosePull(state: State, closed: ClosePull): Outcome<null> {
+  const effect = findEffect(state, 'PullRequestCloseRequested', effectKey.close(closed.pull_id));
+  if (effect === undefined) return decided([], null);
+  return decided([event('PullRequestClosed', { ...closed, task_id: effect.data.task_id })], null);
 }
 
 /** The task that waits for this to be published. */

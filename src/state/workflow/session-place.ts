@@ -1,5 +1,6 @@
 import { event } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
+import { effectKey, findEffect } from '../runs/effect.ts';
 import type { State } from '../state.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
@@ -31,11 +32,11 @@ export function decideNameBranch(state: State, { id, epoch, branch }: NameBranch
   return refusal('branch-taken', `branch '${branch}' belongs to ${owner.id}`, hint);
 }
 
-export type ClearPlace = Omit<WorkflowEvents['PlaceCleared'], 'task_id' | 'branch'> & { readonly taskId: string };
+export type ClearPlace = Omit<WorkflowEvents['PlaceCleared'], 'branch'>;
 
 /** Records what became of the worktree and the branch of a cancelled task; nothing if the task was reinstated meanwhile. */
-export function decideClearPlace(state: State, { taskId, ...cleared }: ClearPlace): Outcome<null> {
-  const effect = [...state.effects.values()].find((each) => each.kind === 'clear-place' && each.taskId === taskId);
-  if (effect?.kind !== 'clear-place') return decided([], null);
-  return decided([event('PlaceCleared', { task_id: taskId, branch: effect.branch, ...cleared })], null);
+export function decideClearPlace(state: State, cleared: ClearPlace): Outcome<null> {
+  const effect = findEffect(state, 'PlaceClearRequested', effectKey.clear(cleared.task_id));
+  if (effect === undefined) return decided([], null);
+  return decided([event('PlaceCleared', { ...cleared, branch: effect.data.branch })], null);
 }
