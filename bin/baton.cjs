@@ -44,7 +44,7 @@ function runHere() {
   } else if (isOwnHook) {
     void (inClone ? import('../src/hooks/session/main.ts') : Promise.resolve(require('../dist/hook-own.cjs'))).then(
       function (hook) {
-        return hook.runHook(process.argv.slice(4), process.env, process.cwd());
+        return hook.runSessionHook(process.argv.slice(4), process.env, process.cwd());
       },
     );
   } else {

@@ -119,7 +119,7 @@ describe('a supervised process', () => {
     onTestFinished(() => void theirs.kill('SIGKILL'));
     await once(theirs, 'spawn');
     const script = `
-      import { endProcesses } from ${JSON.stringify(join(import.meta.dirname, 'process-tree.ts'))};
+      import { endProcesses } from ${JSON.stringify(join(import.meta.dirname, 'process', 'process-tree.ts'))};
       process.setuid(65534);
       await endProcesses({ leader: ${theirs.pid}, mark: 'X=y' }, 100);`;
     const ours = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });

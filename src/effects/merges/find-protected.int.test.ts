@@ -30,10 +30,10 @@ async function find(work: () => void, protection: Partial<Protection> = {}): Pro
   const read = async (ask: (state: unknown) => unknown) => Promise.resolve(ask(state));
   const world = {
     path: repo,
-    own,
+    ownRepository: own,
     settingsFor: () => settings,
-    read,
-    lookAtMain: async () => undefined,
+    readState: read,
+    recordMainMoves: async () => undefined,
   } as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const found = await findProtected({ flow: NO_FLOW }, head, world);
   if (!found.ok) throw new Error(found.problem.message);

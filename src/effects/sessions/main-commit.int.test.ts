@@ -25,7 +25,7 @@ afterEach(() => scratch.remove());
 function world(main: Partial<MainBranchState> | undefined, into?: string): EffectContext {
   const state = { main: new Map(main === undefined ? [] : [['main', { trusted: null, ...main }]]) };
   const read = async (look: (state: unknown) => unknown) => Promise.resolve(look(state));
-  const parts = { path: repo, settingsFor: () => ({ into }), read, lookAtMain: async () => undefined };
+  const parts = { path: repo, settingsFor: () => ({ into }), readState: read, recordMainMoves: async () => undefined };
   return parts as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
