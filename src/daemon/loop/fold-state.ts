@@ -3,13 +3,13 @@ import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
 import { findSnapshot, type FoundSnapshot, isUnsignedSnapshotName } from '../../ledger/snapshots-and-blobs.ts';
 import type { StateFold } from '../../ledger/verify/verify-snapshots.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
-import { toRecordedEvent } from '../../state/recorded-event.ts';
+import { toRecordedEvent, UnreadableEntry } from '../../state/recorded-event.ts';
 import { emptyState, evolve, type State } from '../../state/state.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 
 /**
  * The state of a project: the newest snapshot, and the entries since. A snapshot that is not signed by a key of the ledger, or is not of
- * this ledger, is discarded, and all entries are folded.
+ * this ledger, is discarded, and all entries are folded. Throws `UnreadableEntry` if an entry does not fit its type.
  */
 export async function loadState(
   ledger: Ledger,
@@ -105,13 +105,24 @@ export function foldEntry(state: State, entry: Entry): void {
   state.seq = entry.seq;
 }
 
+/** What a fold says about an entry that does not fit its type; undefined if there is none. */
+function findUnreadable(fold: () => void): string | undefined {
+  try {
+    fold();
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnreadableEntry) return error.message;
+    throw error;
+  }
+}
+
 /** The fold of this version, for `baton ledger verify`. */
 export const STATE_FOLD: StateFold = {
   name: SNAPSHOT_NAME,
   begin() {
     const state = createTrackedState();
     return {
-      take: (entry) => foldEntry(state, entry),
+      take: (entry) => findUnreadable(() => foldEntry(state, entry)),
       // The order of keys depends on how the state came about (restarts, commits that were taken back) and means nothing.
       equals: (bytes) => isDeepStrictEqual(parseState(bytes), parseState(renderState(state))),
     };

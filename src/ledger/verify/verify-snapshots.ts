@@ -89,7 +89,8 @@ export interface StateFold {
 }
 
 export interface RefoldOptions {
-  take(entry: Entry): void;
+  /** Folds one entry. Returns what is wrong with it; undefined if it was folded. */
+  take(entry: Entry): string | undefined;
   /** Whether these bytes hold the state that the entries so far have made. */
   equals(state: Uint8Array): boolean;
 }
@@ -115,8 +116,8 @@ export async function refoldSnapshot(
   for await (const batch of store.entries({ from: 1, to: size })) {
     for (const { seq, bytes } of batch) {
       const entry = parseEntry(bytes);
-      if (!entry.ok) return { ok: false, finding: unreadable(seq) };
-      folding.take(entry.value);
+      const wrong = entry.ok ? folding.take(entry.value) : `entry ${seq} cannot be read`;
+      if (wrong !== undefined) return { ok: false, finding: unreadable(seq, wrong) };
     }
     onProgress?.(batch.at(-1)?.seq ?? 0);
   }
@@ -129,6 +130,6 @@ export async function refoldSnapshot(
 const REMOVE =
   "Stop Baton (baton down), remove the snapshot (sqlite3 FILE 'DELETE FROM snapshot'), and find out who can read key.pem.";
 
-function unreadable(seq: number): LedgerFault {
-  return { seq, problem: ledgerProblem('ledger/unreadable', `entry ${seq} cannot be read`, DO_NOT_WRITE) };
+function unreadable(seq: number, what: string): LedgerFault {
+  return { seq, problem: ledgerProblem('ledger/unreadable', what, DO_NOT_WRITE) };
 }
