@@ -1,7 +1,7 @@
 import { refusal, type Refusal } from './outcome.ts';
 import type { Claim, Task } from './tasks/task.ts';
 
-/** Who sends a command, as its token says. Nobody can name themselves. */
+/** The sender of a command, as its token proves. */
 export type Caller =
   | { readonly kind: 'operator'; readonly name: string }
   | { readonly kind: 'worker'; readonly name: string }
@@ -13,13 +13,13 @@ export type Caller =
       /** When the message was put into the outbox, if it waited there. */
       readonly keptAt?: string;
     }
-  /** One run of an agent that holds no claim. */
+  /** A run of an agent without a claim. */
   | { readonly kind: 'agent'; readonly agentId: string }
-  /** What watches over one agent, or over one command, whose id it then has. */
+  /** The supervisor of one agent, or of one command, whose id is then `agentId`. */
   | { readonly kind: 'supervisor'; readonly agentId: string }
   | { readonly kind: 'system'; readonly name: string };
 
-/** The caller as the ledger names it. A worker is not yet anybody: it becomes a session by claiming. */
+/** The actor in the ledger. A worker becomes a session by claiming. */
 export function actorOf(caller: Caller): string {
   if (caller.kind === 'session') return `session:${caller.sessionId}`;
   if (caller.kind === 'agent') return `session:${caller.agentId}`;
@@ -29,7 +29,7 @@ export function actorOf(caller: Caller): string {
 
 type ClaimCheck = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };
 
-/** The live claim that a session writes under, or why it has none. Every write of a session passes here. */
+/** The live claim of a session, or a refusal. Every write of a session passes through here. */
 export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): ClaimCheck {
   if (caller.taskId !== task.id) {
     return refusal(
@@ -57,8 +57,8 @@ export function refuseStaleClaim(epoch: number, newest: number, hint: string): R
 }
 
 /**
- * Who answers for a piece of work: `operator:NAME`, `worker:NAME` (the name that an operator issued the worker token to) or `agent:NAME`
- * (an agent definition of the runbook). The name that a claim shows (`--as`) is a label and plays no part: the caller chooses it.
+ * Who answers for a piece of work: `operator:NAME`, `worker:NAME` (of the worker token) or `agent:NAME` (an agent definition of the
+ * runbook). The label of a claim (`--as`) does not count, because the caller chooses it.
  */
 export type Principal = string;
 
@@ -80,12 +80,12 @@ interface SessionLookup {
   readonly sessions: ReadonlyMap<string, { readonly principal: Principal }>;
 }
 
-/** Whether a principal is among others. One that an old entry names has no kind, and stands for every principal of that name. */
+/** A principal from an old entry has no kind, and stands for every principal of that name. */
 export function includesPrincipal(principals: readonly Principal[], principal: Principal): boolean {
   return principals.includes(principal) || principals.includes(principal.slice(principal.indexOf(':') + 1));
 }
 
-/** An agent definition is the same principal in every run, and whichever worker starts it. */
+/** An agent definition is the same principal in every run, whichever worker starts it. */
 export function agentPrincipal(name: string): Principal {
   return `agent:${name}`;
 }

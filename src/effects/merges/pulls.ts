@@ -13,20 +13,20 @@ type PublishPullEffect = Events['PullRequestRequested'];
 type PublishResult = Omit<PublishPull, 'pull_id'>;
 
 /**
- * The branch of a task goes to GitHub, and its pull request is opened, or brought up to date. One at a time for each task; and before
- * anything is opened, GitHub is asked whether it is there: a daemon may have died before it could say so.
+ * Pushes the branch of a task to GitHub, and opens or updates its pull request. One at a time per task. GitHub is asked first whether there
+ * is a pull request, because a daemon may have ended before it recorded one.
  */
 export async function publishPull(
   effect: PublishPullEffect,
-  world: GithubContext,
+  context: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
   const { pull_id, task_id } = effect;
-  return world.placeMutex.run(`pull:${task_id}`, async () => {
+  return context.placeMutex.run(`pull:${task_id}`, async () => {
     if (signal.aborted) return [];
-    const known = await world.readState((state) => state.tasks.get(task_id)?.flow.pull ?? null);
+    const known = await context.readState((state) => state.tasks.get(task_id)?.flow.pull ?? null);
     if (known?.id !== pull_id) return [];
-    const done = await retryGithub(() => publishBranch(effect, known, world, signal), signal);
+    const done = await retryGithub(() => publishBranch(effect, known, context, signal), signal);
     if (signal.aborted) return [];
     if (done.ok) return [{ kind: 'publish-pull', command: { pull_id, ...done.value } }];
     return [{ kind: 'fail-pull', command: { pull_id, reason: renderGithubProblem(done.problem) } }];
@@ -36,15 +36,15 @@ export async function publishPull(
 async function publishBranch(
   effect: PublishPullEffect,
   known: Known,
-  world: GithubContext,
+  context: GithubContext,
   signal: AbortSignal,
 ): Promise<GithubOutcome<PublishResult>> {
   const { branch, head, into, title, body, draft, repository, remote } = effect;
-  const { path } = world;
-  const opened = openPullRequestApi(repository, apiContext(world, signal));
+  const { path } = context;
+  const opened = openPullRequestApi(repository, apiContext(context, signal));
   if (!opened.ok) return opened;
   const pulls = opened.value;
-  const main = await findBaseOf(into, world);
+  const main = await findBaseOf(into, context);
   if (!main.ok) return main;
   const base = main.value.name;
   if (branch === base)
@@ -55,7 +55,7 @@ async function publishBranch(
   const before = found.value;
   if (before !== undefined && !before.isOpen && !(known.isClosed && !before.isMerged)) return endedElsewhere(before);
   const push = { remote, branch, head, last: known.published, config: ghLoginConfig(pulls.repository) };
-  const own = await world.ownRepository.with(head);
+  const own = await context.ownRepository.with(head);
   if (!own.ok) return own;
   const pushed = await pushBranch(own.value, push);
   if (!pushed.ok) return pushed;
@@ -65,7 +65,7 @@ async function publishBranch(
   return { ok: true, value: { number: made.value.number, url: made.value.url, how: 'opened' } };
 }
 
-/** What people wrote around our part of the text stays. */
+/** Keeps what people wrote around Baton's part of the text. */
 async function updatePull(
   pulls: PullRequestApi,
   before: GithubPull,
@@ -82,7 +82,7 @@ async function updatePull(
   return { ok: true, value: { number, url, how: isOpen ? (known.number === null ? 'found' : 'updated') : 'reopened' } };
 }
 
-/** Somebody has merged or closed it at GitHub while the task was under way: only a person knows what they meant. */
+/** The pull request was merged or closed at GitHub meanwhile: a person must decide. */
 export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head }: GithubPull): GithubOutcome<never> {
   if (isMerged) {
     const by = mergedBy === null ? '' : ` by ${mergedBy}`;
@@ -95,18 +95,18 @@ export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head
   return githubFailure('github/closed-elsewhere', `pull request #${number} was closed at GitHub: ${url}`, hint);
 }
 
-/** Closes the pull request of a task that was cancelled, and says why there. While GitHub is out of reach it stays owed. */
+/** Closes the pull request of a cancelled task, with a comment. The effect stays owed while GitHub cannot be reached. */
 export async function closePull(
   { pull_id, task_id, repository, number, comment }: Events['PullRequestCloseRequested'],
-  world: GithubContext,
+  context: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
   const ended = (outcome: 'closed' | 'merged' | 'failed', reason: string | null): readonly Command[] => [
     { kind: 'close-pull', command: { pull_id, number, outcome, reason } },
   ];
-  return world.placeMutex.run(`pull:${task_id}`, async () => {
+  return context.placeMutex.run(`pull:${task_id}`, async () => {
     if (signal.aborted) return [];
-    const opened = openPullRequestApi(repository, apiContext(world, signal));
+    const opened = openPullRequestApi(repository, apiContext(context, signal));
     if (!opened.ok) return ended('failed', renderGithubProblem(opened.problem));
     const pulls = opened.value;
     const found = await pulls.read(number);
@@ -114,7 +114,7 @@ export async function closePull(
     if (found.ok && !found.value.isOpen) return ended('closed', null);
     const closed = found.ok ? await pulls.change(number, { state: 'closed' }) : found;
     if (!closed.ok) return closed.isPassing ? [] : ended('failed', renderGithubProblem(closed.problem));
-    // After the deed: whoever is killed in between leaves a word out, and says none twice.
+    // Comment last: a daemon that is killed in between leaves it out instead of writing it twice.
     await pulls.comment(number, comment);
     return ended('closed', null);
   });

@@ -12,7 +12,7 @@ import { findAgent, findReportedAgent } from './find-run.ts';
 import { findSilenceDecision } from './open-decisions.ts';
 import { type CountedUsage, isWorthRecording, priceRequests, priceUsage } from './usage.ts';
 
-/** What is seen of an agent from outside: mostly by its supervisor. */
+/** A report about an agent, mostly by its supervisor. */
 export type AgentObservation =
   | { readonly kind: 'started'; readonly start: number; readonly supervisor: string; readonly process: string }
   | {
@@ -24,13 +24,12 @@ export type AgentObservation =
       readonly blocks_used: boolean;
       readonly output: string | null;
     }
-  /** A person sits in front of it now. */
   | { readonly kind: 'attached'; readonly start: number; readonly by: string }
   | ({ readonly kind: 'detached' } & Pick<Detached, 'start' | 'how' | 'talked'>)
   | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'blocked'; readonly blocks: number }
-  /** Of the process `start`: no event in a turn, or a tool call that is open for too long; and the end of that. */
+  /** No event in a turn, or a tool call that stays open; and the end of that. */
   | {
       readonly kind: 'silent';
       readonly start: number;
@@ -45,9 +44,9 @@ export type AgentObservation =
       'agent_id' | 'unpriced_tokens' | 'reserved_tokens' | 'reserved_millicents'
     > &
       Pick<CountedUsage, 'open'> & {
-        /** What requests that are under way may use. */
+        /** An estimate for requests in progress. */
         readonly reserved?: TokenCounts;
-        /** Recorded in any case, not only if a budget moves by a step. */
+        /** Record in any case, not only if a budget moves by a step. */
         readonly isDue?: boolean;
       })
   | {
@@ -60,14 +59,14 @@ export type AgentObservation =
 type Detached = EventOf<'AgentDetached'>['data'];
 
 export interface ReportAgent {
-  /** Left out: the caller's own. */
+  /** Missing: the caller's own. */
   readonly agentId?: string;
   readonly report: AgentObservation;
   /** The time of the entry, for the budget of the day. */
   readonly at?: string;
 }
 
-/** Agents and people may say that one is idle, or wants to stop; the rest is seen by supervisors. */
+/** Agents and people may report idle and stop; all other reports come from supervisors. */
 export function decideReportAgent(
   state: State,
   { agentId, report, at }: ReportAgent,
@@ -95,7 +94,7 @@ export function decideReportAgent(
 
 type ProcessObservation = Extract<AgentObservation, { kind: 'started' | 'exited' }>;
 
-/** Starts are numbered, and each begins and ends once: what is told again, or of an earlier one, is known already. */
+/** Each process number starts and ends once: repeated or older reports change nothing. */
 function decideProcess(agent: AgentRun, report: ProcessObservation): Outcome<null> {
   const { start } = report;
   if (start > agent.start) {
@@ -118,14 +117,14 @@ function processEvent(agent_id: string, report: ProcessObservation): Event {
 
 type BlockObservation = Extract<AgentObservation, { kind: 'blocked' }>;
 
-/** The count grows: a report that was delivered late or twice changes nothing. */
+/** The count only grows: a late or repeated report changes nothing. */
 function blockEvents({ id: agent_id, blocks }: AgentRun, report: BlockObservation): Event[] {
   return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
 }
 
 type HeardObservation = Extract<AgentObservation, { kind: 'heard' }>;
 
-/** Only a decision about its silence waits for it; otherwise, and after its process has gone, to be heard is no news. */
+/** Recorded only if a decision about the agent's silence is open and its process runs. */
 function heardEvents(state: State, agent: AgentRun, report: HeardObservation): Event[] {
   const isAwaited = findSilenceDecision(state, agent) !== undefined;
   const isThere = agent.process === 'running' && agent.start === report.start;
@@ -134,7 +133,6 @@ function heardEvents(state: State, agent: AgentRun, report: HeardObservation): E
 
 type AttachmentObservation = Extract<AgentObservation, { kind: 'attached' | 'detached' }>;
 
-/** They come once and leave once. */
 function attachmentEvents({ id: agent_id, attach }: AgentRun, report: AttachmentObservation): Event[] {
   const { start } = report;
   if (attach === null || attach.start !== start || attach.state === 'gone') return [];
@@ -147,8 +145,8 @@ function attachmentEvents({ id: agent_id, attach }: AgentRun, report: Attachment
 type UsageObservation = Extract<AgentObservation, { kind: 'used' }>;
 
 /**
- * Also of one that is over: what it used at its end counts as well. Supervisors report at each tool; an entry is made when a turn has
- * ended, when the last one is long ago, or when a budget moves by a step.
+ * Also after the end of the run: its last usage counts. Supervisors report at each tool call; an entry is recorded when a turn ends, after
+ * a while, or when a budget moves by a step.
  */
 function usageEvents(state: State, agent: AgentRun, report: UsageObservation, rules: Rules, at = ''): Event[] {
   const { id: agent_id, usage } = agent;
@@ -166,7 +164,7 @@ function usageEvents(state: State, agent: AgentRun, report: UsageObservation, ru
 
 const NO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0 };
 
-/** What is seen of an agent that nobody waits for, or that waits for a person or has one, changes nothing and is no news. */
+/** Reports about an agent whose run has ended, that is parked or attached change nothing. */
 function workEvents(
   agent: AgentRun,
   report: Exclude<
@@ -202,7 +200,7 @@ export interface ReportStarted {
   readonly process: string;
 }
 
-/** The same as the supervisor's own report, for whoever finds a process that nobody has told of. */
+/** The same as the supervisor's own report, for a process that the daemon finds. */
 export function decideReportStarted(state: State, { agentId, ...started }: ReportStarted): Outcome<null> {
   const agent = findAgent(state, agentId);
   return agent.ok ? decideProcess(agent.answer, { kind: 'started', ...started }) : agent;
@@ -214,7 +212,6 @@ export interface ReportStartFailed {
   readonly reason: string;
 }
 
-/** There is no process, and there will be none. */
 export function decideReportStartFailed(state: State, { agentId, start, reason }: ReportStartFailed): Outcome<null> {
   const agent = state.agents.get(agentId);
   const isNews = agent !== undefined && agent.start === start && agent.process === 'wanted';

@@ -3,23 +3,23 @@ import { usesExitProtocol } from '../tasks/task.ts';
 import { findMissingMessages, hasWriteback } from '../tasks/writeback.ts';
 import type { AgentRun } from './agent-run.ts';
 
-/** How an agent stands with those who wait for it: what the stop hook wants to know. */
+/** What the stop hook needs to know about an agent. */
 export interface AgentStanding {
-  /** The newest entry that it follows from: of two that cross on their way, the later one counts. */
+  /** Seq of the newest entry that it follows from: of two standings the later one counts. */
   readonly at: number;
   readonly has_signalled: boolean;
-  /** A step, or the run itself, still waits for it. */
+  /** A step, or the run itself, still waits for the agent. */
   readonly is_owned: boolean;
   readonly is_parked: boolean;
-  /** Parked for a budget: what is under way may end, but nothing new is begun. */
+  /** Parked for a budget: a request in progress may end, but no new one may begin. */
   readonly is_held?: boolean;
-  /** How many of its stops were blocked, over all its processes. */
+  /** How many stops were blocked, over all processes. */
   readonly blocks?: number;
-  /** What the session still owes, in words. */
+  /** What the session still owes, for people. */
   readonly missing: readonly string[];
 }
 
-/** An agent that is not known is nobody's, and may leave; unless it is somebody's own session, which has claimed a task by hand. */
+/** An unknown agent has no owner and may stop, unless it is a client's own session that has claimed a task. */
 export function standingOf(state: State, agentId: string, exitProtocol: boolean): AgentStanding {
   const agent = state.agents.get(agentId);
   const session = agent === undefined ? state.sessions.get(agentId) : undefined;
@@ -35,12 +35,12 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
   };
 }
 
-/** It waits for a budget. One whose run is over waits for nothing. */
+/** Parked for a budget, and the run has not ended. */
 export function isHeldByBudget({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
   return agent?.outcome === null && decisions.get(agent.parked ?? '')?.source === 'budget';
 }
 
-/** It owes the record of what it did, and with that it may leave; with its claim it is over. */
+/** Such a session owes its thought record, and may stop after it or after its claim has ended. */
 function standingByHand(state: State, { id, taskId }: Session): AgentStanding {
   const task = state.tasks.get(taskId);
   const claim = task?.claim?.sessionId === id ? task.claim : null;

@@ -26,11 +26,11 @@ export interface ExitSession {
   readonly signal: ExitSignal;
   readonly eventId: string;
   readonly at: string;
-  /** Whether the session committed anything: then its thought record is owed. Measured, not claimed. */
+  /** Whether the session made commits, as measured: then it owes a thought record. */
   readonly committed: boolean;
-  /** What Baton's measurements found against the mission; empty where all is well. */
+  /** What Baton measured against the mission. */
   readonly violations: readonly string[];
-  /** What the session really did; left out where nobody knows where it began. */
+  /** Missing if the session's start is unknown. */
   readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
 }
 

@@ -87,9 +87,9 @@ export function hasUnjudgedHead({ flow: { judged = null, head } }: Task): boolea
 /** To the checks if there are any; else to the fixer, who decides what becomes of the commit. A task without roles keeps none. */
 export function sendBackToChecks(task: Task, { cause, reason }: MoveReason, rules: Rules): Event[] {
   const { judged, head } = task.flow;
-  const words = `${reason}; ${head?.slice(0, 12) ?? ''} was committed after ${judged?.slice(0, 12) ?? ''} came to review`;
+  const why = `${reason}; ${head?.slice(0, 12) ?? ''} was committed after ${judged?.slice(0, 12) ?? ''} came to review`;
   const [to, role] = rulesFor(task, rules).ciGate
     ? (['CI_PENDING', 'reviewer'] as const)
     : (['IMPLEMENTATION', 'fixer'] as const);
-  return [phaseMovedEvent(task, to, { cause, reason: words }, task.nextRole === null ? null : role)];
+  return [phaseMovedEvent(task, to, { cause, reason: why }, task.nextRole === null ? null : role)];
 }

@@ -22,17 +22,17 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
   const held = findClaim(task, caller);
   if (!held.ok) return held;
   const claim = held.answer;
-  const told = progressEvents(task, claim, update);
+  const progressed = progressEvents(task, claim, update);
   switch (update.status) {
     case 'done':
       if (isMeasured(state, caller)) return ONLY_BY_EXIT;
-      return finishAsCaller(state, task, claim, caller, rules, told);
+      return finishAsCaller(state, task, claim, caller, rules, progressed);
     case 'blocked':
-      return blockTask(task, claim, update.notes ?? '', told);
+      return blockTask(task, claim, update.notes ?? '', progressed);
     case 'todo':
-      return returnTask(task, claim, update.notes ?? null, told);
+      return returnTask(task, claim, update.notes ?? null, progressed);
     case 'in_progress':
-      return recordProgress(task, claim, told);
+      return recordProgress(task, claim, progressed);
   }
 }
 
@@ -60,8 +60,8 @@ export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
 function progressEvents(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
   if (progress === undefined && notes === undefined) return [];
   const whole = progress === undefined ? null : Math.round(progress);
-  const told = { task_id: task.id, epoch: claim?.epoch ?? null, progress: whole, notes: notes ?? null };
-  return [event('TaskProgressed', told)];
+  const progressed = { task_id: task.id, epoch: claim?.epoch ?? null, progress: whole, notes: notes ?? null };
+  return [event('TaskProgressed', progressed)];
 }
 
 /** Done, for a caller: out of review that is an approval, which an author cannot give. */
@@ -71,9 +71,9 @@ export function finishAsCaller(
   claim: Claim | null,
   caller: Caller,
   rules: Rules,
-  told: readonly Event[],
+  progressed: readonly Event[],
 ): UpdateOutcome {
-  const finished = finishTask(task, claim, rules, told);
+  const finished = finishTask(task, claim, rules, progressed);
   if (!finished.ok || !isApproval(task.phase, 'COMPLETED')) return finished;
   const turn = claim === null ? decided([], null) : checkRoleTurn(task, claim.role);
   const judge = turn.ok ? checkMayJudge(state, task, principalOf(state, caller), rules) : turn;
@@ -81,7 +81,7 @@ export function finishAsCaller(
 }
 
 /** Done: the record is there, the gates are passed, the claim ends and the task is COMPLETED, in one transaction. */
-export function finishTask(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): UpdateOutcome {
+export function finishTask(task: Task, claim: Claim | null, rules: Rules, progressed: readonly Event[]): UpdateOutcome {
   if (task.phase === 'COMPLETED') return updated(task, []);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const written = checkWriteback(task, claim);
@@ -89,7 +89,7 @@ export function finishTask(task: Task, claim: Claim | null, rules: Rules, told: 
   const passed = checkGates(task, 'COMPLETED', rules);
   if (!passed.ok) return passed;
   return updated(task, [
-    ...told,
+    ...progressed,
     ...completionEvents(task, claim, {
       cause: 'completed',
       reason: claim === null ? 'completed by an operator' : 'done',
@@ -109,28 +109,33 @@ export function completionEvents(task: Task, claim: Claim | null, why: MoveReaso
   return [...endClaim(task, task.claim, how, why.reason), done];
 }
 
-function blockTask(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): UpdateOutcome {
+function blockTask(task: Task, claim: Claim | null, reason: string, progressed: readonly Event[]): UpdateOutcome {
   if (task.phase === 'COMPLETED') return refuseCompleted(task);
   if (isCancelled(task)) return refuseCancelled(task);
-  if (task.phase === 'BLOCKED') return updated(task, told);
+  if (task.phase === 'BLOCKED') return updated(task, progressed);
   const live = claim ?? task.claim;
   const ended = live === null ? [] : endClaim(task, live, 'blocked', reason);
-  return updated(task, [...told, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
+  return updated(task, [...progressed, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
 }
 
 /** The holder returns the task; an operator takes it from the holder. */
-function returnTask(task: Task, claim: Claim | null, reason: string | null, told: readonly Event[]): UpdateOutcome {
-  if (claim !== null) return updated(task, [...told, ...abandonClaim(task, claim, 'released', reason)]);
+function returnTask(
+  task: Task,
+  claim: Claim | null,
+  reason: string | null,
+  progressed: readonly Event[],
+): UpdateOutcome {
+  if (claim !== null) return updated(task, [...progressed, ...abandonClaim(task, claim, 'released', reason)]);
   if (task.phase === 'COMPLETED') return refuseCompleted(task);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const revoked = task.claim === null ? [] : abandonClaim(task, task.claim, 'revoked', reason);
-  return updated(task, [...told, ...revoked]);
+  return updated(task, [...progressed, ...revoked]);
 }
 
-function recordProgress(task: Task, claim: Claim | null, told: readonly Event[]): UpdateOutcome {
+function recordProgress(task: Task, claim: Claim | null, progressed: readonly Event[]): UpdateOutcome {
   if (claim === null && task.phase === 'COMPLETED') return refuseCompleted(task);
   if (claim === null && task.phase === 'BLOCKED') return refuseBlocked(task);
-  return updated(task, told);
+  return updated(task, progressed);
 }
 
 function updated(task: Task, events: readonly Event[]): UpdateOutcome {

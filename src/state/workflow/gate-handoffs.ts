@@ -78,15 +78,15 @@ const PLACEHOLDER_URL = 'https://baton.invalid/tasks';
 
 export function taskUrls({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): TaskUrls {
   const parsed = flow.handoff === null ? undefined : parseHandoff(flow.handoff.xml);
-  const said = parsed?.ok === true && parsed.value.kind === 'handoff' ? parsed.value : undefined;
+  const message = parsed?.ok === true && parsed.value.kind === 'handoff' ? parsed.value : undefined;
   const text = (name: string, otherwise: string): string => {
-    const value = said?.[name];
+    const value = message?.[name];
     return typeof value === 'string' ? value : otherwise;
   };
   return {
     issue_url: text('issue_url', `${PLACEHOLDER_URL}/${id}`),
     issue_number: String(n),
-    pr_url: [flow.pull?.url, said?.['pr_url']].find(isPrUrl) ?? `${PLACEHOLDER_URL}/${id}/pull`,
+    pr_url: [flow.pull?.url, message?.['pr_url']].find(isPrUrl) ?? `${PLACEHOLDER_URL}/${id}/pull`,
     pr_number: flow.pull?.number?.toString() ?? text('pr_number', String(n)),
   };
 }

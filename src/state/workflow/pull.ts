@@ -81,10 +81,10 @@ export const PULL_MARKS = { begin: '<!-- baton -->', end: '<!-- /baton -->' } as
 /** The pull request in words: what the newest handoff says, and where it comes from. */
 export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): string {
   const parsed = task.flow.handoff === null ? undefined : parseHandoff(task.flow.handoff.xml);
-  const said = parsed?.ok === true && parsed.value.kind === 'handoff' ? wordsOf(parsed.value) : [];
+  const parts = parsed?.ok === true && parsed.value.kind === 'handoff' ? handoffParts(parsed.value) : [];
   const rounds = task.flow.rounds === 0 ? [] : [`Rounds of changes so far: ${task.flow.rounds}.`];
   const origin = `Opened by Baton for the task \`${task.id}\`. Everything that led here is in its ledger.`;
-  return [PULL_MARKS.begin, ...fitToEntry(said), ...rounds, origin, PULL_MARKS.end].join('\n\n');
+  return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, origin, PULL_MARKS.end].join('\n\n');
 }
 
 /** Puts the text into what is there: in the place of the one before, else after it. */
@@ -96,11 +96,11 @@ export function replaceMarkedPart(body: string, own: string): string {
 }
 
 /** It is part of an entry, which has its limit. */
-function fitToEntry(said: readonly string[]): readonly string[] {
-  return said.length === 0 ? said : [excerptStart(said.join('\n\n'), 10_000)];
+function fitToEntry(parts: readonly string[]): readonly string[] {
+  return parts.length === 0 ? parts : [excerptStart(parts.join('\n\n'), 10_000)];
 }
 
-function wordsOf(handoff: HandoffMessage): string[] {
+function handoffParts(handoff: HandoffMessage): string[] {
   if (isHandoffOn(handoff, 'implementer-agent', 'reviewer-agent')) {
     const { summary, files_changed, tests_added, coverage } = handoff;
     const claims = `Files changed: ${files_changed}. Tests added: ${tests_added}. Coverage: ${escapeAgentText(coverage)}. (As the implementer says.)`;
