@@ -1,11 +1,11 @@
 /**
- * A map that can take back what was done to it. Commands are decided on a state that runs ahead of what is durable; where the
- * commit fails, the state goes back to where it was, without being folded again.
+ * A map with rollback. Commands are decided on a state ahead of the durable one; if the commit fails, the state is rolled back instead of
+ * folded again.
  */
 export class TrackedMap<K, V> extends Map<K, V> {
   #changes: Change<K, V>[] | undefined;
 
-  /** From here on changes can be taken back; those before are for good. */
+  /** Changes from here on can be rolled back. */
   begin(): void {
     this.#changes = [];
   }

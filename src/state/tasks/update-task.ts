@@ -12,10 +12,10 @@ import { decideRecordThought, type RecordThought } from './record-session.ts';
 import { type Claim, isApproval, isCancelled, type Status, type Task, taskStatus } from './task.ts';
 import { checkGates, checkWriteback, hasWriteback } from './writeback.ts';
 
-/** The status afterwards. It is derived, so it is not always the one that was asked for. */
+/** The status after the update, which is derived and may differ from the requested one. */
 export type UpdateOutcome = Outcome<{ readonly status: Status }>;
 
-/** What a worker, or an operator, says about a task: how far it is, that it is stuck, given back, or done. */
+/** A worker or an operator reports progress, or that a task is blocked, returned or done. */
 export function decideUpdateTask(state: State, update: TaskUpdate, caller: Caller, rules: Rules): UpdateOutcome {
   const task = state.tasks.get(update.task_id);
   if (task === undefined) return refuseUnknownTask(update.task_id);
@@ -36,7 +36,7 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
   }
 }
 
-/** A session that Baton started is measured when it ends: its exit signal is the only way to say that its work is done. */
+/** A session that Baton started is measured when it ends: only its exit signal can report that its work is done. */
 export function isMeasured({ sessions }: State, caller: Caller): boolean {
   return caller.kind === 'session' && sessions.get(caller.sessionId)?.prepared !== undefined;
 }
@@ -47,7 +47,7 @@ export const ONLY_BY_EXIT = refusal(
   'This session was started with a mission. Record and hand in your work, then run: baton emit exit',
 );
 
-/** The claim that a session writes under; for operators, none. */
+/** Null for operators. */
 export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   if (caller.kind === 'operator') return decided([], null);
   if (caller.kind !== 'session')
@@ -56,7 +56,7 @@ export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   return held.ok ? decided([], held.claim) : held;
 }
 
-/** The ledger holds whole numbers only, and nobody needs half a per cent. */
+/** The ledger holds whole numbers only. */
 function progressEvents(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
   if (progress === undefined && notes === undefined) return [];
   const whole = progress === undefined ? null : Math.round(progress);
@@ -64,7 +64,7 @@ function progressEvents(task: Task, claim: Claim | null, { progress, notes }: Ta
   return [event('TaskProgressed', progressed)];
 }
 
-/** Done, for a caller: out of review that is an approval, which an author cannot give. */
+/** Completes a task for a caller. From review that is an approval, which an author must not give. */
 export function finishAsCaller(
   state: State,
   task: Task,
@@ -80,7 +80,7 @@ export function finishAsCaller(
   return judge.ok ? finished : judge;
 }
 
-/** Done: the record is there, the gates are passed, the claim ends and the task is COMPLETED, in one transaction. */
+/** One transaction: checks record and gates, ends the claim, and completes the task. */
 export function finishTask(task: Task, claim: Claim | null, rules: Rules, progressed: readonly Event[]): UpdateOutcome {
   if (task.phase === 'COMPLETED') return updated(task, []);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
@@ -98,8 +98,8 @@ export function finishTask(task: Task, claim: Claim | null, rules: Rules, progre
 }
 
 /**
- * The entries of a completion. An operator, who comes without a claim, ends that of whoever is still at it: as completed where
- * the record was made under it, and as revoked where it was not.
+ * The entries of a completion. An operator's completion also ends the current claim: as completed if the record was made under it, else as
+ * revoked.
  */
 export function completionEvents(task: Task, claim: Claim | null, why: MoveReason): Event[] {
   const done = phaseMovedEvent(task, 'COMPLETED', why, null);
@@ -118,7 +118,7 @@ function blockTask(task: Task, claim: Claim | null, reason: string, progressed: 
   return updated(task, [...progressed, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
 }
 
-/** The holder returns the task; an operator takes it from the holder. */
+/** The holder returns the task, or an operator revokes the claim. */
 function returnTask(
   task: Task,
   claim: Claim | null,
@@ -157,7 +157,6 @@ export function refuseBlocked(task: Task): ReturnType<typeof refusal> {
   );
 }
 
-/** Only reinstating ends a cancellation. */
 export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusal> {
   return refusal(
     'cancelled',
@@ -166,7 +165,7 @@ export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusa
   );
 }
 
-/** The record and the completion in one call, and in one transaction: both, or neither. */
+/** Records and completes in one transaction: both or neither. */
 export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): UpdateOutcome {
   const task = state.tasks.get(command.record.task_id);
   if (task === undefined) return refuseUnknownTask(command.record.task_id);

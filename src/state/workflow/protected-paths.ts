@@ -4,13 +4,13 @@ import type { State } from '../state.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
-/** Which protected paths a branch changes, as Baton measured it: before a review, and again before a merge. */
+/** The protected paths that a branch changes: measured before a review, and again before a merge. */
 export interface MeasureProtected extends ProtectedMeasured {
   /** The merge that waits for the measurement; null for a review. */
   readonly merge_id: string | null;
 }
 
-/** Puts the measurement on record. A merge that changes protected paths is held until a person has agreed to this commit. */
+/** Records the measurement. A merge that changes protected paths is held until a person agrees to this commit. */
 export function decideMeasureProtected(state: State, command: MeasureProtected): Outcome<null> {
   const { merge_id, ...measured } = command;
   const task = state.tasks.get(measured.task_id);
@@ -25,7 +25,6 @@ export function decideMeasureProtected(state: State, command: MeasureProtected):
   return decided([...events, event('MergeHeld', { merge_id: id, task_id: task.id, head, handoff })], null);
 }
 
-/** Whether a person has to agree before this commit is merged. */
 export function needsAgreement({ flow }: Pick<Task, 'flow'>, head: string): boolean {
   const { protected: measured, agreed } = flow;
   return measured !== null && measured.head === head && measured.paths.length > 0 && agreed !== head;
@@ -33,7 +32,7 @@ export function needsAgreement({ flow }: Pick<Task, 'flow'>, head: string): bool
 
 type ProtectedMeasured = WorkflowEvents['ProtectedMeasured'];
 
-/** Nothing is on record about a branch that never changed a protected path. */
+/** Nothing is recorded for a branch that never changed a protected path. */
 function isSame(known: Task['flow']['protected'], { head, base, paths }: ProtectedMeasured): boolean {
   if (known === null) return paths.length === 0;
   return known.head === head && known.base === base && known.paths.join('\0') === paths.join('\0');

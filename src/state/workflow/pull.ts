@@ -15,7 +15,7 @@ import type { WorkflowEvents } from './workflow-event.ts';
 /** The branch is at GitHub, and its pull request is open. */
 export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'task_id' | 'head' | 'watch'>;
 
-/** Where the checks were faster, the task has waited for this. What was asked for before, and since asked for anew, changes nothing. */
+/** If the checks were faster, the task has waited for this. A report about an older request changes nothing. */
 export function decidePublishPull(state: State, found: PublishPull, rules: Rules): Outcome<null> {
   const task = findTaskOfPull(state, found.pull_id);
   const pull = task?.flow.pull;
@@ -43,13 +43,13 @@ function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
 
 export type FailPull = Omit<WorkflowEvents['PullRequestFailed'], 'task_id'>;
 
-/** It cannot be published, and a person must see why: the work is kept, and goes on from there when they say so. */
+/** The pull request cannot be published: the task is blocked, and its work is kept. */
 export function decideFailPull(state: State, { pull_id, reason }: FailPull): Outcome<null> {
   const task = findTaskOfPull(state, pull_id);
   if (task === undefined) return decided([], null);
   const failed = event('PullRequestFailed', { pull_id, task_id: task.id, reason: excerptStart(reason) });
   if (task.flow.merge !== null) return decided([failed, ...refuseMerge(task, task.flow.merge, reason)], null);
-  // Whoever works on it is not kept from it: it is published anew when they have done.
+  // A session keeps working; the branch is published again afterwards.
   if (task.claim !== null || !PHASES_AWAITING_PULL.has(task.phase)) return decided([failed], null);
   return decided(
     [
@@ -70,15 +70,14 @@ export function decideClosePull(state: State, closed: ClosePull): Outcome<null> 
   return decided([event('PullRequestClosed', { ...closed, task_id: effect.data.task_id })], null);
 }
 
-/** The task that waits for this to be published. */
 function findTaskOfPull({ tasks }: State, pullId: string): Task | undefined {
   return [...tasks.values()].find(({ flow }) => flow.pull?.id === pullId && flow.pull.isWanted);
 }
 
-/** What stands between these is Baton's, and is kept up to date; what people write around it stays. */
+/** Baton updates the text between the marks; text around them is kept. */
 export const PULL_MARKS = { begin: '<!-- baton -->', end: '<!-- /baton -->' } as const;
 
-/** The pull request in words: what the newest handoff says, and where it comes from. */
+/** The text of the pull request, from the newest handoff. */
 export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): string {
   const parsed = task.flow.handoff === null ? undefined : parseHandoff(task.flow.handoff.xml);
   const parts = parsed?.ok === true && parsed.value.kind === 'handoff' ? handoffParts(parsed.value) : [];
@@ -87,7 +86,7 @@ export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): strin
   return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, origin, PULL_MARKS.end].join('\n\n');
 }
 
-/** Puts the text into what is there: in the place of the one before, else after it. */
+/** Replaces the marked part, or appends it. */
 export function replaceMarkedPart(body: string, own: string): string {
   const from = body.indexOf(PULL_MARKS.begin);
   const to = body.indexOf(PULL_MARKS.end, from);
@@ -95,7 +94,7 @@ export function replaceMarkedPart(body: string, own: string): string {
   return body.trim() === '' ? own : `${body.trimEnd()}\n\n${own}`;
 }
 
-/** It is part of an entry, which has its limit. */
+/** Keeps the entry within its size limit. */
 function fitToEntry(parts: readonly string[]): readonly string[] {
   return parts.length === 0 ? parts : [excerptStart(parts.join('\n\n'), 10_000)];
 }
@@ -117,7 +116,7 @@ function handoffParts(handoff: HandoffMessage): string[] {
 
 const MOST_FIXES = 50;
 
-/** Text of agents is text: it calls nobody by name, closes no issue, and ends no comment that is ours. */
+/** Escapes mentions, issue-closing words and comment marks in text of agents. */
 function escapeAgentText(text: string): string {
   return excerptStart(text.toWellFormed(), 2000)
     .replaceAll('<!--', '<! --')

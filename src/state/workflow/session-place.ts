@@ -4,7 +4,7 @@ import { effectKey, findEffect } from '../runs/effect.ts';
 import type { State } from '../state.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
-/** Where a session works and what it is asked to do, before its agent is started. A start that is tried again keeps the first. */
+/** Recorded before the agent is started; a retry keeps the first. */
 export function decidePrepareSession(state: State, command: WorkflowEvents['SessionPrepared']): Outcome<null> {
   const task = state.tasks.get(command.task_id);
   if (task?.claim?.epoch !== command.epoch)
@@ -16,11 +16,11 @@ export function decidePrepareSession(state: State, command: WorkflowEvents['Sess
 export interface NameBranch {
   readonly id: string;
   readonly epoch: number;
-  /** What the template makes of the task now. */
+  /** From the template. */
   readonly branch: string;
 }
 
-/** The branch that a task is worked on in, before git is asked for it. The first name stays, whatever the template says later. */
+/** Names the branch of a task before git creates it. The first name stays, even if the template changes. */
 export function decideNameBranch(state: State, { id, epoch, branch }: NameBranch): Outcome<string> {
   const task = state.tasks.get(id);
   if (task?.claim?.epoch !== epoch)
@@ -34,7 +34,7 @@ export function decideNameBranch(state: State, { id, epoch, branch }: NameBranch
 
 export type ClearPlace = Omit<WorkflowEvents['PlaceCleared'], 'branch'>;
 
-/** Records what became of the worktree and the branch of a cancelled task; nothing if the task was reinstated meanwhile. */
+/** Does nothing if the task was reinstated meanwhile. */
 export function decideClearPlace(state: State, cleared: ClearPlace): Outcome<null> {
   const effect = findEffect(state, 'PlaceClearRequested', effectKey.clear(cleared.task_id));
   if (effect === undefined) return decided([], null);
