@@ -199,5 +199,4 @@ export const CLAIM_ENDS = {
 } as const satisfies Record<string, EventType>;
 
 export type HowClaimEnded = keyof typeof CLAIM_ENDS;
-export type ClaimEnd = Events['ClaimCompleted'];
 export type { Requirement } from '../protocol/run-plan.ts';
