@@ -1,38 +1,7 @@
-import { PHASES } from '../../protocol/phase.ts';
-import { AGENT_ERRORS, HANDLER_NAMES } from '../../protocol/run-plan.ts';
-import { integer, nullable, oneOf, text, variants } from '../../protocol/shape/build-shape.ts';
-import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { EventOf, EventType } from '../event.ts';
-import { budgetScope } from './budget-scope.ts';
+import type { TimerPurpose } from './run-event.ts';
 
-const handler = { agent_id: text, handler: oneOf(...HANDLER_NAMES), error: nullable(oneOf(...AGENT_ERRORS)) };
-const stepVisit = { pipeline_id: text, step: text, visit: integer };
-
-/** What a command runs for: a step of a pipeline, or a gate of a handler. */
-export const subject = variants({ step: stepVisit, gate: handler });
-export type EffectSubject = ValueOf<typeof subject>;
-
-export const timerPurpose = variants({
-  /** The cooldown of a handler ends: the delayed action is due. */
-  handler,
-  /** The limit of an API ends: the agent continues. */
-  reset: { agent_id: text },
-  /** The timeout of a step. */
-  step: stepVisit,
-  /** A failed step is tried again. */
-  retry: stepVisit,
-  /** A task has stayed in a phase for long. */
-  stall: { task_id: text, phase: oneOf(...PHASES), since: integer },
-  /** A recoverable error of a task is tried again. */
-  unblock: { task_id: text, since: integer },
-  /** An agent whose run is over has not exited by itself. */
-  leave: { agent_id: text },
-  /** The earliest time at which a time budget can be used up. */
-  budget: { scope: budgetScope },
-  /** The day ends, and its budget with it. */
-  day: { day: text },
-});
-export type TimerPurpose = ValueOf<typeof timerPurpose>;
+export type { EffectSubject, TimerPurpose } from './run-event.ts';
 
 /** The keys under which effects are owed: the same however often an effect is tried. */
 export const effectKey = {

@@ -1,3 +1,4 @@
+import { PHASES } from '../../protocol/phase.ts';
 import {
   AGENT_ERRORS,
   type AgentPlan,
@@ -21,11 +22,11 @@ import {
   optional,
   text,
   typed,
+  variants,
 } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { budgetScope, MEASURES } from './budget-scope.ts';
 import { DECISION_ACTIONS, DECISION_SOURCES, decisionOption } from './decision.ts';
-import { subject, timerPurpose } from './effect.ts';
 
 /** The claim that a run works under. */
 export const claimRef = object({ task_id: text, epoch: integer, session_id: text });
@@ -36,6 +37,35 @@ const stepRef = object({ pipeline_id: text, step: text });
 
 const outcome = oneOf('done', 'failed', 'cancelled');
 export type RunOutcome = ValueOf<typeof outcome>;
+
+const handler = { agent_id: text, handler: oneOf(...HANDLER_NAMES), error: nullable(oneOf(...AGENT_ERRORS)) };
+const stepVisit = { pipeline_id: text, step: text, visit: integer };
+
+/** What a command runs for: a step of a pipeline, or a gate of a handler. */
+const subject = variants({ step: stepVisit, gate: handler });
+export type EffectSubject = ValueOf<typeof subject>;
+
+const timerPurpose = variants({
+  /** The cooldown of a handler ends: the delayed action is due. */
+  handler,
+  /** The limit of an API ends: the agent continues. */
+  reset: { agent_id: text },
+  /** The timeout of a step. */
+  step: stepVisit,
+  /** A failed step is tried again. */
+  retry: stepVisit,
+  /** A task has stayed in a phase for long. */
+  stall: { task_id: text, phase: oneOf(...PHASES), since: integer },
+  /** A recoverable error of a task is tried again. */
+  unblock: { task_id: text, since: integer },
+  /** An agent whose run is over has not exited by itself. */
+  leave: { agent_id: text },
+  /** The earliest time at which a time budget can be used up. */
+  budget: { scope: budgetScope },
+  /** The day ends, and its budget with it. */
+  day: { day: text },
+});
+export type TimerPurpose = ValueOf<typeof timerPurpose>;
 
 /** Tokens, thousandths of a cent, or milliseconds. */
 const budgetReading = { scope: budgetScope, measure: oneOf(...MEASURES), used: integer, limit: integer };
@@ -59,7 +89,7 @@ export const RUN_EVENTS = {
     worker: nullable(text),
   },
   /** `retry`: one of the attempts that `on_fail` allows. A step that is entered any other way has all of them again. */
-  StepStarted: { pipeline_id: text, step: text, visit: integer, retry: flag },
+  StepStarted: { ...stepVisit, retry: flag },
   StepWaiting: { pipeline_id: text, step: text, reason: text, decision_id: text },
   StepResumed: { pipeline_id: text, step: text },
   /** `output`: the end of what the step printed, for `${step.NAME.output}`. */
