@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { usePackage } from './test/package/use-package.ts';
 
@@ -28,17 +29,25 @@ export default defineConfig({
           include: ['src/**/*.int.test.ts', 'test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, LONG, 'test/clients/**/*.int.test.ts', 'test/attacks/**'],
           globalSetup: usePackage.test.globalSetup,
+          // Each daemon's modules are loaded once a worker, not once a file.
+          setupFiles: [join(import.meta.dirname, 'test/package/same-environment.ts')],
+          isolate: false,
         },
       },
       {
         extends: true,
         // Kills, crowds and further walks through whole workflows: `npm run test:all`. Their rules are proved in the other two lanes.
-        test: { name: 'long', include: [LONG], globalSetup: usePackage.test.globalSetup },
+        test: {
+          name: 'long',
+          include: [LONG],
+          env: { BATON_TEST_LANE: 'long' },
+          globalSetup: usePackage.test.globalSetup,
+        },
       },
     ],
     reporters: ['default', './scripts/closing-line.ts'],
-    // Most of the time is spent waiting for other processes: one file at a time would leave a small machine idle.
-    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+    // Tests wait for other processes a quarter of their time: a small machine would be idle with one worker for each core.
+    maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
     testTimeout: 30_000,
     // A machine that does other things at the same time may starve a process for longer than a test waits. Whatever needed a second try
     // is named at the end (`scripts/closing-line.ts`), and looked into.

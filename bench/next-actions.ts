@@ -122,7 +122,7 @@ async function withDaemon<T>(
 }
 
 async function call(client: Client, operation: string, input: object): Promise<void> {
-  const answer = await client.call(operation, input);
+  const answer = await client.forward(operation, input);
   if (!answer.ok) throw new Error(answer.error.message);
 }
 
@@ -132,10 +132,7 @@ const OPERATOR = { kind: 'operator', name: 'bench' } as const;
 async function createTasks({ commandLoop: keeper }: Project, size: number): Promise<void> {
   const create = async (n: number): Promise<void> => {
     const command = { id: `T${n}`, title: `Task ${n}`, priority: n % 7, after: n % 10 === 0 ? [] : [`T${n - 1}`] };
-    const settled = await keeper.submit({
-      actor: 'operator:bench',
-      decide: ({ state, rules }) => decide(state, { kind: 'create-task', command }, OPERATOR, rules),
-    });
+    const settled = await keeper.submitCommand({ kind: 'create-task', command }, OPERATOR);
     if (!settled.ok) throw new Error(`T${n} was not created`);
   };
   let chains = 0;

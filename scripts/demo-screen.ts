@@ -1,5 +1,5 @@
 import type { Io } from '../src/cli/command.ts';
-import { type Fields, fieldsIn, textIn } from '../src/cli/run/views.ts';
+import { fieldsIn, textIn, type Fields } from '../src/cli/run/views.ts';
 
 const STAGES = [
   'issue-manager',

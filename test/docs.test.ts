@@ -34,7 +34,9 @@ describe('the documentation', () => {
       const file = join(root, `.docs-example-${page.replaceAll(/\W/g, '-')}-${line}.ts`);
       onTestFinished(() => rmSync(file));
       writeFileSync(file, text);
-      const { stdout, stderr } = await run(process.execPath, ['--conditions=baton-source', file]);
+      const { stdout, stderr } = await run(process.execPath, ['--conditions=baton-source', file], {
+        env: { ...process.env, ...COMPILE_CACHE },
+      });
       expect(stderr).toBe('');
       expect(stdout.trimEnd()).toBe(expectedOutput(text));
     },

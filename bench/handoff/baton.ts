@@ -18,7 +18,7 @@ export const baton: Contender = {
   findMissing: () => [],
   open: openDaemon,
   async fill(seat) {
-    const client = clientOf(seat, 'operator');
+    const client = clientOf(seat);
     const tasks = Math.ceil((seat.handoffs * 1.2) / (seat.batons * PHASES.length)) + 1;
     const createChain = async (_: unknown, chain: number): Promise<void> => {
       for (let n = 0; n < tasks; n++) {
@@ -31,7 +31,11 @@ export const baton: Contender = {
     client.close();
   },
   async join(seat) {
-    const client = clientOf(seat, 'worker');
+    // Who worked on a task cannot review it, so the two workers must be two principals.
+    const operator = clientOf(seat);
+    const { token } = require(await operator.issueWorkerToken(seat.mine));
+    operator.close();
+    const client = clientOf(seat, token);
     const leaving = new AbortController();
     const hands = Array.from({ length: seat.batons }, async () => workOn(client, seat, leaving.signal));
     return async () => {
@@ -60,7 +64,7 @@ async function workOn(client: Client, seat: Seat, signal: AbortSignal): Promise<
     }
     if (!seat.handOn(round)) return;
     const exit = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed, exit_reason: 'completed' };
-    require(await client.call('exit_signal', exit, { token }));
+    require(await client.forward('exit_signal', exit, { token }));
   }
 }
 
@@ -84,7 +88,7 @@ async function openDaemon(): Promise<Venue> {
   return {
     address,
     async close() {
-      await clientOf({ address }, 'operator').stop();
+      await clientOf({ address }).stop();
       rmSync(folder, { recursive: true });
     },
   };
@@ -98,9 +102,10 @@ function createRepository(path: string): string {
   return git('rev-parse', 'HEAD');
 }
 
-function clientOf({ address }: Pick<Seat, 'address'>, ofFolder: 'operator' | 'worker'): Client {
+function clientOf({ address }: Pick<Seat, 'address'>, given?: string): Client {
   const { stateDir, repository: projectPath } = parseAddress(address);
-  return new Client({ stateDir, env: process.env, token: { ofFolder }, projectPath, autostart: false, reachMs: 5000 });
+  const token = given === undefined ? ({ ofFolder: 'operator' } as const) : { given };
+  return new Client({ stateDir, env: process.env, token, projectPath, autostart: false, reachMs: 5000 });
 }
 
 function parseAddress(text: string): { stateDir: string; repository: string; commit: string } {

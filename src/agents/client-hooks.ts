@@ -1,5 +1,5 @@
+import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import type { AgentContext } from './adapter.ts';
-import { shellQuote } from './shell-quote.ts';
 
 /** Hooks of one run, in the format of Claude Code's settings. What is given here cannot be switched off from a project's settings. */
 export interface ClaudeSettings {
@@ -47,12 +47,12 @@ export function httpHook(path: string): HttpHook {
 
 /** The stop hook as one line for a shell, for clients that can only run commands at their hooks. No secret is in it. */
 export function stopHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
-  return [process.execPath, programs.stopHook, agentId].map(shellQuote).join(' ');
+  return [process.execPath, programs.stopHook, agentId].map(quoteForShell).join(' ');
 }
 
 /** The hook before each tool, which is held while a budget is used up. */
 export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
-  return [process.execPath, programs.stopHook, '--before-tool', agentId].map(shellQuote).join(' ');
+  return [process.execPath, programs.stopHook, '--before-tool', agentId].map(quoteForShell).join(' ');
 }
 
 /** Of command hooks, in seconds. */

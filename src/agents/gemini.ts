@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AgentPlan } from '../protocol/run-plan.ts';
+import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
@@ -78,8 +79,7 @@ function hook(command: string): object {
 
 /** How the user logs in and works; what could hold hooks, or servers, stays behind. */
 function loginSettings(settings: UserSetup['settings']): object {
-  const { security } = settings;
-  const auth = typeof security === 'object' && security !== null && 'auth' in security ? security.auth : undefined;
+  const auth = fieldOf(settings['security'], 'auth');
   const kept = Object.entries(settings).filter(
     ([name]) => name === 'general' || name === 'model' || name === 'privacy',
   );

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { LaunchFile } from '../supervisor/contract.ts';
-import { shellQuote } from './shell-quote.ts';
+import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 
 /**
  * `git` for the PATH of a session: the git on the rest of the PATH, with the fence's hooks as the last word on `core.hooksPath`. A client's
@@ -8,7 +8,7 @@ import { shellQuote } from './shell-quote.ts';
  * git by its path, or undoes this on purpose, is detected by the daemon afterwards (`daemon/main-watch.ts`).
  */
 export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFile[] {
-  const content = SCRIPT.replace('HOOKS', () => shellQuote(hooksPath));
+  const content = SCRIPT.replace('HOOKS', () => quoteForShell(hooksPath));
   return [
     { path: join(bin, 'git'), content, mode: 0o755 },
     { path: join(bin, MARKER), content: '' },

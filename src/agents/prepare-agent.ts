@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import type { Environment } from '../protocol/environment.ts';
 import type { AgentPlan } from '../protocol/run-plan.ts';
+import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import { agentFiles, type LaunchFile } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
@@ -9,7 +10,6 @@ import { claudeAdapter } from './claude.ts';
 import { codexAdapter } from './codex.ts';
 import { geminiAdapter } from './gemini.ts';
 import { scriptedAdapter } from './scripted/adapter.ts';
-import { shellQuote } from './shell-quote.ts';
 
 /**
  * Any program. It gets what it is told on standard input, where later messages follow, and in a file for those that want it whole;
@@ -98,6 +98,6 @@ export function isInteractive({ run }: Pick<AgentPlan, 'run'>): boolean {
  */
 export function batonShim(bin: string, { baton }: Pick<Programs, 'baton'>): LaunchFile {
   const cache = 'export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$BATON_STATE_DIR/cache}"';
-  const content = `#!/bin/sh\n${cache}\nexec ${shellQuote(process.execPath)} ${shellQuote(baton)} "$@"\n`;
+  const content = `#!/bin/sh\n${cache}\nexec ${quoteForShell(process.execPath)} ${quoteForShell(baton)} "$@"\n`;
   return { path: join(bin, 'baton'), content, mode: 0o755 };
 }

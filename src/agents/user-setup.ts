@@ -1,3 +1,4 @@
+import { fieldsOf } from '../protocol/shape/read-unknown.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UserSetup } from './adapter.ts';
@@ -27,7 +28,7 @@ function readFolder(folder: string): UserSetup {
 
 function readSettings(folder: string): UserSetup['settings'] {
   const value: unknown = read(() => JSON.parse(readFileSync(join(folder, 'settings.json'), 'utf8')) as unknown);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return fieldsOf(value);
 }
 
 function read<T>(what: () => T): T | undefined {

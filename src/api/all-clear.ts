@@ -97,19 +97,21 @@ export interface Reason {
   readonly next: string;
 }
 
-export type ReasonKind =
-  | 'store'
-  | 'loop'
-  | 'daemon'
-  | 'outbox'
-  | 'decision'
-  | 'runbook'
-  | 'main'
-  | 'stuck'
-  | 'silent'
-  | 'unserved'
-  | 'blocked'
-  | 'cancelled';
+export const REASON_KINDS = [
+  'store',
+  'loop',
+  'daemon',
+  'outbox',
+  'decision',
+  'runbook',
+  'main',
+  'stuck',
+  'silent',
+  'unserved',
+  'blocked',
+  'cancelled',
+] as const;
+export type ReasonKind = (typeof REASON_KINDS)[number];
 
 /** Not exported, so that only the functions below make proofs, and each only from its own measurement. */
 const PROVES = Symbol('proves');

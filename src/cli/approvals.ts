@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
-import { shellWord } from '../agents/shell-quote.ts';
 import type { Answer, ApiError } from '../api/answer.ts';
+import { shellWord } from '../protocol/text/quote-for-shell.ts';
 import type { Io, Option } from './command.ts';
 import { printableLines } from './text.ts';
 
@@ -15,14 +15,14 @@ export const ACCEPT_RULES: Option = {
  * Calls an operation that may put a runbook in force. If the runbook loosens the rules, a person at a terminal is asked once; anybody
  * else gets the command to type.
  */
-export async function callAcceptingRules(
-  call: (accept: { readonly accept_rules?: string }) => Promise<Answer>,
+export async function callAcceptingRules<R>(
+  call: (accept: { readonly accept_rules?: string }) => Promise<Answer<R>>,
   {
     accepted,
     typed,
     io,
   }: { readonly accepted: string | undefined; readonly typed: readonly string[]; readonly io: Io },
-): Promise<Answer> {
+): Promise<Answer<R>> {
   const answer = await call(accepted === undefined ? {} : { accept_rules: accepted });
   if (answer.ok || answer.error.rules === undefined) return answer;
   const { sha256 } = answer.error.rules;
@@ -46,10 +46,10 @@ export async function confirm(question: string): Promise<boolean> {
  * Calls an operation that may start a workflow. If nothing says what is checked before a merge, a person at a terminal is asked once, and a
  * yes is recorded; anybody else gets the refusal, which names both ways out.
  */
-export async function callAcceptingNoChecks(
-  call: (accept: { readonly accept_no_checks?: true }) => Promise<Answer>,
+export async function callAcceptingNoChecks<R>(
+  call: (accept: { readonly accept_no_checks?: true }) => Promise<Answer<R>>,
   io: Io,
-): Promise<Answer> {
+): Promise<Answer<R>> {
   const answer = await call({});
   if (answer.ok || answer.error.code !== 'no-checks' || !io.isTerminal || !isatty(0)) return answer;
   io.err(`${printableLines(`${answer.error.message}.\n${answer.error.hint}`)}\n`);

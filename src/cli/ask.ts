@@ -3,29 +3,41 @@ import type { Answer } from '../api/answer.ts';
 import type { Client } from '../api/client/client.ts';
 import { connect, createClient } from '../api/client/connect.ts';
 import { isSuspended } from '../api/client/reach.ts';
+import type { OperationName, ResultOf } from '../api/operations/registry.ts';
+import type { StatusView } from '../api/run-views.ts';
 import { findStateDir, readDaemonRecord } from '../api/state-folder.ts';
 import type { Io, ParsedArguments } from './command.ts';
 
-/** Asks the daemon, which is started where it does not run. `--token` and `--project` are heard here, for every command. */
-export async function callOperation(
-  operation: string,
+/** Calls an operation, and starts the daemon if none runs. Reads `--token` and `--project` for every command. */
+export async function callOperation<N extends OperationName>(
+  operation: N,
   input: unknown,
   given: ParsedArguments,
   io: Io,
-): Promise<Answer> {
+): Promise<Answer<ResultOf<N>>> {
   if (hasWait(input)) return callWithNotices(operation, input, given, io);
   using _slow = reportWhenSlow(io);
   using _copying = reportCopyingOf(given, io);
-  return await withClient(given, io, async (client) => client.call(operation, input));
+  return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
 }
 
-/** Whoever asked to wait knows that it may take long; but not that nobody is there who could answer. */
-async function callWithNotices(operation: string, input: unknown, given: ParsedArguments, io: Io): Promise<Answer> {
+/** The daemon checks the input, with the texts that all surfaces share. */
+function jsonOf(input: unknown): string {
+  return typeof input === 'string' ? input : JSON.stringify(input ?? {});
+}
+
+/** A user who asked to wait expects it to take long, but has to know if the daemon does not answer. */
+async function callWithNotices<N extends OperationName>(
+  operation: N,
+  input: unknown,
+  given: ParsedArguments,
+  io: Io,
+): Promise<Answer<ResultOf<N>>> {
   const onlooker = createObserver(given, io);
   try {
     using _away = reportWhenAway(io, onlooker);
-    using _copying = reportCopying(io, onlooker);
-    return await withClient(given, io, async (client) => client.call(operation, input));
+    using _copying = reportCopying(io, async (signal) => onlooker.call('status_get', {}, { signal }));
+    return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
   } finally {
     onlooker.close();
   }
@@ -34,9 +46,9 @@ async function callWithNotices(operation: string, input: unknown, given: ParsedA
 /** On a connection of its own, which is opened only once a command takes long. */
 function reportCopyingOf(given: ParsedArguments, io: Io): Disposable {
   let onlooker: Client | undefined;
-  const copying = reportCopying(io, {
-    call: async (...asked) => (onlooker ??= createObserver(given, io)).call(...asked),
-  });
+  const copying = reportCopying(io, async (signal) =>
+    (onlooker ??= createObserver(given, io)).call('status_get', {}, { signal }),
+  );
   return {
     [Symbol.dispose]: () => {
       copying[Symbol.dispose]();
@@ -49,7 +61,7 @@ function hasWait(input: unknown): boolean {
   return typeof input === 'object' && input !== null && 'wait_ms' in input && input.wait_ms !== 0;
 }
 
-/** The same for a command that asks more than once. */
+/** The same for a command that makes several calls. */
 export async function withClient<T>(given: ParsedArguments, io: Io, use: (client: Client) => Promise<T>): Promise<T> {
   const client = await connect(clientOptions(given, io));
   try {
@@ -59,7 +71,7 @@ export async function withClient<T>(given: ParsedArguments, io: Io, use: (client
   }
 }
 
-/** A client for whoever only looks on: it starts no daemon, and says so where there is none. */
+/** A client that only watches: it starts no daemon, and returns an error if none runs. */
 export function createObserver(given: ParsedArguments, io: Io, options: { readonly answerMs?: number } = {}): Client {
   return createClient({ ...clientOptions(given, io), autostart: false, ...options });
 }
@@ -77,7 +89,7 @@ export function clientOptions(given: ParsedArguments, io: Io) {
  * Asks for the status once. An answer about the present is worth nothing if it comes late: a daemon that accepts the connection has a few seconds.
  * Starting a daemon where none runs may take longer.
  */
-export async function readStatus(given: ParsedArguments, io: Io): Promise<Answer> {
+export async function readStatus(given: ParsedArguments, io: Io): Promise<Answer<StatusView>> {
   const client = createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) });
   try {
     const unreached = await client.reach();
@@ -99,16 +111,14 @@ export function statusTimeoutMs({ env }: Pick<Io, 'env'>): number {
 
 const HEALTH_MS = 1000;
 
-function busyAnswer(ms: number): Answer {
+function busyAnswer(ms: number): Answer<never> {
   const message = `the daemon runs, but has not reported on this project within ${ms / 1000} s`;
   const hint =
     'It may be opening a large project, or its ledger may be locked: see daemon.log in the state folder. Then: baton status';
   return { ok: false, error: { code: 'project-busy', message, hint } };
 }
 
-interface HealthSource {
-  call(operation: string, input: unknown, options: { readonly signal: AbortSignal }): Promise<Answer>;
-}
+type AskStatus = (signal: AbortSignal) => Promise<Answer<Pick<StatusView, 'importing'>>>;
 
 /**
  * Shows at a terminal how far the first copy of a repository is while a command waits for it. One line per ten percent: the lines stand
@@ -116,7 +126,7 @@ interface HealthSource {
  */
 export function reportCopying(
   io: Pick<Io, 'err' | 'isTerminal'>,
-  client: HealthSource,
+  ask: AskStatus,
   lookMs = COPYING_POLL_MS,
 ): Disposable {
   const over = new AbortController();
@@ -124,11 +134,11 @@ export function reportCopying(
   let timer = io.isTerminal ? setTimeout(look, lookMs) : undefined;
 
   function look(): void {
-    void client.call('status_get', {}, { signal: over.signal }).then((answer) => {
+    void ask(over.signal).then((answer) => {
       if (over.signal.aborted) return;
-      const progress = parseProgress(answer);
-      if (progress !== undefined && stepOf(progress) !== said) io.err(`Copying the repository: ${progress}\n`);
-      if (progress !== undefined) said = stepOf(progress);
+      const progress = answer.ok ? answer.result.importing : null;
+      if (progress !== null && stepOf(progress) !== said) io.err(`Copying the repository: ${progress}\n`);
+      if (progress !== null) said = stepOf(progress);
       timer = setTimeout(look, lookMs);
     });
   }
@@ -143,13 +153,7 @@ export function reportCopying(
 
 const COPYING_POLL_MS = 1000;
 
-function parseProgress(answer: Answer): string | undefined {
-  const { result } = answer.ok ? answer : { result: undefined };
-  const isThere = typeof result === 'object' && result !== null && 'importing' in result;
-  return isThere && typeof result.importing === 'string' ? result.importing : undefined;
-}
-
-/** What is being done, and the tens of its percentage. */
+/** The current stage, and the tens of its percentage. */
 function stepOf(progress: string): string {
   const [, what = progress, percent = ''] = /^(.*?)(\d+)%/.exec(progress) ?? [];
   return `${what.trim()} ${percent === '' ? '' : Math.floor(Number(percent) / 10)}`;

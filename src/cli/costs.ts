@@ -1,23 +1,20 @@
-import { COST_KINDS } from '../api/operations/project.ts';
+import { COST_KINDS, type Costs } from '../api/operations/project.ts';
 import { renderDollars } from '../protocol/price.ts';
 import { renderElapsedTime } from '../protocol/text/text-format.ts';
 import { operationCommand } from './operation-command.ts';
-import { type Fields, fieldsIn, listIn, textIn } from './run/views.ts';
 import { renderTable } from './table.ts';
 import { printable } from './text.ts';
 
 /** The table of costs for people. A cost with a + is more than that: nobody knows the price of some of the tokens. */
-export function renderCosts(result: unknown): string {
-  const { by, rows, total, list_prices } = fieldsIn(result);
-  const found = listIn(rows);
-  if (found.length === 0) return 'Nothing was used yet.\n';
+export function renderCosts({ by, rows, total, list_prices }: Costs): string {
+  if (rows.length === 0) return 'Nothing was used yet.\n';
   const lines = [
-    [textIn(by), 'in', 'out', 'cached', 'cost', 'worked', 'waited', 'tokens waiting', 'budget'],
-    ...found.map((row) => renderRow(row['name'] === null ? NOBODY : textIn(row['name']), row)),
-    ...(found.length > 1 ? [renderRow('total', fieldsIn(total))] : []),
+    [by, 'in', 'out', 'cached', 'cost', 'worked', 'waited', 'tokens waiting', 'budget'],
+    ...rows.map((row) => renderRow(row.name ?? NOBODY, row, row.budget)),
+    ...(rows.length > 1 ? [renderRow('total', total, null)] : []),
   ];
-  const isShort = [...found, fieldsIn(total)].some((row) => numberIn(row, 'unpriced_tokens') > 0);
-  return `${renderTable(lines)}${isShort ? UNPRICED : ''}${renderPriceNote(fieldsIn(list_prices))}`;
+  const isShort = [...rows, total].some(({ unpriced_tokens }) => unpriced_tokens > 0);
+  return `${renderTable(lines)}${isShort ? UNPRICED : ''}${renderPriceNote(list_prices)}`;
 }
 
 /** What was done in no pipeline, for no task, or by a client that names no model. */
@@ -26,38 +23,29 @@ const NOBODY = '-';
 const UNPRICED = '\n+ More than that: no price is known for some of the tokens. Add one to [prices] of the runbook.\n';
 
 /** Which models are priced by Baton's own list, and how old it is. */
-function renderPriceNote({ as_of, models }: Fields): string {
-  const names = Array.isArray(models) ? models.filter((model) => typeof model === 'string') : [];
-  if (names.length === 0) return '';
-  return `\nPriced by Baton's list of ${textIn(as_of)} if the client names no price: ${names.map(printable).join(', ')}. [prices] overrides it.\n`;
+function renderPriceNote({ as_of, models }: Costs['list_prices']): string {
+  if (models.length === 0) return '';
+  return `\nPriced by Baton's list of ${as_of} if the client names no price: ${models.map(printable).join(', ')}. [prices] overrides it.\n`;
 }
 
-function renderRow(name: string, row: Fields): string[] {
+function renderRow(name: string, spent: Costs['total'], used: Costs['rows'][number]['budget']): string[] {
   return [
     name,
-    renderCount(numberIn(row, 'input_tokens')),
-    renderCount(numberIn(row, 'output_tokens')),
-    renderCount(numberIn(row, 'cached_tokens')),
-    `${renderDollars(numberIn(row, 'cost_millicents'))}${numberIn(row, 'unpriced_tokens') > 0 ? '+' : ''}`,
-    renderDuration(numberIn(row, 'work_ms')),
-    renderDuration(numberIn(row, 'wait_ms')),
-    renderCount(numberIn(row, 'waiting_tokens')),
-    renderBudget(fieldsIn(row['budget'])),
+    renderCount(spent.input_tokens),
+    renderCount(spent.output_tokens),
+    renderCount(spent.cached_tokens),
+    `${renderDollars(spent.cost_millicents)}${spent.unpriced_tokens > 0 ? '+' : ''}`,
+    renderDuration(spent.work_ms),
+    renderDuration(spent.wait_ms),
+    renderCount(spent.waiting_tokens),
+    used === null ? '' : renderBudget(used),
   ];
 }
 
-function renderBudget(row: Fields): string {
-  if (typeof row['percent'] !== 'number') return '';
-  const [used, limit] = [numberIn(row, 'used'), numberIn(row, 'limit')];
-  const measure = textIn(row['measure']);
+function renderBudget({ measure, used, limit, percent }: NonNullable<Costs['rows'][number]['budget']>): string {
   const show = measure === 'cost' ? renderDollars : measure === 'time' ? renderDuration : renderCount;
   const unit = measure === 'tokens' ? ' tokens' : '';
-  return `${row['percent']} % (${show(used)} of ${show(limit)}${unit})`;
-}
-
-function numberIn(row: Fields, name: string): number {
-  const value = row[name];
-  return typeof value === 'number' ? value : 0;
+  return `${percent} % (${show(used)} of ${show(limit)}${unit})`;
 }
 
 function renderCount(value: number): string {

@@ -1,38 +1,39 @@
 import type { Answer, ApiError, FileProblem } from '../api/answer.ts';
+import type { OperationName, ResultOf } from '../api/operations/registry.ts';
 import { type Argument, type CliCommand, EXIT, type Io, type Option, type ParsedArguments } from './command.ts';
 import { renderProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
-/** What a command that asks one operation of the daemon consists of. */
-export interface OperationCommandOptions {
+/** A command that calls one operation of the daemon. */
+export interface OperationCommandOptions<N extends OperationName> {
   readonly name: string;
   readonly summary: string;
   readonly examples: CliCommand['examples'];
   readonly args?: readonly Argument[];
   readonly options?: readonly Option[];
-  readonly operation: string | ((given: ParsedArguments) => string);
-  /** What was typed, as the operation's input; a text is an error of usage. */
+  readonly operation: N | ((given: ParsedArguments) => N);
+  /** The operation's input, made from the command line. */
   readonly input: (given: ParsedArguments, io: Io) => CommandInput | Promise<CommandInput>;
-  /** What must be accepted first. */
+  /** A call that must succeed first. */
   readonly before?: (given: ParsedArguments) => FirstCall | undefined;
-  /** A second question that follows from the first answer; what comes back is added to the result. */
-  readonly also?: (result: unknown, given: ParsedArguments) => SecondCall | undefined;
-  /** What happens beside it for as long as the answer is awaited. */
+  /** A second call that depends on the first result; its result is added to the first. */
+  readonly also?: (result: ResultOf<N>, given: ParsedArguments) => SecondCall | undefined;
+  /** Runs while the command waits for the answer. */
   readonly meanwhile?: (given: ParsedArguments, io: Io) => Disposable | undefined;
   /** The result for people; `--json` prints it as it is. */
-  readonly show: (result: unknown, given: ParsedArguments) => string;
-  /** Where success has more than one code. */
-  readonly exitCode?: (result: unknown) => number;
+  readonly show: (result: ResultOf<N>, given: ParsedArguments) => string;
+  /** If success has more than one code. */
+  readonly exitCode?: (result: ResultOf<N>) => number;
   readonly exitCodes?: CliCommand['exitCodes'];
 }
 
-export type FirstCall = { readonly operation: string; readonly input: object } | { readonly usage: string };
+export type FirstCall = { readonly operation: OperationName; readonly input: object } | { readonly usage: string };
 
 export interface SecondCall {
-  readonly operation: string;
+  readonly operation: OperationName;
   readonly token: string;
-  /** What takes the first back where the second fails: nobody should be left with half of what they asked for. */
-  readonly undo: { readonly operation: string; readonly input: object };
+  /** Undoes the first call if the second fails. */
+  readonly undo: { readonly operation: OperationName; readonly input: object };
 }
 
 /** `usage` is a mistake in the command line, `invalid` one in what it names, with everything that is wrong there. */
@@ -45,7 +46,7 @@ export const COMMON_OPTIONS: readonly Option[] = [
   { name: 'token', value: 'TOKEN', about: 'Act under this claim; BATON_TOKEN does the same' },
 ];
 
-export function operationCommand(options: OperationCommandOptions): CliCommand {
+export function operationCommand<const N extends OperationName>(options: OperationCommandOptions<N>): CliCommand {
   return {
     name: options.name,
     summary: options.summary,
@@ -90,7 +91,7 @@ function reportMisuse(problem: string, name: string, io: Io): number {
   return EXIT.usage;
 }
 
-async function callBeside(beside: Disposable | undefined, question: () => Promise<Answer>): Promise<Answer> {
+async function callBeside<A>(beside: Disposable | undefined, question: () => Promise<A>): Promise<A> {
   using _beside = beside;
   return await question();
 }
@@ -99,16 +100,16 @@ function withToken({ args, options }: ParsedArguments, token: string): ParsedArg
   return { args, options: new Map([...options, ['token', token]]) };
 }
 
-function combineAnswers(first: Answer, second: Answer): Answer {
-  if (!first.ok || !second.ok) return second;
+function combineAnswers<R>(first: Answer<R>, second: Answer): Answer<R> {
+  if (!first.ok || !second.ok) return second.ok ? first : second;
   return { ok: true, result: Object.assign({}, first.result, second.result) };
 }
 
-function reportAnswer(
-  answer: Answer,
+function reportAnswer<N extends OperationName>(
+  answer: Answer<ResultOf<N>>,
   given: ParsedArguments,
   io: Io,
-  { show, exitCode }: OperationCommandOptions,
+  { show, exitCode }: OperationCommandOptions<N>,
 ): number {
   if (!answer.ok) return reportError(answer.error, given, io);
   io.out(given.options.has('json') ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));

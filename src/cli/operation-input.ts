@@ -3,7 +3,6 @@ import { EXIT, type Io, type ParsedArguments } from './command.ts';
 import { findMessageKind } from './message-kinds.ts';
 import { type CommandInput, numberOption } from './operation-command.ts';
 import { describeFileError } from './problems.ts';
-import { fieldsIn, textIn } from './run/views.ts';
 
 /** The bytes of FILE, or of standard input for `-`. */
 export async function readArgument(
@@ -59,10 +58,15 @@ export function parseWaitInput(given: ParsedArguments): CommandInput {
 }
 
 /** The exit code for how a pipeline or an agent stands. */
-export function exitCodeOfOutcome(result: unknown): number {
-  const { status, outcome } = fieldsIn(result);
+export function exitCodeOfOutcome({
+  status,
+  outcome,
+}: {
+  readonly status: string;
+  readonly outcome?: string | null;
+}): number {
   // An agent that is about to leave has its outcome already.
-  const word = textIn(outcome ?? status);
+  const word = outcome ?? status;
   if (word === 'done') return EXIT.ok;
   return word === 'waiting' || word === 'escalated' ? EXIT.waiting : EXIT.failed;
 }

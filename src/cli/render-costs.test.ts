@@ -1,20 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { renderCosts } from './costs.ts';
 
-const nothing = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_millicents: 0, unpriced_tokens: 0 };
 const times = { work_ms: 3_723_000, wait_ms: 60_000, waiting_tokens: 0 };
+const tokens = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_millicents: 0, unpriced_tokens: 0 };
+const nothing = { ...tokens, turns: 0, work_ms: 0, wait_ms: 0, waiting_tokens: 0 };
+const rest = { at: '2026-11-15T00:00:00Z', list_prices: { as_of: '2026-11-15', models: [] }, total: nothing };
 
 describe('the table of costs', () => {
   it('says that there is nothing', () => {
-    expect(renderCosts({ by: 'agent', rows: [], total: nothing })).toBe('Nothing was used yet.\n');
+    expect(renderCosts({ ...rest, by: 'agent', rows: [] })).toBe('Nothing was used yet.\n');
   });
 
   it('has a line for each, and how far its budget is used', () => {
-    const budget = { measure: 'cost', used: 125_000, limit: 250_000, percent: 50 };
+    const budget = { measure: 'cost' as const, used: 125_000, limit: 250_000, percent: 50 };
     const coder = { name: 'coder', ...nothing, ...times, input_tokens: 12_345, cost_millicents: 125_000, budget };
     const other = { name: null, ...nothing, ...times, output_tokens: 7, unpriced_tokens: 7, budget: null };
     const total = { ...nothing, ...times, input_tokens: 12_345, output_tokens: 7, cost_millicents: 125_000 };
-    expect(renderCosts({ by: 'agent', rows: [coder, other], total }).split('\n')).toEqual([
+    expect(renderCosts({ ...rest, by: 'agent', rows: [coder, other], total }).split('\n')).toEqual([
       'agent  in      out  cached  cost    worked  waited  tokens waiting  budget',
       'coder  12,345  0    0       $1.25   1h 2m   1m      0               50 % ($1.25 of $2.50)',
       '-      0       7    0       $0.00+  1h 2m   1m      0',
@@ -28,19 +30,19 @@ describe('the table of costs', () => {
   it('says which models the shipped list prices, and how old it is', () => {
     const row = { name: 'coder', ...nothing, ...times, budget: null };
     const list_prices = { as_of: '2026-11-15', models: ['gpt-5.5', 'gemini-2.5-pro'] };
-    expect(renderCosts({ by: 'agent', rows: [row], total: nothing, list_prices })).toContain(
+    expect(renderCosts({ ...rest, by: 'agent', rows: [row], list_prices })).toContain(
       "\nPriced by Baton's list of 2026-11-15 if the client names no price: gpt-5.5, gemini-2.5-pro. [prices] overrides it.\n",
     );
   });
 
   it('shows tokens and time as what they are, and strips what is not text', () => {
-    const row = (measure: string) => ({
+    const row = (measure: 'tokens' | 'time') => ({
       name: 'a\u001B[31m',
       ...nothing,
       ...times,
       budget: { measure, used: 90_000, limit: 100_000, percent: 90 },
     });
-    const shown = renderCosts({ by: 'task', rows: [row('tokens'), row('time')], total: nothing });
+    const shown = renderCosts({ ...rest, by: 'task', rows: [row('tokens'), row('time')] });
     expect(shown).toContain('90 % (90,000 of 100,000 tokens)');
     expect(shown).toContain('90 % (1m 30s of 1m 40s)');
     expect(shown).not.toContain('\u001B');

@@ -6,12 +6,12 @@ import { reportCopying } from './ask.ts';
 async function watch(answers: readonly (string | null)[], isTerminal = true): Promise<readonly string[]> {
   const said: string[] = [];
   const left = [...answers];
-  const call = async (): Promise<Answer> => {
+  const call = async (): Promise<Answer<{ importing: string | null }>> => {
     const importing = left.shift() ?? null;
     if (importing === 'away') return { ok: false, error: { code: 'daemon-away', message: '', hint: '' } };
     return { ok: true, result: { importing } };
   };
-  using _watching = reportCopying({ isTerminal, err: (text) => void said.push(text) }, { call }, 0);
+  using _watching = reportCopying({ isTerminal, err: (text) => void said.push(text) }, call, 0);
   await vi.waitUntil(async () => left.length === 0 || (!isTerminal && (await setImmediate(true))));
   await setImmediate();
   return said;

@@ -1,9 +1,9 @@
+import type { ResultOf } from '../api/operations/registry.ts';
 import type { Io, ParsedArguments } from './command.ts';
 import { operationCommand, SELF_APPROVE_OPTION, selfApprovalCall } from './operation-command.ts';
 import { readArgument, readDocumentArgument } from './operation-input.ts';
-import { type Fields, fieldsIn, listIn, shortId, textIn } from './run/views.ts';
 import { renderTable } from './table.ts';
-import { printable, printableFields } from './text.ts';
+import { printable, printableLines, shortId } from './text.ts';
 
 /** What a session sends before it ends, from a file. The daemon reads it, strictly, as its own dialect. */
 export const resultSubmitCommand = operationCommand({
@@ -13,7 +13,7 @@ export const resultSubmitCommand = operationCommand({
   args: [{ name: 'FILE|-', about: 'The result, YAML or JSON' }],
   operation: 'result_submit',
   input: async ({ args: [file = '-'] }, io) => readDocumentArgument(file, 'result', io),
-  show: (result) => `Accepted: ${printable(String(printableFields(result)['status']))}.\n`,
+  show: ({ status }) => `Accepted: ${status}.\n`,
 });
 
 export const handoffSendCommand = operationCommand({
@@ -30,9 +30,9 @@ export const handoffSendCommand = operationCommand({
     if (!('value' in read)) return read;
     return { value: { handoff: read.value, ...(task_id === undefined ? {} : { task_id }) } };
   },
-  show: (result) => {
-    const { held, task_id } = printableFields(result);
-    return held === 'true' ? `Held until the session on ${task_id} ends.\n` : `Delivered for ${task_id}.\n`;
+  show: ({ held, task_id: id }) => {
+    const task_id = printable(id);
+    return held ? `Held until the session on ${task_id} ends.\n` : `Delivered for ${task_id}.\n`;
   },
 });
 
@@ -42,7 +42,7 @@ export const missionShowCommand = operationCommand({
   examples: ['baton mission show'],
   operation: 'mission_get',
   input: () => ({ value: {} }),
-  show: (result) => `${JSON.stringify(result, null, 2).split('\n').map(printable).join('\n')}\n`,
+  show: (mission) => `${printableLines(JSON.stringify(mission, null, 2))}\n`,
 });
 
 async function readText(file: string, io: Io): Promise<{ readonly value: string } | { readonly usage: string }> {
@@ -57,13 +57,13 @@ export const handoffListCommand = operationCommand({
   args: [{ name: 'TASK', about: 'Only those of this task', optional: true }],
   operation: 'handoff_list',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
-  show: (result) => {
-    const rows = listIn(fieldsIn(result)['handoffs']).map((each) => [
-      shortId(textIn(each['handoff_id'])),
-      textIn(each['task_id']),
-      textIn(each['status']),
-      `${textIn(each['from'])} → ${each['to'] === null ? 'workflow-complete' : textIn(each['to'])}`,
-      textIn(each['reason'] ?? ''),
+  show: ({ handoffs }) => {
+    const rows = handoffs.map(({ handoff_id, task_id, status, from, to, reason }) => [
+      shortId(handoff_id),
+      task_id,
+      status,
+      `${from} → ${to ?? 'workflow-complete'}`,
+      reason ?? '',
     ]);
     return rows.length === 0
       ? 'No handoffs.\n'
@@ -78,12 +78,9 @@ export const handoffShowCommand = operationCommand({
   args: [{ name: 'ID', about: 'Of the handoff, or the beginning of it' }],
   operation: 'handoff_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => {
-    const { from, to, status, reason, xml } = fieldsIn(result);
-    const because = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
-    const head = `${textIn(from)} → ${to === null ? 'workflow-complete' : textIn(to)}, ${textIn(status)}${because}`;
-    const lines = [head, '', ...textIn(xml).split('\n')];
-    return lines.map((line) => `${printable(line)}\n`).join('');
+  show: ({ from, to, status, reason, xml }) => {
+    const head = `${from} → ${to ?? 'workflow-complete'}, ${status}${reason ? `: ${reason}` : ''}`;
+    return [head, '', ...xml.split('\n')].map((line) => `${printable(line)}\n`).join('');
   },
 });
 
@@ -100,7 +97,7 @@ export const thoughtRecordCommand = operationCommand({
     const epoch = given.options.get('epoch');
     return { value: { ...record.value, ...(epoch === undefined ? {} : { epoch: Number(epoch) }) } };
   },
-  show: (result) => `Recorded ${printableFields(result)['record_id']} for ${printableFields(result)['task_id']}.\n`,
+  show: ({ record_id, task_id }) => `Recorded ${record_id} for ${printable(task_id)}.\n`,
 });
 
 export const thoughtListCommand = operationCommand({
@@ -110,17 +107,16 @@ export const thoughtListCommand = operationCommand({
   args: [{ name: 'TASK', about: 'The task' }],
   operation: 'thought_list',
   input: ({ args: [task_id] }) => ({ value: { task_id } }),
-  show: (result) => {
-    const records = listIn(fieldsIn(result)['records']);
+  show: ({ records }) => {
     if (records.length === 0) return 'No records.\n';
     return records.map((record) => `${printable(describeThought(record))}\n`).join('');
   },
 });
 
-/** Which entry has it, and the commit it speaks of. */
-function describeThought({ id, seq, commitSha, reinstates }: Fields): string {
-  const at = `${textIn(id).slice(0, 8)}  ${textIn(commitSha).slice(0, 12)}  baton ledger show ${Number(seq)}`;
-  return reinstates === true ? `${at}  reinstates the task` : at;
+/** The record's entry, and the commit it names. */
+function describeThought({ id, seq, commitSha, reinstates }: ResultOf<'thought_list'>['records'][number]): string {
+  const at = `${shortId(id)}  ${commitSha.slice(0, 12)}  baton ledger show ${seq}`;
+  return reinstates ? `${at}  reinstates the task` : at;
 }
 
 export const mergeCommand = operationCommand({
@@ -132,10 +128,7 @@ export const mergeCommand = operationCommand({
   args: [{ name: 'TASK', about: 'The task; left out: that of your claim', optional: true }],
   operation: 'merge_request',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
-  show: (result) => {
-    const { task_id } = fieldsIn(result);
-    return `Asked for the merge of ${printable(textIn(task_id))}. See how it goes: baton ledger log -f\n`;
-  },
+  show: ({ task_id }) => `Asked for the merge of ${printable(task_id)}. See how it goes: baton ledger log -f\n`,
 });
 
 export const emitExitCommand = operationCommand({
@@ -152,9 +145,8 @@ export const emitExitCommand = operationCommand({
     const read = await readArgument('-', io);
     return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
   },
-  show: (result) => {
-    const { next_phase, exit_reason } = printableFields(result);
-    if (next_phase === 'null')
+  show: ({ next_phase, exit_reason }) => {
+    if (next_phase === null)
       return `Accepted (${exit_reason}); your session has ended, and the task keeps its phase.\n`;
     return `Accepted (${exit_reason}); the task is now ${next_phase}.\n`;
   },
@@ -183,7 +175,7 @@ export const emitAgentSignalCommand = operationCommand({
     const json = new TextDecoder().decode(read.bytes);
     return { value: addAgentId(json, agentIdOf(given, io)) };
   },
-  show: (result) => renderSignal(printableFields(result)),
+  show: renderSignal,
 });
 
 export const emitAgentIdleCommand = operationCommand({
@@ -206,7 +198,7 @@ export const emitAgentStopCommand = operationCommand({
   show: () => 'Heard: stop.\n',
 });
 
-/** Whoever has a token is known by it; others are named by the option or by their environment. */
+/** A caller with a token is known by it; others are named by the option or by their environment. */
 function agentIdOf({ options }: ParsedArguments, { env }: Io): { readonly agent_id?: string } {
   const named = options.get('agent') ?? (env['BATON_TOKEN'] ? undefined : env['BATON_AGENT_ID']);
   return named === undefined || named === '' ? {} : { agent_id: named };
@@ -223,11 +215,11 @@ function addAgentId(json: string, agent: { readonly agent_id?: string }): unknow
   }
 }
 
-/** What follows from the signal, in words: whoever sent it should not have to ask. */
-function renderSignal({ kind, task_id, phase, holds_claim }: Record<string, string>): string {
-  if (task_id === undefined) return `Heard: ${kind}.\n`;
-  if (kind === 'escalate' && holds_claim === 'true')
-    return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;
+/** What follows from the signal, so that the sender need not ask. */
+function renderSignal({ kind, task_id: id, phase, holds_claim }: ResultOf<'agent_signal'>): string {
+  if (id === undefined) return `Heard: ${kind}.\n`;
+  const task_id = printable(id);
+  if (kind === 'escalate' && holds_claim === true) return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;
   switch (kind) {
     case 'complete':
       return `Heard: ${task_id} is complete on your side. It is now ${phase}, and your claim has ended.\n`;

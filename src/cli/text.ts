@@ -14,13 +14,12 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
+/** Ids are long and random; every command accepts the beginning of one. */
+export function shortId(id: string): string {
+  return id.slice(0, 8);
+}
+
 /** A text in one line: what stood in lines of its own is still told apart. Spaces stay as they are. */
 export function oneLine(text: string): string {
   return text.replaceAll(/(?<=\S)[^\S\r\n]*[\r\n]\s*(?=\S)/g, ' · ').replaceAll(/[\t\r\n]+/g, ' ');
-}
-
-/** The fields of a result, each as text that is safe to print. */
-export function printableFields(result: unknown): Record<string, string> {
-  if (typeof result !== 'object' || result === null) return {};
-  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, printable(String(value))]));
 }

@@ -192,11 +192,11 @@ describe('a daemon', () => {
       phase_completed: 'CI_PENDING',
       exit_reason: 'completed',
     };
-    expect(await session.call('exit_signal', signal)).toMatchObject({
+    expect(await session.forward('exit_signal', signal)).toMatchObject({
       error: { message: 'exit signal validation is disabled (AGENT_EXIT_PROTOCOL_ENABLED=false)' },
     });
     writeFileSync(join(repository, 'baton.toml'), 'exit_protocol = true\n');
-    expect(await session.call('exit_signal', signal)).toMatchObject({
+    expect(await session.forward('exit_signal', signal)).toMatchObject({
       error: { message: "phase mismatch: exit signal claims 'CI_PENDING' but session is in 'IMPLEMENTATION'" },
     });
   });

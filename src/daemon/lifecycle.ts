@@ -243,7 +243,7 @@ function makeServices(
       });
     }
   });
-  const isSaid = exitFlag !== undefined && exitFlag !== '';
+  const isSet = exitFlag !== undefined && exitFlag !== '';
   return {
     newId: randomUUID,
     issueToken: (session) => tokens.issueSession(session),
@@ -253,9 +253,10 @@ function makeServices(
     runbook,
     rulebook: new Rulebook({ path, working: runbook, env, log }),
     get exitProtocol() {
-      // Where the environment says it, nobody looks at the files.
-      return exitProtocolEnabled(exitFlag, !isSaid && runbook.exitProtocol);
+      return exitProtocolEnabled(exitFlag, runbook.exitProtocol);
     },
+    // If the environment sets the flag, the files need not be read.
+    readExitProtocol: () => exitProtocolEnabled(exitFlag, !isSet && runbook.readExitProtocol()),
     monotonicMs: () => performance.now(),
     loop,
     now: () => new Date(),

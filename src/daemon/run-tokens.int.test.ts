@@ -7,6 +7,8 @@ import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { RunScene } from './runs.cases.ts';
 import { AccessTokens } from './tokens.ts';
 
+const EXIT = { code: 0, signal: null, timed_out: false, blocks_used: false, output: null } as const;
+
 describe('the tokens of runs', () => {
   const open = (): AccessTokens => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-tokens-'));
@@ -52,7 +54,7 @@ describe('an agent and its supervisor', () => {
   async function as(token: string, operation: string, input: unknown) {
     const client = createClient({ stateDir: world.stateDir, env: {}, token, autostart: false });
     try {
-      const answer = await client.call(operation, input);
+      const answer = await client.forward(operation, input);
       return answer.ok ? 'ok' : answer.error.code;
     } finally {
       client.close();
@@ -79,7 +81,8 @@ describe('an agent and its supervisor', () => {
       ['agent_standing', {}, 'ok'],
       ['agent_report', { kind: 'started', start: 1, supervisor: 'x', process: 'y' }, 'ok'],
       ['agent_report', { kind: 'started' }, 'bad-request'],
-      ['agent_report', { kind: 'exited', start: 7 }, 'unknown-start'],
+      ['agent_report', { kind: 'exited', ...EXIT, start: 7 }, 'unknown-start'],
+      ['agent_report', { kind: 'exited', start: 7 }, 'bad-request'],
       ['agent_idle', { agent_id: other }, 'not-your-agent'],
       ['task_list', {}, 'forbidden'],
       ['run_start', { name: 'a' }, 'forbidden'],

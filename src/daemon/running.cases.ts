@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { COMPILE_CACHE, DAEMON } from '../../test/package/where.ts';
+import { until as waitUntil } from '../../test/processes/until.ts';
 import { makePass } from '../api/operator-pass.ts';
 import { readDaemonRecord, readToken } from '../api/state-folder.ts';
 import { runDaemon, type Daemon } from './lifecycle.ts';
@@ -111,13 +112,7 @@ export async function ask(where: RequestOptions, body?: string | Buffer): Promis
 
 /** Waits for something that no event tells, with a deadline. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 30_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
+  await waitUntil(what, holds, timeoutMs);
 }
 
 export function isDaemon(pid: number): boolean {

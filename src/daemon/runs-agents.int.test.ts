@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AgentDetails } from '../api/operations/runs.ts';
 import { renderAgent } from '../cli/agents/agents.ts';
 import { findProcessesByMark } from '../effects/processes/supervised.ts';
 import { findFence } from '../git/fence/install.ts';
@@ -89,7 +90,7 @@ describe('an agent', () => {
     expect(shown).toMatchObject({ status: 'escalated', exit: { code: 127, output: why } });
     const { context } = await world.ask<{ context: string }>('decision_show', { id: shown.decision_id });
     expect(context).toContain(why);
-    expect(renderAgent({ ...shown })).toContain(`code 127: ${why}`);
+    expect(renderAgent(await world.ask<AgentDetails>('agent_show', { id: shown.id }))).toContain(`code 127: ${why}`);
   });
 
   it('whose supervisor is killed ends too, and its run goes on as the runbook says', async () => {

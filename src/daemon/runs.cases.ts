@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../api/client/client.ts';
 import { createClient } from '../api/client/connect.ts';
+import { requireResult } from '../api/require-result.cases.ts';
 import { findProcessesByMark } from '../effects/processes/supervised.ts';
 import type { Daemon } from './lifecycle.ts';
 import { Scene, until } from './running.cases.ts';
@@ -57,7 +58,9 @@ export class RunScene {
   async call(operation: string, input: unknown = {}, token?: string) {
     if (this.#client === undefined) throw new Error('the daemon is not started');
     const who = token === undefined ? {} : { token };
-    return this.#client.call(operation, input, { projectPath: this.repository, ...who });
+    const answer = await this.#client.forward(operation, input, { projectPath: this.repository, ...who });
+    requireResult(operation, answer);
+    return answer;
   }
 
   async run(name: string, ...args: string[]): Promise<string> {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Exit } from '../protocol/agent-report.ts';
 import type { Command } from '../state/decide.ts';
 import type { Events } from '../state/event.ts';
 import { type Effect, processNumber } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
-import type { Exit } from '../supervisor/contract.ts';
 import { killAgent } from './agents/control.ts';
 import { fillMessage, sendMessage } from './agents/messages.ts';
 import { startAgent } from './agents/start-agent.ts';

@@ -62,11 +62,12 @@ function varsOf(
 function taskContext(
   state: State,
   ref: TaskRef | null,
-  { sessions }: TemplateSurroundings,
+  around: TemplateSurroundings,
 ): NonNullable<TemplateContext['task']> | null {
   const task = ref === null ? undefined : state.tasks.get(ref.task_id);
   if (task === undefined) return null;
-  const named = branchName(task, sessions.workspace.branch);
+  // `sessions` looks at the runbook's files: only a run with a task needs it.
+  const named = branchName(task, around.sessions.workspace.branch);
   return {
     id: task.id,
     n: task.n,

@@ -18,19 +18,18 @@ import { fireHandler, handlerPlan, isAtWork } from './handlers.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume, unparkAgent } from './resume.ts';
 
 /**
- * On `AgentExited`. The end of a process whose run is over, or that waits for a person, changes nothing; nor does that of one that
- * waits for an API. One that was allowed to leave, or that an error ended, and that did not hear any more what it was told, an answer that
- * came while it left, hears it in its next process. Where a person has the conversation, or wants it, it goes to them, or comes back from
- * them. Any other agent that leaves without a signal is dead, also where its blocks were used up.
+ * On `AgentExited`. Nothing follows if the run is over, waits for a person, or waits for an API limit. If the process was allowed to exit,
+ * or an error ended it, before a message reached it, the message goes to its next process. If a person has or wants the conversation, it is
+ * handed over or taken back. Any other agent that exits without a signal is dead, also one that used up its blocks.
  */
 export function onExit(world: EngineContext, agent: AgentRun, data: EventOf<'AgentExited'>['data']): Event[] {
   const left = cancelLeaveTimer(world, agent.id);
   if (agent.attach?.start === data.start) return [...left, ...endAttachment(world, agent)];
-  // A person waits for its conversation: that it stopped is what was wanted.
+  // A person waits for the conversation, and Baton stopped the process for that.
   if (isAttaching(agent) && data.start === agent.start) return [...left, ...startAttachedProcess(world, agent)];
   if (data.start !== agent.start || agent.outcome !== null || agent.parked !== null) return left;
   if (data.timed_out) return [...left, ...endAgent(world, agent, 'failed', 'timed out')];
-  // A person had it restarted: its end was wanted.
+  // A person requested the restart.
   if (agent.restart !== undefined) return [...left, resumeAgent(agent, null, false)];
   const pending = pendingActions(world.state, agent.id);
   const moot = pending.filter((each) => ['on_idle', 'on_prompt'].includes(findWaitingHandler(each) ?? ''));
@@ -47,7 +46,7 @@ export function onExit(world: EngineContext, agent: AgentRun, data: EventOf<'Age
   return [...calledOff, ...fireHandler(world, agent, firing)];
 }
 
-/** A run that has used all its blocks would only use the next process in the same way. */
+/** Whether the run used all its blocks: a new process would only be blocked again. */
 function hasUsedBlocks({ rules }: EngineContext, { blocks }: AgentRun): boolean {
   return blocks >= (rules.maxBlocks ?? MAX_BLOCKS);
 }
@@ -56,20 +55,20 @@ function escalateIfBlocksUsed(plan: HandlerPlan, hasUsed: boolean): HandlerPlan 
   return hasUsed && plan.action === 'resume' ? { action: 'escalate' } : plan;
 }
 
-/** An error ended its turn, and a person let it go on while the process was on its way out. */
+/** Whether an error ended the agent's turn and a person resumed the agent while the process was exiting. */
 function hasAnsweredError({ state }: EngineContext, { id }: AgentRun): boolean {
   const last = [...state.decisions.values()].findLast(({ agentId }) => agentId === id);
   return last?.source === 'error' && last.result?.kind === 'resolved';
 }
 
-/** On `AgentStartFailed`: there was never a process that could die. */
+/** On `AgentStartFailed`: no process existed, so `on_dead` does not apply. */
 export function onStartFailed(world: EngineContext, agent: AgentRun, reason: string): Event[] {
   if (agent.attach?.start === agent.start) return endAttachment(world, agent);
   if (agent.parked !== null && isAttaching(agent)) return startAttachedProcess(world, agent);
   return agent.parked === null ? endAgent(world, agent, 'failed', `could not be started: ${reason}`) : [];
 }
 
-/** On `AgentErrored`: the API does not let it go on. */
+/** On `AgentErrored`: the API refused the agent's request. */
 export function onError(world: EngineContext, agent: AgentRun, data: EventOf<'AgentErrored'>['data']): Event[] {
   const { error, reset_at: resetAt } = data;
   const plan = handlerPlan(agent.plan, 'on_error', error);
@@ -77,14 +76,14 @@ export function onError(world: EngineContext, agent: AgentRun, data: EventOf<'Ag
   return fireHandler(world, agent, { handler: 'on_error', plan, source: 'error', message, error, resetAt });
 }
 
-/** On the `reset` timer: the limit is lifted, and the agent goes on in its conversation. */
+/** On the `reset` timer: the limit is lifted, and the agent continues its conversation. */
 export function onReset(world: EngineContext, agent: AgentRun): Event[] {
   if (!isAtWork(agent)) return [];
   const { message = CONTINUE_MESSAGE } = handlerPlan(agent.plan, 'on_error', 'rate_limited');
   return [sendOrResume(world, agent, message)];
 }
 
-/** A client that leaves after an error, before it heard that it is to go on, hears it in its next process. */
+/** On a client that exited after an error before it got its messages: they go to its next process. */
 export function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
   const message = unheard.map(({ data }) => data.text).join('\n\n') || null;
@@ -95,8 +94,8 @@ export function resumeAfterError({ state }: EngineContext, agent: AgentRun): Eve
 }
 
 /**
- * On `AgentIdle`: it waits for input, or it tried to stop and `on_stop` says `idle`. One that waits because a handler is busy with it,
- * until an API lets it go on or until a gate has judged its prompt, is not idle.
+ * On `AgentIdle`: the agent waits for input, or it tried to stop and `on_stop` is `idle`. An agent that waits for an API limit or for a
+ * gate is not idle.
  */
 export function onIdle(world: EngineContext, agent: AgentRun): Event[] {
   if (pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined)) return [];
@@ -105,20 +104,23 @@ export function onIdle(world: EngineContext, agent: AgentRun): Event[] {
   return fireHandler(world, agent, { handler: 'on_idle', plan, source: 'idle', message });
 }
 
-/** On `AgentPrompted`: it asks for a permission, or a question. */
+/** On `AgentPrompted`: the client asks for a permission, or asks a question. */
 export function onPrompt(world: EngineContext, agent: AgentRun, prompt: string): Event[] {
   const plan = handlerPlan(agent.plan, 'on_prompt', null);
   const message = `Agent asks: ${prompt}`;
   return fireHandler(world, agent, { handler: 'on_prompt', plan, source: 'prompt', message });
 }
 
-/** On `AgentStop`: it tried to end its turn where only a person may let it. */
+/** On `AgentStop`: the agent tried to end its turn, and only a person may allow that. */
 export function onStop(world: EngineContext, agent: AgentRun): Event[] {
   const message = agent.plan.on_stop?.message ?? 'Agent tried to stop without signaling completion';
   return escalate(world, agent, { source: 'stop', reason: 'on_stop: escalate', message });
 }
 
-/** On a message that did not reach a running agent: it would wait for it for ever. One whose process has gone is dealt with by its exit. */
+/**
+ * On a message that did not reach a running agent: a person is asked, because the agent would wait for it for ever. If the process has
+ * exited, its exit is handled instead.
+ */
 export function onUndelivered(world: EngineContext, agent: AgentRun, reason: string | null): Event[] {
   if (agent.process !== 'running') return [];
   const message = `A message could not be delivered${reason === null ? '' : `: ${reason}`}`;
@@ -126,7 +128,7 @@ export function onUndelivered(world: EngineContext, agent: AgentRun, reason: str
 }
 
 /**
- * On `AgentSilent`: a person is asked. An agent that waits for a rate limit, a gate or a cooldown is expected to be silent; its supervisor
+ * On `AgentSilent`: asks a person. An agent that waits for an API limit, a gate or a cooldown is expected to be silent; its supervisor
  * reports again if it stays silent after that.
  */
 export function onSilent(world: EngineContext, agent: AgentRun, data: EventOf<'AgentSilent'>['data']): Event[] {

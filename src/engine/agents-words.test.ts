@@ -6,7 +6,7 @@ import { SHA, system } from '../state/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import { WorkflowPlay } from './workflow.cases.ts';
 
-/** Texts that meant something to Baton when rules read them. */
+/** Texts that rules once read a meaning from. */
 const LOADED = [
   'decision: x',
   'cancelled: x',
@@ -34,7 +34,7 @@ class Published extends WorkflowPlay {
   }
 }
 
-/** Every message by which a session blocks its task, with words of its own choice. */
+/** Every message by which a session blocks its task with a text of its own. */
 const WAYS: Readonly<Record<string, (play: Published, words: string) => Published>> = {
   'the notes of an exit signal that says blocked': (play, notes) => {
     const caller = play.claim('fixer');
@@ -122,7 +122,7 @@ describe('the source of the rules', () => {
     ['daemon/http/connections.ts', 'Max open files'],
     // Which of two errors is answered: the message is of Baton's own git calls.
     ['daemon/operations/records.ts', 'problem.message.startsWith(`commit '],
-    ['daemon/operations/import.ts', 'refusal.message.includes(task_id)'],
+    ['state/import-tasks.ts', 'refusal.message.includes(id)'],
     // What GitHub answered to a merge, which has no code of its own.
     ['effects/merges/merge-pull.ts', 'problem.message)'],
     ['effects/merges/merge-pull.ts', "message.split('\\n')"],

@@ -6,14 +6,14 @@ import { Play } from './play.cases.ts';
 
 const ADA = 'ada (/dev/pts/3)';
 
-/** An agent at work in a step that may take an hour. */
+/** An agent that works in a step with a time limit of one hour. */
 function working(plan: Partial<AgentPlan> = {}): Play {
   const steps = [runs.agentStep('code', { timeout_ms: 3_600_000 }), runs.shellStep('ship')];
   const play = new Play().order(runs.startPipeline(runs.pipelinePlan(steps, { agents: [runs.agentPlan(plan)] })));
   return play.say(runs.started(play.agent().id));
 }
 
-/** Ada has it in her terminal. */
+/** Ada is attached to it. */
 function attached(play = working()): Play {
   const { id, start, process } = play.agent();
   play.order(runs.attach(id));
@@ -27,8 +27,8 @@ function leave(play: Play, talked: boolean): Play {
   return play.say(runs.exited(id, { start }));
 }
 
-describe('a person who takes the conversation of an agent over', () => {
-  it('gets a process of their own when the one that had it has stopped, and the step goes on waiting', () => {
+describe('a person who attaches to an agent', () => {
+  it("gets their own process once the agent's has stopped, while the step keeps waiting", () => {
     const play = working();
     const { id } = play.agent();
     expect(play.order(runs.attach(id)).types()).toEqual(['AgentAttachRequested', 'TimerCancelled']);
@@ -40,14 +40,14 @@ describe('a person who takes the conversation of an agent over', () => {
     play.checkReplay();
   });
 
-  it('is alone with it: a second one is told who has it', () => {
+  it('is the only one: a second attach is refused and names the first person', () => {
     const play = attached();
     const { id } = play.agent();
     const refused = play.refuse(runs.attach(id, 'bob (/dev/pts/4)'));
     expect(refused).toMatchObject({ code: 'agent-attached', message: expect.stringContaining(`already: ${ADA}`) });
   });
 
-  it('is not disturbed: what is seen of the agent is no news, and what it is told waits', () => {
+  it('is not disturbed: reports about the agent change nothing, and messages to it wait', () => {
     const play = attached();
     const { id } = play.agent();
     for (const seen of [{ kind: 'idle', why: 'quiet' }, { kind: 'stop' }, { kind: 'prompted', prompt: '?' }] as const)
@@ -58,7 +58,7 @@ describe('a person who takes the conversation of an agent over', () => {
     expect(play.owed('MessageRequested')).toEqual([]);
   });
 
-  it('leaves, and the agent goes on by itself in the same conversation, with a new clock', () => {
+  it('detaches, and the agent continues the conversation with a new time limit', () => {
     const play = leave(attached(), true);
     expect(play.types()).toEqual(['AgentExited', 'TimerSet', 'AgentResumeRequested']);
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: ALONE });
@@ -66,13 +66,13 @@ describe('a person who takes the conversation of an agent over', () => {
     expect(play.pipeline().step?.name).toBe('ship');
   });
 
-  it('leaves, and the agent hears what the runbook has for one that is resumed', () => {
+  it("detaches, and the agent gets the runbook's resume message", () => {
     const play = leave(attached(working({ on_dead: { action: 'resume', message: 'Back to work.' } })), false);
     expect(play.newest('AgentResumeRequested')).toMatchObject({ message: 'Back to work.' });
     expect(play.count('HandlerTried')).toBe(0);
   });
 
-  it('is missed when only the end of the process tells of it', () => {
+  it('has detached also if only the exit of the process shows it', () => {
     const play = attached();
     const { id } = play.agent();
     play.say(runs.exited(id, { start: 2, signal: 'SIGKILL', code: null }));
@@ -80,7 +80,7 @@ describe('a person who takes the conversation of an agent over', () => {
     expect(play.seen()).toMatchObject({ agent: 'starting', owed: expect.arrayContaining(['start 3']) });
   });
 
-  it('and with whom the agent comes to its end is not thrown out; the pipeline goes on', () => {
+  it('keeps the process if the run ends meanwhile, and the pipeline continues', () => {
     const play = attached();
     const { id } = play.agent();
     play.say(runs.signal('complete'), runs.agent(id));
@@ -91,14 +91,14 @@ describe('a person who takes the conversation of an agent over', () => {
     expect(play.agent()).toMatchObject({ outcome: 'done', process: 'gone' });
   });
 
-  it('cannot have one that is over', () => {
+  it('cannot attach to a run that is over', () => {
     const play = working();
     const { id } = play.agent();
     play.say(runs.signal('complete'), runs.agent(id));
     expect(play.refuse(runs.attach(id)).code).toBe('agent-ended');
   });
 
-  it('waits for nothing where the agent ends before it was stopped', () => {
+  it('does not wait if the agent ends before it was stopped', () => {
     const play = working();
     const { id } = play.agent();
     play.order(runs.attach(id)).say(runs.signal('complete'), runs.agent(id));
@@ -106,7 +106,7 @@ describe('a person who takes the conversation of an agent over', () => {
     expect(play.say(runs.exited(id)).types()).not.toContain('AgentResumeRequested');
   });
 
-  it('whose terminal cannot be had gives the conversation back', () => {
+  it('returns the conversation if their terminal cannot be opened', () => {
     const play = working();
     const { id } = play.agent();
     play
@@ -117,7 +117,7 @@ describe('a person who takes the conversation of an agent over', () => {
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: NOBODY_CAME });
   });
 
-  it('who never comes is not said to have left', () => {
+  it('who never attached is not reported as detached', () => {
     const play = working();
     const { id } = play.agent();
     play
@@ -136,13 +136,13 @@ describe('an agent that waits for a person', () => {
     return play.say(runs.report({ kind: 'stop' }), runs.supervisor(id)).say(runs.exited(id));
   };
 
-  it('goes on when they have talked with it in their terminal: that was the answer', () => {
+  it('continues if they talked with it while attached: that was the answer', () => {
     const play = leave(attached(parked()), true);
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: `${ADA} talked with the agent` });
     expect(play.seen()).toMatchObject({ agent: 'starting', asked: null, pipeline: 'running' });
   });
 
-  it('waits on when they have only looked', () => {
+  it('keeps waiting if they only looked', () => {
     const play = leave(attached(parked()), false);
     expect(play.decision().result).toBeNull();
     expect(play.seen()).toMatchObject({ agent: 'escalated', pipeline: 'waiting' });
@@ -150,16 +150,16 @@ describe('an agent that waits for a person', () => {
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
   });
 
-  it('hears the answer that was given meanwhile when they have left', () => {
+  it('gets an answer given meanwhile once they have detached', () => {
     const play = attached(parked());
     play.order(runs.resolve(play.decision().id, 1, 'Go left.'));
-    // However long they stay: no step ends under them.
+    // The step has no time limit while a person is attached.
     expect(play.owed('TimerSet')).toEqual([]);
     expect(leave(play, false).newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
     expect(play.the('TimerSet').purpose).toMatchObject({ kind: 'step', step: 'code' });
   });
 
-  it('and asks again while they are there keeps its question', () => {
+  it('keeps its question if it asks again while they are attached', () => {
     const play = attached();
     play.say(runs.signal('escalate', undefined, 'Which one?'), runs.agent(play.agent().id));
     leave(play, true);

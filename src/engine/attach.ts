@@ -14,8 +14,8 @@ import { findOwnerPipeline, resumeAgent, unparkAgent } from './resume.ts';
 import { setStepTimer } from './steps.ts';
 
 /**
- * On `AgentAttachRequested`: a person takes the conversation over. What was put off for the agent is called off, and the clock of its step
- * stands still. The process that has the conversation stops first; where there is none, theirs can start at once.
+ * On `AgentAttachRequested`: a person takes over the conversation. Scheduled handlers of the agent are cancelled and the time limit of its
+ * step is paused. The agent's process stops first; without one, the person's process can start at once.
  */
 export function onAttach(world: EngineContext, agent: AgentRun): Event[] {
   if (agent.outcome !== null) return [];
@@ -25,7 +25,10 @@ export function onAttach(world: EngineContext, agent: AgentRun): Event[] {
   return agent.process === 'gone' ? [...calledOff, resumeAgent(agent, null, false)] : calledOff;
 }
 
-/** The process before the person's has stopped. Where it had not even begun, what it was to be told is told when they have left. */
+/**
+ * The agent's process has stopped and the person's can start. If the agent had not started yet, its messages are delivered after the person
+ * has left.
+ */
 export function startAttachedProcess(world: EngineContext, agent: AgentRun): Event[] {
   const text = agent.supervisor === null ? (agent.resume?.message ?? null) : null;
   const told =
@@ -34,8 +37,8 @@ export function startAttachedProcess(world: EngineContext, agent: AgentRun): Eve
 }
 
 /**
- * The process of a person has gone, or could not be started: Baton takes the conversation back. An agent that nobody asked for anything
- * goes on. One that waits for an answer goes on where the person has talked with it about that; otherwise it waits on.
+ * The person's process has ended or could not be started: Baton takes the conversation back. An agent that waits for no answer continues.
+ * An agent that waits for an answer continues if the person has talked with it about that question; else it keeps waiting.
  */
 export function endAttachment(world: EngineContext, agent: AgentRun): Event[] {
   const { attach, parked } = agent;
@@ -54,10 +57,10 @@ export function endAttachment(world: EngineContext, agent: AgentRun): Event[] {
   return [...detached, withdrawn, ...unparkAgent(world, agent), ...resumeAfterAttach(world, agent)];
 }
 
-/** Questions about the conversation itself; what is about money, or about others' work, is not answered in it. */
+/** Questions that talking with the agent can answer. Questions about budgets or about the work of others stay open. */
 const ANSWERED_BY_TALK: ReadonlySet<DecisionSource> = new Set(['stop', 'idle', 'dead', 'error', 'prompt', 'gate']);
 
-/** What it was to be told meanwhile comes first; else what the runbook has for one that is resumed. */
+/** Undelivered messages are sent first; without any, the message that the runbook has for a resumed agent. */
 function resumeAfterAttach({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
   const passed = unheard.map(({ data: { message_id, agent_id } }) =>

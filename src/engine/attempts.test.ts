@@ -27,7 +27,7 @@ function dieAndCount(play: Play, times: number): Play {
 }
 
 describe('attempts', () => {
-  it('default to one: the second time a person is asked', () => {
+  it('default to one: the second time escalates', () => {
     const play = idle(idle(atWork(nudging({}))));
     expect(play.count('MessageRequested')).toBe(1);
     expect(play.newest('AgentParked').reason).toBe('on_idle: attempts used up');
@@ -37,7 +37,7 @@ describe('attempts', () => {
     expect(play.decision().source).toBe('idle');
   });
 
-  it('of N act N times, then a person is asked', () => {
+  it('of N act N times and then escalate', () => {
     const play = atWork(nudging({ attempts: 3 }));
     for (let i = 1; i <= 3; i += 1) expect(idle(play).newest('HandlerTried').attempt).toBe(i);
     expect(play.count('DecisionOpened')).toBe(0);
@@ -47,14 +47,14 @@ describe('attempts', () => {
     play.checkReplay();
   });
 
-  it('for ever never ask', () => {
+  it('"forever" never escalates', () => {
     const play = atWork(nudging({ attempts: 'forever' }));
     for (let i = 0; i < 200; i += 1) idle(play);
     expect(play.count('MessageRequested')).toBe(200);
     expect(play.count('DecisionOpened')).toBe(0);
   });
 
-  it('of a resume end at limits.resumes, even if the runbook says for ever', () => {
+  it('of a resume end at limits.resumes, even with attempts = "forever"', () => {
     const play = dieAndCount(atWork({ on_dead: { action: 'resume', attempts: 'forever' } }), 5);
     expect(play.agent()).toMatchObject({ start: 6, process: 'wanted', resumes: 5 });
     play.say(runs.started(play.agent().id, 6)).say(runs.exited(play.agent().id, { start: 6, code: 1 }));
@@ -64,7 +64,7 @@ describe('attempts', () => {
     play.checkReplay();
   });
 
-  it('of a resume are bounded over all handlers of a run together, and begin again after a person resumed it', () => {
+  it('of a resume are bounded over all handlers of a run, and start again after a person resumed it', () => {
     const play = atWork({
       on_dead: { action: 'resume', attempts: 'forever' },
       on_error: { any: { action: 'resume', attempts: 'forever' } },
@@ -80,7 +80,7 @@ describe('attempts', () => {
     expect(play.agent().resumes).toBe(0);
   });
 
-  it('blocks used up: resume asks a person instead, and progress does not give blocks back', () => {
+  it('escalates instead of a resume once the blocks are used up, and progress does not restore blocks', () => {
     const play = atWork({ on_dead: { action: 'resume', attempts: 'forever' } });
     const { id } = play.agent();
     for (let blocks = 1; blocks <= 25; blocks += 1) play.say(runs.report({ kind: 'blocked', blocks }, id));
@@ -104,7 +104,7 @@ describe('attempts', () => {
     expect(play.decision().source).toBe('dead');
   });
 
-  it('are counted for each handler by itself', () => {
+  it('are counted for each handler separately', () => {
     const play = atWork({ ...nudging({ attempts: 1 }), on_dead: { action: 'resume', attempts: 2 } });
     idle(play);
     dieAndCount(play, 2);
@@ -119,7 +119,7 @@ describe('attempts', () => {
     );
   });
 
-  it('are all there again after a person has set the agent going', () => {
+  it('start again after a person resumed the agent', () => {
     const play = idle(idle(atWork(nudging({}))));
     play.order(runs.resolve(play.decision().id, 1, 'Go on.'));
     expect(play.owed('MessageRequested').at(-1)?.text).toBe('Go on.');
@@ -146,7 +146,7 @@ describe('attempts', () => {
 describe('a cooldown', () => {
   const plan = nudging({ attempts: 2, cooldown_ms: 60_000 });
 
-  it('puts the second action off, and then it does happen', () => {
+  it('delays the second action and then runs it', () => {
     const play = idle(atWork(plan)).wait(20_000);
     idle(play);
     expect(play.count('MessageRequested')).toBe(1);
@@ -162,12 +162,12 @@ describe('a cooldown', () => {
     play.checkReplay();
   });
 
-  it('is no longer where the clock was put back', () => {
+  it('is not longer if the clock was set back', () => {
     const play = idle(idle(atWork(plan)).wait(-3_600_000));
     expect(play.the('TimerSet').due).toBe('2025-12-31T23:01:00.000Z');
   });
 
-  it('that is over delays nothing', () => {
+  it('that has passed delays nothing', () => {
     expect(idle(idle(atWork(plan)).wait(60_000)).count('MessageRequested')).toBe(2);
   });
 
@@ -185,7 +185,7 @@ describe('a cooldown', () => {
     expect(play.count('MessageRequested')).toBe(1);
   });
 
-  it('of the dead ends with a new process', () => {
+  it('of on_dead ends with a new process', () => {
     const play = dieAndCount(atWork({ on_dead: { action: 'resume', attempts: 'forever', cooldown_ms: 1000 } }), 2);
     expect(play.agent()).toMatchObject({ start: 2, process: 'gone', outcome: null });
     play.wait(1000).say(runs.fire(play.the('TimerSet').timer_id));
@@ -197,7 +197,7 @@ describe('a gate', () => {
   const gated = (attempts: number, cooldown_ms = 0) =>
     idle(atWork({ on_idle: { action: 'gate', run: 'npm test', attempts, cooldown_ms } }));
 
-  it('that fails is tried again, as often as it may be; then a person is asked', () => {
+  it('that fails is retried up to its attempts, and then escalates', () => {
     const play = gated(3);
     for (let i = 1; i <= 3; i += 1) {
       expect(play.newest('HandlerTried').attempt).toBe(i);
@@ -212,7 +212,7 @@ describe('a gate', () => {
     expect(play.newest('AgentParked').reason).toBe('on_idle: attempts used up');
   });
 
-  it('waits for its cooldown between two tries', () => {
+  it('waits for its cooldown between two attempts', () => {
     const play = gated(2, 5000);
     play.say(runs.finish(play.the('CommandRequested').command_id, 1));
     expect(play.owed('CommandRequested')).toEqual([]);
@@ -221,7 +221,7 @@ describe('a gate', () => {
     expect(play.pipeline().outcome).toBe('done');
   });
 
-  it('that took too long has failed', () => {
+  it('that timed out has failed', () => {
     const play = gated(1);
     play.say(runs.finish(play.the('CommandRequested').command_id, null, { timed_out: true }));
     expect(play.the('NotificationRequested').message).toBe(
@@ -229,7 +229,7 @@ describe('a gate', () => {
     );
   });
 
-  it('is tried once at a time, and is called off when the agent is done', () => {
+  it('runs once at a time, and is cancelled when the run ends', () => {
     const play = idle(gated(3));
     const { command_id: commandId } = play.the('CommandRequested');
     play.say(runs.signal('complete'), runs.agent(play.agent().id));
@@ -251,8 +251,8 @@ describe('a gate', () => {
   });
 });
 
-describe('an error that is being got over', () => {
-  it('is no idleness, though nothing is heard of the agent while it waits for the reset', () => {
+describe('an error that is being waited out', () => {
+  it('does not count as idle while the agent waits for the reset', () => {
     const play = atWork({});
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
@@ -262,7 +262,7 @@ describe('an error that is being got over', () => {
     expect(idle(play).decision().source).toBe('idle');
   });
 
-  it('is no death, though the process leaves while it waits for the reset', () => {
+  it('does not count as dead if the process exits before the reset', () => {
     const play = atWork({ on_dead: { action: 'fail' } });
     const { id } = play.agent();
     play
@@ -274,7 +274,7 @@ describe('an error that is being got over', () => {
     expect(play.agent().resume).toEqual({ message: 'Go on where you were.', append: false });
   });
 
-  it('is no death, though the process leaves when the limit has ended already', () => {
+  it('does not count as dead if the process exits after the reset', () => {
     const play = atWork({ on_dead: { action: 'fail' } });
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
@@ -285,7 +285,7 @@ describe('an error that is being got over', () => {
     play.checkReplay();
   });
 
-  it('and whose word was not heard is told in the next process', () => {
+  it('sends an undelivered message to the next process', () => {
     const play = atWork({
       on_error: { any: { action: 'resume', message: 'Try again.' } },
       on_dead: { action: 'fail' },
@@ -296,7 +296,7 @@ describe('an error that is being got over', () => {
       .say(runs.exited(id));
     expect(play.owed('MessageRequested')).toEqual([]);
     expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Try again.' } });
-    // Once it heard, a death is a death.
+    // After the message was delivered, an exit counts as dead.
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2 }));
     expect(play.agent().reason).toBe('on_dead: fail');
   });

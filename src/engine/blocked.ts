@@ -11,8 +11,8 @@ import { holdTask } from './hold-task.ts';
 import { notifyAttention } from './notify.ts';
 
 /**
- * A workflow's task is blocked, or a merge is refused: a person is asked, unless a person blocked it, a decision about it is open, or a
- * retry is scheduled.
+ * On a blocked task of a workflow, or a refused merge: asks a person, unless a person blocked it, a decision about it is open, or a retry
+ * is scheduled.
  */
 export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
   const { actor, data } = recorded;
@@ -41,7 +41,7 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
 
 function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
   const open = [...state.decisions.values()].filter(({ taskId: about, result }) => about === taskId && result === null);
-  // What does not fit what is in git is another question.
+  // A finding of reconciliation is a different question.
   return open.some(({ source }) => source !== 'reconcile');
 }
 
@@ -51,7 +51,7 @@ function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
 
 const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
 
-/** An error handoff blocks its task. Where the error may go away by itself, the same role tries again, a few times. */
+/** On an error handoff, which blocks its task: if the error is recoverable, the same role retries, a limited number of times. */
 export function retryError({ state, newId, at }: EngineContext, handoff: EventOf<'HandoffDelivered'>['data']): Event[] {
   const task = state.tasks.get(handoff.task_id);
   if (handoff.to !== 'orchestrator' || task === undefined || !isRecoverable(handoff.xml)) return [];
@@ -62,7 +62,7 @@ export function retryError({ state, newId, at }: EngineContext, handoff: EventOf
   return [event('TimerSet', { timer_id: newId(), due, purpose })];
 }
 
-/** On the timer: unless somebody has looked after it meanwhile. */
+/** On the `retry` timer: the task returns to work unless it has been moved meanwhile. */
 export function retryAfterDelay({ rules }: EngineContext, task: Task | undefined, since: number): Event[] {
   if (task === undefined || task.blocked === null || task.epoch !== since) return [];
   return returnFromBlocked(task, { cause: 'retried', reason: 'tried again after a recoverable error' }, rules);
@@ -79,7 +79,7 @@ const ROUNDS = 3;
 /** How often the same finding may come back unchanged. */
 const SAME_FINDING = 2;
 
-/** Work goes back to the fixer so often, whoever sends it; then a person is asked whether there is any point. */
+/** After this many returns to the fixer, from any role, a person is asked whether to continue. */
 export function reviewRounds(world: EngineContext, task: Task): Event[] {
   const { rounds, findings } = task.flow;
   const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
@@ -96,7 +96,7 @@ export function reviewRounds(world: EngineContext, task: Task): Event[] {
   return holdTask(world, task, { source: 'review', stage: 'too many rounds', context, options });
 }
 
-/** A task has come into a phase: where it may not stay there for ever, its time begins, and that of the phase before is over. */
+/** On a task that entered a phase: cancels the stall timer of the phase before, and sets one if this phase has a limit. */
 export function setStallTimer(world: EngineContext, task: Task, seq: number): Event[] {
   const { stallMs } = rulesFor(task, world.rules);
   if (stallMs === undefined) return [];
@@ -109,7 +109,7 @@ export function setStallTimer(world: EngineContext, task: Task, seq: number): Ev
   return [...over, setTimer(world, limit, purpose)];
 }
 
-/** On the timer: people hear of it, with a question that they can set aside. A task that waits for a person has been told of. */
+/** On the stall timer: opens a decision that people can dismiss, unless the task waits for a person already. */
 export function onStall(world: EngineContext, task: Task | undefined, phase: Task['phase'], since: number): Event[] {
   if (task === undefined || task.phase !== phase || task.flow.movedAt !== since || task.flow.held !== null) return [];
   const decision_id = world.newId();

@@ -10,7 +10,7 @@ export function findInBudgets(state: State, rules: Rules, at: string): string | 
   return findUnequal(state) ?? findOverspent(state, rules, at) ?? findTwice(state);
 }
 
-/** However it is added up, it is the same. */
+/** The sums are the same, however they are computed. */
 function findUnequal(state: State): string | undefined {
   const [first, ...others] = ACCOUNTS.map((kind) => ({ kind, sum: JSON.stringify(sumOf(state, kind)) }));
   const odd = others.find(({ sum }) => sum !== first?.sum);
@@ -22,7 +22,7 @@ export function sumOf({ accounts }: State, kind: AccountKind): Spending {
   return own.reduce(addSpending, NO_SPENDING);
 }
 
-/** Whoever draws on a budget that is used up waits. Time passes by itself: a timer looks at it. */
+/** Agents that draw on an exhausted budget wait. Budgets of time are checked by a timer instead. */
 function findOverspent(state: State, rules: Rules, at: string): string | undefined {
   for (const agent of state.agents.values()) {
     if (!isAtWork(agent)) continue;
@@ -37,7 +37,7 @@ function findOverspent(state: State, rules: Rules, at: string): string | undefin
   return undefined;
 }
 
-/** Of each budget people are asked once. */
+/** Each budget has at most one open decision. */
 function findTwice({ decisions }: State): string | undefined {
   const open = [...decisions.values()].filter(({ result, scope }) => result === null && scope !== null);
   const keys = open.map(({ scope }) => `${scope?.kind} ${scope?.id}`);

@@ -8,7 +8,7 @@ import { Play } from './play.cases.ts';
 
 const HOUR = 3_600_000;
 
-/** A standalone agent at work. */
+/** A running standalone agent. */
 function working(budget: BudgetPlan, rules: Partial<Rules> = {}, plan: Partial<AgentPlan> = {}): Play {
   const play = new Play(rules);
   return start(play, 'a1', { budget, ...plan });
@@ -23,7 +23,7 @@ function use(play: Play, tokens: number, id = 'a1', more: Parameters<typeof runs
 }
 
 describe('a budget of tokens', () => {
-  it('is warned of once, at 80 %', () => {
+  it('warns once, at 80 %', () => {
     const play = use(working({ tokens: 100 }), 79);
     expect(play.count('BudgetWarned')).toBe(0);
     use(play, 1);
@@ -37,7 +37,7 @@ describe('a budget of tokens', () => {
     expect([play.count('BudgetWarned'), play.agent().parked]).toEqual([1, null]);
   });
 
-  it('that is used up parks the agent, with one decision; raised, it goes on', () => {
+  it('parks the agent with one decision when it is exhausted, and continues it once raised', () => {
     const play = use(use(working({ tokens: 100 }), 90), 30);
     expect(play.seen()).toMatchObject({ agent: 'escalated', asked: 'budget: budget: 120 of 100 tokens' });
     expect(play.decision()).toMatchObject({ source: 'budget', title: 'Budget is used up: agent coder', agentId: 'a1' });
@@ -46,7 +46,7 @@ describe('a budget of tokens', () => {
       ['done', 'Mark as done'],
       ['cancel', 'Cancel the waiting work'],
     ]);
-    // The turn in flight ends.
+    // The turn in progress ends.
     use(play, 5);
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(play.decision().id, 1));
@@ -59,7 +59,7 @@ describe('a budget of tokens', () => {
     play.checkReplay();
   });
 
-  it('that was overspent by far is raised as often as it takes', () => {
+  it('is raised by as many times its amount as needed if it was overspent by far', () => {
     const play = use(working({ tokens: 10 }), 75);
     expect(play.decision().options[0]?.label).toBe('Raise the budget to 80 tokens');
     play.order(runs.resolve(play.decision().id, 1));
@@ -75,7 +75,7 @@ describe('a budget of tokens', () => {
     expect(play.agent('a1').outcome).toBe(outcome);
   });
 
-  it('waits for an agent that a person has: their use of it is theirs, and Baton takes it back into the question', () => {
+  it('does not stop an attached agent, and asks when the person detaches', () => {
     const play = working({ tokens: 100 });
     play.order(runs.attach('a1')).say(runs.exited('a1', { code: 143 }));
     play.say(runs.started('a1', 2)).say(runs.attached('a1', 2), runs.supervisor('a1'));
@@ -88,7 +88,7 @@ describe('a budget of tokens', () => {
     play.checkReplay();
   });
 
-  it('does not keep an agent from saying that it is done, nor from leaving then', () => {
+  it('does not keep an agent from signalling completion and exiting', () => {
     const play = use(working({ tokens: 10 }), 10);
     expect(standingOf(play.state, 'a1', false).is_held).toBe(true);
     play.say(runs.signal('complete', 'a1'), runs.agent('a1'));
@@ -103,7 +103,7 @@ describe('a budget of tokens', () => {
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn' });
   });
 
-  it('wakes a process that has left with a new one, in the same conversation', () => {
+  it('resumes an exited agent in a new process of the same conversation', () => {
     const play = use(working({ tokens: 10 }), 10).say(runs.exited('a1'));
     expect(play.agent('a1')).toMatchObject({ process: 'gone', outcome: null });
     play.order(runs.resolve(play.decision().id, 1));
@@ -111,7 +111,7 @@ describe('a budget of tokens', () => {
     expect(play.agent('a1').resume?.message).toBe('Go on where you were.');
   });
 
-  it('passes on what the person says', () => {
+  it('delivers the message of the person', () => {
     const play = use(working({ tokens: 10 }), 10);
     play.order(runs.resolve(play.decision().id, 1, 'Be brief.'));
     const { wakes = false, text } = play.the('MessageRequested');
@@ -122,19 +122,19 @@ describe('a budget of tokens', () => {
 describe('a budget of money', () => {
   const prices = [{ model: 'known-*', input: 1_000_000, output: 2_000_000, cached: 0 }];
 
-  it('counts what the client says', () => {
+  it('counts the cost that the client reports', () => {
     const play = use(working({ cost_millicents: 100 }), 1, 'a1', { cost_millicents: 100 });
     expect(play.seen().asked).toBe('budget: budget: $0.001 of $0.001');
   });
 
-  it('counts by the prices of the runbook where the client names none', () => {
+  it('uses the prices of the runbook if the client reports no cost', () => {
     const play = use(working({ cost_millicents: 100 }, { prices }), 99);
     expect([play.agent('a1').usage?.cost_millicents, play.agent('a1').parked]).toEqual([99, null]);
     use(play, 1);
     expect(play.seen().agent).toBe('escalated');
   });
 
-  it('says once that it cannot be watched where nobody knows the price', () => {
+  it('warns once that it cannot be enforced if the price is unknown', () => {
     const play = working({ cost_millicents: 100 }, { prices });
     use(use(play, 50, 'a1', { model: 'strange' }), 50, 'a1', { model: 'strange' });
     expect(play.count('BudgetUnpriced')).toBe(1);
@@ -142,8 +142,8 @@ describe('a budget of money', () => {
     expect(play.agent('a1').usage).toMatchObject({ cost_millicents: null, unpriced_tokens: 100 });
   });
 
-  it('counts what a person used in their terminal, where the client names no price, by those of the runbook', () => {
-    const theirs = { cost_millicents: 40, open: { input: 50, output: 0, cached: 0, lasting: 50 } };
+  it('prices the use of an attached person by the runbook if the client reports no cost', () => {
+    const theirs = { cost_millicents: 40, open_input_tokens: 50, unpriced_tokens: 50 };
     const play = use(working({ cost_millicents: 200 }, { prices }), 90, 'a1', theirs);
     expect(play.agent('a1').usage).toMatchObject({ cost_millicents: 90, unpriced_tokens: 0 });
     const unknown = use(working({ cost_millicents: 200 }), 90, 'a1', theirs);
@@ -151,9 +151,9 @@ describe('a budget of money', () => {
     expect(unknown.count('BudgetUnpriced')).toBe(1);
   });
 
-  it('waits with that for the end of the turn: the client may name it then', () => {
+  it('warns only at the end of the turn, because the client may report the cost then', () => {
     const play = working({ cost_millicents: 100 });
-    use(play, 50, 'a1', { open: { input: 50, output: 0, cached: 0 } });
+    use(play, 50, 'a1', { open_input_tokens: 50 });
     expect(play.count('BudgetUnpriced')).toBe(0);
     use(play, 0, 'a1', { cost_millicents: 40 });
     expect(play.agent('a1').usage).toMatchObject({ cost_millicents: 40, unpriced_tokens: 0 });
@@ -161,13 +161,13 @@ describe('a budget of money', () => {
 });
 
 describe('a budget of time', () => {
-  it('is looked at when it may be used, and counts no waiting', () => {
+  it('is checked when it may be exhausted, and does not count waiting', () => {
     const play = working({ time_ms: HOUR });
     expect(play.the('TimerSet')).toMatchObject({ due: '2026-01-01T00:48:00.000Z', purpose: { kind: 'budget' } });
     play.wait(0.5 * HOUR).say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
     play.wait(5 * HOUR).order(runs.resolve(play.decision().id, 1));
     expect(play.agent('a1')).toMatchObject({ workMs: 0.5 * HOUR, waitMs: 5 * HOUR });
-    // The first timer is due in the past by now: there is time left, and it is set anew.
+    // The first timer is overdue, but there is time left: a new one is set.
     for (const { timer_id: timerId } of play.owed('TimerSet')) play.say(runs.fire(timerId));
     expect(play.the('TimerSet').due).toBe('2026-01-01T05:48:00.000Z');
     play.wait(0.3 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
@@ -177,7 +177,7 @@ describe('a budget of time', () => {
     play.checkReplay();
   });
 
-  it('is used by all who work at once, so much faster', () => {
+  it('is spent in parallel by all agents that work', () => {
     const play = start(start(new Play({ budgets: { day: { time_ms: HOUR } } }), 'a1'), 'a2');
     expect(play.the('TimerSet').due).toBe('2026-01-01T00:24:00.000Z');
     play.wait(0.4 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
@@ -187,7 +187,7 @@ describe('a budget of time', () => {
     expect(['a1', 'a2'].map((id) => play.agent(id).parked)).toEqual([play.decision().id, play.decision().id]);
   });
 
-  it('is not forgotten where the clock is set back', () => {
+  it('is still enforced if the clock is set back', () => {
     const play = working({ time_ms: HOUR });
     use(play.wait(-10 * HOUR), 1);
     expect(play.owed('TimerSet').map(({ due }) => due)).toEqual(['2025-12-31T14:48:00.000Z']);
@@ -198,28 +198,28 @@ describe('a budget of time', () => {
     play.checkReplay();
   });
 
-  it('of a day begins anew for one who works through the night', () => {
+  it('of a day starts again for an agent that works past midnight', () => {
     const play = working({}, { budgets: { day: { time_ms: 30 * HOUR } } });
     play.wait(24 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.count('BudgetWarned')).toBe(0);
     expect(play.the('TimerSet').due).toBe('2026-01-03T00:00:00.000Z');
   });
 
-  it('is not looked at any more when the run is over', () => {
+  it('is no longer checked when the run is over', () => {
     const play = working({ time_ms: HOUR }).say(runs.signal('complete', 'a1'), runs.agent('a1')).say(runs.exited('a1'));
     expect(play.owed('TimerSet')).toEqual([]);
   });
 });
 
-describe('a budget that several draw on', () => {
+describe('a budget that several agents share', () => {
   const rules = { budgets: { day: { tokens: 100 } } };
 
-  it('stops all of them with one question, and sets all of them going', () => {
+  it('parks all of them with one decision, and its answer continues all', () => {
     const play = start(start(new Play(rules), 'a1'), 'a2');
     use(use(play, 60, 'a1'), 60, 'a2');
     const { id } = play.decision();
     expect([play.agent('a1').parked, play.agent('a2').parked]).toEqual([id, id]);
-    // What is in flight comes in, and nobody is asked again.
+    // Use of the turns in progress is reported, and no second decision is opened.
     use(use(play, 10, 'a1'), 10, 'a2');
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(id, 1));
@@ -228,7 +228,7 @@ describe('a budget that several draw on', () => {
     play.checkReplay();
   });
 
-  it('holds back who comes later, for the same answer', () => {
+  it('holds agents that come later, for the same decision', () => {
     const play = use(start(new Play(rules), 'a1'), 100);
     play.order(runs.startAgent(runs.agentPlan(), 'a2'));
     expect(play.agent('a2')).toMatchObject({ process: 'wanted', parked: play.decision().id });
@@ -238,7 +238,7 @@ describe('a budget that several draw on', () => {
     expect(play.starts()).toHaveLength(1);
   });
 
-  it('is a question also where whoever used it has gone', () => {
+  it('opens a decision also if the agent that used it has exited', () => {
     const play = start(new Play(rules), 'a1').say(runs.signal('complete', 'a1'), runs.agent('a1'));
     use(play, 200);
     expect(play.count('DecisionOpened')).toBe(0);
@@ -246,7 +246,7 @@ describe('a budget that several draw on', () => {
     expect(play.agent('a2').parked).toBe(play.decision().id);
   });
 
-  it('of a day frees itself with the next', () => {
+  it('of a day is released by the next day', () => {
     const play = use(start(new Play(rules), 'a1'), 100);
     const timer = play.the('TimerSet');
     expect(timer.due).toBe('2026-01-02T00:00:00.000Z');
@@ -258,17 +258,17 @@ describe('a budget that several draw on', () => {
     play.checkReplay();
   });
 
-  it('of a day frees itself also where people have heard of the next before', () => {
+  it("of a day is released also if the next day's budget was reported before", () => {
     const play = use(start(new Play(rules), 'a1'), 100);
     const { timer_id: timerId } = play.the('TimerSet');
-    // What was under way comes in late.
+    // Use of the turn in progress is reported late.
     use(play.wait(24 * HOUR), 85);
     expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
     play.say(runs.fire(timerId));
     expect([play.agent('a1').parked, play.decision().result?.kind]).toEqual([null, 'withdrawn']);
   });
 
-  it('of a day is one question also where the clock goes on to the next and back again', () => {
+  it('of a day opens one decision even if the clock moves to the next day and back', () => {
     const play = start(use(start(new Play(rules), 'a1'), 100), 'a2');
     use(play.wait(24 * HOUR), 85);
     expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
@@ -277,7 +277,7 @@ describe('a budget that several draw on', () => {
     expect(play.agent('a3').parked).toBe(play.decision().id);
   });
 
-  it('parks again who was set going by another answer, and keeps what it was to hear', () => {
+  it('parks an agent again that another answer continued, and keeps its messages', () => {
     const play = start(start(new Play(rules), 'a1'), 'a2');
     play.say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
     const first = play.decision().id;
@@ -289,7 +289,7 @@ describe('a budget that several draw on', () => {
     expect(play.agent('a1').parked).toBeNull();
   });
 
-  it('is not settled by the end of one of them', () => {
+  it('keeps its decision open if one of them ends', () => {
     const play = start(start(new Play(rules), 'a1'), 'a2');
     use(play, 100).order(runs.kill('a1'));
     expect(play.decision().result).toBeNull();
@@ -300,13 +300,13 @@ describe('a budget that several draw on', () => {
 describe('a budget of a pipeline', () => {
   const plan = runs.pipelinePlan([runs.agentStep('one'), runs.agentStep('two')], { budget: { tokens: 100 } });
 
-  it('is for all its steps: the next one waits', () => {
+  it('covers all its steps: the next one waits', () => {
     const play = new Play().order(runs.startPipeline(plan));
     const one = play.agent().id;
     play.say(runs.started(one));
     use(play, 70, one).say(runs.signal('complete', one), runs.agent(one));
     use(play, 40, one).say(runs.exited(one));
-    // What the first still had in flight used it up before the second was started.
+    // The first agent's turn in progress exhausted the budget before the second agent started.
     expect(play.agent()).toMatchObject({ process: 'wanted', parked: play.decision().id });
     expect(play.seen()).toMatchObject({ pipeline: 'waiting', agent: 'escalated' });
     play.order(runs.resume('p1'));
@@ -314,7 +314,7 @@ describe('a budget of a pipeline', () => {
     expect(play.newest('BudgetRaised')).toEqual({ scope: { kind: 'pipeline', id: 'p1' }, raises: 1 });
   });
 
-  it('is no question any more when it has ended', () => {
+  it('withdraws its decision when the pipeline has ended', () => {
     const play = new Play().order(runs.startPipeline(plan));
     const { id } = play.agent();
     use(play.say(runs.started(id)), 100, id).order(runs.cancel('p1'));
@@ -339,7 +339,7 @@ describe('a budget of a task', () => {
     return play;
   }
 
-  it('keeps workers from taking it, and they ask once', () => {
+  it('keeps workers from claiming it, with one decision', () => {
     const play = spent();
     const second = play.agent();
     play.say(runs.started(second.id));
@@ -354,7 +354,7 @@ describe('a budget of a task', () => {
     expect(play.agent().task?.task_id).toBe('T1');
   });
 
-  it('stays a question where the task is blocked and unblocked: whoever waits for it would wait for ever', () => {
+  it('keeps its decision if the task is blocked and unblocked, because agents wait for the answer', () => {
     const play = spent();
     const second = play.agent();
     play.say(runs.started(second.id));
@@ -366,7 +366,7 @@ describe('a budget of a task', () => {
     expect([play.decision().result, play.count('DecisionWithdrawn')]).toEqual([null, 0]);
   });
 
-  it('that nobody raises blocks the task', () => {
+  it('blocks the task if it is not raised', () => {
     const play = spent();
     const second = play.agent();
     play.say(runs.started(second.id));
@@ -378,8 +378,8 @@ describe('a budget of a task', () => {
   });
 });
 
-describe('workers on a day whose budget is used up', () => {
-  it('ask once, wait, and begin with the next day', () => {
+describe('workers on a day whose budget is exhausted', () => {
+  it('open one decision, wait, and start on the next day', () => {
     const play = use(start(new Play({ budgets: { day: { tokens: 10 } } }), 'a1'), 20);
     play.order(runs.resolve(play.decision().id, 2));
     const plan = { kind: 'agent', agent: runs.agentPlan({ requires: [] }) } as const;

@@ -24,18 +24,21 @@ import { parkAgent } from './escalate.ts';
 import { isAtWork } from './handlers.ts';
 import { notifyAttention } from './notify.ts';
 
-/** On whatever an agent uses, or wants to begin to use: each budget that it draws on is looked at, the narrowest first. */
+/** On use by an agent, or before it starts: checks each budget that it draws on, the narrowest first. */
 export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {
   const events: Event[] = [];
   for (const scope of scopesOf(world.state, agent, world.at)) {
-    // Whoever is parked for one budget hears of the next when that one is settled; the others who draw on it hear now.
+    // An agent that is parked for one budget is checked against the next when that decision is answered; other agents are checked now.
     const parked = new Set(events.flatMap(({ type, data }) => (type === 'AgentParked' ? [data.agent_id] : [])));
     events.push(...watchBudget(world, scope, parked));
   }
   return events;
 }
 
-/** Used up, it stops those who draw on it; mostly used, people hear of it once. Where nobody works any more there is nothing to stop. */
+/**
+ * Parks the agents of an exhausted budget; warns people once if the budget is mostly used. Nothing follows if no agent works on it any
+ * more.
+ */
 export function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlySet<string> = NOBODY): Event[] {
   const { state, rules, at } = world;
   const use = findHighestUse(state, scope, rules, at);
@@ -52,7 +55,7 @@ const NOBODY: ReadonlySet<string> = new Set();
 function warn(world: EngineContext, scope: BudgetScope, use: BudgetUse): Event[] {
   const { state, newId } = world;
   const record = state.budgets.get(budgetKey(scope));
-  // Who is asked about it needs no warning.
+  // People who are asked about the budget need no warning.
   const isAsked = state.decisions.get(record?.decisionId ?? '')?.result === null;
   if (record?.isWarned === true || isAsked || use.used < use.limit * WARN_AT || isOver(world, scope)) return [];
   const { measure, used, limit } = use;
@@ -64,7 +67,7 @@ function warn(world: EngineContext, scope: BudgetScope, use: BudgetUse): Event[]
   ];
 }
 
-/** A limit on money means nothing where nobody knows the price: people are told instead of being let believe. */
+/** Warns once that a limit on cost has no effect, because the price is unknown. */
 function warnUnpriced(world: EngineContext, scope: BudgetScope): Event[] {
   const { state, rules, newId } = world;
   if (budgetOf(state, scope, rules)?.cost_millicents === undefined || isOver(world, scope)) return [];
@@ -79,24 +82,24 @@ function warnUnpriced(world: EngineContext, scope: BudgetScope): Event[] {
   return [event('BudgetUnpriced', { scope, model }), event('NotificationRequested', { kind: 'warning', ...about })];
 }
 
-/** Its last words may still come in when nobody needs to be told of it any more. */
+/** The last reports of a finished run need no warning. */
 function isOver({ state }: EngineContext, { kind, id }: BudgetScope): boolean {
   if (kind === 'agent') return state.agents.get(id)?.outcome !== null;
   return kind === 'pipeline' && state.pipelines.get(id)?.outcome !== null;
 }
 
-/** On an agent that begins to work: nothing else will tell when its time is used. */
+/** On an agent that begins to work: sets a timer, because no report announces that its time is used. */
 export function timeBudgets(world: EngineContext, agent: AgentRun): Event[] {
   return scopesOf(world.state, agent, world.at).flatMap((scope) => timeBudget(world, scope));
 }
 
-/** On the `budget` timer. Where others have stopped working meanwhile, there is time left. */
+/** On the `budget` timer. If other agents have stopped working, there may be time left. */
 export function onBudgetTimer(world: EngineContext, scope: BudgetScope): Event[] {
   const today = dayOf(world.at);
-  // A day that is over is of no interest; those who have worked through the night use the next.
+  // The day is over; agents that still work draw on the new day's budget.
   if (scope.kind === 'day' && scope.id !== today) return timeBudget(world, { kind: 'day', id: today });
   const followed = watchBudget(world, scope);
-  // Who is warned now is looked at again when it is used up.
+  // After a warning, a new timer is set for the moment at which the budget is exhausted.
   return [
     ...followed,
     ...timeBudget(
@@ -107,7 +110,7 @@ export function onBudgetTimer(world: EngineContext, scope: BudgetScope): Event[]
   ];
 }
 
-/** On the end of a run: nobody looks at its time any more. */
+/** On the end of a run: cancels its budget timer. */
 export function endTimeBudget(world: EngineContext, scope: BudgetScope): Event[] {
   return cancelPending(timersFor(world, scope));
 }
@@ -122,9 +125,9 @@ function timeBudget(world: EngineContext, scope: BudgetScope, isWarnedNow = fals
   const limit = base * (1 + (record?.raises ?? 0));
   const used = spendingIn(state, scope).work_ms + openWorkMs(state, scope, at);
   const next = isWarnedNow || record?.isWarned === true || used >= limit * WARN_AT ? limit : Math.ceil(limit * WARN_AT);
-  // Used up, it waits for a decision, which sets everybody going again.
+  // An exhausted budget waits for a decision, which continues every agent that draws on it.
   if (used >= limit) return [];
-  // They use it together, so much faster.
+  // Agents that share a budget spend it in parallel.
   const ms = Math.ceil((next - used) / working);
   const [set, ...others] = timersFor(world, scope);
   const isSoonEnough = set !== undefined && set.data.due <= addMs(at, ms);
@@ -140,8 +143,8 @@ function timersFor({ state }: EngineContext, { kind, id }: BudgetScope) {
 }
 
 /**
- * A budget is used up: one question, and all who draw on it wait for the answer. What is under way in a client may end; its next step is
- * held. Whoever comes later waits for the same answer.
+ * A budget is exhausted: opens one decision, and every agent that draws on the budget waits for it. A tool call in progress may end; the
+ * next one is held. Agents that draw on the budget later wait for the same decision.
  */
 export function reachBudget(
   world: EngineContext,
@@ -153,7 +156,7 @@ export function reachBudget(
   return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${renderUse(use)}`))];
 }
 
-/** The question that is open about a budget, or a new one. */
+/** The open decision about a budget, or a new one. */
 export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use: BudgetUse) {
   const [open] = listOpenBudgetDecisions(world, scope);
   if (open !== undefined) return { asked: [], decisionId: open.id };
@@ -181,12 +184,15 @@ export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use
   return { asked, decisionId };
 }
 
-/** Raised by its own amount, as often as it takes to be more than what is used and reserved. */
+/** How many times its own amount a budget must be raised by to exceed what is used and reserved. */
 export function countRaises({ used, reserved, base, limit }: BudgetUse): number {
   return Math.max(Math.round(limit / base), Math.floor((used + reserved) / base));
 }
 
-/** By the question itself: what has happened to the budget of a day is forgotten with the first word about the next, and clocks go back. */
+/**
+ * Found by the decision and not by the budget: the record of a day's budget is dropped with the first use on the next day, and clocks can
+ * go back.
+ */
 export function listOpenBudgetDecisions({ state }: EngineContext, { kind, id }: BudgetScope): readonly Decision[] {
   const open = [...state.decisions.values()].filter(({ result }) => result === null);
   return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
@@ -196,7 +202,7 @@ function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {
   const raised = renderAmount(use.measure, use.base * (1 + countRaises(use)));
   return [
     { label: `Raise the budget to ${raised}`, action: 'approve', recommended: true },
-    // Of a day nobody says that all its work is done.
+    // A day has no end that a person could declare.
     ...(kind === 'day' ? [] : [{ label: OPTION_LABELS.done, action: 'done', recommended: false } as const]),
     { label: 'Cancel the waiting work', action: 'cancel', recommended: false },
   ];
@@ -209,7 +215,7 @@ function subjectOf({ state }: EngineContext, { kind, id }: BudgetScope) {
   return { agent_id: agent?.id ?? null, pipeline_id: run?.id ?? null, task_id: task };
 }
 
-/** The next day frees what waits for this one. */
+/** Sets the timer that releases the waiting work on the next day. */
 function setDayTimer({ state, at, newId }: EngineContext, { kind, id }: BudgetScope): Event[] {
   if (kind !== 'day') return [];
   const isSet = findTimers(state, (purpose) => purpose.kind === 'day' && purpose.day === id).length > 0;
@@ -217,7 +223,7 @@ function setDayTimer({ state, at, newId }: EngineContext, { kind, id }: BudgetSc
   return isSet ? [] : [event('TimerSet', { timer_id: newId(), due, purpose: { kind: 'day', day: id } })];
 }
 
-/** As people call what a budget is for. */
+/** What a budget is for, as shown to people. */
 export function renderScope({ agents, pipelines }: State, { kind, id }: BudgetScope): string {
   if (kind === 'agent') return `agent ${agents.get(id)?.plan.name ?? id}`;
   if (kind === 'pipeline') return `pipeline ${pipelines.get(id)?.name ?? id}`;

@@ -18,7 +18,7 @@ const agentWorker = (more: Partial<AgentPlan> = {}): WorkerPlan =>
 const pipelineWorker = (steps: readonly StepPlan[]): WorkerPlan => worker(runs.pipelinePlan(steps));
 
 describe('cancelling a task', () => {
-  it('ends its agent as cancelled, not as failed, and withdraws what it asked, in one commit', () => {
+  it('ends its agent as cancelled, not as failed, and withdraws its decisions, in one commit', () => {
     const play = new Play().order(runs.configure([agentWorker()])).order(say.create('A'));
     const { id } = play.agent();
     play.say(runs.started(id)).say(runs.signal('escalate', id, 'which way?'), say.session(id));
@@ -42,7 +42,7 @@ describe('cancelling a task', () => {
     expect(play.agent()).toMatchObject({ outcome: 'cancelled' });
   });
 
-  it('withdraws the question that holds it, and frees it', () => {
+  it('withdraws the decision that holds it, and frees it', () => {
     const play = new WorkflowPlay({}, 'supervised');
     expect(play.openDecisions()).toHaveLength(1);
     cancel(play, play.id);
@@ -51,7 +51,7 @@ describe('cancelling a task', () => {
     play.checkReplay();
   });
 
-  it('withdraws the question about its block, and the retry that was set', () => {
+  it('withdraws the decision about its block and cancels its retry', () => {
     const asked = new WorkflowPlay().turn('issue-manager').turn('prep');
     const caller = asked.claim('implementer');
     asked.say(say.exit('IMPLEMENTATION', 'blocked', { notes: 'no disk' }), caller);
@@ -70,14 +70,14 @@ describe('cancelling a task', () => {
     expect(cancel(retried, retried.id).owed('TimerSet')).toEqual([]);
   });
 
-  it('times no stall of it, and asks nobody about it', () => {
+  it('cancels its stall timer and opens no decision', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: 1000, BLOCKED: 1000 } });
     expect(play.owed('TimerSet')).toHaveLength(1);
     expect(cancel(play, play.id).owed('TimerSet')).toEqual([]);
     expect(play.openDecisions()).toEqual([]);
   });
 
-  it('withdraws the question about its budget', () => {
+  it('withdraws the decision about its budget', () => {
     const budgets = { task: { tokens: 10 } };
     const play = new Play({ budgets }).order(runs.configure([agentWorker()])).order(say.create('A'));
     const { id } = play.agent();
@@ -106,7 +106,7 @@ describe('cancelling a task', () => {
     expect(play.owed('ChecksRequested')).toHaveLength(1);
   });
 
-  it('has its branch and worktree cleared away, unless it is reinstated first', () => {
+  it('removes its branch and worktree, unless it is reinstated first', () => {
     const named = { kind: 'name-branch', command: { id: 'A', epoch: 1, branch: 'feature/a' } } as const;
     const play = new Play().order(say.create('A')).say(say.claim(), say.worker).say(named);
     expect(cancel(play).the('PlaceClearRequested')).toMatchObject({ task_id: 'A', branch: 'feature/a' });
@@ -118,7 +118,7 @@ describe('cancelling a task', () => {
     play.checkReplay();
   });
 
-  it('is done by the option of a decision, too', () => {
+  it('also works as the option of a decision', () => {
     const play = new WorkflowPlay({ reviewRounds: 0 }).toReview().turn('reviewer', TO_FIXER);
     const option = play.decision().options.findIndex(({ action }) => action === 'cancel') + 1;
     expect(play.decision().options[option - 1]?.label).toBe('Cancel the task');
@@ -127,7 +127,7 @@ describe('cancelling a task', () => {
     expect(play.openDecisions()).toEqual([]);
   });
 
-  it('is refused while its merge lands, and calls a merge off before that', () => {
+  it('is refused while its merge lands, and cancels a merge before that', () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
     const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(flow.prepareMerge(mergeId, 'f'.repeat(40)));
@@ -135,7 +135,7 @@ describe('cancelling a task', () => {
     expect(play.say(flow.finishMerge(mergeId, 'merged', 'f'.repeat(40))).stands()).toEqual(['COMPLETED', 'closer']);
   });
 
-  it('leaves a workflow that is reinstated with a role, so that its workers take it', () => {
+  it('gives a reinstated workflow a role, so that its workers claim it', () => {
     const play = new WorkflowPlay().toReview();
     cancel(play, play.id);
     play.order(say.operate('reinstate', 'wanted again', play.id));

@@ -9,15 +9,16 @@ import { endAgent } from './end-agent.ts';
 import { finishStep } from './steps.ts';
 
 /**
- * When a task is cancelled, by a command or by a decision: everything that belongs to it ends in the same commit. Its runs are cancelled, its open
- * decisions withdrawn, its checks stopped, it is not held and not tried again, and its worktree and branch are removed if they hold nothing.
+ * When a task is cancelled, by a command or by a decision, everything that belongs to it ends in the same commit: its runs are cancelled,
+ * its open decisions withdrawn, its checks stopped, its hold and its retries dropped. Its worktree and branch are removed if they contain
+ * no work.
  */
 export function onCancelled(world: EngineContext, task: Task): Event[] {
   const { state } = world;
   const reason = task.blocked?.reason ?? 'cancelled';
   const { branch } = task.flow;
   const ended = endRuns(world, task.id, reason);
-  // The end of a run withdraws its own question.
+  // The end of a run withdraws the decision about that run.
   const asked = openDecisions(state, task.id).filter((id) => !ended.some((each) => isWithdrawal(each, id)));
   const timers = findTimers(state, (purpose) => purpose.kind === 'unblock' && purpose.task_id === task.id);
   return [
@@ -40,7 +41,7 @@ function endRuns(world: EngineContext, taskId: string, reason: string): Event[] 
   ];
 }
 
-/** Nobody waits for their outcome: those that Baton runs are ended, those that GitHub runs are no longer looked up. */
+/** Their outcome is not needed: checks that Baton runs are ended, checks at GitHub are no longer polled. */
 function stopChecks({ id: task_id, flow: { checks } }: Task): Event[] {
   if (checks === null || checks.outcome !== null) return [];
   return [event('ChecksFinished', { checks_id: checks.id, task_id, head: checks.head, outcome: 'cancelled' })];
@@ -56,15 +57,15 @@ function openDecisions({ decisions }: State, taskId: string): readonly string[] 
     .map(({ id }) => id);
 }
 
-/** The current step ends before what runs it has. */
+/** Ends the current step before its command, agent or pipeline has ended. */
 export function stopStep(world: EngineContext, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
   const agent = world.state.agents.get(run.step?.agentId ?? '');
-  // The end of its agent is the end of the step.
+  // The end of the agent ends the step.
   if (agent?.outcome === null) return endAgent(world, agent, outcome, reason);
   return [...stopRunner(world, run, reason), ...finishStep(world, run, { outcome, reason, output: null })];
 }
 
-/** A pipeline ends at once, with everything inside it, and without clean-up: nobody is left to wait for that. */
+/** Ends a pipeline at once, with everything inside it and without clean-up: nothing waits for its result. */
 export function stopPipeline(world: EngineContext, run: PipelineRun, outcome: RunOutcome, reason: string): Event[] {
   if (run.outcome !== null) return [];
   const { id: pipeline_id, step } = run;
@@ -81,7 +82,7 @@ export function stopPipeline(world: EngineContext, run: PipelineRun, outcome: Ru
   ];
 }
 
-/** On `PipelineCancelRequested`: the innermost step is cancelled first, so that each pipeline can clean up after its own. */
+/** On `PipelineCancelRequested`: cancels the innermost step first, so that each pipeline can run its own clean-up. */
 export function cancelPipeline(world: EngineContext, run: PipelineRun, reason: string): Event[] {
   if (run.outcome !== null) return [];
   const child = world.state.pipelines.get(run.step?.childId ?? '');

@@ -15,7 +15,7 @@ function pipelineWorker(steps: readonly StepPlan[]): WorkerPlan {
   return { name: 'builders', concurrency: 1, plan: runs.pipelinePlan(steps) };
 }
 
-/** A worker with work: task A, claimed in the same commit. */
+/** A worker with task A, claimed in the commit that created it. */
 function working(worker: WorkerPlan, rules: Partial<Rules> = { ciGate: true }): Play {
   return new Play(rules).order(runs.configure([worker])).order(create('A'));
 }
@@ -27,7 +27,7 @@ function held(play: Play): string[] {
 }
 
 describe('a worker', () => {
-  it('claims a task and starts on it in the commit that made it', () => {
+  it('claims a task and starts in the commit that created the task', () => {
     const play = working(agentWorker());
     expect(play.types()).toEqual(['TaskCreated', 'TaskClaimed', 'AgentRequested']);
     const { session_id } = play.newest('TaskClaimed');
@@ -41,11 +41,11 @@ describe('a worker', () => {
     play.checkReplay();
   });
 
-  it('owes what its agent owes', () => {
+  it('has the requirements of its agent', () => {
     expect(working(agentWorker({}, { requires: ['handoff'] })).newest('TaskClaimed').requires).toEqual(['handoff']);
   });
 
-  it('runs as many as it may, and takes the next when one is over', () => {
+  it('runs up to its concurrency, and claims the next task when a run ends', () => {
     const play = new Play({ ciGate: true }).order(runs.configure([agentWorker({ concurrency: 2 })]));
     for (const id of ['A', 'B', 'C']) play.order(create(id));
     expect(held(play)).toEqual(['A', 'B']);
@@ -58,7 +58,7 @@ describe('a worker', () => {
     expect(held(play)).toEqual(['B', 'C']);
   });
 
-  it('takes what fits: by id, by phase, by role', () => {
+  it('claims what fits: by id, by phase, by role', () => {
     const made = (worker: WorkerPlan) => {
       const play = new Play()
         .order(create('web-1', { nextRole: 'reviewer' }))
@@ -74,7 +74,7 @@ describe('a worker', () => {
     expect(made(agentWorker({ roles: ['reviewer'] }, { role: 'reviewer' }))).toEqual(['web-1', 'api-1', 'w.x']);
   });
 
-  it('finds its work behind ten thousand tasks of others', () => {
+  it('finds its task behind ten thousand tasks of other roles', () => {
     const play = new Play();
     for (let i = 0; i < 700; i += 1)
       play.state.tasks.set(`t${i}`, { ...say.emptyTask, id: `t${i}`, n: i + 1, claim: null });
@@ -82,7 +82,7 @@ describe('a worker', () => {
     expect(held(play)).toEqual(['Z']);
   });
 
-  it('respects how many agents of a kind, and how many in all, may run', () => {
+  it('respects the concurrency of an agent and the limit for all agents', () => {
     const kind = new Play().order(runs.configure([agentWorker({ concurrency: 9 }, { max_concurrency: 2 })]));
     for (const id of ['A', 'B', 'C']) kind.order(create(id));
     expect(held(kind)).toEqual(['A', 'B']);
@@ -102,7 +102,7 @@ describe('a worker', () => {
     expect(play.agent().task).toMatchObject({ session_id: play.newest('PipelineStarted').pipeline_id });
   });
 
-  it('is configured once: the same words again change nothing', () => {
+  it('is configured once: the same configuration again records nothing', () => {
     const play = working(agentWorker());
     expect(play.order(runs.configure([agentWorker()])).types()).toEqual([]);
     expect(play.order(runs.configure([])).state.workers.size).toBe(0);
@@ -110,14 +110,14 @@ describe('a worker', () => {
 });
 
 describe('steps wait for room', () => {
-  it('and the oldest gets it', () => {
+  it('oldest first', () => {
     const plan = runs.pipelinePlan([runs.agentStep('code')], { agents: [runs.agentPlan({ max_concurrency: 1 })] });
     const play = new Play();
     for (const id of ['p3', 'p1', 'p2']) play.order(runs.startPipeline(plan, {}, id)).wait(10);
     expect(play.count('AgentRequested')).toBe(1);
     expect(play.pipeline('p1').step).toMatchObject({ status: 'running', agentId: null });
     play.say(runs.started(play.agent().id)).say(runs.signal('complete'), runs.agent(play.agent().id));
-    // It has signalled, but its process still takes the room.
+    // The agent has signalled, but its process still runs and takes room.
     expect(play.count('AgentRequested')).toBe(1);
     play.say(runs.exited(play.agent().id));
     expect(play.agent().owner?.pipelineId).toBe('p1');
@@ -126,7 +126,7 @@ describe('steps wait for room', () => {
     play.checkReplay();
   });
 
-  it('and their time begins when they have it', () => {
+  it('and their time limit starts when they get it', () => {
     const steps = [runs.agentStep('code', { timeout_ms: 1000 })];
     const plan = runs.pipelinePlan(steps, { agents: [runs.agentPlan({ max_concurrency: 1 })] });
     const play = new Play().order(runs.startPipeline(plan)).order(runs.startPipeline(plan, {}, 'p2'));
@@ -139,7 +139,7 @@ describe('steps wait for room', () => {
     });
   });
 
-  it('while an agent that left and waits for a person takes none', () => {
+  it('while an exited agent that waits for a person takes none', () => {
     const plan = runs.pipelinePlan([runs.agentStep('code')]);
     const play = new Play({ maxAgents: 1 }).order(runs.startPipeline(plan)).order(runs.startPipeline(plan, {}, 'p2'));
     const first = play.agent().id;
@@ -151,7 +151,7 @@ describe('steps wait for room', () => {
 });
 
 describe('the end of a session', () => {
-  it('by exit signal is the signal for the step, in one transaction', () => {
+  it('by exit signal ends the step in the same commit', () => {
     const play = working(pipelineWorker([runs.agentStep('code'), runs.shellStep('after')]));
     play.say(runs.started(play.agent().id)).say(say.result(), sessionOf(play)).say(say.exit(), sessionOf(play));
     expect(play.types().slice(0, 4)).toEqual(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved', 'AgentEnded']);
@@ -172,7 +172,7 @@ describe('the end of a session', () => {
     expect(play.newest('PipelineFinished').outcome).toBe('failed');
   });
 
-  it('by agent:signal complete is the same where the exit protocol is off, and refused where it is on', () => {
+  it('by agent:signal complete is accepted if the exit protocol is off, and refused if it is on', () => {
     const play = working(agentWorker());
     const standing = () => standingOf(play.state, play.agent().id, true);
     expect(standing()).toEqual({
@@ -190,12 +190,12 @@ describe('the end of a session', () => {
     expect(play.types()[0]).toBe('AgentSessionCompleted');
     expect(play.agent()).toMatchObject({ outcome: 'done', reason: 'did it' });
     expect(standing()).toMatchObject({ is_owned: false, missing: [] });
-    // Said again, by whichever way, it is the first answer again.
+    // A repeat, over any operation, gets the first answer.
     expect(play.say(runs.signal('complete', undefined, 'did it'), sessionOf(play)).types()).toEqual([]);
     expect(play.say(runs.signal('complete', play.agent().id), sessionOf(play)).types()).toEqual([]);
   });
 
-  it('by completing the task ends the run as done, and by giving it back as failed', () => {
+  it('by completing the task ends the run as done, and by releasing it as failed', () => {
     const done = working(agentWorker(), {});
     done.say(say.complete(), sessionOf(done));
     expect(done.agent().outcome).toBe('done');
@@ -207,7 +207,7 @@ describe('the end of a session', () => {
     expect(stuck.agent()).toMatchObject({ outcome: 'failed', reason: 'the claim was blocked: no network' });
   });
 
-  it('that only its process knows of blocks the task: nobody takes it up again for ever', () => {
+  it('without a signal blocks the task, so that workers do not repeat it for ever', () => {
     const play = working(agentWorker({}, { on_dead: { action: 'done' } }));
     play.say(runs.exited(play.agent().id));
     expect(play.state.tasks.get('A')).toMatchObject({ phase: 'BLOCKED', claim: null });
@@ -216,8 +216,8 @@ describe('the end of a session', () => {
   });
 });
 
-describe('a claim that is lost', () => {
-  it('stops the agent, and the run has failed', () => {
+describe('a lost claim', () => {
+  it('stops the agent and fails the run', () => {
     const play = working(agentWorker());
     play.order(runs.configure([])).say(runs.started(play.agent().id)).say(expire());
     expect(play.agent()).toMatchObject({
@@ -229,7 +229,7 @@ describe('a claim that is lost', () => {
     expect(play.newest('NotificationRequested')).toMatchObject({ kind: 'failed', title: 'Agent failed: coder' });
   });
 
-  it('stops a whole pipeline, and what it has nested', () => {
+  it('stops a whole pipeline with its nested ones', () => {
     const inside = [{ name: 'inner', vars: {}, steps: [runs.agentStep('deep')] }];
     const outer: StepPlan = { name: 'outer', run: { kind: 'pipeline', pipeline: 'inner', vars: {} } };
     const play = working({ name: 'w', concurrency: 1, plan: runs.pipelinePlan([outer], { inside }) });
@@ -240,19 +240,19 @@ describe('a claim that is lost', () => {
     play.checkReplay();
   });
 
-  it('starts nothing any more for a step that waited for room', () => {
+  it('starts no step that waited for room', () => {
     const rules = { ciGate: true, maxAgents: 1 };
     const play = working(pipelineWorker([runs.shellStep('build'), runs.agentStep('code')]), rules);
     play.order(runs.configure([])).order(runs.startAgent());
     play.say(runs.finish(play.the('CommandRequested').command_id));
     expect(play.count('AgentRequested')).toBe(1);
-    // The limit was raised, and the daemon started anew.
+    // The limit is raised, and the daemon restarts.
     Object.assign(play.rules, { maxAgents: 9 });
     play.say(expire());
     expect(play.types()).toEqual(['ClaimExpired', 'StepFinished', 'PipelineFinished', 'NotificationRequested']);
   });
 
-  it('is not lost by being parked: the claim stays with the agent that waits for a person', () => {
+  it('stays with a parked agent', () => {
     const play = working(agentWorker({}, { on_stop: { action: 'escalate' } }));
     play
       .say(runs.started(play.agent().id))
@@ -261,7 +261,7 @@ describe('a claim that is lost', () => {
     expect(play.state.tasks.get('A')?.claim?.sessionId).toBe(play.agent().id);
     const first = play.agent().id;
     play.order(runs.resolve(play.decision().id, 3));
-    // Another agent goes on under the same claim.
+    // Another agent continues under the same claim.
     expect(play.agent().id).not.toBe(first);
     expect(play.agent().task?.session_id).toBe(first);
     expect(play.state.tasks.get('A')?.claim?.sessionId).toBe(first);
@@ -270,8 +270,8 @@ describe('a claim that is lost', () => {
   });
 });
 
-describe('people hear of what a worker does', () => {
-  it('where it failed, unless the runbook says otherwise', () => {
+describe("people are notified of a worker's run", () => {
+  it('if it failed, unless the runbook says otherwise', () => {
     const failing = (notify?: boolean) => {
       const plan = runs.pipelinePlan([runs.shellStep('a')], notify === undefined ? {} : { notify });
       const play = working({ name: 'w', concurrency: 1, plan });
@@ -285,8 +285,8 @@ describe('people hear of what a worker does', () => {
   });
 });
 
-describe('a run that was cancelled', () => {
-  it('leaves its task blocked, with the reason', () => {
+describe('a cancelled run', () => {
+  it('leaves its task blocked with the reason', () => {
     const play = working(pipelineWorker([runs.agentStep('code')]));
     play.order(runs.cancel(play.newest('PipelineStarted').pipeline_id, 'wrong branch'));
     expect(play.state.tasks.get('A')).toMatchObject({

@@ -9,7 +9,7 @@ import { escalate } from './escalate.ts';
 import { holdTask } from './hold-task.ts';
 import { notifyAttention } from './notify.ts';
 
-/** On `AgentSignalled`: the agent itself says how it stands. */
+/** On `AgentSignalled`: a signal that the agent sent about itself. */
 export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
   const agent = world.state.agents.get(data.agent_id);
   const message = data.message ?? 'Agent asks for a person';
@@ -18,7 +18,7 @@ export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['
   return escalate(world, agent, { source: 'stop', reason: 'agent:signal escalate', message });
 }
 
-/** On `AgentSessionCompleted`: an accepted exit signal is the signal for the step, too. */
+/** On `AgentSessionCompleted`: an accepted exit signal also ends the run of the agent. */
 export function onExitSignal(world: EngineContext, data: EventOf<'AgentSessionCompleted'>['data']): Event[] {
   const { exit_reason, notes } = data;
   const failed =
@@ -28,7 +28,7 @@ export function onExitSignal(world: EngineContext, data: EventOf<'AgentSessionCo
   );
 }
 
-/** Somebody who works under a claim of their own, without Baton's help, asks: the task is blocked until there is an answer. */
+/** A session that Baton did not start escalates: the task is blocked until the decision is answered. */
 function askAboutTask(world: EngineContext, sessionId: string, message: string): Event[] {
   const task_id = world.state.sessions.get(sessionId)?.taskId;
   if (task_id === undefined) return [];
@@ -51,8 +51,8 @@ function askAboutTask(world: EngineContext, sessionId: string, message: string):
 }
 
 /**
- * On a task that a person unblocked, or that begins again: the open questions about it are withdrawn, and nothing holds it. A question about
- * a budget stays: agents wait for its answer.
+ * On a task that a person unblocked or reinstated: its open decisions are withdrawn and its hold ends. A decision about a budget stays,
+ * because agents wait for its answer.
  */
 export function onUnblocked({ state }: EngineContext, taskId: string, reason: string): Event[] {
   const withdrawn = [...state.decisions.values()]
@@ -64,8 +64,8 @@ export function onUnblocked({ state }: EngineContext, taskId: string, reason: st
 }
 
 /**
- * On a task that returns by itself, after a recoverable error or because its claim was restored: only the question that the block itself
- * opened is withdrawn. An agent can cause such a block, and must not dissolve another question by it.
+ * On a task that leaves BLOCKED without a person, after a recoverable error or a restored claim: only the decision that the block opened is
+ * withdrawn. An agent can cause such a block, and must not get rid of another decision that way.
  */
 export function onReturned({ state }: EngineContext, taskId: string): Event[] {
   const held = state.tasks.get(taskId)?.flow.held?.decisionId;
@@ -77,13 +77,13 @@ export function onReturned({ state }: EngineContext, taskId: string): Event[] {
 }
 
 /**
- * On the end of a claim. Whoever lost it works no longer: its agents are stopped, and the run has failed. Who completed the task, or
- * said that it is stuck, has with that come to the end of its own work; a pipeline then goes on to its next step.
+ * On the end of a claim. A session that lost its claim must not continue: its agents are stopped and the run fails. A session that
+ * completed the task or reported it blocked has finished its own work; its pipeline continues with the next step.
  */
 export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: EventOf<ClaimEndType>['data']): Event[] {
   const { state } = world;
   if (state.agents.size === 0 && state.pipelines.size === 0) return [];
-  // The task was cancelled with it: `on-cancelled` ends its runs as cancelled, and no failure is reported.
+  // The task was cancelled: `on-cancelled` ends its runs as cancelled, and no failure is reported.
   const task = state.tasks.get(data.task_id);
   if (type === 'ClaimRevoked' && task !== undefined && isCancelled(task)) return [];
   const { how, outcome, reason } = outcomeOfClaim(type, data);
@@ -93,7 +93,10 @@ export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: Event
   return agentsOfClaim(state, data.session_id).flatMap((agent) => endAgent(world, agent, outcome, reason));
 }
 
-/** Whoever was to close a completed task gave up. It cannot be blocked any more, so a person is asked before the next one tries. */
+/**
+ * On a session that ended without closing its completed task. A completed task cannot be blocked, so a person is asked before the next
+ * session tries.
+ */
 export function onUnclosed(world: EngineContext, task: Task, reason: string | null): Event[] {
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const context = `${task.title}\n${task.id} is merged, and could not be closed: ${reason ?? 'no reason was given'}`;

@@ -5,22 +5,22 @@ import { type EffectOf, findTimers, type TimerPurpose } from '../state/runs/effe
 import type { State } from '../state/state.ts';
 import type { ReadyTasks } from '../state/tasks/ready.ts';
 
-/** What comes from outside, so that the same arguments always give the same reactions. */
+/** Everything that is not in the state, so that the same arguments always give the same entries. */
 export interface EngineInputs {
-  /** An id that was never given before. */
+  /** Returns a new, unique id. */
   readonly newId: () => string;
-  /** The time that the entries will carry. */
+  /** The time of the entries. */
   readonly at: string;
   readonly ready: ReadyTasks;
   readonly rules: Rules;
 }
 
-/** What a rule looks at. */
+/** What a rule may use. */
 export interface EngineContext extends EngineInputs {
   readonly state: State;
 }
 
-/** What is under way for an agent: put-off actions, waits for a limit, and gates. */
+/** A scheduled handler, a wait for an API limit, or a gate of an agent. */
 type PendingAction = EffectOf<'TimerSet'> | EffectOf<'CommandRequested'>;
 
 export function pendingActions(state: State, agentId: string): readonly PendingAction[] {
@@ -33,7 +33,7 @@ export function pendingActions(state: State, agentId: string): readonly PendingA
   return found;
 }
 
-/** The handler that waits for it; undefined for the wait until an agent has left. */
+/** The handler that waits for it; undefined for the `leave` timer. */
 export function findWaitingHandler(pending: PendingAction): HandlerName | undefined {
   const about = pending.type === 'TimerSet' ? pending.data.purpose : pending.data.subject;
   if (about.kind === 'handler' || about.kind === 'gate') return about.handler;
@@ -48,12 +48,12 @@ export function cancelPending(pending: readonly PendingAction[]): Event[] {
   );
 }
 
-/** The timers that were set for a step, or for the next try of one. */
+/** The timers of a step, and of its next retry. */
 export function timersOf(state: State, pipelineId: string): readonly EffectOf<'TimerSet'>[] {
   return findTimers(state, (purpose) => 'pipeline_id' in purpose && purpose.pipeline_id === pipelineId);
 }
 
-/** What an agent was to be told and has not heard. */
+/** The messages that an agent has not received yet. */
 export function undeliveredMessages(state: State, agentId: string): readonly EffectOf<'MessageRequested'>[] {
   return [...state.effects.values()]
     .filter((effect) => effect.type === 'MessageRequested')

@@ -21,7 +21,7 @@ import { beginStepsAfterAnswer } from './overspent.ts';
 import { CONTINUE_MESSAGE, describeReason, findOwnerPipeline, sendOrResume, unparkAgent, wakeAgent } from './resume.ts';
 import { enterStep } from './steps.ts';
 
-/** On `DecisionResolved`: what the person chose happens. */
+/** On `DecisionResolved`: carries out the chosen option. */
 export function onDecision(
   world: EngineContext,
   { decision_id, action, message }: EventOf<'DecisionResolved'>['data'],
@@ -29,7 +29,7 @@ export function onDecision(
   const decision = world.state.decisions.get(decision_id);
   if (decision?.source === 'budget') return onBudgetDecision(world, decision, action, message);
   if (decision?.adopts) return adoptByDecision(world, decision, action);
-  // What was chosen is in the state: merges go on, or wait until the branch is back.
+  // The state has the answer already: merges continue, or wait until the branch is back.
   if (decision?.branch) return [];
   if (decision?.source === 'reconcile') return onFindingDecision(world, decision, action, message);
   const agent = world.state.agents.get(decision?.agentId ?? '');
@@ -54,7 +54,7 @@ export function onDecision(
         sendOrResume(world, agent, message ?? 'Denied. Find another way, or escalate.'),
       ];
     case 'dismiss':
-      // Nobody would ever wake a process that has gone.
+      // A process that has exited needs a message to be started again.
       return [
         ...unparkAgent(world, agent),
         ...(agent.process === 'gone' ? [sendOrResume(world, agent, CONTINUE_MESSAGE)] : []),
@@ -69,7 +69,7 @@ export function onDecision(
   }
 }
 
-/** A person agreed to a runbook that loosens the rules: it is in force for whatever begins from now on. */
+/** A person approved a runbook that loosens the rules: it applies to work that begins from now on. */
 function adoptByDecision({ state }: EngineContext, { adopts, result }: Decision, action: DecisionAction): Event[] {
   if (adopts === null || action !== 'approve' || findAdoption(state)?.sha256 === adopts.sha256) return [];
   const by = result?.kind === 'resolved' ? result.by : 'operator';
@@ -77,7 +77,7 @@ function adoptByDecision({ state }: EngineContext, { adopts, result }: Decision,
   return [runbookAdoptedEvent(state, { sha256, commit, committed: sha256, by })];
 }
 
-/** The same work by a new agent, in a new conversation: what the old one did stays where it is. */
+/** Starts a new agent, in a new conversation, for the same work; the changes of the old agent stay. */
 function startNewAgent(world: EngineContext, agent: AgentRun, reason: string): Event[] {
   const run = findOwnerPipeline(world, agent);
   const ended = endAgent(world, agent, 'cancelled', reason);
@@ -99,7 +99,9 @@ function unblockTask({ state, rules }: EngineContext, taskId: string): Event[] {
   return returnFromBlocked(task, { cause: 'decision', reason: 'unblocked by a decision' }, rules);
 }
 
-/** On the answer to what reconciliation found: the task is done again, or taken as done, if it still is as it was when people were asked. */
+/**
+ * On the answer to a finding of reconciliation: the task is reinstated or completed, if it is still as it was when the decision was opened.
+ */
 export function onFindingDecision(
   { state, rules }: EngineContext,
   { taskId }: Decision,
@@ -114,14 +116,14 @@ export function onFindingDecision(
   return finished.ok ? [...finished.events] : [];
 }
 
-/** On a task that is done: whether it should be is no longer a question. */
+/** On a completed task: decisions about whether it is complete are withdrawn. */
 export function onCompleted({ state }: EngineContext, taskId: string): Event[] {
   return [...state.decisions.values()]
     .filter(({ source, taskId: about, result }) => source === 'reconcile' && about === taskId && result === null)
     .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task was completed' }));
 }
 
-/** On the answer to the question about a budget: it is for all who wait for it. */
+/** On the answer to a decision about a budget: it applies to every agent that waits for it. */
 export function onBudgetDecision(
   world: EngineContext,
   decision: Decision,
@@ -140,7 +142,7 @@ export function onBudgetDecision(
   return [...(scope === null ? [] : raiseBudget(world, scope)), ...resumeWaiting(world, waiting, message)];
 }
 
-/** On the `day` timer: what waited for the day that is over draws on the next one. */
+/** On the `day` timer: agents that waited for the budget of the day before draw on the new day's. */
 export function onNewDay(world: EngineContext, day: string): Event[] {
   return listOpenBudgetDecisions(world, { kind: 'day', id: day }).flatMap(({ id }) => [
     event('DecisionWithdrawn', { decision_id: id, reason: 'a new day has begun' }),
@@ -148,13 +150,13 @@ export function onNewDay(world: EngineContext, day: string): Event[] {
   ]);
 }
 
-/** On the end of a pipeline: nobody needs to decide about its budget any more. */
+/** On the end of a pipeline: the decision about its budget is withdrawn. */
 export function withdrawBudget(world: EngineContext, scope: BudgetScope): Event[] {
   const reason = `the ${scope.kind} is over`;
   return listOpenBudgetDecisions(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
 }
 
-/** Nobody works on it: workers must not ask for it again and again. */
+/** Blocks a task that nobody holds, so that workers do not run into its exhausted budget again and again. */
 function blockUnclaimed({ state }: EngineContext, taskId: string, why: string): Event[] {
   const task = state.tasks.get(taskId);
   if (task === undefined || task.claim !== null || task.phase === 'COMPLETED' || task.phase === 'BLOCKED') return [];

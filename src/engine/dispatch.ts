@@ -21,7 +21,7 @@ import { openBudgetDecision } from './budgets.ts';
 import type { EngineContext } from './context.ts';
 import { findQueued, requestAgent } from './steps.ts';
 
-/** Something has ended, or there is new work: steps that wait for room go first, oldest first, then workers take tasks. */
+/** On free room or new work: steps that wait for room start first, oldest first; then workers claim tasks. */
 export function fillCapacity(world: EngineContext): Event[] {
   const { state, rules } = world;
   const starting: AgentPlan[] = [];
@@ -40,7 +40,7 @@ function queuedSteps({ state }: EngineContext): { readonly run: PipelineRun; rea
     const plan = findQueued(state, run);
     if (plan !== undefined) queued.push({ run, plan });
   }
-  // The order of a map is no order to rely on: see `keep-newest`.
+  // The order of the map is not the order of arrival: see `keep-newest`.
   return queued.sort(
     (a, b) => compare(a.run.step?.since ?? '', b.run.step?.since ?? '') || compare(a.run.id, b.run.id),
   );
@@ -50,13 +50,13 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Workers claim what is ready and fits them, most urgent first, as many as they may run at once. */
+/** Workers claim ready tasks that fit them, most urgent first, up to their concurrency. */
 export function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
   const { state } = world;
   const workers = workersInUse(state, world.rules, (sha256) => world.ready.hasRunbook(state, sha256));
   if (workers.length === 0) return [];
   const taken = new Set<string>();
-  /** Runs that are about to start, by worker: workers of the same name in two runbooks share what may run at once. */
+  /** Runs that are about to start, by worker. Workers of the same name in two runbooks share one concurrency. */
   const begun = new Map<string, number>();
   const events: Event[] = [];
   const gate = budgetGate(world);
@@ -90,7 +90,7 @@ function countRuns({ agents, pipelines }: State, worker: string): number {
   return alone.length + roots.length;
 }
 
-/** The first tasks that fit a worker, as many as it is free for. */
+/** The first tasks that fit a worker, at most as many as it has room for. */
 function findWork(
   world: EngineContext,
   worker: PinnedWorker,
@@ -107,10 +107,10 @@ function findWork(
   return [...closing, ...findFittingTasks(ready, state, free - closing.length, fit)];
 }
 
-/** They are closed as they come, so there are never many. */
+/** Completed tasks are closed as they come, so few of them wait at any time. */
 const MAX_CLOSING_TASKS = 1000;
 
-/** The claim and the run in one go: there is no moment in which one is there without the other. */
+/** The claim and the run are recorded together, so that neither exists without the other. */
 function claimAndStart(world: EngineContext, worker: WorkerPlan, task: Task): readonly Event[] {
   const id = world.newId();
   const role = task.nextRole ?? agentOf(worker)?.role ?? (worker.roles?.length === 1 ? worker.roles[0] : undefined);
@@ -148,12 +148,12 @@ function presetsOf({ pipelines, pipeline }: PipelineRunPlan): Readonly<Record<st
 
 const OWED_MESSAGES: readonly Requirement[] = ['exit', 'result'];
 
-/** What the session owes; the thought record comes on top where it committed anything, which only its end shows. */
+/** What the session owes before it may complete. If it commits anything, it also owes a thought record; that is known only at its end. */
 function owedBy(worker: WorkerPlan): readonly Requirement[] {
   return agentOf(worker)?.requires ?? OWED_MESSAGES;
 }
 
-/** The agent that a worker starts first; of a pipeline the one whose step comes first. */
+/** The agent that a worker starts first; for a pipeline, the agent of its first agent step. */
 function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
   if (plan.kind !== 'pipeline') return plan.kind === 'agent' ? plan.agent : undefined;
   const steps = plan.pipelines[plan.pipeline]?.steps ?? [];
@@ -161,7 +161,10 @@ function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
   return first?.kind === 'agent' ? plan.agents[first.agent] : undefined;
 }
 
-/** What workers may take: nothing on a day whose budget is used up, and no task whose own is. People are asked about each once. */
+/**
+ * Which tasks workers may claim: none while the budget of the day is exhausted, and no task whose own budget is exhausted. Each exhausted
+ * budget opens one decision.
+ */
 export function budgetGate(world: EngineContext) {
   const { state, rules, at } = world;
   const day: BudgetScope = { kind: 'day', id: dayOf(at) };

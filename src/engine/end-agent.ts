@@ -9,7 +9,7 @@ import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, 
 import { notifyEnd } from './notify.ts';
 import { finishStep } from './steps.ts';
 
-/** The run is over for whoever waited for it: what was under way for it, and what was asked about it, is called off. */
+/** Ends the run of an agent: its scheduled handlers are cancelled and its open decisions withdrawn. */
 export function endAgent(
   { state }: EngineContext,
   agent: AgentRun,
@@ -20,7 +20,7 @@ export function endAgent(
   const pending = pendingActions(state, agent.id).filter((each) => findWaitingHandler(each) !== undefined);
   const asked = state.decisions.get(agent.parked ?? '');
   const withdrawn =
-    // A budget's question is for others, too.
+    // A decision about a budget may concern other runs too.
     asked?.result === null && asked.agentId === agent.id
       ? [event('DecisionWithdrawn', { decision_id: asked.id, reason: `the run has ended: ${outcome}` })]
       : [];
@@ -28,7 +28,7 @@ export function endAgent(
   return [...cancelPending(pending), ...withdrawn, event('AgentEnded', { agent_id: agent.id, outcome, reason: why })];
 }
 
-/** On `AgentEnded`: the process may go, and whoever waited for it goes on. */
+/** On `AgentEnded`: the process may exit, and the step or claim that waited for the run continues. */
 export function afterAgent(
   world: EngineContext,
   agent: AgentRun,
@@ -37,7 +37,7 @@ export function afterAgent(
   const leaves = requestLeave(world, agent);
   if (agent.owner === null) {
     const claim = endClaimOfRun(world, agent.task, outcome, `agent ${agent.plan.name}`, reason);
-    // Of what workers do all day long, people hear where it went wrong.
+    // People are notified of a worker's run only if it failed.
     const isNews = agent.task === null || outcome === 'failed';
     const told = isNews ? notifyEnd(world, 'Agent', agent.plan.name, outcome, reason) : [];
     return [...leaves, ...told, ...claim];
@@ -47,43 +47,43 @@ export function afterAgent(
   return [...leaves, ...finishStep(world, run, { outcome, reason, output: outputOf(agent) })];
 }
 
-/** What an agent leaves behind for the steps after it: its last word to Baton, or what it printed last. */
+/** The output that later steps can use: the message of the agent's signal, or the last text that it printed. */
 function outputOf({ signal, exit }: AgentRun): string | null {
   return signal?.message ?? exit?.output ?? null;
 }
 
-/** As long as a client needs to write its last words. */
+/** Enough time for a client to write its last output. */
 const LEAVE_MS = 60_000;
 
 /**
- * A process whose run is over. One that did its work leaves by itself, since its stop hook now lets it; one that failed or was
- * cancelled is not to do anything more.
+ * For a process whose run is over. After a successful run its stop hook allows it to exit, and it gets time to do so; after a failed or
+ * cancelled run it is killed.
  */
 export function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
   const { id: agent_id, process, outcome, killed, reason } = agent;
   if (process === 'gone' || killed) return [];
-  // Whoever sits in front of it is not thrown out: it leaves when they do.
+  // A person is attached: the process ends when that person detaches.
   if (outcome === 'done' && process === 'running' && isAttached(agent)) return [];
   if (outcome === 'done' && process === 'running')
     return [setTimer(world, world.rules.leaveMs ?? LEAVE_MS, { kind: 'leave', agent_id })];
   return [event('AgentKillRequested', { agent_id, reason: reason ?? `the run has ended: ${outcome ?? ''}` })];
 }
 
-/** On the `leave` timer: it had its time. */
+/** On the `leave` timer: kills the process if it is still running. */
 export function onLeaveTimer({ state }: EngineContext, agentId: string): Event[] {
   const agent = state.agents.get(agentId);
   if (agent === undefined || agent.process === 'gone' || agent.killed) return [];
   return [event('AgentKillRequested', { agent_id: agentId, reason: 'nobody waits for it, and it did not leave' })];
 }
 
-/** The process has gone: nobody needs to make it. */
+/** The process has exited: cancels the `leave` timer. */
 export function cancelLeaveTimer({ state }: EngineContext, agentId: string): Event[] {
   return cancelPending(pendingActions(state, agentId).filter((each) => findWaitingHandler(each) === undefined));
 }
 
 /**
- * The run that a claim was taken for is over. Without an exit signal the claim ends with it, and the task is blocked: a worker that took it
- * up again at once would only fail again, or do the same work for ever. The reason names what the session did not send.
+ * The run of a claim is over. Without an exit signal the claim ends with the run and the task is blocked: a worker that claimed it again at
+ * once would fail again, or repeat the same work for ever. The reason names what the session did not send.
  */
 export function endClaimOfRun(
   { state }: EngineContext,
@@ -105,13 +105,13 @@ export function endClaimOfRun(
     : [...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'run-ended', reason: words })];
 }
 
-/** A person who cancels a run takes its task away; the others end by themselves. */
+/** An operator who cancels a run revokes its claim. */
 const CLAIM_END_BY_OUTCOME = { done: 'released', failed: 'failed', cancelled: 'revoked' } as const satisfies Record<
   RunOutcome,
   HowClaimEnded
 >;
 
-/** How a run ends when its claim does, other than by its own end. */
+/** How a run ends if its claim ends first. */
 export function outcomeOfClaim(type: ClaimEndType, { reason }: EventOf<ClaimEndType>['data']) {
   const how = OUTCOME_BY_CLAIM_END[type];
   const why = reason === null ? '' : `: ${excerptStart(reason, 1000)}`;

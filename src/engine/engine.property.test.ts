@@ -11,7 +11,7 @@ import { isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { overallPipelineStatus } from '../state/runs/steer-pipeline.ts';
 
-/** More of the same: `BATON_ENGINE_RUNS=20000 vitest run src/engine/engine.property`. */
+/** For more runs: `BATON_ENGINE_RUNS=20000 vitest run src/engine/engine.property`. */
 const numRuns = Number(process.env['BATON_ENGINE_RUNS'] ?? 200);
 
 const stories = fc.array(fc.oneof(...SPEECHES), { maxLength: 60, size: 'max' });
@@ -26,7 +26,7 @@ const rules = fc.record(
   { requiredKeys: ['ciGate'] },
 );
 
-/** `Play` looks for everything that must never be after each command: see `faults.cases.ts`. */
+/** `Play` checks the state for faults after each command: see `faults.cases.ts`. */
 function perform(play: Play, story: readonly Speech[]): void {
   for (const [i, speech] of story.entries()) {
     const said = speech(play);
@@ -34,7 +34,7 @@ function perform(play: Play, story: readonly Speech[]): void {
     const before = structuredClone(play.state);
     play.attempt(...said);
     const isSame = isDeepStrictEqual(play.state, before);
-    // Refused, or heard and known already.
+    // Refused, or a repeat.
     if (play.last.length === 0 && !isSame)
       throw new Error(`something changed and is not on record: ${JSON.stringify(said)}`);
     if (i % CRASH_EVERY === 0) crash(play);
@@ -44,13 +44,13 @@ function perform(play: Play, story: readonly Speech[]): void {
 
 const CRASH_EVERY = 6;
 
-/** Whoever comes next knows only the entries; it must go on as this one would have. */
+/** A new daemon knows only the entries, and must continue as this one would have. */
 function crash(play: Play): void {
   if (!isDeepStrictEqual(play.replayed(), play.state))
     throw new Error(`replayed, the entries lead elsewhere\n${play.story()}`);
 }
 
-/** The world does its worst: every agent dies, every timer fires, every other command fails. */
+/** The worst case: every agent dies, every timer fires, every other command fails. */
 function driveToRest(play: Play): void {
   for (let round = 0; round < 20_000; round += 1) {
     const effect = [...play.state.effects.values()].find((each) => !isEndless(each) && isDue(each, play.state));
@@ -63,17 +63,17 @@ function driveToRest(play: Play): void {
   throw new Error(`it never comes to rest\n${play.story().slice(-5000)}`);
 }
 
-/** There is always another day, and an agent that never dies uses the time of each. */
+/** Timers that never end: there is always another day, and an agent that never dies uses each day's time. */
 function isEndless(effect: Effect): boolean {
   return effect.type === 'TimerSet' && (effect.data.purpose.kind === 'day' || effect.data.purpose.kind === 'budget');
 }
 
-/** A start that waits for a budget keeps its place, so that no more agents than may run begin when a person has answered. */
+/** A start that waits for a budget keeps its room, so that an answer does not start more agents than allowed. */
 function isRoomTaken({ state }: Play): boolean {
   return [...state.agents.values()].some(({ process, parked }) => process === 'wanted' && parked !== null);
 }
 
-describe('whatever is said, by whomever, in whatever order', () => {
+describe('any commands, by any callers, in any order', () => {
   it(
     'no rule of the ledger is broken, and every kind of entry comes up',
     () => {
@@ -86,7 +86,7 @@ describe('whatever is said, by whomever, in whatever order', () => {
         }),
         { numRuns },
       );
-      // A property that gets nowhere proves nothing.
+      // The stories must reach every type of entry, or the property proves little.
       expect(Object.keys(RUN_EVENTS).filter((type) => !types.has(type))).toEqual([]);
     },
     60_000 + 200 * numRuns,

@@ -13,22 +13,22 @@ import { notifyAttention } from './notify.ts';
 
 export interface Escalation {
   readonly source: DecisionSource;
-  /** As the step, or the run, shows it: `on_stop: escalate`. */
+  /** As the step or the run shows it: `on_stop: escalate`. */
   readonly reason: string;
-  /** What people are told. */
+  /** Shown to people. */
   readonly message: string;
-  /** What helps them to decide: what the agent printed, what a gate said. */
+  /** More for the decision, for example output of the agent or of a gate. */
   readonly details?: string | null;
-  /** Other options than those of the source; the first one is recommended. */
+  /** Options instead of the default ones of the source; the first is recommended. */
   readonly options?: readonly Omit<DecisionOption, 'recommended'>[];
-  /** The decision is withdrawn as soon as the agent is heard again. */
+  /** The decision is withdrawn when the agent reports again. */
   readonly untilHeard?: true;
 }
 
 /**
- * A person is called, once: the agent is parked until they answer, and whatever else calls for a person meanwhile adds nothing.
- * Everything that was put off for this agent is called off, and the clock of its step stands still. A decision about the agent's silence is
- * replaced: it would be withdrawn with the next sign of life, and the new question with it.
+ * Opens one decision and parks the agent until it is answered; further reasons to ask add nothing. Scheduled handlers of the agent are
+ * cancelled and the time limit of its step is paused. A decision about the agent's silence is replaced: the next report of the agent would
+ * withdraw it, and this question with it.
  */
 export function escalate(world: EngineContext, agent: AgentRun, escalation: Escalation): Event[] {
   const { state, newId } = world;
@@ -59,7 +59,7 @@ export function escalate(world: EngineContext, agent: AgentRun, escalation: Esca
   ];
 }
 
-/** The agent, and the step that waits for it, wait for a decision; what was put off for it is called off. */
+/** The agent, and the step that waits for it, wait for a decision. Scheduled handlers of the agent are cancelled. */
 export function parkAgent(world: EngineContext, agent: AgentRun, decision_id: string, reason: string): Event[] {
   return mayPark(world, agent) ? park(world, agent, decision_id, reason) : [];
 }
@@ -77,7 +77,7 @@ function park({ state }: EngineContext, agent: AgentRun, decision_id: string, re
   return [...cancelPending(pending), ...waits, event('AgentParked', { agent_id: agent.id, decision_id, reason })];
 }
 
-/** One that is over, waits already, or that nobody waits for is left alone. */
+/** Not if the run is over, is parked already, or belongs to a step that no longer waits for it. */
 function mayPark({ state }: EngineContext, { id, owner, outcome, parked }: AgentRun): boolean {
   if (outcome !== null || parked !== null) return false;
   if (owner === null) return true;
@@ -85,7 +85,7 @@ function mayPark({ state }: EngineContext, { id, owner, outcome, parked }: Agent
   return step?.agentId === id && step.status !== 'waiting';
 }
 
-/** The first one is recommended. */
+/** The first action is recommended. */
 const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]>>> = {
   stop: ['nudge', 'done', 'retry', 'cancel'],
   idle: ['nudge', 'done', 'retry', 'cancel'],

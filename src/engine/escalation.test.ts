@@ -22,7 +22,7 @@ function stop(play: Play): Play {
 }
 
 describe('an escalation', () => {
-  it('in a pipeline is the words of the specification, in order', () => {
+  it('in a pipeline records the entries of the specification in order', () => {
     const play = stop(pipeline());
     expect(play.types()).toEqual([
       'AgentStop',
@@ -40,7 +40,7 @@ describe('an escalation', () => {
     expect(play.newest('StepWaiting').reason).toBe('on_stop: escalate');
   });
 
-  it('of a standalone run, too', () => {
+  it('works for a standalone run', () => {
     const play = stop(standalone());
     expect(play.types()).toEqual(['AgentStop', 'DecisionOpened', 'NotificationRequested', 'AgentParked']);
     expect(play.newest('NotificationRequested')).toMatchObject({
@@ -51,7 +51,7 @@ describe('an escalation', () => {
     expect(agentStatus(play.agent())).toBe('escalated');
   });
 
-  it('is made once, whatever else calls for a person', () => {
+  it('opens one decision, whatever else escalates', () => {
     const play = stop(pipeline());
     const { id } = play.agent();
     const watcher = runs.supervisor(id);
@@ -63,7 +63,7 @@ describe('an escalation', () => {
     play.checkReplay();
   });
 
-  it('by the agent itself has its own words, and its next stop is allowed', () => {
+  it('by the agent itself carries its message, and its next stop is allowed', () => {
     const play = pipeline();
     play.say(runs.signal('escalate', undefined, 'Which database?'), runs.agent(play.agent().id));
     expect(play.decision()).toMatchObject({ source: 'stop', context: 'Which database?' });
@@ -74,7 +74,7 @@ describe('an escalation', () => {
     expect(play.the('MessageRequested').text).toBe('SQLite.');
   });
 
-  it('parks the agent: it may leave, and is not dead', () => {
+  it('parks the agent: it may exit and does not count as dead', () => {
     const play = stop(pipeline({ on_dead: { action: 'fail' } }));
     play.say(runs.exited(play.agent().id));
     expect(play.types()).toEqual(['AgentExited']);
@@ -85,7 +85,7 @@ describe('an escalation', () => {
     play.checkReplay();
   });
 
-  it('parks it also where its time runs out, or a message does not reach it, before there is an answer', () => {
+  it('keeps it parked if its time runs out or a message fails before the answer', () => {
     const play = standalone({ on_idle: { action: 'nudge' } });
     play.say(runs.report({ kind: 'idle', why: 'waiting' }, 'a1'));
     const { message_id: messageId } = play.the('MessageRequested');
@@ -96,7 +96,7 @@ describe('an escalation', () => {
     expect(play.count('DecisionOpened')).toBe(1);
   });
 
-  it('ends by itself when the agent completes after all', () => {
+  it('is withdrawn when the agent completes after all', () => {
     const play = stop(pipeline());
     play.say(runs.signal('complete', undefined, 'found it'), runs.agent(play.agent().id));
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: 'the run has ended: done' });
@@ -104,7 +104,7 @@ describe('an escalation', () => {
     expect(play.refuse(runs.resolve(play.decision().id, 1)).code).toBe('decision-withdrawn');
   });
 
-  it('is also what becomes of a message that cannot be delivered', () => {
+  it('follows from a message that cannot be delivered', () => {
     const play = pipeline({ on_idle: { action: 'nudge' } });
     play.say(runs.report({ kind: 'idle', why: 'waiting' }, play.agent().id));
     play.say(runs.deliver(play.the('MessageRequested').message_id, false, 'it takes no input'));
@@ -112,7 +112,7 @@ describe('an escalation', () => {
   });
 });
 
-/** What each source offers, the recommended one first. */
+/** The options of each source, the recommended one first. */
 const OPTIONS = {
   stop: ['nudge', 'done', 'retry', 'cancel'],
   idle: ['nudge', 'done', 'retry', 'cancel'],
@@ -188,7 +188,7 @@ describe('a decision', () => {
     play.checkReplay();
   });
 
-  /** How the first agent stands, what it, or another, is told, and where the pipeline is. */
+  /** The state of the first agent, the messages sent, and the state of the pipeline. */
   function after(play: Play, first: string): unknown {
     const { outcome, parked, reason, resume } = play.agent(first);
     const run = play.state.pipelines.get('p1');
@@ -216,7 +216,7 @@ describe('a decision', () => {
           ...open,
           outcome: 'cancelled',
           reason: 'decision: retry: because',
-          // In a pipeline the new agent begins when the process of the old one has gone.
+          // In a pipeline the new agent starts when the process of the old one has exited.
           started: where === 'pipeline' && !isGone ? [] : [[false, 1]],
           at: at(['code', 2, 'running']),
         };
@@ -227,7 +227,7 @@ describe('a decision', () => {
     }
   }
 
-  it('without words has words of its own', () => {
+  it('without a message uses a default message', () => {
     const said = (source: Source, option: number): string => {
       const play = asked(source, 'standalone');
       return play.order(runs.resolve(play.decision().id, option)).the('MessageRequested').text;
@@ -238,7 +238,7 @@ describe('a decision', () => {
     expect(said('prompt', 2)).toBe('Denied. Find another way, or escalate.');
   });
 
-  it('is made once: the same choice again is the first answer, another one hears who was first', () => {
+  it('is answered once: the same option again gets the first answer, another one is refused', () => {
     const play = asked('stop', 'pipeline');
     const { id } = play.decision();
     play.order(runs.resolve(id, 1, 'go'));
@@ -253,7 +253,7 @@ describe('a decision', () => {
     expect(play.refuse(runs.resolve('nope', 1)).code).toBe('no-such-decision');
   });
 
-  it('is answered by a message to the agent, where a message is an answer', () => {
+  it('is answered by a message to the agent, if a message is an answer', () => {
     const play = asked('stop', 'standalone').order(runs.send('a1', 'Use tabs.'));
     expect(play.decision().result).toMatchObject({ kind: 'resolved', action: 'nudge', message: 'Use tabs.' });
     expect(play.the('MessageRequested').text).toBe('Use tabs.');
@@ -261,14 +261,14 @@ describe('a decision', () => {
   });
 });
 
-describe('somebody who works under a claim of their own', () => {
+describe('a session that Baton did not start', () => {
   const escalated = () =>
     new Play()
       .order(create('A'))
       .say(claim('A', 's1'), worker)
       .say(runs.signal('escalate', undefined, 'no access'), session());
 
-  it('gives the task back, blocked, and a person is asked', () => {
+  it('blocks its task with a decision when it escalates', () => {
     const play = escalated();
     expect(play.types()).toEqual([
       'AgentSignalled',
@@ -283,7 +283,7 @@ describe('somebody who works under a claim of their own', () => {
     expect(play.refuse(runs.signal('escalate'), session()).code).toBe('claim-ended');
   });
 
-  it('whose task is unblocked by the answer, or stays as it is', () => {
+  it('has its task unblocked by the answer, or left blocked', () => {
     const unblocked = escalated();
     unblocked.order(runs.resolve(unblocked.decision().id, 1));
     expect(unblocked.state.tasks.get('A')?.phase).toBe('IMPLEMENTATION');
@@ -292,7 +292,7 @@ describe('somebody who works under a claim of their own', () => {
     expect(left.state.tasks.get('A')?.phase).toBe('BLOCKED');
   });
 
-  it('is not asked about any more once the task was unblocked by hand', () => {
+  it('has its decision withdrawn once the task is unblocked by hand', () => {
     const play = escalated().order(operate('unblock'));
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: 'the task was unblocked' });
   });

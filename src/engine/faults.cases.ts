@@ -5,7 +5,7 @@ import { isStartEffect, processNumber } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 
-/** Names what must never be in a state; undefined where all is well. */
+/** Describes a fault that no state may have; undefined if there is none. */
 export function findFault(state: State): string | undefined {
   return (
     findInCancelled(state) ??
@@ -16,7 +16,7 @@ export function findFault(state: State): string | undefined {
   );
 }
 
-/** Cancelling is one act: nothing of the task is left open. */
+/** A cancelled task leaves nothing open. */
 function findInCancelled({ tasks, agents, pipelines, decisions, effects }: State): string | undefined {
   const isOf = (id: string | null | undefined): boolean => tasks.get(id ?? '')?.blocked?.isCancelled === true;
   for (const { id, claim, flow } of tasks.values())
@@ -140,7 +140,7 @@ function findInPipelines(state: State): string | undefined {
     const open = [...decisions.values()]
       .filter((each) => each.pipelineId === id && each.result === null)
       .filter((each) => !isAboutOverspent(state, each));
-    // The question about a budget may be about more than this one.
+    // A decision about a budget may concern other runs too.
     const isBudget =
       asked?.source === 'budget' && asked.result === null && open.every((each) => each.source === 'budget');
     if (!isBudget && (open.length !== 1 || open[0]?.id !== step.decisionId))
@@ -169,7 +169,7 @@ function findInDecisions(state: State): string | undefined {
   return undefined;
 }
 
-/** What the ledger alone must show, whatever the fold makes of it. Entries are read once, as they come. */
+/** Checks the entries alone, without the fold. Each entry is read once, in order. */
 export function ledgerReader(): (entries: readonly RecordedEvent[]) => string | undefined {
   const requested = new Set<string>();
   const settled = new Set<string>();

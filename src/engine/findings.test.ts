@@ -4,21 +4,21 @@ import * as runs from '../state/runs/say.cases.ts';
 import { claim, create, record, session, update, worker } from '../state/say.cases.ts';
 import { Play } from './play.cases.ts';
 
-/** A task that somebody has worked on, recorded and given back. */
+/** A task with a record whose claim was released. */
 function worked(rules: ConstructorParameters<typeof Play>[0] = {}): Play {
   const play = new Play(rules).order(create('A')).say(claim('A', 's1'), worker).say(record(), session());
   return play.say(update('todo'), session());
 }
 
-/** What reconciliation finds now. */
+/** The current findings of reconciliation. */
 function found(play: Play, remedy: RaisedFinding['remedy'], more: Partial<RaisedFinding> = {}): RaisedFinding {
   const { epoch, flow } = play.state.tasks.get('A') ?? { epoch: 0, flow: { movedAt: 0 } };
   const decisionId = `d${play.entries.length}`;
   return { decisionId, taskId: 'A', context: 'it does not fit', remedy, epoch, movedAt: flow.movedAt, ...more };
 }
 
-describe('what reconciliation finds', () => {
-  it('is asked once, also after it was answered, and again when it has come back', () => {
+describe('a finding of reconciliation', () => {
+  it('opens one decision, also after an answer, and another when it comes back', () => {
     const play = worked();
     play.say(runs.raise([found(play, 'complete')]));
     expect(play.types()).toEqual(['DecisionOpened']);
@@ -36,7 +36,7 @@ describe('what reconciliation finds', () => {
     other.checkReplay();
   });
 
-  it('is not asked about a task that somebody is at, or that has gone on since it was looked at', () => {
+  it('opens no decision about a task that is claimed, or that moved since it was compared', () => {
     const play = worked();
     const before = found(play, 'complete');
     play.say(claim('A', 's2'), worker).say(runs.raise([found(play, 'complete')]));
@@ -47,7 +47,7 @@ describe('what reconciliation finds', () => {
     expect(play.types()).toEqual([]);
   });
 
-  it('asks no more questions at once than somebody answers', () => {
+  it('opens a limited number of decisions at once', () => {
     const play = worked();
     const many = Array.from({ length: 80 }, (_, i) =>
       found(play, null, { decisionId: `d${i}`, context: `finding ${i}` }),
@@ -58,7 +58,7 @@ describe('what reconciliation finds', () => {
     expect(play.types()).toHaveLength(1);
   });
 
-  it('has the task taken as done, where a person says so and nothing stands in the way', () => {
+  it('completes the task if a person chooses that and no gate prevents it', () => {
     const play = worked();
     play.say(runs.raise([found(play, 'complete')]));
     expect(play.decision().options.map(({ action }) => action)).toEqual(['done', 'dismiss']);
@@ -71,7 +71,7 @@ describe('what reconciliation finds', () => {
     }
   });
 
-  it('has the task done again, where a person says so', () => {
+  it('reinstates the task if a person chooses that', () => {
     const play = worked().order(update('done'));
     play.say(runs.raise([found(play, 'reinstate')]));
     expect(play.decision().options).toMatchObject([{ action: 'retry', recommended: true }, { action: 'dismiss' }]);
@@ -81,7 +81,7 @@ describe('what reconciliation finds', () => {
     expect(play.state.tasks.get('A')).toMatchObject({ phase: 'IMPLEMENTATION', claim: null });
   });
 
-  it('is no question any more when the task is done, and changes nothing that has changed meanwhile', () => {
+  it('is withdrawn when the task is completed, and its answer changes nothing that moved meanwhile', () => {
     const play = worked();
     play.say(runs.raise([found(play, 'complete')])).order(update('done'));
     expect(play.types()).toEqual(['PhaseMoved', 'DecisionWithdrawn']);

@@ -10,14 +10,14 @@ import {
   type HandlerAction,
   type HandlerName,
 } from '../protocol/run-plan.ts';
-import type { AgentObservation } from '../state/runs/report-agent.ts';
+import type { AgentReport } from '../protocol/agent-report.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { create } from '../state/say.cases.ts';
 import { Play, type Seen } from './play.cases.ts';
 
 const RESET = '2026-01-01T05:00:00.000Z';
 
-/** An agent that runs, in each of the three places where one can. */
+/** A running agent, in each of the three places where one can run. */
 const CONTEXTS = {
   pipeline: (plan: AgentPlan) =>
     new Play().order(runs.startPipeline(runs.pipelinePlan([runs.agentStep('code')], { agents: [plan] }))),
@@ -35,8 +35,8 @@ function atWork(context: Context, plan: Partial<AgentPlan>): Play {
   return play.say(runs.started(play.agent().id));
 }
 
-/** What makes each handler fire. */
-const TRIGGERS: Readonly<Record<HandlerName, AgentObservation>> = {
+/** The report that makes each handler fire. */
+const TRIGGERS: Readonly<Record<HandlerName, AgentReport>> = {
   on_stop: { kind: 'stop' },
   on_idle: { kind: 'idle', why: 'waiting' },
   on_dead: { kind: 'exited', start: 1, code: 3, signal: null, timed_out: false, blocks_used: false, output: 'bye' },
@@ -46,7 +46,7 @@ const TRIGGERS: Readonly<Record<HandlerName, AgentObservation>> = {
 
 const SOURCES = { on_stop: 'stop', on_idle: 'idle', on_dead: 'dead', on_error: 'error', on_prompt: 'prompt' } as const;
 
-/** What people read, to the letter. */
+/** The exact texts that people read. */
 const MESSAGES: Readonly<Record<HandlerName, string>> = {
   on_stop: 'Agent tried to stop without signaling completion',
   on_idle: 'Agent is idle and has not signaled completion',
@@ -64,7 +64,7 @@ function planOf(handler: HandlerName, action: HandlerAction): Partial<AgentPlan>
   return { [handler]: handler === 'on_error' ? { any: plan } : plan };
 }
 
-/** Every cell of the table in which something happens outside of the hook itself. */
+/** Every cell of the table that has an effect besides the answer of the hook. */
 const CELLS = [
   ...IDLE_ACTIONS.map((action) => ['on_idle', action] as const),
   ...DEAD_ACTIONS.map((action) => ['on_dead', action] as const),
@@ -195,7 +195,7 @@ describe('every default', () => {
     },
   );
 
-  it('waits a minute where nobody says when the limit is lifted', () => {
+  it('waits a minute if the API does not say when the limit is lifted', () => {
     const play = atWork('pipeline', {});
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
@@ -203,8 +203,8 @@ describe('every default', () => {
   });
 });
 
-describe('what a handler is told to say', () => {
-  it('is what the agent hears, or the person', () => {
+describe('the message of a handler', () => {
+  it('is sent to the agent, or shown to the person', () => {
     const nudged = fire(atWork('pipeline', { on_idle: { action: 'nudge', message: 'Hurry.' } }), 'on_idle');
     expect(nudged.the('MessageRequested').text).toBe('Hurry.');
     const resumed = fire(

@@ -8,44 +8,44 @@ import { endAgent } from './end-agent.ts';
 import { escalate } from './escalate.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './resume.ts';
 
-/** A handler that has a reason to act. */
+/** A lifecycle handler that fires. */
 export interface HandlerFiring {
   readonly handler: HandlerName;
   readonly plan: HandlerPlan;
   readonly source: DecisionSource;
-  /** What happened, as people are told where they are needed. */
+  /** What happened, as shown to people if the handler escalates. */
   readonly message: string;
   readonly details?: string | null;
   readonly error?: AgentError | null;
-  /** When an API's limit is lifted. */
+  /** When the limit of the API is lifted, if known. */
   readonly resetAt?: string | null;
 }
 
-/** A handler fires. While it is still busy with the last time, this is the same occasion. */
+/** Fires a handler. Ignored while an earlier firing of the same handler is scheduled or its gate runs. */
 export function fireHandler(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   if (!isAtWork(agent)) return [];
   const isBusy = pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) === firing.handler);
   return isBusy ? [] : nextAttempt(world, agent, firing);
 }
 
-/** Somebody waits for the agent, nobody was called to help or sits in front of it, and it has not said that it is done. */
+/** Whether handlers apply: the run is not over, not parked and not attached, and the agent has not signalled completion. */
 export function isAtWork(agent: AgentRun): boolean {
   const { outcome, parked, signal } = agent;
   if (isAttached(agent) || isAttaching(agent)) return false;
   return outcome === null && parked === null && signal?.kind !== 'complete';
 }
 
-/** Acts now, or after the cooldown; when its attempts are used up it calls for a person. */
+/** Acts now or after the cooldown; escalates if the attempts are used up. */
 export function nextAttempt(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   const { plan, handler } = firing;
-  // To wait is to let time pass: nothing is put off before it.
+  // A wait needs no cooldown before it.
   if (plan.action === 'wait') return waitForReset(world, agent, firing);
   const { count, at } = agent.tries[handler] ?? { count: 0, at: world.at };
   const attempts = plan.attempts ?? 1;
   if (attempts !== 'forever' && count >= attempts) return escalateExhausted(world, agent, firing, count);
   if (plan.action === 'resume' && agent.resumes >= (world.rules.maxResumes ?? MAX_RESUMES))
     return escalateExhausted(world, agent, firing, agent.resumes);
-  // Where the clock was put back meanwhile, the last time lies ahead: nobody waits for longer than the cooldown.
+  // If the clock was set back, the last attempt lies in the future: the wait is never longer than the cooldown.
   const since = Date.parse(at) < Date.parse(world.at) ? at : world.at;
   const due = addMs(since, plan.cooldown_ms ?? 0);
   if (count === 0 || Date.parse(due) <= Date.parse(world.at)) return runAction(world, agent, firing);
@@ -53,17 +53,17 @@ export function nextAttempt(world: EngineContext, agent: AgentRun, firing: Handl
   return [event('TimerSet', { timer_id: world.newId(), due, purpose })];
 }
 
-/** Limits come again and again: how often an agent waits for one is counted over its life, whatever lifted the last. */
+/** Waits for API limits are counted over the whole run, because limits return. */
 function waitForReset(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   const { attempts = MAX_LIMIT_WAITS } = firing.plan;
   if (attempts !== 'forever' && agent.waits >= attempts) return escalateExhausted(world, agent, firing, agent.waits);
   return runAction(world, agent, firing);
 }
 
-/** One retry budget for all limits of a run, where the runbook names no `attempts`. */
+/** The waits that a run may spend on API limits if the runbook sets no `attempts`. */
 const MAX_LIMIT_WAITS = 10;
 
-/** `attempts` may be "forever", and other handlers resume too: this bounds all of them together. */
+/** The most resumes of one run, over all handlers: `attempts` may be "forever". */
 const MAX_RESUMES = 5;
 
 function escalateExhausted(world: EngineContext, agent: AgentRun, firing: HandlerFiring, count: number): Event[] {
@@ -74,7 +74,7 @@ function escalateExhausted(world: EngineContext, agent: AgentRun, firing: Handle
   return escalate(world, agent, { source, reason: `${handler}: attempts used up`, message: told, details });
 }
 
-/** The action itself. */
+/** Carries out the action of the handler. */
 export function runAction(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   const { handler, plan, source, message, details = null } = firing;
   const { action } = plan;
@@ -129,11 +129,11 @@ function actionEvents(
 
 export const NUDGE_MESSAGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
 
-/** Where nobody says when a limit is lifted: the first wait, and the longest. Each wait is twice as long as the one before. */
+/** If the API does not say when a limit is lifted: the first wait and the longest. Each wait is twice as long as the one before. */
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** A time that has passed says nothing: whoever was told it has been refused all the same. */
+/** A reset time in the past is ignored: the API refused the request after it. */
 function untilReset({ at }: EngineContext, { waits }: AgentRun, plan: HandlerPlan, resetAt: string | null): string {
   const reset = Date.parse(resetAt ?? '');
   if (reset > Date.parse(at)) return new Date(reset).toISOString();
@@ -147,7 +147,7 @@ function resetOf({ id: agent_id }: AgentRun) {
 
 const ESCALATE = { action: 'escalate' } as const;
 
-/** What the runbook says, or else the default: a person is asked, but for a rate limit, which passes by itself. */
+/** The handler of the runbook, or the default: escalate, except for a rate limit, which is waited for. */
 export function handlerPlan(plan: AgentPlan, handler: HandlerName, error: AgentError | null): HandlerPlan {
   switch (handler) {
     case 'on_error':
@@ -164,7 +164,7 @@ function errorPlanOf({ on_error: plans = {} }: AgentPlan, error: AgentError | nu
 
 type GateCommand = Extract<EffectSubject, { kind: 'gate' }>;
 
-/** On the end of a gate: exit code 0 is done; anything else is another attempt, and in the end a person is asked. */
+/** On the end of a gate: exit code 0 ends the run as done. Any other code is another attempt; after the last one, a person is asked. */
 export function afterGate(
   world: EngineContext,
   agent: AgentRun,

@@ -9,14 +9,14 @@ import { describeReason } from './resume.ts';
 
 export interface Hold {
   readonly source: DecisionSource;
-  /** What waits: `ready for review`. */
+  /** What is held, for example `ready for review`. */
   readonly stage: string;
   readonly context: string;
-  /** The first is recommended. */
+  /** The first option is recommended. */
   readonly options: readonly { readonly label: string; readonly action: DecisionAction }[];
 }
 
-/** Nobody claims the task until a person has answered. One that is held already is not asked about twice. */
+/** Opens a decision and keeps the task from being claimed until it is answered. Does nothing if the task is held already. */
 export function holdTask(world: EngineContext, task: Task, { source, stage, context, options }: Hold): Event[] {
   if (task.flow.held !== null) return [];
   const decision_id = world.newId();
@@ -38,7 +38,7 @@ export function holdTask(world: EngineContext, task: Task, { source, stage, cont
   ];
 }
 
-/** What the person chose: the task goes on, is blocked, or is cancelled, with their reason. */
+/** On the answer: the task continues, is blocked or is cancelled, with the person's reason. */
 export function applyHoldDecision(task: Task, action: DecisionAction, message: string | null): Event[] {
   const freed = event('TaskFreed', { task_id: task.id });
   if (action !== 'deny' && action !== 'cancel') return [freed];
@@ -47,11 +47,11 @@ export function applyHoldDecision(task: Task, action: DecisionAction, message: s
   if (action === 'cancel' && !isOver)
     return [freed, phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
   const why = { cause: 'decision', reason } as const;
-  // What is completed stays so; nobody closes it any more.
+  // A completed task stays completed; no role closes it any more.
   return [freed, isOver ? phaseMovedEvent(task, 'COMPLETED', why, null) : phaseMovedEvent(task, 'BLOCKED', why)];
 }
 
-/** Where a person wants to look before it goes on: at four places, or at every stage. */
+/** Asks a person before the work continues: in semi mode at four stages, in supervised mode at every stage. */
 export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {
   const stage = stageOf(task);
   const { mode } = task.flow;

@@ -13,14 +13,14 @@ function working(plan: Partial<AgentPlan> = {}): Play {
 
 const idle = runs.report({ kind: 'idle', why: 'stop' });
 
-describe('an agent that nobody waits for', () => {
+describe('an agent whose run is over', () => {
   /** `on_stop = idle` with `on_idle = done`: the step has moved on. */
   const orphaned = () => {
     const play = working({ on_stop: { action: 'idle' }, on_idle: { action: 'done' } });
     return play.say(idle, runs.supervisor(play.agent().id));
   };
 
-  it('may leave, and the next step begins when it has gone', () => {
+  it('may exit, and the next step begins after that', () => {
     const play = orphaned();
     expect(play.owed('CommandRequested')).toEqual([]);
     expect(standingOf(play.state, play.agent().id, false)).toMatchObject({ is_owned: false, has_signalled: false });
@@ -34,7 +34,7 @@ describe('an agent that nobody waits for', () => {
     expect(agentStatus(play.agent())).toBe('done');
   });
 
-  it('is not listened to any more', () => {
+  it('has no effect with later reports', () => {
     const play = orphaned();
     const { id } = play.agent();
     expect(play.say(idle, runs.supervisor(id)).types()).toEqual([]);
@@ -44,7 +44,7 @@ describe('an agent that nobody waits for', () => {
     expect(play.refuse(runs.send(id, 'hello')).code).toBe('agent-ended');
   });
 
-  it('and that does not leave in time is killed', () => {
+  it('is killed if it does not exit in time', () => {
     const play = orphaned();
     expect(play.the('TimerSet')).toMatchObject({ due: '2026-01-01T00:01:00.000Z', purpose: { kind: 'leave' } });
     play.say(runs.fire(play.the('TimerSet').timer_id));
@@ -54,7 +54,7 @@ describe('an agent that nobody waits for', () => {
     expect(play.pipeline().step?.name).toBe('ship');
   });
 
-  it('is nobody that was ever known', () => {
+  it('is refused if it was never known', () => {
     expect(standingOf(new Play().state, 'ghost', true)).toEqual({
       at: 0,
       has_signalled: false,
@@ -65,8 +65,8 @@ describe('an agent that nobody waits for', () => {
   });
 });
 
-describe('an agent that leaves without a signal', () => {
-  it('after its blocks were used up is on record, and nothing advances by itself', () => {
+describe('an agent that exits without a signal', () => {
+  it('after its blocks were used up is recorded, and nothing advances by itself', () => {
     const play = working();
     play.say(runs.exited(play.agent().id, { blocks_used: true }));
     expect(play.newest('AgentExited').blocks_used).toBe(true);
@@ -76,7 +76,7 @@ describe('an agent that leaves without a signal', () => {
     expect(play.pipeline().step).toMatchObject({ name: 'code', status: 'waiting' });
   });
 
-  it.each([false, true])('and did not hear any more what it was told is told in its next process', (blocks_used) => {
+  it.each([false, true])('gets an undelivered message in its next process', (blocks_used) => {
     const play = working();
     const { id } = play.agent();
     play.say(runs.report({ kind: 'stop' }, id), runs.supervisor(id));
@@ -90,7 +90,7 @@ describe('an agent that leaves without a signal', () => {
     play.checkReplay();
   });
 
-  it('by an error that a person has answered meanwhile is told in its next process', () => {
+  it('after an error that a person answered meanwhile gets the answer in its next process', () => {
     const play = working({ on_error: { any: { action: 'escalate' } }, on_dead: { action: 'fail' } });
     const { id } = play.agent();
     play.say(
@@ -99,13 +99,13 @@ describe('an agent that leaves without a signal', () => {
     );
     play.order(runs.resolve(play.decision().id, 1, 'Go on.')).say(runs.exited(id, { code: 1 }));
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 2, message: 'Go on.' });
-    // Once it heard, a death is a death.
+    // After the message was delivered, an exit counts as dead.
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2, code: 1 }));
     expect(play.agent().reason).toBe('on_dead: fail');
     play.checkReplay();
   });
 
-  it('by an accident while it was being told is dead', () => {
+  it('in a crash during a delivery is dead', () => {
     const play = working();
     const { id } = play.agent();
     play.say(runs.report({ kind: 'stop' }, id), runs.supervisor(id)).order(runs.resolve(play.decision().id, 1));
@@ -124,7 +124,7 @@ describe('an agent that leaves without a signal', () => {
     expect(play.types()).toEqual([]);
   });
 
-  it('before anybody heard that it started was there all the same', () => {
+  it('before its start was reported still counts as exited', () => {
     const play = new Play().order(runs.startAgent()).say(runs.exited('a1'));
     expect(play.starts()).toEqual([]);
     expect(play.say(runs.started('a1')).types()).toEqual([]);
@@ -140,7 +140,7 @@ describe('killing', () => {
     expect(play.count('NotificationRequested')).toBe(0);
   });
 
-  it('one that is not there yet keeps it from being started', () => {
+  it('an agent that has not started prevents its start', () => {
     const play = new Play().order(runs.startAgent()).order(runs.kill('a1'));
     expect(play.starts()).toEqual([]);
     play.say(runs.startFailed('a1', 1, 'killed before it was there'));
@@ -148,13 +148,13 @@ describe('killing', () => {
     expect(play.agent().over).not.toBeNull();
   });
 
-  it('one that left and waits for a person just ends the run', () => {
+  it('an exited agent that waits for a person only ends the run', () => {
     const play = new Play().order(runs.startAgent()).say(runs.exited('a1')).order(runs.kill('a1'));
     expect(play.types()).toEqual(['AgentKillRequested', 'DecisionWithdrawn', 'AgentEnded']);
     expect(play.owed('AgentKillRequested')).toEqual([]);
   });
 
-  it('nobody is refused', () => {
+  it('an unknown agent is refused', () => {
     expect(new Play().refuse(runs.kill('ghost')).code).toBe('no-such-agent');
   });
 });

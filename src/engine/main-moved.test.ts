@@ -15,7 +15,7 @@ const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
 const UPSTREAM = 'digest of an address';
 
-/** Main was seen, with nobody at work. */
+/** The main branch was seen while no session was alive. */
 function seen(): Play {
   return new Play().say(seeMain(MAIN, { by: null, upstream: UPSTREAM }));
 }
@@ -31,14 +31,14 @@ function now(play: Play): string {
 }
 
 describe('a move of the main branch that Baton did not make', () => {
-  it('is no move at the first sight, and none if nothing moved', () => {
+  it('is not recorded at the first look, nor if nothing moved', () => {
     const play = seen();
     expect(play.newest('MainMoved')).toMatchObject({ branch: 'main', old: null, new: MAIN });
     expect(play.say(seeMain(MAIN)).types()).toEqual([]);
     expect(play.state.decisions.size).toBe(0);
   });
 
-  it('is recorded and asks nobody while no session is alive: people commit and pull all day', () => {
+  it('is recorded without a decision while no session is alive', () => {
     const play = seen();
     expect(play.say(seeMain(A)).types()).toEqual(['MainMoved']);
     expect(play.newest('MainMoved')).toMatchObject({ old: MAIN, new: A, fast_forward: true, sessions: [] });
@@ -73,7 +73,7 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(calm.say(seeMain(A, { seenAt: now(calm) })).types()).toEqual(['MainMoved']);
   });
 
-  it('is suspect also while the start of an agent is not on record yet', () => {
+  it('is suspect also while the start of an agent is not recorded yet', () => {
     const play = seen().order(runs.startAgent());
     expect(play.say(seeMain(A, { seenAt: now(play) })).types()).toContain('DecisionOpened');
   });
@@ -147,14 +147,14 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(failed.say(seeMain(A, { seenAt: failed.at })).types()).toContain('DecisionOpened');
   });
 
-  it('is not excused by an upstream that was exchanged since', () => {
+  it('is not cleared by an upstream that was changed since', () => {
     const play = busy();
     play.say(seeMain(A, { upstream: 'another address', by: { onUpstream: true } }));
     expect(play.types()).toContain('DecisionOpened');
     expect(play.newest('MainMoved').on_upstream).toBe(false);
   });
 
-  it('asks if the repository names another main branch, unless the project does', () => {
+  it('opens a decision if the repository names another main branch, unless the project does', () => {
     const play = seen().say(seeMain(A, { branch: 'evil' }));
     expect(play.types()).toContain('DecisionOpened');
     expect(play.newest('MainMoved')).toMatchObject({ branch: 'evil', previous_branch: 'main', fast_forward: false });
@@ -166,7 +166,7 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(findMain(told.state)).toMatchObject({ branch: 'develop', sha: A, trusted: null });
   });
 
-  it('is measured again if the position on record changed meanwhile', () => {
+  it('is measured again if the recorded position changed meanwhile', () => {
     const play = seen().say(seeMain(A));
     expect(play.say(seeMain(B, { by: { old: MAIN } })).types()).toEqual([]);
     expect(play.answer).toBe('stale');
@@ -174,7 +174,7 @@ describe('a move of the main branch that Baton did not make', () => {
 });
 
 describe('the decision about the main branch', () => {
-  /** An agent has moved main. */
+  /** An agent has moved the main branch. */
   const asked = (): Play => busy().say(seeMain(A, { by: { onUpstream: false } }));
 
   it('shows authors, changes and the sessions alive, and recommends no approval', () => {
@@ -189,7 +189,7 @@ describe('the decision about the main branch', () => {
     ]);
   });
 
-  it('is one for all moves while it is open', () => {
+  it('covers all moves while it is open', () => {
     const play = asked().say(seeMain(B, { by: { old: A, authors: ['Eve <e@example.org> (2)'], commits: 2 } }));
     expect(play.types()).toEqual(['MainMoved', 'DecisionExtended']);
     const { context } = play.decision();
@@ -197,21 +197,21 @@ describe('the decision about the main branch', () => {
     play.checkReplay();
   });
 
-  it('is withdrawn if the branch goes back', () => {
+  it('is withdrawn if the branch moves back', () => {
     const play = asked().say(seeMain(MAIN, { by: { old: A, fastForward: false } }));
     expect(play.types()).toEqual(['MainMoved', 'DecisionWithdrawn']);
     expect(isMainUnaccepted(play.state)).toBe(false);
     play.checkReplay();
   });
 
-  it('holds nothing more once it is approved', () => {
+  it('holds no merges once it is approved', () => {
     const play = asked();
     play.order(runs.resolve(play.decision().id, 2));
     expect(play.types()).toEqual(['DecisionResolved']);
     expect(findMain(play.state)).toMatchObject({ sha: A, trusted: null, decisionId: null });
   });
 
-  it('holds merges after a denial until the branch is back; any other move asks again', () => {
+  it('holds merges after a denial until the branch is back; any other move opens a new decision', () => {
     const play = asked();
     play.order(runs.resolve(play.decision().id, 1));
     expect(isMainUnaccepted(play.state)).toBe(true);
@@ -239,7 +239,7 @@ describe('merges and the main branch', () => {
     return play;
   }
 
-  it('Baton’s own merge is no move, also before its end is recorded', () => {
+  it('Baton’s own merge is not a foreign move, also before its end is recorded', () => {
     const play = merging();
     const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(prepareMerge(mergeId, M)).say(seeMain(M));
@@ -267,7 +267,7 @@ describe('merges and the main branch', () => {
     expect(findMain(play.state)).toMatchObject({ sha: MAIN, prepared: null });
   });
 
-  it('merges wait while commits are not accepted, and go on when they are', () => {
+  it('merges wait until foreign commits are accepted', () => {
     const play = merging();
     const effect = theMerge(play);
     expect(isDue(effect, play.state)).toBe(true);
@@ -280,7 +280,7 @@ describe('merges and the main branch', () => {
     expect(isDue(effect, play.state)).toBe(true);
   });
 
-  it('a merge onto a position that is not on record is refused', () => {
+  it('a merge onto an unrecorded position is refused', () => {
     const play = merging().say(seeMain(A, { by: { onUpstream: true } }));
     const refused = play.refuse(prepareMerge(play.the('MergeRequested').merge_id, M), {
       kind: 'system',

@@ -7,8 +7,8 @@ import { diffCommand } from './merge.ts';
 import { notifyAttention } from './notify.ts';
 
 /**
- * On `MainMoved`: commits that nobody has accepted become one question, however often the branch moves while it is open. It is withdrawn
- * if the branch goes back. After a denial the next move that does not go back asks again.
+ * On `MainMoved`: commits that nobody accepted open one decision, however often the branch moves while it is open. It is withdrawn if the
+ * branch moves back. After a denial, the next move that does not move it back opens a new one.
  */
 export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
   const { state } = world;
@@ -43,7 +43,7 @@ export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
 const OTHER_UPSTREAM =
   'The upstream branch has another address than before (git remote -v); if the commits are kept, that address counts from then on.';
 
-/** The newest move first; those that were described before follow. */
+/** The newest move first, then those that the open decision describes already. */
 function describe(moved: MainMoved, trusted: TrustedPosition, open: Decision | undefined): string {
   const where = `Merges wait. The last accepted commit is ${trusted.sha}; ${moved.branch} is at ${moved.new}.`;
   const head = trusted.upstream === undefined ? where : `${where} ${OTHER_UPSTREAM}`;

@@ -12,11 +12,11 @@ function validated(paths: readonly string[], mode: 'autonomous' | 'semi' = 'auto
   return play.say(flow.measureProtected(play.id, paths, { head, mergeId }));
 }
 
-/** No program or setting of the repository has a part in what the person sees. */
+/** No program or setting of the repository may change what the person sees. */
 const SAFE_DIFF = /See the change: git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text \w+ \w+/;
 
 describe('a merge that changes protected paths', () => {
-  it('waits for a person, who is not advised to agree', () => {
+  it('waits for a person, without recommending approval', () => {
     const play = validated(['baton.toml', '.github/workflows/ci.yml']);
     expect(play.owed('MergeRequested')).toEqual([]);
     const decision = play.decision();
@@ -27,14 +27,14 @@ describe('a merge that changes protected paths', () => {
     expect(play.task.flow).toMatchObject({ merge: null, heldMerge: { head: SHA } });
   });
 
-  it('is not recorded as prepared before a person agreed', () => {
+  it('is not prepared before a person approved it', () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
     const { merge_id: mergeId, head } = play.the('MergeRequested');
     play.say(flow.measureProtected(play.id, ['baton.toml'], { head }));
     expect(play.refuse(flow.prepareMerge(mergeId, MERGED), system).message).toMatch(/waits for a person/);
   });
 
-  it('happens after they agreed, with the handoff that waited, and asks once', () => {
+  it('runs after approval with the handoff that waited, and asks once', () => {
     const play = validated(['baton.toml']).resolve(2);
     const { merge_id: mergeId, head } = play.the('MergeRequested');
     play.say(flow.measureProtected(play.id, ['baton.toml'], { head, mergeId })).merge('merged', MERGED);
@@ -55,7 +55,7 @@ describe('a merge that changes protected paths', () => {
     expect(play.owed('MergeRequested')).toEqual([]);
   });
 
-  it('goes back to the fixer if they deny it, with the paths', () => {
+  it('returns to the fixer with the paths if they deny it', () => {
     const play = validated(['baton.toml']).resolve(1);
     expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
     expect(play.newest('HandoffDelivered').xml).toContain('baton.toml');
@@ -63,20 +63,20 @@ describe('a merge that changes protected paths', () => {
     expect(play.owed('MergeRequested')).toEqual([]);
   });
 
-  it('is blocked if they stop it', () => {
+  it('is blocked if they cancel it', () => {
     const play = validated(['baton.toml']).resolve(3);
     expect(play.stands()[0]).toBe('BLOCKED');
     expect(play.newest('HandoffDropped').from).toBe('validator-agent');
   });
 
-  it('is not offered to anybody while the question is open', () => {
+  it('cannot be claimed while the decision is open', () => {
     const play = validated(['baton.toml']);
     expect(play.refuse(claim(play.id, 's9', { role: 'validator' }), operator).code).toBe('held');
   });
 });
 
 describe('an ordinary merge', () => {
-  it('asks nobody, and leaves no entry about paths', () => {
+  it('opens no decision and records no paths', () => {
     const play = validated([]).merge('merged', MERGED);
     expect(play.stands()).toEqual(['COMPLETED', 'closer']);
     expect([play.count('ProtectedMeasured'), play.count('DecisionOpened')]).toEqual([0, 0]);

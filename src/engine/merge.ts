@@ -14,7 +14,7 @@ import type { EngineContext } from './context.ts';
 import { applyHoldDecision, holdTask } from './hold-task.ts';
 import { notifyAttention } from './notify.ts';
 
-/** On `MergeHeld`: a branch that changes how work is checked is merged only after a person agreed to it. */
+/** On `MergeHeld`: a branch that changes how work is checked is merged only after a person approved it. */
 export function openProtectedDecision(world: EngineContext, task: Task): Event[] {
   const { protected: measured, heldMerge } = task.flow;
   if (heldMerge === null) return [];
@@ -38,7 +38,7 @@ export function openProtectedDecision(world: EngineContext, task: Task): Event[]
 
 const MOST_SHOWN = 30;
 
-/** What the person chose. The commit that they agreed to is merged; any other asks again. */
+/** On the answer. Exactly the approved commit is merged; any other opens a new decision. */
 export function applyProtectedDecision(
   world: EngineContext,
   task: Task,
@@ -51,13 +51,13 @@ export function applyProtectedDecision(
   const message = result?.kind === 'resolved' ? result.message : null;
   const freed = event('TaskFreed', { task_id: task.id });
   const drop = (reason: string): Event[] => (handoff === null ? [] : [event('HandoffDropped', { ...handoff, reason })]);
-  // The task was taken elsewhere while the question was open.
+  // The task was moved to another phase while the decision was open.
   if (task.phase !== 'READY_FOR_MERGE') return [freed, ...drop('the task was moved meanwhile')];
   if (action === 'approve') {
     const by = result?.kind === 'resolved' ? result.by : 'operator';
     const flow = { ...task.flow, held: null, heldMerge: null, agreed: head };
     const agreed = event('MergeAgreed', { task_id: task.id, head, by });
-    // Another question about the task is open: the merge is asked for again when that is answered, and this one is not repeated.
+    // Another decision about the task is open: its answer requests the merge again, and this approval stays valid.
     if (!checkNoOpenDecision(world.state, task).ok) return [freed, agreed, ...drop('another decision is open')];
     const asked = requestMerge({ ...task, flow }, handoff, `merge-${world.newId()}`, world.rules);
     if (asked.ok) return [freed, agreed, ...asked.events];
@@ -81,16 +81,16 @@ export function applyProtectedDecision(
 }
 
 /**
- * The command with which a person sees a change before they decide about it. In the repository an agent can configure programs that git
- * runs, and hide bytes: replaced commits, `textconv`, an external diff, a pager, `-diff` attributes. The options turn these off.
+ * The command that shows a person a change before a decision. An agent can configure the repository so that git runs programs or hides
+ * bytes: replaced commits, `textconv`, an external diff, a pager, `-diff` attributes. The options turn these off.
  */
 export function diffCommand(from: string, to: string): string {
   return `git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text ${from.slice(0, 12)} ${to.slice(0, 12)}`;
 }
 
 /**
- * It is merged, and yet something is wrong with what came of it: at GitHub somebody else's commit can come onto the main branch between
- * the last check and the merge. Nothing can be taken back, so people hear of it at once.
+ * The merge succeeded with a problem: at GitHub, a commit of somebody else can reach the main branch between the last check and the merge.
+ * It cannot be undone, so people are notified at once.
  */
 export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
   const { outcome, reason, merge_sha } = data;
@@ -113,15 +113,15 @@ export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeF
   ];
 }
 
-/** Somebody has taken the task elsewhere while it was being merged, or its turn to be came: what they no longer want must not land. */
+/** Cancels the merge of a task that was moved to another phase while its merge was queued or running. */
 export function cancelMerge(task: Task, { to, reason }: EventOf<'PhaseMoved'>['data']): Event[] {
   const { merge } = task.flow;
   return merge === null || to === 'READY_FOR_MERGE' ? [] : refuseMerge(task, merge, `called off: ${reason}`);
 }
 
 /**
- * Where the project has pull requests, each task that comes to CI has one: its branch goes to GitHub at the commit that is checked. One
- * that was closed because the task was cancelled is opened again with it.
+ * If the project uses pull requests, each task in CI gets one: its branch is published at the commit that is checked. A pull request that
+ * was closed with its cancelled task is opened again.
  */
 export function requestPull(world: EngineContext, task: Task): Event[] {
   const { pulls, merge } = rulesFor(task, world.rules);
@@ -145,7 +145,7 @@ export function requestPull(world: EngineContext, task: Task): Event[] {
   ];
 }
 
-/** Only branches that Baton made are pushed: a task that somebody works on by hand, on main perhaps, is theirs to publish. */
+/** Baton pushes only branches that it created. A branch that a person works on by hand, perhaps main, is theirs to publish. */
 export function wantsPull({ rules }: EngineContext, task: Task): boolean {
   const { phase, flow } = task;
   if (rulesFor(task, rules).pulls === undefined || flow.place === null || flow.head === null) return false;
@@ -153,7 +153,7 @@ export function wantsPull({ rules }: EngineContext, task: Task): boolean {
   return phase === 'CI_PENDING' || isBack;
 }
 
-/** If an operator cancelled the task, its open pull request is closed with the reason. */
+/** If an operator cancelled the task, closes its pull request with the reason. */
 export function closePullOfCancelled(
   { newId }: EngineContext,
   task: Task,
@@ -169,12 +169,12 @@ export function closePullOfCancelled(
   return [...given, event('PullRequestCloseRequested', { ...about, pull_id: newId(), repository, number, comment })];
 }
 
-/** A task has come to CI: its required checks are wanted, on exactly the commit that it was left at. */
+/** On a task in CI_PENDING: requests its required checks, on exactly the commit that the work ended at. */
 export function onCiPending(world: EngineContext, task: Task): Event[] {
   const { rules, newId } = world;
   const { checks = [], ciGate: isOn } = rulesFor(task, rules);
   if (task.phase !== 'CI_PENDING') return [];
-  // The pull request says when it is there.
+  // The checks are requested once the pull request is published.
   if (!isOn && wantsPull(world, task)) return [];
   if (!isOn && task.flow.mode !== null)
     return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'no checks are required' })];
@@ -190,13 +190,16 @@ export function onCiPending(world: EngineContext, task: Task): Event[] {
   return [event('ChecksRequested', { checks_id: newId(), task_id: task.id, head, checks })];
 }
 
-/** Checks ended, or a pull request was published, for a commit that the task has left behind: the same is wanted for its head now. */
+/** On checks or a pull request for a commit that is no longer the head of the task: requests the same for the head. */
 export function onNewHead(world: EngineContext, task: Task, made: { readonly head: string }): Event[] {
   if (task.phase !== 'CI_PENDING' || !isOfOtherHead(task, made)) return [];
   return [...requestPull(world, task), ...onCiPending(world, task)];
 }
 
-/** On `SessionMeasured`: a session that was to judge the work committed to it and ended. The next reviewer must not get an unchecked commit. */
+/**
+ * On `SessionMeasured`: if a reviewing session committed to the work and ended, the task leaves review, so that the next reviewer does not
+ * get an unchecked commit.
+ */
 export function onMeasured({ rules }: EngineContext, task: Task): Event[] {
   if (task.claim !== null || !JUDGED_PHASES.has(task.phase) || !hasUnjudgedHead(task)) return [];
   return sendBackToChecks(task, { cause: 'checks', reason: 'a session that reviewed the work changed it' }, rules);

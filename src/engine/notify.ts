@@ -3,7 +3,7 @@ import { excerptStart } from '../state/runs/excerpt.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import type { EngineContext } from './context.ts';
 
-/** People hear of what needs them, of what is done and of what failed; of nothing else. Who cancelled something knows it. */
+/** Notifies people of runs that are done or failed. A cancelled run needs no notification: a person cancelled it. */
 export function notifyEnd(
   { newId }: EngineContext,
   what: 'Agent' | 'Pipeline' | 'Step',

@@ -26,7 +26,7 @@ function heard(play: Play, start = play.agent().start): Play {
 }
 
 describe('an agent that is silent in a turn', () => {
-  it('opens one decision, and waits for it', () => {
+  it('opens one decision and waits for it', () => {
     const play = silent(working());
     expect(play.types()).toEqual([
       'AgentSilent',
@@ -83,8 +83,8 @@ describe('an agent that is silent in a turn', () => {
   });
 });
 
-describe('an agent that is heard again', () => {
-  it('withdraws the decision and is at work again, with its counts kept', () => {
+describe('an agent that reports again', () => {
+  it('withdraws the decision and continues with its counts', () => {
     const play = working({ on_dead: { action: 'resume', attempts: 'forever' } });
     const { id } = play.agent();
     play.say(runs.exited(id)).say(runs.started(id, 2));
@@ -98,7 +98,7 @@ describe('an agent that is heard again', () => {
     play.checkReplay();
   });
 
-  it('is no news if nobody was asked about its silence', () => {
+  it('changes nothing if no decision about its silence is open', () => {
     const play = working();
     expect(heard(play).types()).toEqual([]);
     const { id } = play.agent();
@@ -111,7 +111,7 @@ describe('an agent that is heard again', () => {
   });
 });
 
-describe('an agent that asks for a person while a person is asked about its silence', () => {
+describe('an agent that escalates while a decision about its silence is open', () => {
   const escalated = (what: 'turn' | 'tool'): Play => {
     const play = silent(working(), what);
     return play.say(runs.signal('escalate', undefined, 'Which schema?'), runs.agent(play.agent().id));
@@ -142,7 +142,7 @@ describe('the answer to a silence', () => {
     expect(silent(play).types()).toContain('DecisionOpened');
   });
 
-  it('a message is sent to the process that is there', () => {
+  it('a message is sent to the running process', () => {
     expect(answer('nudge', 'Still there?').the('MessageRequested').text).toBe('Still there?');
   });
 
@@ -165,7 +165,7 @@ describe('the answer to a silence', () => {
     expect(play.newest('AgentResumeRequested').message).toBe('Use SQLite.');
   });
 
-  it('restart of a process that has gone resumes at once', () => {
+  it('restart of an exited process resumes at once', () => {
     const play = silent(working());
     play.say(runs.exited(play.agent().id));
     play.order(runs.resolve(play.decision().id, 1));

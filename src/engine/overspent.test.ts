@@ -17,7 +17,7 @@ function alone(tokens = 100): Play {
 }
 
 describe('a run that overspent', () => {
-  it('is not silently done: its last request is judged when its process has gone', () => {
+  it('opens a decision when its process has exited and its last request is known', () => {
     const play = use(complete(use(alone(), 90)), 150);
     expect(play.count('DecisionOpened')).toBe(0);
     play.say(runs.exited('a1'));
@@ -34,13 +34,13 @@ describe('a run that overspent', () => {
       decision_id: play.decision().id,
     });
     play.order(runs.resolve(play.decision().id, 1));
-    // A late report changes nothing that a person has not seen.
+    // A late report opens no second decision.
     use(play, 10);
     expect(play.count('DecisionOpened')).toBe(1);
     play.checkReplay();
   });
 
-  it('is judged by what its budget was raised to, and not at all if a person has ended it', () => {
+  it('is compared with its raised budget, and not at all if a person ended it', () => {
     const raised = use(alone(), 120);
     raised.order(runs.resolve(raised.decision().id, 1));
     use(complete(raised), 50).say(runs.exited('a1'));
@@ -51,7 +51,7 @@ describe('a run that overspent', () => {
     expect(ended.count('DecisionOpened')).toBe(1);
   });
 
-  it('at exactly its budget, or by time alone, is no question', () => {
+  it('at exactly its budget, or by time alone, opens no decision', () => {
     const play = use(complete(alone()), 100).say(runs.exited('a1'));
     expect(play.count('DecisionOpened')).toBe(0);
     const timed = new Play().order(runs.startAgent(runs.agentPlan({ budget: { time_ms: 1000 } }), 'a1'));
@@ -62,7 +62,7 @@ describe('a run that overspent', () => {
   });
 });
 
-describe('a pipeline behind a run that overspent', () => {
+describe('a pipeline whose run overspent', () => {
   const plan = (next = runs.shellStep('ship')) =>
     runs.pipelinePlan([runs.agentStep('code'), next], { agents: [runs.agentPlan({ budget: { tokens: 100 } })] });
 
@@ -83,7 +83,7 @@ describe('a pipeline behind a run that overspent', () => {
     play.checkReplay();
   });
 
-  it('is cancelled if the person says so', () => {
+  it('is cancelled if the person chooses that', () => {
     const play = new Play().order(runs.startPipeline(plan()));
     play.say(runs.started(play.agent().id));
     use(complete(play), 150).say(runs.exited(play.agent().id));
@@ -92,7 +92,7 @@ describe('a pipeline behind a run that overspent', () => {
     expect(play.count('CommandRequested')).toBe(0);
   });
 
-  it('that overspent its own budget is done with a question', () => {
+  it('ends as done, with a decision, if it overspent its own budget', () => {
     const own = runs.pipelinePlan([runs.agentStep('code')], { budget: { tokens: 100 } });
     const play = new Play().order(runs.startPipeline(own));
     play.say(runs.started(play.agent().id));
@@ -106,7 +106,7 @@ describe('the next step', () => {
   const nested = { name: 'inner', vars: {}, steps: [runs.agentStep('deep')] };
   const outer = { name: 'outer', run: { kind: 'pipeline', pipeline: 'inner', vars: {} } } as const;
 
-  it('begins when the process of the agent before it has gone, also out of a nested pipeline', () => {
+  it('begins when the agent before it has exited, also after a nested pipeline', () => {
     const plan = runs.pipelinePlan([outer, runs.shellStep('after')], { inside: [nested] });
     const play = new Play().order(runs.startPipeline(plan));
     play.say(runs.started(play.agent().id));
@@ -115,7 +115,7 @@ describe('the next step', () => {
     expect(play.say(runs.exited(play.agent().id)).types()).toContain('CommandRequested');
   });
 
-  it('is started once, however the process before it ended', () => {
+  it('is started once, however the process before it exited', () => {
     const plan = runs.pipelinePlan([runs.agentStep('one'), runs.agentStep('two')]);
     const play = new Play().order(runs.startPipeline(plan));
     const first = play.agent().id;

@@ -11,7 +11,7 @@ import type { EngineContext } from './context.ts';
 import { notifyAttention } from './notify.ts';
 import { findQueued, runStep } from './steps.ts';
 
-/** On the last report or the end of a process whose run is done: what its last request used is known only now. */
+/** On the last report, or the exit, of a process whose run is done: only now the use of its last request is known. */
 export function askAfterAgent(world: EngineContext, agent: AgentRun): Event[] {
   if (agent.process !== 'gone' || agent.outcome !== 'done') return [];
   const around = pipelinesAround(world.state, agent);
@@ -21,7 +21,7 @@ export function askAfterAgent(world: EngineContext, agent: AgentRun): Event[] {
   ];
 }
 
-/** On the end of a pipeline. */
+/** On the end of a pipeline: the same for the budgets of the pipeline. */
 export function askAfterPipeline(world: EngineContext, run: PipelineRun, around = chainOf(world, run)): Event[] {
   return run.outcome === 'done' ? askIfOverspent(world, { kind: 'pipeline', id: run.id }, around) : [];
 }
@@ -67,7 +67,7 @@ function isOverspent({ measure, used, limit }: BudgetUse): boolean {
   return measure !== 'time' && used > limit;
 }
 
-/** A decision is open already, or a person ended the run when its budget was used up. */
+/** Whether a decision is open already, or a person ended the run when its budget was exhausted. */
 function isOverspendingDecided({ state }: EngineContext, { kind, id }: BudgetScope): boolean {
   return [...state.decisions.values()].some(({ scope, result }) => {
     if (scope?.kind !== kind || scope.id !== id) return false;
@@ -75,7 +75,7 @@ function isOverspendingDecided({ state }: EngineContext, { kind, id }: BudgetSco
   });
 }
 
-/** On the end of a process: steps that waited for it begin. Those that start an agent begin when there is room: see `fill-room`. */
+/** On the end of a process: steps that waited for it begin. A step that starts an agent begins when there is room: see `fill-room`. */
 export function beginStepsAfterExit(world: EngineContext, agent: AgentRun): Event[] {
   const { state } = world;
   if (agent.outcome === null || agent.process !== 'gone') return [];
@@ -83,7 +83,7 @@ export function beginStepsAfterExit(world: EngineContext, agent: AgentRun): Even
   return waiting.filter((run) => findQueued(state, run) === undefined).flatMap((run) => runStep(world, run));
 }
 
-/** On the answer to a question about a run that is over: what waited for the answer begins, or is cancelled. */
+/** On the answer to a question about a finished run: the steps that waited for the answer begin, or are cancelled. */
 export function beginStepsAfterAnswer(world: EngineContext, decision: Decision, isCancelled: boolean): Event[] {
   const { state } = world;
   const waiting = pipelinesOf(state, decision).filter((run) => run.outcome === null);

@@ -45,7 +45,7 @@ describe('a workflow that was started with another runbook than the one in force
     expect(play.newest('MergeRequested').checks).toEqual([{ name: 'unit', run: 'npm test' }]);
   });
 
-  it('asks a person after its own number of rounds', () => {
+  it('escalates after its own number of rounds', () => {
     const play = new PinnedPlay().toReview().order(adopt(LAX));
     play
       .turn('reviewer', TO_FIXER)
@@ -61,7 +61,7 @@ describe('a workflow that was started with another runbook than the one in force
     expect(play.newest('AgentRequested').plan.name).toBe('strict');
   });
 
-  it('brings its workers for as long as a task of it is ready, and no longer', () => {
+  it('brings its workers while one of its tasks is ready', () => {
     const play = new PinnedPlay().order(adopt(LAX));
     const ready = trackReadyTasks(play.state, play.rules);
     const has = (): boolean => {
@@ -78,14 +78,14 @@ describe('a workflow that was started with another runbook than the one in force
     expect([play.stands(), has()]).toEqual([['COMPLETED', null], false]);
   });
 
-  it('and one that is started afterwards goes by the new one', () => {
+  it('does not change a workflow that is started afterwards', () => {
     const play = new PinnedPlay().order(adopt(LAX)).order(flow.startWorkflow('A third'));
     expect(play.state.tasks.get('W-00003')?.flow.runbook).toBe(LAX);
   });
 });
 
 describe('a runbook of the main branch that loosens', () => {
-  it('is put in force by a person alone, and is named by them', () => {
+  it('is adopted only by a person, who is named in the entry', () => {
     const play = new PinnedPlay().say(askAdoption(LAX));
     expect(play.count('NotificationRequested')).toBe(1);
     play.order({ kind: 'resolve-decision', command: { id: play.decision().id, option: 2 } });
@@ -93,7 +93,7 @@ describe('a runbook of the main branch that loosens', () => {
     expect(play.newest('RunbookAdopted').by).toMatch(/^operator:/);
   });
 
-  it('stays out of force if they deny it, and is not asked about again', () => {
+  it('is not adopted after a denial, and opens no second decision', () => {
     const play = new PinnedPlay().say(askAdoption(LAX));
     play.order({ kind: 'resolve-decision', command: { id: play.decision().id, option: 1 } });
     play.say(askAdoption(LAX, { decisionId: 'again' }));

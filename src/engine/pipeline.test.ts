@@ -28,7 +28,7 @@ function trail(play: Play): string[] {
 }
 
 describe('steps', () => {
-  it('run one after the other, each with what it needs, when what came before has ended, its process included', () => {
+  it('run one after the other, each after the process of the step before has exited', () => {
     const play = start([runs.shellStep('build'), runs.agentStep('code'), runs.shellStep('ship', { timeout_ms: 5000 })]);
     expect(play.types()).toEqual(['PipelineStarted', 'StepStarted', 'CommandRequested']);
     expect(play.the('CommandRequested')).toMatchObject({
@@ -56,20 +56,20 @@ describe('steps', () => {
     play.checkReplay();
   });
 
-  it('go where on_done says', () => {
+  it('follow on_done', () => {
     const play = start([runs.shellStep('a', { on_done: 'c' }), runs.shellStep('b'), runs.shellStep('c')]);
     finish(finish(play));
     expect(trail(play)).toEqual(['a 1', 'c 1', 'done']);
   });
 
-  it('that fail end the pipeline, with the reason', () => {
+  it('that fail end the pipeline with the reason', () => {
     const play = finish(start([runs.shellStep('a'), runs.shellStep('b')]), 2);
     expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: 'step a failed: exit code 2' });
     const late = finish(start([runs.shellStep('a')]), 0, { timed_out: true, exit_code: null });
     expect(late.pipeline().reason).toBe('step a failed: timed out');
   });
 
-  it('that fail are tried again, as often as on_fail says, then another step runs', () => {
+  it('that fail are retried as on_fail says, then another step runs', () => {
     const steps = [
       runs.shellStep('test', { on_fail: { step: 'fix', retries: 2 } }),
       runs.shellStep('fix', { on_done: 'test' }),
@@ -78,14 +78,14 @@ describe('steps', () => {
     finish(finish(finish(play, 1), 1), 1);
     expect(trail(play)).toEqual(['test 1', 'test 2', 'test 3', 'fix 1']);
     finish(finish(finish(play), 1), 1);
-    // Entered anew, it has all its tries again.
+    // A step that is entered again has all its retries again.
     expect(trail(play).slice(4)).toEqual(['test 4', 'test 5', 'test 6']);
     finish(play);
     expect(trail(play).slice(7)).toEqual(['fix 2']);
     play.checkReplay();
   });
 
-  it('wait between two tries as long as the cooldown says', () => {
+  it('wait for the cooldown between two retries', () => {
     const play = finish(start([runs.shellStep('a', { on_fail: { retries: 1, cooldown_ms: 3000 } })]), 1);
     expect(play.pipeline().step).toBeNull();
     expect(play.the('TimerSet')).toMatchObject({
@@ -97,7 +97,7 @@ describe('steps', () => {
     expect(trail(play)).toEqual(['a 1', 'a 2', 'failed']);
   });
 
-  it('of an agent that cannot be started, or of an agent that nobody knows, fail', () => {
+  it('fail if the agent cannot be started or is unknown', () => {
     const play = start([runs.agentStep('code')]);
     play.say(runs.startFailed(play.agent().id));
     expect(play.pipeline().reason).toBe('step code failed: could not be started: no such program');
@@ -105,19 +105,19 @@ describe('steps', () => {
     expect(unknown.pipeline().reason).toBe('step code failed: the plan has no agent ghost');
   });
 
-  it('do not go round for ever', () => {
+  it('do not loop for ever', () => {
     const play = start([runs.shellStep('a', { on_done: 'b' }), runs.shellStep('b', { on_done: 'a' })]);
     for (let i = 0; i < 2 * MAX_STEP_VISITS; i += 1) finish(play);
     expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: `step a was entered ${MAX_STEP_VISITS} times` });
   });
 
-  it('that are none at all are done', () => {
+  it('without any are done', () => {
     expect(start([]).pipeline().outcome).toBe('done');
   });
 });
 
-describe('the time of a step', () => {
-  it('of an agent runs out: the agent fails and is killed', () => {
+describe('the time limit of a step', () => {
+  it('fails and kills its agent', () => {
     const play = start([
       runs.agentStep('code', { timeout_ms: 1000, on_fail: { step: 'tell' } }),
       runs.shellStep('tell'),
@@ -128,7 +128,7 @@ describe('the time of a step', () => {
     expect(trail(play)).toEqual(['code 1', 'tell 1']);
   });
 
-  it('of a nested pipeline runs out: everything inside it stops', () => {
+  it('stops everything inside a nested pipeline', () => {
     const inside = [{ name: 'inner', vars: {}, steps: [runs.agentStep('deep')] }];
     const nested: StepPlan = {
       name: 'outer',
@@ -142,7 +142,7 @@ describe('the time of a step', () => {
     expect(play.starts()).toEqual([]);
   });
 
-  it('stands still while a person is asked', () => {
+  it('is paused while a decision is open', () => {
     const play = start([runs.agentStep('code', { timeout_ms: 1000 })]);
     const { id } = play.agent();
     play.say(runs.started(id)).say(runs.report({ kind: 'stop' }, id));
@@ -151,13 +151,13 @@ describe('the time of a step', () => {
     expect(play.the('TimerSet').due).toBe('2026-01-01T00:00:06.000Z');
   });
 
-  it('is not needed any more when the step is over', () => {
+  it('is cancelled when the step is over', () => {
     const play = start([runs.agentStep('code', { timeout_ms: 1000 })]);
     signal(play).say(runs.exited(play.agent().id));
     expect(play.owed('TimerSet')).toEqual([]);
   });
 
-  it('of the agent itself runs out: it fails, whatever on_dead says', () => {
+  it("does not involve on_dead: the agent's own timeout fails it", () => {
     const play = start([runs.agentStep('code')], { agents: [runs.agentPlan({ on_dead: { action: 'done' } })] });
     play.say(runs.exited(play.agent().id, { timed_out: true, code: null, signal: 'SIGTERM' }));
     expect(play.pipeline().reason).toBe('step code failed: timed out');
@@ -172,10 +172,10 @@ describe('a nested pipeline', () => {
   });
   const inner = (steps: readonly StepPlan[]) => [{ name: 'inner', vars: { target: null, mode: 'fast' }, steps }];
 
-  it('is a run of its own, and its end is that of the step', () => {
+  it('is its own run, and its end ends the step', () => {
     const play = start([nested(), runs.shellStep('after')], { inside: inner([runs.shellStep('deep')]) });
     const child = play.pipeline(play.pipeline().step?.childId ?? '');
-    // What it is given is about its parent, and is filled in where it is used.
+    // The variables refer to the parent, and are rendered on use.
     expect(child).toMatchObject({
       name: 'inner',
       vars: { target: '${var.where}', mode: 'fast' },
@@ -187,7 +187,7 @@ describe('a nested pipeline', () => {
     play.checkReplay();
   });
 
-  it('that fails fails the step, and waits where its agent does', () => {
+  it('fails the step if it fails, and waits if its agent waits', () => {
     const failed = finish(start([nested()], { inside: inner([runs.shellStep('deep')]) }), 1);
     expect(failed.pipeline().reason).toBe('step outer failed: step deep failed: exit code 1');
     const play = start([nested()], { inside: inner([runs.agentStep('deep')]) });
@@ -199,7 +199,7 @@ describe('a nested pipeline', () => {
     expect(play.the('MessageRequested').text).toBe('go');
   });
 
-  it('that is nested in itself comes to an end', () => {
+  it('nested in itself ends at the depth limit', () => {
     const play = start([nested()], { inside: inner([{ ...nested(), name: 'again' }]) });
     expect(play.pipeline().outcome).toBe('failed');
     expect(play.pipeline().reason).toContain('pipelines are nested more than 16 deep');
@@ -216,7 +216,7 @@ describe('a workspace', () => {
     runs.shellStep('more'),
   ];
 
-  it('is made before the step runs, once, and is kept', () => {
+  it('is created once before the step runs, and kept', () => {
     const play = start(steps);
     expect(play.the('WorkspaceRequested')).toMatchObject({
       pipeline_id: 'p1',
@@ -233,7 +233,7 @@ describe('a workspace', () => {
     expect(play.say(runs.prepared('p1', 'work')).types()).toEqual([]);
   });
 
-  it('that cannot be made fails the step, and is tried again with it', () => {
+  it('that cannot be created fails the step, and is retried with it', () => {
     const play = start(steps).say(runs.unprepared('p1', 'work'));
     expect(play.types()).toEqual(['WorkspaceFailed', 'StepFinished', 'StepStarted', 'WorkspaceRequested']);
     play.say(runs.unprepared('p1', 'work'));
@@ -242,7 +242,7 @@ describe('a workspace', () => {
 });
 
 describe('cancelling', () => {
-  it('stops a command, an agent, a put-off try', () => {
+  it('stops a command, an agent, a scheduled retry', () => {
     const command = start([runs.shellStep('a')]).order(runs.cancel('p1', 'enough'));
     expect(command.types()).toEqual([
       'PipelineCancelRequested',
@@ -263,7 +263,7 @@ describe('cancelling', () => {
     }
   });
 
-  it('goes to on_cancel, and ends as cancelled however that goes', () => {
+  it('runs on_cancel, and ends as cancelled whatever its outcome', () => {
     const steps = [runs.shellStep('a', { on_cancel: 'clean' }), runs.shellStep('b'), runs.shellStep('clean')];
     const play = start(steps).order(runs.cancel('p1', 'enough'));
     expect(trail(play)).toEqual(['a 1', 'clean 1']);
@@ -273,7 +273,7 @@ describe('cancelling', () => {
     expect(twice.pipeline()).toMatchObject({ outcome: 'cancelled', reason: 'now' });
   });
 
-  it('a parent cancels from the inside out, so that everybody cleans up', () => {
+  it('a parent cancels the innermost pipeline first, so that each runs its clean-up', () => {
     const inside = [
       { name: 'inner', vars: {}, steps: [runs.agentStep('deep', { on_cancel: 'mop' }), runs.shellStep('mop')] },
     ];
@@ -298,7 +298,7 @@ describe('cancelling', () => {
     expect(play.pipeline()).toMatchObject({ outcome: 'cancelled', history: { code: { reason: 'too slow' } } });
   });
 
-  it('what is over is refused, with the outcome', () => {
+  it('a finished run is refused with its outcome', () => {
     const play = finish(start([runs.shellStep('a')]));
     expect(play.refuse(runs.cancel('p1'))).toMatchObject({
       code: 'pipeline-ended',
@@ -309,7 +309,7 @@ describe('cancelling', () => {
 });
 
 describe('retry and resume', () => {
-  it('start the waiting step anew, or let it go on', () => {
+  it('restart the waiting step, or continue it', () => {
     const waiting = () => {
       const play = start([runs.agentStep('code')]);
       return play.say(runs.started(play.agent().id)).say(runs.report({ kind: 'stop' }, play.agent().id));
@@ -320,7 +320,7 @@ describe('retry and resume', () => {
     expect(start([runs.agentStep('code')]).refuse(runs.retry('p1')).code).toBe('not-waiting');
   });
 
-  it('run a failed one again from the first step, as a run of its own', () => {
+  it('run a failed pipeline again from the first step, as a new run', () => {
     const play = finish(start([runs.shellStep('a')]), 1).order(runs.retry('p1', 'p2'));
     expect(play.answer).toEqual({ id: 'p2' });
     expect(play.pipeline('p2').step?.name).toBe('a');
@@ -330,8 +330,8 @@ describe('retry and resume', () => {
   });
 });
 
-describe('people hear', () => {
-  it('of the end of a pipeline, and of a step, where the runbook says so', () => {
+describe('people are notified', () => {
+  it('of the end of a pipeline or step if the runbook says so', () => {
     const done = finish(start([runs.shellStep('a', { notify: true })], { notify: true }));
     expect(done.owed('NotificationRequested').map(({ kind, title }) => [kind, title])).toEqual([
       ['done', 'Step done: main/a'],

@@ -14,7 +14,7 @@ import { afterGate, handlerPlan, isAtWork, runAction } from './handlers.ts';
 import { notifyEnd } from './notify.ts';
 import { enterStep, finishStep } from './steps.ts';
 
-/** On `PipelineFinished`: the step that it was goes on, or those who asked for it hear of it, and its claim ends. */
+/** On `PipelineFinished`: the parent's step continues, or people are notified and the claim ends. */
 export function onPipelineEnd(world: EngineContext, data: EventOf<'PipelineFinished'>['data']): Event[] {
   const { pipeline_id, outcome, reason } = data;
   const run = world.state.pipelines.get(pipeline_id);
@@ -34,13 +34,13 @@ function finishParentStep(world: EngineContext, run: PipelineRun, outcome: RunOu
     if (above?.step?.childId !== run.id) return [];
     return finishStep(world, above, { outcome, reason, output: null });
   }
-  // A worker's pipeline that failed leaves a blocked task behind: that needs somebody, unless the runbook says otherwise.
+  // A worker's failed pipeline leaves a blocked task behind: people are notified unless the runbook says otherwise.
   const isNews = findPipelinePlan(run)?.notify ?? (run.task !== null && outcome === 'failed');
   const told = isNews ? notifyEnd(world, 'Pipeline', run.name, outcome, reason) : [];
   return [...told, ...endClaimOfRun(world, run.task, outcome, `pipeline ${run.name}`, reason)];
 }
 
-/** On `CommandFinished`: a step has run, or a gate was tried. */
+/** On `CommandFinished`: the command of a step or of a gate has ended. */
 export function onCommand(world: EngineContext, data: EventOf<'CommandFinished'>['data']): Event[] {
   const { subject, exit_code, timed_out, output } = data;
   if (subject.kind === 'gate') {
@@ -54,7 +54,7 @@ export function onCommand(world: EngineContext, data: EventOf<'CommandFinished'>
   return finishStep(world, run, { outcome: 'failed', reason, output });
 }
 
-/** On `TimerFired`: what was put off is done, unless it has become pointless meanwhile. */
+/** On `TimerFired`: runs what was scheduled, unless it no longer applies. */
 export function onTimer(world: EngineContext, { purpose }: EventOf<'TimerFired'>['data']): Event[] {
   const { state } = world;
   switch (purpose.kind) {
@@ -89,7 +89,8 @@ type Purpose<K extends TimerPurpose['kind']> = Extract<TimerPurpose, { kind: K }
 
 function afterCooldown(world: EngineContext, agent: AgentRun, { handler, error }: Purpose<'handler'>): Event[] {
   const isGone = agent.process === 'gone';
-  // The dead are expected to be gone; whoever else is gone is a matter for `on_dead`, or for what gets over an error.
+  // `on_dead` applies only after the process has exited. The other handlers apply only before that, except `on_error`, which may resume the
+  // agent.
   const isMoot = handler === 'on_dead' ? !isGone : isGone && handler !== 'on_error';
   if (!isAtWork(agent) || isMoot) return [];
   const plan = handlerPlan(agent.plan, handler, error);

@@ -16,7 +16,7 @@ import {
 } from '../protocol/run-plan.ts';
 import type { PipelineRunPlan } from '../state/runs/steer-pipeline.ts';
 
-/** Plans of every kind, as a checked runbook could give them; attempts and retries come to an end. */
+/** Plans of every kind that a valid runbook can have; attempts and retries are finite. */
 const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined, freq: 2 });
 
 function handler<A extends HandlerAction>(actions: readonly A[]): fc.Arbitrary<HandlerPlan<A> | undefined> {
@@ -35,7 +35,7 @@ function handler<A extends HandlerAction>(actions: readonly A[]): fc.Arbitrary<H
   );
 }
 
-/** Small enough to be used up in a story. */
+/** Small enough to be exhausted in one story. */
 export const budgets: fc.Arbitrary<BudgetPlan> = fc
   .record(
     {
@@ -74,7 +74,7 @@ function step(name: string, others: readonly string[], inner: boolean): fc.Arbit
   ];
   if (inner) runs.push(fc.constant({ kind: 'pipeline', pipeline: 'inner', vars: {} } as const));
   const after = others.slice(others.indexOf(name) + 1);
-  // More tries of the same step are what `retries` is for.
+  // A step retries itself with `retries`, not by leading back to itself.
   const rest = others.filter((other) => other !== name);
   const elsewhere = rest.length === 0 ? fc.constant(undefined) : maybe(fc.constantFrom(...rest));
   return fc
@@ -152,7 +152,7 @@ export const errors = fc.constantFrom(...AGENT_ERRORS);
 
 type Filled<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** What is left out is not there at all: the ledger has no word for undefined. */
+/** Removes undefined fields: the ledger cannot store them. */
 function withoutHoles<T extends object>(plan: T): Filled<T> {
   return Object.fromEntries(Object.entries(plan).filter(([, value]) => value !== undefined)) as Filled<T>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }

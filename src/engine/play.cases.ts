@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { actorOf, type Caller } from '../state/caller.ts';
-import { decide, type Command } from '../state/decide.ts';
-import type { Event, EventOf, EventType, RecordedEvent } from '../state/event.ts';
-import type { Outcome, Refusal } from '../state/outcome.ts';
+import type { Caller } from '../state/caller.ts';
+import type { Command } from '../state/decide.ts';
+import type { EventOf, EventType, RecordedEvent } from '../state/event.ts';
+import type { Refusal } from '../state/outcome.ts';
 import { trackReadyTasks, type ReadyTasks } from '../state/tasks/ready.ts';
 import type { Rules } from '../state/rules.ts';
 import { agentStatus, type AgentRun, type AgentStatus } from '../state/runs/agent-run.ts';
@@ -13,15 +13,14 @@ import { operator, system } from '../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
 import { findInBudgets } from './budget-faults.cases.ts';
 import { findFault, ledgerReader } from './faults.cases.ts';
-import { reactUntilQuiet } from './react-until-quiet.ts';
-import { react } from './react.ts';
+import { apply, type Applied } from './kernel.ts';
 
-/** Somebody says something to a project, and the engine reacts: commands in, entries out, one after the other. */
+/** A project without a daemon: applies commands with the kernel, one after the other, and checks the state after each. */
 export class Play {
   readonly state: State = emptyState();
   readonly entries: RecordedEvent[] = [];
   readonly rules: Rules;
-  /** What the last command came to. */
+  /** The entries of the last command. */
   last: readonly RecordedEvent[] = [];
   answer: unknown;
   readonly #ready: ReadyTasks;
@@ -38,13 +37,13 @@ export class Play {
     return new Date(this.#nowMs).toISOString();
   }
 
-  /** Time passes. */
+  /** Advances the clock. */
   wait(ms: number): this {
     this.#nowMs += ms;
     return this;
   }
 
-  /** Must succeed. */
+  /** Applies a command that must succeed. */
   say(command: Command, caller: Caller = system): this {
     const outcome = this.attempt(command, caller);
     if (!outcome.ok) throw new Error(`${command.kind} by ${caller.kind}: ${outcome.refusal.message}`);
@@ -55,7 +54,7 @@ export class Play {
     return this.say(command, operator);
   }
 
-  /** Must be refused, and change nothing. */
+  /** Applies a command that must be refused and change nothing. */
   refuse(command: Command, caller: Caller = operator): Refusal {
     const before = structuredClone(this.state);
     const outcome = this.attempt(command, caller);
@@ -65,35 +64,21 @@ export class Play {
     return outcome.refusal;
   }
 
-  attempt(command: Command, caller: Caller): Outcome<unknown> {
-    const outcome = decide(this.state, command, caller, this.rules);
-    this.last = [];
-    if (!outcome.ok) return outcome;
-    const known = this.entries.length;
-    this.answer = outcome.answer;
-    const decided = outcome.events.map((event) => this.#record(event, actorOf(caller)));
-    const tools = { newId: () => `x${(this.#ids += 1)}`, at: this.at, ready: this.#ready, rules: this.rules };
-    reactUntilQuiet(
-      decided,
-      (recorded) => react(this.state, recorded, tools),
-      (event) => this.#record(event, 'system:engine'),
-    );
-    this.last = this.entries.slice(known);
+  attempt(command: Command, caller: Caller): Applied<unknown> {
+    const newId = (): string => `x${(this.#ids += 1)}`;
+    const world = { state: this.state, newId, at: this.at, ready: this.#ready, rules: this.rules };
+    const applied = apply(world, command, caller);
+    this.last = applied.ok ? applied.steps.map(({ recorded }) => recorded) : [];
+    if (!applied.ok) return applied;
+    this.answer = applied.answer;
+    this.entries.push(...this.last);
     const fault =
       findFault(this.state) ?? findInBudgets(this.state, this.rules, this.at) ?? this.#findInLedger(this.last);
     if (fault !== undefined) throw new Error(`${fault}\n${this.story()}`);
-    return outcome;
+    return applied;
   }
 
-  #record(event: Event, actor: string): RecordedEvent {
-    const recorded: RecordedEvent = { ...event, seq: this.entries.length + 1, at: this.at, actor };
-    this.entries.push(recorded);
-    evolve(this.state, recorded);
-    this.#ready.note(this.state, recorded);
-    return recorded;
-  }
-
-  /** What another daemon would know, that reads the entries from the ledger. */
+  /** The state that another daemon would fold from the ledger. */
   replayed(): State {
     const stored = JSON.parse(JSON.stringify(this.entries)) as RecordedEvent[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return stored.reduce(evolve, emptyState());
@@ -160,7 +145,7 @@ export class Play {
     return requireOnly(this.stops(), 'stop of a process');
   }
 
-  /** How the newest run stands, in words. */
+  /** The newest run, its task and its effects, described for assertions. */
   seen(): Seen {
     const agent = this.agent();
     const run = this.state.pipelines.get(agent.owner?.pipelineId ?? '');

@@ -9,7 +9,7 @@ const PULLS = { pulls: { repository: 'owner/name', remote: 'origin', draft: fals
 const WATCHED = { ...PULLS, checks: [{ name: 'unit', run: 'npm test' }, { name: 'build' }] };
 const NEXT = 'b'.repeat(40);
 
-/** As the sessions of a workflow are: each has a worktree of the task's branch. */
+/** Like the sessions of a workflow: each has a worktree of the task's branch. */
 class PullPlay extends WorkflowPlay {
   override claim(role: string, holder = role): ReturnType<WorkflowPlay['claim']> {
     const caller = super.claim(role, holder);
@@ -25,7 +25,7 @@ class PullPlay extends WorkflowPlay {
   }
 }
 
-describe('a task that comes to CI, where there are pull requests', () => {
+describe('a task in CI of a project with pull requests', () => {
   it('is published at the head that is checked, and reviewed when both are done, in either order', () => {
     const checked = new PullPlay(PULLS).toGate();
     expect(checked.the('PullRequestRequested')).toMatchObject({
@@ -42,7 +42,7 @@ describe('a task that comes to CI, where there are pull requests', () => {
     checked.checkReplay();
   });
 
-  it('has one pull request; what was wanted of it before is not done any more', () => {
+  it('has one pull request, and a newer request replaces an older one', () => {
     const play = new PullPlay(PULLS).toGate();
     const first = play.the('PullRequestRequested').pull_id;
     play.check('failed').turn('fixer', { head: NEXT });
@@ -54,7 +54,7 @@ describe('a task that comes to CI, where there are pull requests', () => {
     expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
   });
 
-  it('is asked about at GitHub where GitHub runs the checks, until they have ended', () => {
+  it('is polled at GitHub for checks that GitHub runs, until they have ended', () => {
     const play = new PullPlay(WATCHED).toGate();
     play.publish();
     expect(play.the('PullRequestPublished')).toMatchObject({ head: SHA, watch: ['build'] });
@@ -64,7 +64,7 @@ describe('a task that comes to CI, where there are pull requests', () => {
     expect([play.stands(), play.owed('PullRequestPublished')]).toEqual([['READY_FOR_REVIEW', 'reviewer'], []]);
   });
 
-  it('is blocked with a question where it cannot be published, and tried again from there', () => {
+  it('is blocked with a decision if it cannot be published, and retried from there', () => {
     const play = new PullPlay(PULLS).toGate().check();
     play.say(flow.failPull(play.the('PullRequestRequested').pull_id, 'gh is not logged in'));
     expect(play.stands()[0]).toBe('BLOCKED');
@@ -81,7 +81,7 @@ describe('a task that comes to CI, where there are pull requests', () => {
 describe('the merge of a pull request', () => {
   const toMerge = (): PullPlay => new PullPlay(PULLS).toGate().publish().check().turn('reviewer');
 
-  it('is GitHub’s, and its addresses go into the handoffs', () => {
+  it('is made by GitHub, and its addresses are in the handoffs', () => {
     const play = toMerge().turn('validator');
     expect(play.the('MergeRequested').pull).toEqual({ repository: 'owner/name', remote: 'origin' });
     play.merge('conflict');
@@ -89,7 +89,7 @@ describe('the merge of a pull request', () => {
     expect(new WorkflowPlay().toMerge().turn('validator').the('MergeRequested').pull).toBeUndefined();
   });
 
-  it('makes people look where what came of it is broken, and is done all the same', () => {
+  it('notifies people if its result is broken, and still counts as merged', () => {
     const play = toMerge().turn('validator');
     const done = {
       outcome: 'merged',
@@ -119,18 +119,18 @@ describe('a task that is cancelled', () => {
     play.order(reinstate).turn('implementer', { head: NEXT });
     expect(play.the('PullRequestRequested')).toMatchObject({ head: NEXT });
     expect(play.publish().task.flow.pull).toMatchObject({ isClosed: false });
-    // Also where it was not even closed yet.
+    // Also if it was not closed yet.
     play.order(cancel).order(reinstate).turn('implementer', { head: SHA });
     expect([play.owed('PullRequestCloseRequested'), play.owed('PullRequestRequested').length]).toEqual([[], 1]);
   });
 
-  it('is not asked for its checks any more', () => {
+  it('is no longer polled for its checks', () => {
     const play = new PullPlay(WATCHED).toGate().publish();
     expect(play.owed('PullRequestPublished')).toHaveLength(1);
     expect(play.order(cancel).owed('PullRequestPublished')).toEqual([]);
   });
 
-  it('does not publish what was on its way', () => {
+  it('does not publish a requested pull request', () => {
     const play = new PullPlay(PULLS).toGate().order(cancel);
     expect([play.owed('PullRequestRequested'), play.owed('PullRequestCloseRequested')]).toEqual([[], []]);
     play.order(reinstate).turn('implementer', { head: NEXT });
@@ -139,7 +139,7 @@ describe('a task that is cancelled', () => {
 });
 
 describe('the seal at the end', () => {
-  it('is owed from the last word of a workflow until it covers that', () => {
+  it('is requested from the last entry of a workflow until a seal covers it', () => {
     const play = new WorkflowPlay().toMerge().turn('validator').merge('merged', NEXT);
     expect(play.owed('PhaseMoved')).toEqual([]);
     const closer = play.claim('closer');

@@ -14,7 +14,7 @@ function limit(play: Play, resetAt: string | null = null): Play {
   return play.say(runs.report(error, 'a1'), runs.supervisor('a1'));
 }
 
-/** The wait is over, and the agent was told to go on. */
+/** The wait is over, and the agent got its message. */
 function lifted(play: Play): Play {
   const { timer_id: timerId, due } = play.the('TimerSet');
   play.wait(Math.max(0, Date.parse(due) - Date.parse(play.at))).say(runs.fire(timerId));
@@ -22,7 +22,7 @@ function lifted(play: Play): Play {
 }
 
 describe('a limit of an API', () => {
-  it('is waited for until it is lifted, and no time at work passes', () => {
+  it('is waited for until it is lifted, and the wait does not count as work', () => {
     const play = limit(working(), '2026-01-01T03:00:00Z');
     expect(play.the('TimerSet')).toMatchObject({ due: '2026-01-01T03:00:00.000Z', purpose: { kind: 'reset' } });
     expect(play.agent().limited).toBe(true);
@@ -30,7 +30,7 @@ describe('a limit of an API', () => {
     expect(play.agent()).toMatchObject({ limited: false, waits: 1, workMs: 0, waitMs: 180 * MINUTE });
   });
 
-  it('without an end is waited for longer each time, up to an hour', () => {
+  it('without a reset time is waited for longer each time, up to an hour', () => {
     const play = working();
     const waits: number[] = [];
     for (let i = 0; i < 8; i += 1) {
@@ -41,7 +41,7 @@ describe('a limit of an API', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('whose end has passed is one without an end', () => {
+  it('whose reset time has passed is treated as one without', () => {
     const play = limit(working(), '2025-12-31T00:00:00Z');
     expect(play.the('TimerSet').due).toBe('2026-01-01T00:01:00.000Z');
   });
@@ -51,7 +51,7 @@ describe('a limit of an API', () => {
     expect(Date.parse(play.the('TimerSet').due) - Date.parse(play.at)).toBe(10_000);
   });
 
-  it('has one retry budget over the life of an agent; then a person is asked, and it is counted anew', () => {
+  it('has one number of waits per run; then it escalates, and the count starts again', () => {
     const play = working({ on_error: { rate_limited: { action: 'wait', attempts: 2 } } });
     lifted(limit(lifted(limit(play)), '2026-01-02T00:00:00Z'));
     expect(play.agent().waits).toBe(2);
@@ -63,14 +63,14 @@ describe('a limit of an API', () => {
     play.checkReplay();
   });
 
-  it('is waited for ten times where the runbook says nothing', () => {
+  it('is waited for ten times by default', () => {
     const play = working();
     for (let i = 0; i < 10; i += 1) lifted(limit(play));
     limit(play);
     expect(play.seen().agent).toBe('escalated');
   });
 
-  it('has a count of its own beside other errors', () => {
+  it('is counted separately from other errors', () => {
     const play = working({ on_error: { no_internet: { action: 'resume', attempts: 2 } } });
     lifted(limit(play));
     play.say(runs.report({ kind: 'errored', error: 'no_internet', message: '', reset_at: null }, 'a1'));

@@ -22,18 +22,18 @@ function play(first: readonly string[], follows: (id: string) => readonly string
 }
 
 describe('reactions', () => {
-  it('follow in the order of what they follow from, all of that being recorded first', () => {
+  it('follow in the order of their causes, after all decided entries', () => {
     expect(play(['a', 'b'], (id) => (id.length < 3 ? [`${id}1`, `${id}2`] : []))).toEqual([
       'a', 'b', 'a1', 'a2', 'b1', 'b2', 'a11', 'a12', 'a21', 'a22', 'b11', 'b12', 'b21', 'b22',
     ]); // prettier-ignore
   });
 
-  it('to many things that were decided together may be many', () => {
+  it('to many decided entries may be many', () => {
     const decided = Array.from({ length: 2 * MOST_REACTIONS }, (_, i) => `a${i}`);
     expect(play(decided, (id) => (id.startsWith('a') ? [`b${id}`] : []))).toHaveLength(4 * MOST_REACTIONS);
   });
 
-  it('that never come to rest are a mistake, named with where it began', () => {
+  it('that never end throw an error that names the first entry', () => {
     expect(() => play(['a'], (id) => [id])).toThrow(EndlessReaction);
     expect(() => play(['a'], (id) => [id])).toThrow(
       `the rules never come to rest: TimerCancelled led to more than ${MOST_REACTIONS} entries, the last one TimerCancelled`,

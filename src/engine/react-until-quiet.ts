@@ -1,11 +1,9 @@
 import type { Event, RecordedEvent } from '../state/event.ts';
 
-/**
- * More than any chain of rules needs, besides two for each entry that was decided; a rule that answers to itself reaches it soon.
- */
+/** More than any chain of rules needs, in addition to two for each decided entry. A rule that reacts to its own entries reaches it soon. */
 export const MOST_REACTIONS = 5000;
 
-/** A mistake in the rules, not in what was asked: nothing of it may be recorded. */
+/** A bug in the rules: nothing of the request may be recorded. */
 export class EndlessReaction extends Error {
   constructor(first: string, last: string) {
     super(`the rules never come to rest: ${first} led to more than ${MOST_REACTIONS} entries, the last one ${last}`);
@@ -14,8 +12,8 @@ export class EndlessReaction extends Error {
 }
 
 /**
- * Lets the rules react to entries, to what comes of that, and so on until nothing more follows. What was decided together is
- * recorded together before anything reacts to it: between a claim's end and the move that belongs to it there is no gap.
+ * Lets the rules react to entries, to the entries that follow, and so on until nothing more follows. Entries that were decided together are
+ * all recorded before any rule reacts: no rule sees the end of a claim without the move that belongs to it.
  */
 export function reactUntilQuiet(
   first: readonly RecordedEvent[],

@@ -43,41 +43,41 @@ import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
 import { beginStep, enterPipeline, finishStep, runStep } from './steps.ts';
 
 /**
- * (state, entry) → what follows from it: entries to record in the same commit, what is owed to the outside among them. The state is
- * that after the entry, and after everything that was decided together with it; each rule looks at what is, not at what was.
+ * (state, entry) → the entries that follow from it, recorded in the same commit; requests for effects are among them. The state includes
+ * the entry and everything decided together with it. Each rule goes by the current state, because the entry may be outdated by then.
  */
 export function react(state: State, recorded: RecordedEvent, tools: EngineInputs): readonly Event[] {
   const world: EngineContext = { ...tools, rules: rulesInForce(state, tools.rules), state };
   const followed = dropRepeatedCancellations(reactionsTo(world, recorded));
   const makesRoom = MAKES_ROOM.has(recorded.type) || isNewDay(recorded) || isAnswered(recorded, followed);
   if (!makesRoom && !isOverspentDecision(world, recorded)) return followed;
-  // The question makes the room: what waits for its answer must not begin first.
+  // The decision itself makes room when it is opened; work that depends on its answer must not start first.
   if (followed.some(({ type, data }) => type === 'DecisionOpened' && data.source === 'budget')) return followed;
-  // What is about to be held must not be claimed first: being held makes room in its turn.
+  // A task that is about to be held must not be claimed first; `TaskHeld` makes room itself.
   if (followed.some(({ type }) => type === 'TaskHeld')) return followed;
-  // Its move belongs to it: whether the task is held there is decided first, and the move makes the room.
+  // The task's move is recorded with this entry. The move decides whether the task is held, and makes room.
   if (isYetToMove(world, recorded)) return followed;
-  // A run that ends because its claim did makes its own room when it has ended; until then it must not be given more work.
+  // A run that ends with its claim makes room when it has ended; until then its worker must not get more work.
   return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillCapacity(world)];
 }
 
-/** What a day's budget held back may begin. */
+/** Work that the budget of the day before held back may begin. */
 function isNewDay({ type, data }: RecordedEvent): boolean {
   return type === 'TimerFired' && data.purpose.kind === 'day';
 }
 
-/** A question held a review or a merge up. If the answer moves anything, that move makes the room. */
+/** The decision held a review or a merge. If its answer moves a task, that move makes room. */
 function isAnswered({ type }: RecordedEvent, followed: readonly Event[]): boolean {
   return (type === 'DecisionResolved' || type === 'DecisionWithdrawn') && followed.length === 0;
 }
 
-/** It was asked in the place of what would have made room. */
+/** Whether this decision was opened in place of an entry that would have made room. */
 function isOverspentDecision({ state }: EngineContext, { type, data }: RecordedEvent): boolean {
   const asked = type === 'DecisionOpened' ? state.decisions.get(data.decision_id) : undefined;
   return asked !== undefined && isAboutOverspent(state, asked);
 }
 
-/** The process of a run has gone. */
+/** On the end of a process. */
 function afterProcess(world: EngineContext, agent: AgentRun): Event[] {
   const asked = askAfterAgent(world, agent);
   return asked.length > 0 ? asked : beginStepsAfterExit(world, agent);
@@ -88,7 +88,7 @@ function isYetToMove({ state }: EngineContext, { type, data, seq }: RecordedEven
   return (state.tasks.get(data.task_id)?.flow.movedAt ?? 0) > seq;
 }
 
-/** Where two rules call the same thing off, it is called off once. */
+/** If two rules cancel the same timer or command, it is cancelled once. */
 function dropRepeatedCancellations(events: readonly Event[]): readonly Event[] {
   const seen = new Set<string>();
   return events.filter(({ type, data }) => {
@@ -107,7 +107,7 @@ const CLAIM_ENDED: Readonly<Record<ClaimEndType, true>> = {
   ClaimRevoked: true,
 };
 
-/** After these there may be room for another agent, or work for a worker. */
+/** After these entries there may be room for another agent, or work for a worker. */
 const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'WorkersConfigured',
   'TaskCreated',
@@ -124,7 +124,7 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   ...Object.keys(CLAIM_ENDED).map((type) => type as ClaimEndType), // oxlint-disable-line typescript/no-unsafe-type-assertion
 ]);
 
-/** A task leaves BLOCKED without a person. */
+/** The causes with which a task leaves BLOCKED without a person. */
 const RETURN_CAUSES: ReadonlySet<string> = new Set<MoveCause>(['retried', 'claim-restored']);
 
 function reactionsTo(world: EngineContext, recorded: RecordedEvent): readonly Event[] {
@@ -175,13 +175,13 @@ function reactionsTo(world: EngineContext, recorded: RecordedEvent): readonly Ev
     case 'AgentPrompted':
       return ofAgent((agent) => onPrompt(world, agent, data.prompt), data.agent_id);
     case 'SessionUsed':
-      // Its time too: the clock may have been set since it began.
+      // The budgets of time too: the clock may have been changed since they were timed.
       return ofAgent(
         (agent) => [...watchBudgets(world, agent), ...timeBudgets(world, agent), ...askAfterAgent(world, agent)],
         data.agent_id,
       );
     case 'AgentRequested':
-    // Also one that comes back from a person, whose use of it nobody stops.
+    // Also an agent that a person had taken over: its use was not limited meanwhile.
     case 'AgentResumeRequested':
       return ofAgent((agent) => watchBudgets(world, agent), data.agent_id);
     case 'AgentStarted':
@@ -265,7 +265,7 @@ function reactionsTo(world: EngineContext, recorded: RecordedEvent): readonly Ev
   }
 }
 
-/** A task has come into a phase. Where it only comes back there, people have been asked. */
+/** On a task that entered a phase. If it only returned there, people have been asked before. */
 function afterPhaseMove(world: EngineContext, task: Task, { from, to }: EventOf<'PhaseMoved'>['data']): Event[] {
   const isBack = from === 'BLOCKED' || (from === 'REVIEW' && to === 'READY_FOR_REVIEW');
   return [...requestPull(world, task), ...onCiPending(world, task), ...(isBack ? [] : holdAtCheckpoint(world, task))];

@@ -4,15 +4,15 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { EngineContext } from './context.ts';
 import { setStepTimer } from './steps.ts';
 
-/** A message in the agent's own conversation: to its process where there is one, else to a new one that takes it up again. */
+/** Sends a message in the agent's conversation: to its process if there is one, else to a new process that resumes the conversation. */
 export function sendOrResume(world: EngineContext, agent: AgentRun, text: string): Event {
   if (agent.process === 'gone') return resumeAgent(agent, text, false);
   return event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text });
 }
 
 /**
- * Sets one going that was held: with a word from the person who did, or without any where it is in the middle of its work. One that is yet to
- * be started needs neither.
+ * Continues an agent that was held, with a message of the person who answered, or without one if its turn is in progress. An agent that has
+ * not started yet needs neither.
  */
 export function wakeAgent(world: EngineContext, agent: AgentRun, text: string | null): Event[] {
   if (agent.process === 'gone') return [resumeAgent(agent, text ?? CONTINUE_MESSAGE, false)];
@@ -24,7 +24,7 @@ export function wakeAgent(world: EngineContext, agent: AgentRun, text: string | 
 
 export const CONTINUE_MESSAGE = 'Go on where you were.';
 
-/** What a person answered when they had the process restarted reaches the next process, whatever that one is started for. */
+/** If a person answered with a restart, the answer goes to the next process, whatever that is started for. */
 export function resumeAgent(
   { id: agent_id, start, restart }: AgentRun,
   message: string | null,
@@ -35,7 +35,10 @@ export function resumeAgent(
   return event('AgentResumeRequested', { agent_id, start: start + 1, message: all, append });
 }
 
-/** A person has answered: the agent is unparked, and the clock of its step goes on; where somebody has it, when they have left. */
+/**
+ * On an answer: unparks the agent and continues the time limit of its step. If a person is attached, the time limit continues when they
+ * detach.
+ */
 export function unparkAgent(world: EngineContext, agent: AgentRun, by: 'person' | 'agent' = 'person'): Event[] {
   const run = findOwnerPipeline(world, agent);
   const counts = by === 'agent' ? { keeps_counts: true as const } : {};
@@ -45,7 +48,7 @@ export function unparkAgent(world: EngineContext, agent: AgentRun, by: 'person' 
   return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...clock];
 }
 
-/** The pipeline whose step the agent is. */
+/** The pipeline whose current step runs the agent. */
 export function findOwnerPipeline({ state }: EngineContext, { owner, id }: AgentRun): PipelineRun | undefined {
   const run = owner === null ? undefined : state.pipelines.get(owner.pipelineId);
   return run?.step?.agentId === id ? run : undefined;

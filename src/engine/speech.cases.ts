@@ -11,19 +11,19 @@ import { operator, session, system } from '../state/say.cases.ts';
 import type { Play } from './play.cases.ts';
 import { agentPlans, errors, pipelinePlans, workerPlans } from './plans.cases.ts';
 
-/** Something that may be said next; undefined where there is nobody to say it. */
+/** The next command and its caller; undefined if no caller could send it now. */
 export type Speech = (play: Play) => readonly [Command, Caller] | undefined;
 
 const index = fc.nat({ max: 1000 });
 
-/** Everything that anybody may say, about whatever there is at that moment, sensible or not. */
+/** Every command that any caller may send in the current state, sensible or not. */
 export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   pipelinePlans.map((plan) => (play) => [runs.startPipeline(plan, {}, `p${play.entries.length}`), operator]),
   agentPlans.map((plan) => (play) => [runs.startAgent(plan, `a${play.entries.length}`), operator]),
   workerPlans.map((plan) => () => [runs.configure([plan]), system]),
   index.map(() => (play) => [say.create(`T${play.state.tasks.size}`), operator]),
 
-  // The world outside answers, as well as it can.
+  // Outcomes of effects.
   ...Array.from({ length: 6 }, () =>
     fc.tuple(index, fc.constantFrom('well', 'well', 'badly', 'late')).map(([i, how]): Speech => (play) => {
       const effect = pick([...play.state.effects.values()], i);
@@ -31,7 +31,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     }),
   ),
 
-  // Agents at work.
+  // Reports and signals of running agents.
   ...Array.from({ length: 4 }, () =>
     fc.tuple(index, index, errors).map(([i, what, error]): Speech =>
       about((agent) => {
@@ -101,7 +101,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     return task === undefined || i % 3 > 0 ? undefined : [say.operate(action, 'because', task.id), operator];
   }),
 
-  // Agents fall silent, are heard again, or are restarted by a person.
+  // Agents become silent, report again, or are restarted by a person.
   ...Array.from({ length: 5 }, () =>
     index.map(
       (i): Speech =>
@@ -110,7 +110,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
     ),
   ),
 
-  // Somebody moves the main branch, and the daemon sees it.
+  // The main branch moves, and the daemon sees it.
   ...Array.from({ length: 2 }, () =>
     fc
       .tuple(index, fc.boolean(), fc.constantFrom(true, false, null))
@@ -122,7 +122,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
       }),
   ),
 
-  // People.
+  // Commands of operators.
   ...Array.from({ length: 2 }, () =>
     fc.tuple(index, fc.integer({ min: 1, max: 4 })).map(([i, option]): Speech => (play) => {
       const open = [...play.state.decisions.values()].filter(({ result }) => result === null || i % 7 === 0);
@@ -152,7 +152,7 @@ export const SPEECHES: readonly fc.Arbitrary<Speech>[] = [
   }),
 ];
 
-/** The next thing on the way to a silence and out of it again, so that stories get that far. */
+/** The next command on the way into a silence and out of it, so that stories get that far. */
 function fallSilent({ state }: Play, i: number): readonly [Command, Caller] | undefined {
   const asked = [...state.decisions.values()].find((each) => each.untilHeard === true && each.result === null);
   const silent = state.agents.get(asked?.agentId ?? '');
@@ -170,7 +170,7 @@ function fallSilent({ state }: Play, i: number): readonly [Command, Caller] | un
   return [runs.report({ kind: 'silent', start, what, for_ms: i, tool: null }), runs.supervisor(id)];
 }
 
-/** How something that is owed turns out. */
+/** The command that reports the outcome of an effect. */
 export function settle(play: Play, effect: Effect, how: string): Command {
   const isWell = how === 'well';
   const { type, data } = effect;
@@ -227,7 +227,7 @@ export function settle(play: Play, effect: Effect, how: string): Command {
   }
 }
 
-/** Mostly about those that are at work; now and then about one that is not. */
+/** Mostly about running agents, sometimes about one that does not run. */
 function about(say_: (agent: AgentRun) => readonly [Command, Caller], i: number): Speech {
   return (play) => {
     const all = [...play.state.agents.values()];

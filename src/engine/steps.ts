@@ -15,7 +15,7 @@ export function beginStep(world: EngineContext, run: PipelineRun, visit: number)
   return run.step?.visit === visit ? runStep(world, run) : [];
 }
 
-/** A shell command has its time limit with it; for the others a timer is set, when they start: waiting for room takes none of it. */
+/** Sets the timer of a step when the step starts, so that the wait for room does not count. A shell command carries its own time limit. */
 export function setStepTimer(world: EngineContext, run: PipelineRun): Event[] {
   const { step } = run;
   const plan = step === null ? undefined : findStepPlan(run, step.name);
@@ -24,7 +24,7 @@ export function setStepTimer(world: EngineContext, run: PipelineRun): Event[] {
   return [setTimer(world, plan.timeout_ms, purpose)];
 }
 
-/** Starts what the step consists of, if it may begin. An agent for which there is no room is started when there is: see `fill-room`. */
+/** Starts the work of a step, if it may begin. An agent without room is started later: see `fill-room`. */
 export function runStep(world: EngineContext, run: PipelineRun): Event[] {
   const { step } = run;
   const plan = step === null ? undefined : findStepPlan(run, step.name);
@@ -46,7 +46,7 @@ export function runStep(world: EngineContext, run: PipelineRun): Event[] {
   }
 }
 
-/** The agent that a step waits to start, until there is room for it. */
+/** The agent that a step waits to start until there is room. */
 export function findQueued(state: State, run: PipelineRun): AgentPlan | undefined {
   const { step } = run;
   if (step === null || step.status !== 'running' || isStepRunning(step)) return undefined;
@@ -74,7 +74,7 @@ function requestCommand(
   return event('CommandRequested', { command_id: newId(), subject, command, timeout_ms });
 }
 
-/** What a nested pipeline is given may hold templates; they are about its parent, and are filled in where they are used. */
+/** The variables of a nested pipeline may contain templates. They refer to the parent, and are rendered on use. */
 function startNestedPipeline(
   world: EngineContext,
   run: PipelineRun,
@@ -113,7 +113,7 @@ function isStepRunning({ agentId, commandId, childId }: CurrentStep): boolean {
   return agentId !== null || commandId !== null || childId !== null;
 }
 
-/** Its worktree is made once, however often the step is entered. */
+/** Whether the step needs a worktree that does not exist yet; a step that is entered again keeps its worktree. */
 function needsWorkspace(
   { workspace }: PipelineRun,
   plan: StepPlan,
@@ -122,8 +122,8 @@ function needsWorkspace(
 }
 
 /**
- * Whether the current step of a pipeline may begin. It may not while the process of an earlier step's agent is still there: both would
- * work in the same folder. It may not either while a person is asked about a run inside the pipeline that overspent its budget.
+ * Whether the current step of a pipeline may begin. It waits while the process of an earlier step's agent is alive, because both would work
+ * in the same folder, and while a decision is open about a run of the pipeline that overspent its budget.
  */
 export function mayBeginStep(state: State, { id }: PipelineRun): boolean {
   for (const { outcome, process, owner } of state.agents.values())
@@ -131,7 +131,7 @@ export function mayBeginStep(state: State, { id }: PipelineRun): boolean {
   return findOverspentDecision(state, id) === undefined;
 }
 
-/** Steps may lead back to earlier ones; a pipeline that goes round this often gets nowhere. */
+/** A step may lead back to an earlier one. A pipeline that enters the same step this often fails: it makes no progress. */
 export const MAX_STEP_VISITS = 100;
 
 export function enterStep(run: PipelineRun, step: string, retry: boolean): Event[] {
@@ -160,7 +160,7 @@ export interface StepResult {
   readonly output: string | null;
 }
 
-/** A step has come to its end, and what follows is settled with it: another step, another try, or the end of the pipeline. */
+/** Ends a step and records what follows: the next step, a retry, or the end of the pipeline. */
 export function finishStep(world: EngineContext, run: PipelineRun, { outcome, reason, output }: StepResult): Event[] {
   const { step } = run;
   if (step === null || run.outcome !== null) return [];
@@ -196,7 +196,7 @@ function nextStep(
   }
   if (outcome === 'failed') return afterFailure(world, run, step, plan, reason);
   const next = plan?.on_cancel;
-  // A clean-up that is cancelled is not cleaned up after.
+  // There is no clean-up after a cancelled clean-up.
   if (next === undefined || next === step.name || isCancelled(run)) return [finishPipeline(run, 'cancelled', reason)];
   return enterStep(run, next, false);
 }
@@ -217,7 +217,7 @@ function afterFailure(
   return [finishPipeline(run, 'failed', `step ${name} failed${reason === null ? '' : `: ${reason}`}`)];
 }
 
-/** Once a step was cancelled, what follows is clean-up, and the pipeline ends as cancelled however that goes. */
+/** After a step was cancelled, the steps that follow are clean-up, and the pipeline ends as cancelled whatever their outcome. */
 function finishPipeline(run: PipelineRun, outcome: RunOutcome, reason: string | null): Event {
   const wasCancelled = outcome === 'cancelled' || isCancelled(run);
   const why = wasCancelled ? (run.cancelling ?? reason) : reason;

@@ -8,7 +8,7 @@ import { WorkflowPlay } from './workflow.cases.ts';
 const OTHER = 'f'.repeat(40);
 const PULLS = { pulls: { repository: 'owner/name', remote: 'origin', draft: false } };
 
-/** Each session has a worktree, as those that Baton starts. */
+/** Each session has a worktree, like those that Baton starts. */
 class MeasuredPlay extends WorkflowPlay {
   override claim(role: string, holder = role): ReturnType<WorkflowPlay['claim']> {
     const caller = super.claim(role, holder);
@@ -24,13 +24,13 @@ class MeasuredPlay extends WorkflowPlay {
     return this.order(say.record({ task_id: this.id, commit_sha: OTHER }));
   }
 
-  /** What a session left that sent no exit signal. */
+  /** Measures a session that sent no exit signal. */
   measure(sessionId: string, head: string): this {
     const measured = { ...flow.measuredAt(head), files: [], commits: head === SHA ? 0 : 1 };
     return this.say({ kind: 'measure-session', command: { sessionId, measured, violations: [] } });
   }
 
-  /** A judging session that leaves this head, whose task is blocked. */
+  /** A reviewing session that dies with this head; its task is blocked. */
   dies(role: string, head: string): this {
     const { sessionId } = this.claim(role);
     return this.order(say.update('blocked', { task_id: this.id, notes: 'it died' })).measure(sessionId, head);
@@ -41,7 +41,7 @@ class MeasuredPlay extends WorkflowPlay {
   }
 }
 
-describe('a commit that is recorded while checks of another one run', () => {
+describe('a commit recorded while checks of another commit run', () => {
   it.each(['passed', 'failed'] as const)('is checked itself after the others %s, before anything moves', (outcome) => {
     const play = new MeasuredPlay().toGate().recordAside().check(outcome);
     expect([play.task.phase, play.the('ChecksRequested').head]).toEqual(['CI_PENDING', OTHER]);
@@ -74,12 +74,12 @@ describe('a commit that is recorded while checks of another one run', () => {
 describe('a commit of a session that was to judge the work', () => {
   const UNCHECKED: Partial<Rules> = { ciGate: false, checks: [] };
 
-  it('is checked when the blocked task goes on', () => {
+  it('is checked when the blocked task continues', () => {
     const play = new MeasuredPlay().toGate().check().dies('reviewer', OTHER).unblock();
     expect([play.stands(), play.the('ChecksRequested').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
     expect(play.newest('PhaseMoved').reason).toContain('ffffffffffff was committed after');
     play.check();
-    // Now it is the commit under review; only its author may not approve it.
+    // It is now the commit under review; only its author may not approve it.
     expect(play.refuse(say.claim(play.id, 's9', { role: 'reviewer', holder: 'reviewer' }), system).code).toBe(
       'separation-of-duties',
     );
@@ -88,7 +88,7 @@ describe('a commit of a session that was to judge the work', () => {
     play.checkReplay();
   });
 
-  it('is reviewed anew if the validator made it', () => {
+  it('is reviewed again if the validator made it', () => {
     const play = new MeasuredPlay().toGate().check().turn('reviewer').dies('validator', OTHER).unblock();
     expect(play.check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
   });
@@ -98,7 +98,7 @@ describe('a commit of a session that was to judge the work', () => {
     expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
   });
 
-  it('takes the same way if a person answers the question about the dead session', () => {
+  it('is handled the same if a person answers the decision about the dead session', () => {
     const play = new MeasuredPlay().toGate().check();
     const caller = play.claim('reviewer');
     play.say({ kind: 'update-task', command: { task_id: play.id, status: 'blocked', notes: 'stuck' } }, caller);
@@ -106,14 +106,14 @@ describe('a commit of a session that was to judge the work', () => {
     expect(play.stands()).toEqual(['CI_PENDING', 'reviewer']);
   });
 
-  it('takes the same way at once if the claim ran out and the task was not blocked', () => {
+  it('is handled the same at once if the claim expired and the task was not blocked', () => {
     const play = new MeasuredPlay().toGate().check();
     const { sessionId, epoch } = play.claim('reviewer');
     play.say(say.expire(play.id, epoch)).measure(sessionId, OTHER);
     expect([play.stands(), play.the('ChecksRequested').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
   });
 
-  it('is none if the session left the head as it was: the review goes on', () => {
+  it('changes nothing if the head is the same: the review continues', () => {
     const play = new MeasuredPlay().toGate().check().dies('reviewer', SHA).unblock();
     expect(play.stands()).toEqual(['REVIEW', 'reviewer']);
   });

@@ -13,7 +13,7 @@ function worker(more: Partial<WorkerPlan> = {}, agent: Partial<AgentPlan> = {}):
 }
 
 describe('in a project without workers', () => {
-  it('a task to do waits for nobody: it is a list to claim from', () => {
+  it('a todo task is not unserved', () => {
     expect(unserved(new Play().order(say.create('A')).order(say.create('B', { phase: 'DRAFT' })))).toEqual([]);
   });
 
@@ -36,14 +36,14 @@ describe('in a project without workers', () => {
     expect(unserved(play)).toEqual(['A']);
   });
 
-  it('a task whose session was lost is unserved; one that was given back is a task to do again', () => {
+  it('a task whose session was lost is unserved; a released one is a todo task again', () => {
     const play = new Play().order(say.create('A')).say(say.claim(), say.worker).say(say.expire());
     expect(unserved(play)).toEqual(['A']);
     play.say(say.claim('A', 's2'), say.worker).say(say.release(), say.session('s2', 'A', 2));
     expect(unserved(play)).toEqual([]);
   });
 
-  it('a task that CI checks, that waits for another one, that is blocked or done, is not among them', () => {
+  it('a task that is in CI, waits for another, is blocked or done is not unserved', () => {
     const play = new Play({ ciGate: true, checks: [{ name: 'unit', run: 'true' }] });
     play.order(say.create('A', { phase: 'CI_PENDING' })).order(say.create('B', { after: ['A'], phase: 'REVIEW' }));
     play.order(say.create('C', { phase: 'REVIEW' })).order(say.update('blocked', { task_id: 'C', notes: 'stuck' }));
@@ -91,7 +91,7 @@ describe('in a project with workers', () => {
 });
 
 describe('a workflow', () => {
-  it('that reaches the merge with no validator is unserved, and so is one that nobody closes', () => {
+  it('without a validator or closer is unserved when it reaches that role', () => {
     const play = new WorkflowPlay().toMerge();
     expect(unserved(play)).toEqual([play.id]);
     play.turn('validator').merge('merged', say.SHA);
@@ -99,7 +99,7 @@ describe('a workflow', () => {
     expect(unserved(play)).toEqual([play.id]);
   });
 
-  it('that a person is asked about is not among them', () => {
+  it('with an open decision is not unserved', () => {
     const play = new WorkflowPlay({}, 'supervised');
     expect(play.openDecisions()).toHaveLength(1);
     expect(unserved(play)).toEqual([]);

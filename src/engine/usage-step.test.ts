@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Play } from './play.cases.ts';
 import * as runs from '../state/runs/say.cases.ts';
 
-/** As a supervisor reports at a tool: recorded only if a budget moves by a step. */
-const AT_TOOL = { isDue: false, reserved: { input: 0, output: 0, cached: 0 } };
+/** A report at a tool call: recorded only if a budget moves by a step. */
+const AT_TOOL = { is_due: false, reserved_input_tokens: 0 };
 
 function at(play: Play, tokens: number, more: Parameters<typeof runs.used>[2] = AT_TOOL, id = 'a1'): Play {
   const before = play.agent(id);
@@ -19,13 +19,13 @@ function working(tokens?: number, ids: readonly string[] = ['a1'], rules = {}): 
 }
 
 describe('a report of usage at a tool', () => {
-  it('is recorded by steps of 5 % of the budget', () => {
-    const play = at(working(10_000), 10, { isDue: true });
+  it('is recorded in steps of 5 % of the budget', () => {
+    const play = at(working(10_000), 10, { is_due: true });
     for (let used = 20; used < 5000; used += 10) at(play, used);
     expect(play.count('SessionUsed')).toBe(10);
   });
 
-  it('is recorded by smaller steps when little is left, so that the budget binds to the request', () => {
+  it('is recorded in smaller steps when little is left, so that the budget stops the next request', () => {
     const play = working(10_000);
     let used = 0;
     while (play.agent().parked === null) at(play, (used += 10));
@@ -34,15 +34,15 @@ describe('a report of usage at a tool', () => {
   });
 
   it('is never recorded without a budget, until a turn ends or the entry is due', () => {
-    const play = at(working(), 10, { isDue: true });
+    const play = at(working(), 10, { is_due: true });
     for (let used = 20; used < 100_000; used += 1000) at(play, used);
     expect(play.count('SessionUsed')).toBe(1);
-    at(play, 100_000, { isDue: true });
+    at(play, 100_000, { is_due: true });
     at(play, 100_010, { ...AT_TOOL, turns: 1 });
     expect(play.count('SessionUsed')).toBe(3);
   });
 
-  it('of several agents that share a budget is recorded in time: none of them overspends by what others hide', () => {
+  it('of several agents that share a budget is recorded in time, so that unreported use cannot overspend it', () => {
     const ids = ['a1', 'a2', 'a3', 'a4'];
     const play = working(undefined, ids, { budgets: { day: { tokens: 100_000 } } });
     const say = (id: string, tokens: number): void => {
@@ -61,8 +61,8 @@ describe('a report of usage at a tool', () => {
     expect(play.count('SessionUsed')).toBeLessThan(200);
   });
 
-  it('counts a request that is under way as the largest of the run: the budget is reached before it is counted', () => {
-    const underWay = { isDue: false, reserved: { input: 1000, output: 0, cached: 0 } };
+  it('reserves for a request in progress as much as the largest request of the run', () => {
+    const underWay = { is_due: false, reserved_input_tokens: 1000 };
     const play = at(working(10_000), 8000, underWay);
     expect(play.agent().parked).toBeNull();
     at(play, 9000, underWay);
@@ -73,29 +73,29 @@ describe('a report of usage at a tool', () => {
     play.checkReplay();
   });
 
-  it('reserves nothing for an agent whose process has gone: no request of it is under way', () => {
+  it('reserves nothing for an agent whose process has exited', () => {
     const play = working(10_000, ['a1'], {});
     const plan = runs.agentPlan({ budget: { tokens: 10_000 }, on_dead: { action: 'resume' } });
     play.order(runs.startAgent(plan, 'a2')).say(runs.started('a2'));
-    at(play, 6000, { isDue: true, reserved: { input: 3000, output: 0, cached: 0 } }, 'a2');
+    at(play, 6000, { is_due: true, reserved_input_tokens: 3000 }, 'a2');
     play.say(runs.exited('a2', { code: 1 })).say(runs.started('a2', 2));
     expect(play.agent('a2').parked).toBeNull();
-    at(play, 6500, { isDue: true }, 'a2');
+    at(play, 6500, { is_due: true }, 'a2');
     expect(play.agent('a2').parked).toBeNull();
     const shared = working(undefined, ['a1', 'a2'], { budgets: { day: { tokens: 10_000 } } });
-    at(shared, 3000, { isDue: true, reserved: { input: 3000, output: 0, cached: 0 } });
+    at(shared, 3000, { is_due: true, reserved_input_tokens: 3000 });
     shared.say(runs.exited('a1', { code: 1 }));
     expect(shared.agent('a1')).toMatchObject({ process: 'gone', outcome: null });
-    at(shared, 4500, { isDue: true }, 'a2');
+    at(shared, 4500, { is_due: true }, 'a2');
     expect(shared.agent('a2').parked).toBeNull();
   });
 
-  it('prices the request that is under way', () => {
+  it('prices the request in progress', () => {
     const prices = [{ model: 'known-1', input: 100_000, output: 100_000, cached: 100_000 }];
     const play = new Play({ prices });
     const plan = runs.agentPlan({ budget: { cost_millicents: 1000 } });
     play.order(runs.startAgent(plan, 'a1')).say(runs.started('a1'));
-    at(play, 8000, { isDue: false, reserved: { input: 2000, output: 0, cached: 0 } });
+    at(play, 8000, { is_due: false, reserved_input_tokens: 2000 });
     expect(play.newest('SessionUsed')).toMatchObject({ cost_millicents: 800, reserved_millicents: 200 });
     expect(play.decision().context).toContain('$0.008 of $0.01; a request under way counts as $0.002');
   });

@@ -6,7 +6,7 @@ import type { Task } from '../state/tasks/task.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import { Play } from './play.cases.ts';
 
-/** Where each role hands on to, and what that does to the task. */
+/** The handoff of each role, and the phase that it leads to. */
 const WAYS = {
   'issue-manager': { to: 'prep-agent', phase: 'DRAFT', nextRole: 'prep' },
   prep: { to: 'implementer-agent', phase: 'IMPLEMENTATION', nextRole: 'implementer' },
@@ -22,14 +22,14 @@ export const TO_FIXER = { to: 'fixer-agent', phase: 'IMPLEMENTATION', nextRole: 
 
 interface Turn extends Partial<SendHandoff> {
   readonly holder?: string;
-  /** The commit that the session leaves behind; its record names it. */
+  /** The commit that the session leaves; its record names it. */
   readonly head?: string;
   readonly isRecorded?: boolean;
 }
 
 type Session = ReturnType<typeof say.session>;
 
-/** A workflow whose turns are taken by hand, one claim each; the gates and the engine do the rest. */
+/** A workflow whose roles the test plays, one claim each. */
 export class WorkflowPlay extends Play {
   get id(): string {
     return 'W-00001';
@@ -44,14 +44,14 @@ export class WorkflowPlay extends Play {
     return this.state.tasks.get(this.id) ?? say.emptyTask;
   }
 
-  /** One claim: a record where something was committed, the handoff, the exit. */
+  /** One claim: a record if something was committed, the handoff, the exit signal. */
   turn(role: PlayedRole, { holder = role, head, isRecorded = head !== undefined, ...handoff }: Turn = {}): this {
     const caller = this.claim(role, holder);
     if (isRecorded) this.say(say.record({ task_id: this.id, ...(head ? { commit_sha: head } : {}) }), caller);
     return this.#handOn(role, caller, handoff, head);
   }
 
-  /** The same under the claim that a worker has taken. */
+  /** The same under the claim of a worker. */
   workersTurn(role: PlayedRole): this {
     const { sessionId, epoch } = this.task.claim ?? { sessionId: 'nobody', epoch: 0 };
     return this.#handOn(role, say.session(sessionId, this.id, epoch), {});
@@ -65,7 +65,7 @@ export class WorkflowPlay extends Play {
 
   claim(role: string, holder = role): Session {
     const epoch = this.task.epoch + 1;
-    // As the engine claims for a worker: who answers for it is the agent definition of that name.
+    // Like a claim of the engine for a worker: the principal is the agent definition of that name.
     this.say(say.claim(this.id, `s${epoch}`, { role, holder, requires: ['exit', 'handoff'] }));
     return say.session(`s${epoch}`, this.id, epoch);
   }
@@ -75,7 +75,7 @@ export class WorkflowPlay extends Play {
     return say.exit(this.task.phase, 'completed', { eventId: `e${this.task.epoch}`, ...seen });
   }
 
-  /** How the checks that are owed go. */
+  /** Reports the outcome of the requested checks. */
   check(outcome: 'passed' | 'failed' | 'cancelled' = 'passed', name = 'unit'): this {
     return this.say(flow.finishCheck(this.the('ChecksRequested').checks_id, name, outcome));
   }
@@ -86,7 +86,7 @@ export class WorkflowPlay extends Play {
     return this.say(flow.finishMerge(mergeId, outcome, sha));
   }
 
-  /** Up to the review, with this commit. */
+  /** Brings the workflow to its review, with this commit. */
   toReview(head = say.SHA): this {
     return this.turn('issue-manager').turn('prep').turn('implementer', { head }).check();
   }

@@ -16,7 +16,7 @@ const worker = (role: string, name = role): WorkerPlan => ({
 });
 
 describe('the walk from a request to a merge', () => {
-  it('goes through every phase, and each gate speaks for itself', () => {
+  it('goes through every phase and gate', () => {
     const play = new WorkflowPlay();
     play.toMerge().turn('validator');
     expect(play.stands()).toEqual(['READY_FOR_MERGE', 'validator']);
@@ -51,7 +51,7 @@ describe('the walk from a request to a merge', () => {
     play.checkReplay();
   });
 
-  it('is walked by workers, each with its role; the closer comes although the task is done', () => {
+  it('is done by workers, each in its role; the closer runs although the task is completed', () => {
     const play = new WorkflowPlay();
     play.order(runs.configure(['issue-manager', 'prep', 'closer'].map((role) => worker(role))));
     expect(play.task.claim).toMatchObject({ role: 'issue-manager', holder: 'issue-manager' });
@@ -63,19 +63,19 @@ describe('the walk from a request to a merge', () => {
     expect(direct.task.phase).toBe('COMPLETED');
   });
 
-  it('is the same for a task that was there already', () => {
+  it('is the same for an existing task', () => {
     const play = new Play({ ciGate: true, mergeGate: true }).order(say.create('A'));
     play.order(runs.configure([{ ...worker('issue-manager'), workflow: true }]));
     expect(play.starts()).toEqual([]);
     play.order({ kind: 'start-workflow', command: { task: 'A', mode: 'supervised' } });
-    // A person is asked as about any other, and then the first role begins.
+    // Like any other workflow: a person is asked, and then the first role begins.
     expect(play.decision().title).toContain('requested');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.state.tasks.get('A')?.claim).toMatchObject({ role: 'issue-manager' });
     play.checkReplay();
   });
 
-  it('does not give a completed task to a worker that takes whatever comes', () => {
+  it('does not give a completed task to a worker without a role', () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
     const { roles: _, ...anything } = worker('x');
     play.order(runs.configure([{ ...anything, plan: { kind: 'agent', agent: runs.agentPlan() } }]));
@@ -84,13 +84,13 @@ describe('the walk from a request to a merge', () => {
   });
 });
 
-describe('merged means merged by us', () => {
+describe('only a merge that Baton recorded counts', () => {
   const merging = (): WorkflowPlay => new WorkflowPlay().toMerge().turn('validator');
   const finish = (play: WorkflowPlay, sha: string | null): ReturnType<typeof flow.finishMerge> =>
     flow.finishMerge(play.the('MergeRequested').merge_id, 'merged', sha);
   const THIRD = 'e'.repeat(40);
 
-  it('refuses a merge whose commit is not the one on record', () => {
+  it('refuses a merge whose commit is not the recorded one', () => {
     const unprepared = merging();
     expect(unprepared.refuse(finish(unprepared, OTHER), say.system).code).toBe('merge-not-prepared');
     const play = merging();
@@ -101,7 +101,7 @@ describe('merged means merged by us', () => {
     expect(play.say(finish(play, OTHER)).task.phase).toBe('COMPLETED');
   });
 
-  it('counts the newest commit on record, if the merge was made again', () => {
+  it('accepts the newest recorded commit if the merge was repeated', () => {
     const play = merging();
     const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(flow.prepareMerge(mergeId, OTHER)).say(flow.prepareMerge(mergeId, THIRD));
@@ -109,7 +109,7 @@ describe('merged means merged by us', () => {
     expect(play.say(finish(play, THIRD)).task.flow.mergeSha).toBe(THIRD);
   });
 
-  it('takes a merge that moved nothing without a commit on record: main had all of it', () => {
+  it('accepts a merge that moved nothing without a recorded commit', () => {
     const play = merging();
     expect(play.say(finish(play, flow.MAIN)).task).toMatchObject({ phase: 'COMPLETED', flow: { mergeSha: flow.MAIN } });
   });
@@ -123,7 +123,7 @@ describe('the CI gate', () => {
     ],
   ) => new WorkflowPlay({ checks }).turn('issue-manager').turn('prep').turn('implementer', { head: SHA });
 
-  it('asks for every check on exactly the commit that the session left', () => {
+  it('requests every check on exactly the commit that the session left', () => {
     const play = pending();
     expect(play.the('ChecksRequested')).toMatchObject({ head: SHA, task_id: play.id });
     expect(play.the('ChecksRequested').checks.map(({ name }) => name)).toEqual(['unit', 'lint']);
@@ -145,13 +145,13 @@ describe('the CI gate', () => {
     expect(play.the('ChecksRequested').head).toBe(OTHER);
   });
 
-  it('stays where a check was cancelled, until it is run again', () => {
+  it('stays if a check was cancelled, until it is run again', () => {
     const play = pending().check('passed', 'unit').check('cancelled', 'lint');
     expect(play.task.phase).toBe('CI_PENDING');
     expect(play.check('passed', 'lint').task.phase).toBe('READY_FOR_REVIEW');
   });
 
-  it('hears what is told twice once, and nothing about checks that nobody asked for', () => {
+  it('records a repeated outcome once, and ignores outcomes of unrequested checks', () => {
     const play = pending();
     const { checks_id: checksId } = play.the('ChecksRequested');
     play.check('passed', 'unit');
@@ -162,7 +162,7 @@ describe('the CI gate', () => {
     expect(play.say(flow.finishCheck(checksId, 'lint', 'failed')).types()).toEqual([]);
   });
 
-  it('takes checks of a head that was left behind as a matter of record', () => {
+  it('records checks of an outdated head without effect', () => {
     const play = pending();
     const { checks_id: checksId } = play.the('ChecksRequested');
     play.check('failed', 'unit').turn('fixer', { head: OTHER });
@@ -173,7 +173,7 @@ describe('the CI gate', () => {
     expect(moved.owed('ChecksRequested')).toEqual([]);
   });
 
-  it('waits for others where it has no command, and blocks what has no commit', () => {
+  it('waits for external checks if it has no command, and blocks a task without a commit', () => {
     const others = pending([{ name: 'build' } as never]);
     expect(others.owed('ChecksRequested')).toEqual([]);
     const { checks_id } = others.newest('ChecksRequested');
@@ -198,7 +198,7 @@ describe('the CI gate', () => {
     expect(bare.the('ChecksRequested').head).toBe(SHA);
   });
 
-  it('checks again what was blocked on its way', () => {
+  it('checks a task again that was blocked meanwhile', () => {
     const play = pending();
     play.order(say.update('blocked', { task_id: play.id, notes: 'wait' })).order(say.operate('unblock', 'go', play.id));
     expect(play.count('ChecksRequested')).toBe(2);
@@ -207,7 +207,7 @@ describe('the CI gate', () => {
 });
 
 describe('the merge gate', () => {
-  it('keeps the handoff of whoever validated it until it is merged', () => {
+  it("keeps the validator's handoff until the merge", () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
     expect(play.the('MergeRequested')).toMatchObject({
       head: SHA,
@@ -239,7 +239,7 @@ describe('the merge gate', () => {
     expect(play.task.flow).toMatchObject({ merge: null, approval: null, rounds: 1 });
   });
 
-  it('blocks what cannot be merged, and asks; the validator tries again', () => {
+  it('blocks a task that cannot be merged and opens a decision; the validator retries', () => {
     const play = new WorkflowPlay().toMerge().turn('validator').merge('refused');
     expect(play.task.blocked).toEqual({ from: 'READY_FOR_MERGE', reason: 'merge refused: refused' });
     expect(play.decision()).toMatchObject({ source: 'merge', taskId: play.id });
@@ -248,7 +248,7 @@ describe('the merge gate', () => {
     expect(play.turn('validator').the('MergeRequested').head).toBe(SHA);
   });
 
-  it('merges nothing that nobody wrote down', () => {
+  it('merges no commit without a record', () => {
     const play = new Play({ mergeGate: true }).order(
       say.create('A', { phase: 'READY_FOR_MERGE', nextRole: 'validator' }),
     );
@@ -259,7 +259,7 @@ describe('the merge gate', () => {
     expect(play.refuse(flow.askMerge('A'), say.session()).code).toBe('writeback-required');
   });
 
-  it('merges nothing but what was approved', () => {
+  it('merges only the approved commit', () => {
     const play = new WorkflowPlay().toMerge();
     const caller = play.claim('validator');
     play.say(
@@ -278,14 +278,14 @@ describe('the merge gate', () => {
     // A record of the new commit makes its holder an author.
     play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
     expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
-    // Whoever came here with it hands it back, and it is reviewed again.
+    // The holder hands the task back, and it is reviewed again.
     play.say(say.handoff({ taskId: play.id, from: 'validator-agent', senderRole: 'validator', ...TO_FIXER }), caller);
     expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
     play.turn('fixer', { head: OTHER }).check().turn('reviewer').turn('validator', { holder: 'second' });
     expect(play.the('MergeRequested').head).toBe(OTHER);
   });
 
-  it('can be asked for by hand, once, where it is its turn', () => {
+  it('can be requested by hand, once, in its phase', () => {
     const play = new WorkflowPlay().toReview();
     expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
     play.turn('reviewer').order(flow.askMerge(play.id));
@@ -298,7 +298,7 @@ describe('the merge gate', () => {
     expect(held.refuse(flow.askMerge(held.id), operator).code).toBe('already-claimed');
   });
 
-  it('is asked for by its holder, who is done with it then', () => {
+  it('is requested by the holder, whose claim ends with it', () => {
     const play = new WorkflowPlay().toMerge();
     const caller = play.claim('validator');
     expect(play.refuse(flow.askMerge(play.id), caller).message).toBe('cannot complete: missing handoff');
@@ -329,7 +329,7 @@ describe('the merge gate', () => {
     play.order(say.operate(action, 'wrong idea', play.id));
     expect(play.types()).toEqual(expect.arrayContaining(['MergeFinished', 'HandoffDropped']));
     expect(play.owed('MergeRequested')).toEqual([]);
-    // Whatever is said of it afterwards is about nothing that is waited for.
+    // A later outcome has no effect.
     expect(play.say(flow.finishMerge(mergeId, 'merged', OTHER)).types()).toEqual([]);
     expect(play.task.phase).toBe(phase);
     expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
@@ -343,7 +343,7 @@ describe('rounds back to the fixer', () => {
   const again = (play: WorkflowPlay, i: number): WorkflowPlay =>
     play.turn('fixer', { head: String(i).repeat(40) }).check();
 
-  it('are three, whoever sends them; then a person decides', () => {
+  it('are three, from any role; then a person decides', () => {
     const play = new WorkflowPlay().turn('issue-manager').turn('prep').turn('implementer', { head: SHA });
     play
       .check('failed')
@@ -364,7 +364,7 @@ describe('rounds back to the fixer', () => {
     expect(play.openDecisions()).toEqual([]);
   });
 
-  it('end sooner where the same finding comes back unchanged twice', () => {
+  it('end sooner if the same finding comes back unchanged twice', () => {
     const play = new WorkflowPlay({ reviewRounds: 9 }).toReview();
     again(round(play, 'same'), 1);
     again(round(play, 'same'), 2);
@@ -376,7 +376,7 @@ describe('rounds back to the fixer', () => {
     expect(other.openDecisions()).toEqual([]);
   });
 
-  it('count from the beginning where the work begins again', () => {
+  it('are counted from the beginning if the task is reinstated', () => {
     const play = new WorkflowPlay().toReview();
     round(play, 'x').order(say.operate('reinstate', 'again', play.id));
     expect(play.task.flow).toMatchObject({
@@ -413,16 +413,16 @@ describe('duties', () => {
     const play = new WorkflowPlay().toReview();
     const caller = play.claim('reviewer');
     const from = { taskId: play.id, from: 'reviewer-agent', senderRole: 'reviewer' };
-    // Sent before the commit was recorded, it is refused when the session ends; afterwards at once.
+    // Sent before the commit was recorded, the handoff is refused when the session ends; sent later, at once.
     play.say(say.handoff({ ...from, ...way }), caller);
     play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
     expect(play.refuse(play.exit(OTHER), caller).code).toBe('separation-of-duties');
-    // It may stay, where somebody else takes it up and it is checked and reviewed.
+    // The commit may stay if another session continues it and it is checked and reviewed.
     play.say(say.handoff({ ...from, ...TO_FIXER }), caller);
     expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
   });
 
-  it('are the same for people: what they record under their claim is what is checked, approved and merged', () => {
+  it('apply to people: the commit recorded under their claim is checked, approved and merged', () => {
     const play = new WorkflowPlay().toReview().turn('reviewer', TO_FIXER);
     const caller = play.claim('fixer', 'ann');
     play.say(say.record({ task_id: play.id, commit_sha: OTHER }), caller);
@@ -488,7 +488,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  it('come before any worker, and a refusal blocks the task', () => {
+  it('come before any claim, and a denial blocks the task', () => {
     const play = new WorkflowPlay({}, 'semi').order(runs.configure([worker('issue-manager'), worker('implementer')]));
     play.workersTurn('issue-manager').turn('prep');
     expect(play.task.claim).toBeNull();
@@ -498,12 +498,12 @@ describe('checkpoints', () => {
     );
     play.order({ kind: 'resolve-decision', command: { id: play.decision().id, option: 2, message: 'not now' } });
     expect(play.task.blocked?.reason).toBe('decision: deny: not now');
-    // Whoever changes their mind is not asked again.
+    // A person who unblocks the task after a denial is not asked again.
     play.order(say.operate('unblock', 'go', play.id));
     expect(play.task.claim?.role).toBe('implementer');
   });
 
-  it('hold no task that a person takes elsewhere', () => {
+  it('do not hold a task that a person moved', () => {
     const play = new WorkflowPlay({}, 'semi').turn('issue-manager').turn('prep');
     play
       .order(say.update('blocked', { task_id: play.id, notes: 'wait' }))
@@ -516,7 +516,7 @@ describe('checkpoints', () => {
 describe('a task that stalls', () => {
   const HOUR = 3_600_000;
 
-  it('is told of once its time in the phase is over', () => {
+  it('is reported once its time in the phase is over', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR } });
     const { timer_id: timerId, due } = play.the('TimerSet');
     expect(Date.parse(due) - Date.parse(play.at)).toBe(HOUR);
@@ -527,7 +527,7 @@ describe('a task that stalls', () => {
     expect(play.task.phase).toBe('DRAFT');
   });
 
-  it('is timed anew in each phase, and the time of the last one is over', () => {
+  it('gets a new timer in each phase, and the old one is cancelled', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR, IMPLEMENTATION: 2 * HOUR } }).turn('issue-manager');
     expect(play.owed('TimerSet')).toHaveLength(1);
     play.turn('prep');
@@ -546,7 +546,7 @@ describe('an error', () => {
       xml: flow.failure(recoverable),
     });
 
-  it('that may pass is tried again after 1, 2 and 4 seconds; then a person is asked', () => {
+  it('that is recoverable is retried after 1, 2 and 4 seconds; then a person is asked', () => {
     const play = new WorkflowPlay().turn('issue-manager').turn('prep');
     for (const ms of [1000, 2000, 4000]) {
       fail(play, true);
@@ -565,7 +565,7 @@ describe('an error', () => {
     play.checkReplay();
   });
 
-  it('that will not pass is for a person at once', () => {
+  it('that is not recoverable opens a decision at once', () => {
     const play = fail(new WorkflowPlay().turn('issue-manager').turn('prep'), false);
     expect(play.task.phase).toBe('BLOCKED');
     expect(play.decision()).toMatchObject({ source: 'error' });
@@ -573,7 +573,7 @@ describe('an error', () => {
     expect(play.task.phase).toBe('BLOCKED');
   });
 
-  it('that somebody has seen to is left alone', () => {
+  it('of a task that was moved meanwhile is not retried', () => {
     const play = fail(new WorkflowPlay().turn('issue-manager').turn('prep'), true);
     const { timer_id: timerId } = play.the('TimerSet');
     play.order(say.operate('unblock', 'now', play.id)).claim('implementer');

@@ -1,3 +1,4 @@
+import { isObject } from '../protocol/shape/read-unknown.ts';
 import type { ListNode, Node, ObjectNode } from '../protocol/text/node.ts';
 import { parseJsonTree } from '../protocol/text/json.ts';
 import type { ImportFindings } from './findings.ts';
@@ -55,7 +56,7 @@ export function parseRawJson(text: string): unknown {
 }
 
 export function isRawObject(value: unknown): value is RawObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 export function rawList(value: unknown): RawObject[] {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFaultText, isShortage } from '../protocol/resource-faults.ts';
 import { problem, type Problem } from '../protocol/shape/problem.ts';
+import { shellWord } from '../protocol/text/quote-for-shell.ts';
 
 /** What git was asked and could do, or what went wrong and the next thing to do. */
 export type GitResult<T> = { readonly ok: true; readonly value: T } | GitFailure;
@@ -207,7 +208,7 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
     );
   }
   if (/dubious ownership/.test(said)) {
-    const hint = `If you trust it: git config --global --add safe.directory ${quoteForShell(folderOf(options.cwd))}`;
+    const hint = `If you trust it: git config --global --add safe.directory ${shellWord(folderOf(options.cwd))}`;
     return gitFailure('git/not-trusted', `git does not trust the owner of '${folderOf(options.cwd)}'`, hint);
   }
   if (isDiskFaultText(said)) {
@@ -225,9 +226,4 @@ function lastOutputLine(said: string): string {
     .filter((line) => /^(?:(?:fatal|error): |\t)/.test(line))
     .map((line) => line.trim());
   return (lines.length > 0 ? lines.join('; ') : said).replaceAll(/^(?:fatal|error): /g, '').slice(0, 2000);
-}
-
-/** A word as a shell takes it, for commands that we tell people to type: names of branches and folders may be anything. */
-export function quoteForShell(word: string): string {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

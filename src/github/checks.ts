@@ -1,6 +1,7 @@
+import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import { type ApiContext, callApi, type GithubResult } from './call-api.ts';
 import type { GithubRepository } from './find-github.ts';
-import { findJsonField, findTextField } from './pulls.ts';
+import { findTextField } from './pulls.ts';
 
 /** A check, or a workflow, of one commit that has ended. */
 export interface EndedCheck {
@@ -25,7 +26,7 @@ export async function readEndedChecks(
   ] as const) {
     const answer = await callApi({ host, method: 'GET', path: `repos/${owner}/${name}/${path}` }, context);
     if (!answer.ok) return answer;
-    const runs = runsIn(findJsonField(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
+    const runs = runsIn(fieldOf(answer.value, list), sha).toSorted((a, b) => a.id - b.id);
     for (const run of runs) all.set(run.name, run);
   }
   const ended = [...all.values()].filter(({ isEnded }) => isEnded);
@@ -39,11 +40,11 @@ interface Run extends EndedCheck {
 
 function runsIn(list: unknown, sha: string): Run[] {
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((run) => {
-    const [name, id] = [findTextField(run, 'name'), findJsonField(run, 'id')];
-    if (name === null || typeof id !== 'number' || findJsonField(run, 'head_sha') !== sha) return [];
-    const outcome = checkOutcome(findJsonField(run, 'conclusion'));
+    const [name, id] = [findTextField(run, 'name'), fieldOf(run, 'id')];
+    if (name === null || typeof id !== 'number' || fieldOf(run, 'head_sha') !== sha) return [];
+    const outcome = checkOutcome(fieldOf(run, 'conclusion'));
     return [
-      { name, id, isEnded: findJsonField(run, 'status') === 'completed', outcome, url: findTextField(run, 'html_url') },
+      { name, id, isEnded: fieldOf(run, 'status') === 'completed', outcome, url: findTextField(run, 'html_url') },
     ];
   });
 }

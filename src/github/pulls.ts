@@ -1,3 +1,4 @@
+import { fieldOf, findText } from '../protocol/shape/read-unknown.ts';
 import { type ApiContext, type ApiRequest, callApi, githubFailure, type GithubResult } from './call-api.ts';
 import { type GithubRepository, parseRepository } from './find-github.ts';
 
@@ -141,26 +142,23 @@ function readPull(answer: GithubResult<unknown>): GithubResult<GithubPull> {
   if (!answer.ok) return answer;
   const { value } = answer;
   const number = numberIn(value);
-  const [head, base] = [
-    findTextField(findJsonField(value, 'head'), 'sha'),
-    findTextField(findJsonField(value, 'base'), 'ref'),
-  ];
+  const [head, base] = [findTextField(fieldOf(value, 'head'), 'sha'), findTextField(fieldOf(value, 'base'), 'ref')];
   if (number === undefined || head === null || base === null) return unexpectedAnswer();
-  const isMerged = findJsonField(value, 'merged') === true;
+  const isMerged = fieldOf(value, 'merged') === true;
   return {
     ok: true,
     value: {
       number,
       url: findTextField(value, 'html_url') ?? '',
-      isOpen: findJsonField(value, 'state') === 'open',
+      isOpen: fieldOf(value, 'state') === 'open',
       isMerged,
-      isDraft: findJsonField(value, 'draft') === true,
+      isDraft: fieldOf(value, 'draft') === true,
       head,
       base,
       body: findTextField(value, 'body') ?? '',
       // Before the merge it names a trial of it.
       mergeSha: isMerged ? findTextField(value, 'merge_commit_sha') : null,
-      mergedBy: findTextField(findJsonField(value, 'merged_by'), 'login'),
+      mergedBy: findTextField(fieldOf(value, 'merged_by'), 'login'),
       nodeId: findTextField(value, 'node_id') ?? '',
     },
   };
@@ -175,17 +173,10 @@ function unexpectedAnswer(): GithubResult<never> {
 }
 
 function numberIn(value: unknown): number | undefined {
-  const number = findJsonField(value, 'number');
+  const number = fieldOf(value, 'number');
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }
 
 export function findTextField(value: unknown, name: string): string | null {
-  const text = findJsonField(value, name);
-  return typeof text === 'string' ? text : null;
-}
-
-export function findJsonField(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
+  return findText(fieldOf(value, name)) ?? null;
 }

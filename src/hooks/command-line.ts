@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { shellQuote } from '../agents/shell-quote.ts';
 import { findStateDir } from '../api/state-folder.ts';
+import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import type { ClientName, HookMachine, HookOptions } from './client.ts';
 
 export type HookMoment = 'start' | 'prompt' | 'stop' | 'end';
@@ -13,10 +13,10 @@ export function hookCommand(
   { claim, principal }: HookOptions,
   machine: HookMachine,
 ): string {
-  const state = machine.namesStateDir ? [`BATON_STATE_DIR=${shellQuote(machine.stateDir)}`] : [];
+  const state = machine.namesStateDir ? [`BATON_STATE_DIR=${quoteForShell(machine.stateDir)}`] : [];
   const who = principal === undefined ? [] : ['--principal', principal];
   const options = moment === 'start' ? [...(claim ? ['--claim'] : []), ...who] : [];
-  const words = [shellQuote(machine.node), shellQuote(machine.baton), 'hooks', 'run', client, moment, ...options];
+  const words = [quoteForShell(machine.node), quoteForShell(machine.baton), 'hooks', 'run', client, moment, ...options];
   return [...state, ...words].join(' ');
 }
 

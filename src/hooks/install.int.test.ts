@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { COMPILE_CACHE } from '../../test/package/where.ts';
 import { runCli } from '../../test/run-cli.ts';
 import type { InstallRequest } from './client.ts';
 import { claudeHooks, geminiHooks } from './clients.ts';
@@ -192,6 +193,7 @@ async function installIn(person: Person, n: number, signal: NodeJS.Signals): Pro
     import { installAndDie } from '${join(import.meta.dirname, 'killed.cases.ts')}';
     installAndDie('${person.home}', ${n}, '${signal}');`;
   const child = spawn(process.execPath, [QUIET, '--input-type=module', '-e', program], {
+    env: { ...process.env, ...COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // Its output ends a moment before it does.

@@ -1,6 +1,7 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
+import type { Claim } from '../api/operations/tasks.ts';
 import { addClaimEndHint, type Backend, type BackendCall, CANCELLED_REASON, type McpConnection } from './connection.ts';
 import { splitToken } from './tool-schema.ts';
 
@@ -9,11 +10,11 @@ export interface ToolContext {
   readonly connection: McpConnection;
   /** Whether tools take the token of a claim as an argument. */
   readonly takesToken: boolean;
-  /** How often a client that asked for it hears that a wait goes on. */
+  /** How often a client that asked for progress is notified while a call waits. */
   readonly progressMs: number;
 }
 
-/** Performs an operation for a connection: with its token and a key, until the client has had enough. */
+/** Calls an operation for a connection, with its token and a key, until the client cancels it. */
 export async function callTool(
   calling: ToolContext,
   operation: Operation,
@@ -33,26 +34,30 @@ export async function callTool(
   const speaksFor = connection.noteAnswer({ requestId: id, operation, input, token: call.token, answer });
   if (operation.name !== 'task_claim') return addClaimEndHint(answer, speaksFor);
   if (signal.aborted) await releaseClaim(backend, input, call);
-  else if (answer.ok) connection.noteClaim(id, answer.result);
+  else if (isClaim(answer)) connection.noteClaim(id, answer.result);
   return answer;
 }
 
-/** Codex serves many conversations from one process, and says with each call which one it is. */
+/** An answer to `task_claim` has the claim that it declares. */
+function isClaim(answer: Answer): answer is { readonly ok: true; readonly result: Claim } {
+  return answer.ok;
+}
+
+/** Codex serves many conversations from one process, and names the conversation in each call. */
 function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: string } {
   const named: unknown = mcpReq._meta?.['threadId'];
   return typeof named === 'string' ? { conversation: named } : {};
 }
 
 /**
- * A claim was given up while it waited. If it was granted in that very moment, nobody would ever work on the task, and others
- * would wait until the claim expires. Asking again with the same key tells, and then it goes back.
+ * A client cancelled a claim while it waited. If the claim was granted at that moment, nobody would work on the task until the claim expires.
+ * The same call with the same key returns the claim, and it is released.
  */
 async function releaseClaim(backend: Backend, input: unknown, call: BackendCall): Promise<void> {
   const asked = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
   const answer = await backend.call('task_claim', asked, call);
-  if (!answer.ok || typeof answer.result !== 'object' || answer.result === null) return;
-  const { task_id, token } = answer.result as { task_id?: unknown; token?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  if (typeof token !== 'string') return;
+  if (!isClaim(answer)) return;
+  const { task_id, token } = answer.result;
   await backend.call('task_release', { task_id, reason: CANCELLED_REASON }, { token, key: `${call.key}:release` });
 }
 

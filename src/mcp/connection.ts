@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
+import type { InputOf, OperationName, ResultOf } from '../api/operations/registry.ts';
+import type { Claim } from '../api/operations/tasks.ts';
 
 /**
  * What a connection may do: the token it came with, and one for each task that it has claimed. Models never handle these
@@ -33,10 +35,7 @@ export class McpConnection {
   }
 
   /** From now on this connection speaks for the task. */
-  noteClaim(requestId: string | number, answer: unknown): void {
-    const taskId = textOf(answer, 'task_id');
-    const token = textOf(answer, 'token');
-    if (taskId === undefined || token === undefined) return;
+  noteClaim(requestId: string | number, { task_id: taskId, token }: Pick<Claim, 'task_id' | 'token'>): void {
     this.#claims.delete(taskId);
     this.#claims.set(taskId, { taskId, token });
     this.#fresh.set(requestId, { taskId, token });
@@ -153,13 +152,23 @@ export interface Backend {
   readonly call: (operation: string, input: unknown, options: BackendCall) => Promise<Answer>;
 }
 
+/** A call of an operation that MCP itself knows. A backend is the daemon, or a client of its version: the result is as declared. */
+export async function callOperation<N extends OperationName>(
+  backend: Backend,
+  operation: N,
+  input: InputOf<N>,
+  options: BackendCall,
+): Promise<Answer<ResultOf<N>>> {
+  return (await backend.call(operation, input, options)) as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
 export interface BackendCall {
-  /** Who speaks; the backend's own worker where left out. */
+  /** The caller's token; left out: the backend's own worker. */
   readonly token?: string;
   /** A write with the same key happens once, however often it is sent. */
   readonly key?: string;
-  /** The client's own name for the conversation, where it sends one along. */
+  /** The client's own name for the conversation, if it sends one. */
   readonly conversation?: string;
-  /** Aborted when whoever asked does not want the answer any more. */
+  /** Aborted when the caller does not want the answer any more. */
   readonly signal?: AbortSignal;
 }

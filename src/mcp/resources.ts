@@ -1,17 +1,21 @@
 import {
+  type McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  type ReadResourceResult,
   ResourceNotFoundError,
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
-import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
-import { OPERATIONS } from '../api/operations/registry.ts';
+import type { Answer } from '../api/answer.ts';
+import type { Operation } from '../api/operations/operation.ts';
+import type { InputOf, OperationName, ResultOf } from '../api/operations/registry.ts';
+import { taskBrief, taskList, taskNextActions } from '../api/operations/tasks.ts';
+import { ledgerHead } from '../api/operations/writeback.ts';
 import type { ToolContext } from './call-tool.ts';
+import { callOperation } from './connection.ts';
 
 /** What people and clients attach to a conversation without a tool call. All of it is read-only. */
 export function registerResources(server: McpServer, calling: ToolContext): void {
-  const read = readerOf(calling);
-
   server.registerResource(
     'tasks',
     'baton://tasks',
@@ -20,7 +24,7 @@ export function registerResources(server: McpServer, calling: ToolContext): void
       description: 'The tasks of this project, oldest first: the first 1,000, and how many there are in total.',
       mimeType: JSON_TYPE,
     },
-    async ({ href }) => read(href, 'task_list', { limit: 1000 }),
+    async ({ href }) => contentOf(href, await readOperation(calling, taskList, { limit: 1000 }), renderJson),
   );
 
   server.registerResource(
@@ -31,7 +35,7 @@ export function registerResources(server: McpServer, calling: ToolContext): void
       description: 'How long the ledger is, and the hash of its last entry.',
       mimeType: JSON_TYPE,
     },
-    async ({ href }) => read(href, 'ledger_head', {}),
+    async ({ href }) => contentOf(href, await readOperation(calling, ledgerHead, {}), renderJson),
   );
 
   const complete = { id: async (start: string) => listTaskIds(calling, start) };
@@ -41,43 +45,47 @@ export function registerResources(server: McpServer, calling: ToolContext): void
     {
       title: 'Task brief',
       description: 'All that is needed to start on a task, in the order in which to read it.',
-      mimeType: 'text/markdown',
+      mimeType: MARKDOWN,
     },
-    async ({ href }, { id }) => read(href, 'task_brief', { task_id: id }),
+    async ({ href }, { id }) =>
+      contentOf(href, await readOperation(calling, taskBrief, { task_id: String(id) }), ({ text }) => ({
+        mimeType: MARKDOWN,
+        text,
+      })),
   );
 }
 
 const JSON_TYPE = 'application/json';
 
-type ReadOperation = (uri: string, operation: string, input: unknown) => Promise<ReadResourceResult>;
+const MARKDOWN = 'text/markdown';
 
-function readerOf(calling: ToolContext): ReadOperation {
-  return async (uri, operation, input) => {
-    const answer = await callOperation(calling, operation, input);
-    if (!answer.ok) {
-      const { code, message } = answer.error;
-      throw code === 'no-such-task'
-        ? new ResourceNotFoundError(uri, message)
-        : new ProtocolError(ProtocolErrorCode.InternalError, message, answer.error);
-    }
-    const { result } = answer;
-    if (typeof result === 'object' && result !== null && 'text' in result && typeof result.text === 'string')
-      return { contents: [{ uri, mimeType: 'text/markdown', text: result.text }] };
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(result, null, 2) }] };
-  };
+interface Content {
+  readonly mimeType: string;
+  readonly text: string;
+}
+
+function renderJson(result: object): Content {
+  return { mimeType: JSON_TYPE, text: JSON.stringify(result, null, 2) };
+}
+
+function contentOf<R>(uri: string, answer: Answer<R>, render: (result: R) => Content): ReadResourceResult {
+  if (answer.ok) return { contents: [{ uri, ...render(answer.result) }] };
+  const { code, message } = answer.error;
+  throw code === 'no-such-task'
+    ? new ResourceNotFoundError(uri, message)
+    : new ProtocolError(ProtocolErrorCode.InternalError, message, answer.error);
 }
 
 /** Ids that begin like this, those that can be worked on first. */
 async function listTaskIds(calling: ToolContext, start: string): Promise<string[]> {
-  const answer = await callOperation(calling, 'task_next_actions', { limit: 100 });
-  const result: unknown = answer.ok ? answer.result : undefined;
-  if (typeof result !== 'object' || result === null || !('tasks' in result) || !Array.isArray(result.tasks)) return [];
-  const ids = result.tasks.map((task: { id?: unknown }) => task.id);
-  return ids.filter((id) => typeof id === 'string').filter((id) => id.startsWith(start));
+  const answer = await readOperation(calling, taskNextActions, { limit: 100 });
+  return answer.ok ? answer.result.tasks.map(({ id }) => id).filter((id) => id.startsWith(start)) : [];
 }
 
-async function callOperation({ backend, connection }: ToolContext, name: string, input: unknown) {
-  const operation = OPERATIONS.get(name);
-  if (operation === undefined) throw new ProtocolError(ProtocolErrorCode.InternalError, `no operation ${name}`);
-  return backend.call(name, input, connection.tokenFor(operation, input));
+async function readOperation<N extends OperationName>(
+  { backend, connection }: ToolContext,
+  operation: Operation<N>,
+  input: InputOf<N>,
+): Promise<Answer<ResultOf<N>>> {
+  return callOperation(backend, operation.name, input, connection.tokenFor(operation, input));
 }

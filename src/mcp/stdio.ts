@@ -45,7 +45,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   const client = createClient({ env, as: 'worker', ...who, projectPath: cwd, autostart });
   // What was kept earlier goes first. The handshake does not wait for it: clients give up on servers that start slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
-  const calls = new TrackedBackend({ call: async (...asked) => client.call(...asked) });
+  const calls = new TrackedBackend({ call: async (...asked) => client.forward(...asked) });
   const connection = new McpConnection();
   const renewing = renewOwnClaims(client, findStateDir(env), env);
   const ended = new Promise((resolve) => {

@@ -1,31 +1,31 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
 import { EXIT_REASONS, nextPhase, PHASES } from './phase.ts';
-import { integer, nullable, oneOf, optional, text } from './shape/build-shape.ts';
-import type { ValueOf } from './shape/shape.ts';
+import { whole, nullable, choice, optional, text } from './shape/build-shape.ts';
+import type { FieldsOf } from './shape/shape.ts';
 
 /** The fields of the entry that an accepted exit signal leaves in the ledger. */
 export const agentSessionCompleted = {
   event_id: text,
-  event_type: oneOf('AgentSessionCompleted'),
+  event_type: choice(['AgentSessionCompleted']),
   timestamp: text,
-  source: oneOf('agent_exit_protocol'),
+  source: choice(['agent_exit_protocol']),
   session_id: text,
   actor_id: text,
   task_id: optional(text),
-  epoch: optional(integer),
-  phase_completed: oneOf(...PHASES),
-  exit_reason: oneOf(...EXIT_REASONS),
+  epoch: optional(whole),
+  phase_completed: choice(PHASES),
+  exit_reason: choice(EXIT_REASONS),
   /** The agent's own reason, if Baton's measurements contradict it. */
-  claimed_exit_reason: optional(oneOf(...EXIT_REASONS)),
-  next_phase: nullable(oneOf(...PHASES)),
+  claimed_exit_reason: optional(choice(EXIT_REASONS)),
+  next_phase: nullable(choice(PHASES)),
   pr_url: optional(text),
   evidence_bundle_ref: optional(text),
   notes: optional(text),
 } as const;
 
-export type AgentSessionCompleted = ValueOf<{ readonly kind: 'object'; readonly fields: typeof agentSessionCompleted }>;
+export type AgentSessionCompleted = FieldsOf<typeof agentSessionCompleted>;
 
-/** What the event needs besides the signal. Time and ids come from outside, so that the same call gives the same event. */
+/** Facts of the event that the signal does not contain. Time and ids are arguments, so that the function stays pure. */
 export interface CompletionFacts {
   readonly eventId: string;
   readonly at: string;
@@ -58,17 +58,17 @@ export function createAgentSessionCompleted(
   };
 }
 
-/** What a measured session broke: a constraint of its mission, or the truth of its result. */
+/** The rules that a measurement can find violated: constraints of the mission, or the accuracy of the result. */
 export const VIOLATION_KINDS = ['max_files', 'no_git_commit', 'no_new_deps', 'files_modified', 'timeout'] as const;
 export type ViolationKind = (typeof VIOLATION_KINDS)[number];
 
-/** One violation. Rules decide by its kind; the text is for people and may quote names that an agent chose. */
+/** A violation. Code decides by its kind; the text is for people and may quote names that an agent chose. */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly text: string;
 }
 
-/** Each kind once, as it is recorded beside the texts. */
+/** The distinct kinds, which are recorded beside the texts. */
 export function violationKinds(violations: readonly Violation[]): ViolationKind[] {
   return [...new Set(violations.map(({ kind }) => kind))];
 }

@@ -2,7 +2,7 @@ import { defineMessage } from './shape/message.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { parseJsonDocument, renderJson } from './text/json.ts';
 
-/** What an agent says about its own run: done, in need of a person, or still at work. */
+/** An agent's report about its own run: complete, in need of a person, or still working. */
 export const agentSignalShape = {
   kind: 'object',
   about: 'What an agent says about its own run.',

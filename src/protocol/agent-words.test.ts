@@ -3,7 +3,7 @@ import { parseAgentSignal, renderAgentSignal, validateAgentSignal } from './agen
 import { parseTaskUpdate, renderTaskUpdate, validateTaskUpdate } from './task-update.ts';
 
 describe('agent signal', () => {
-  it.each(['complete', 'escalate', 'continue'] as const)('is %s, with a message or without', (kind) => {
+  it.each(['complete', 'escalate', 'continue'] as const)('accepts %s with and without a message', (kind) => {
     expect(parseAgentSignal(`{"kind":"${kind}"}`)).toEqual({ ok: true, value: { kind } });
     expect(parseAgentSignal(renderAgentSignal({ kind, message: 'é\n' }))).toEqual({
       ok: true,
@@ -22,7 +22,7 @@ describe('agent signal', () => {
     expect(validateAgentSignal(signal)).toEqual(errors);
   });
 
-  it('is JSON and nothing else', () => {
+  it('refuses YAML', () => {
     expect(parseAgentSignal('kind: complete')).toMatchObject({
       problems: [{ message: 'invalid JSON: expected a value at line 1 column 1' }],
     });
@@ -36,7 +36,7 @@ describe('task update', () => {
     { status: 'done', progress: 100, notes: 'Done.' },
     { status: 'blocked', notes: 'Waiting for credentials' },
     { status: 'in_progress', progress: 33.3 },
-  ] as const)('takes %j', (fields) => {
+  ] as const)('accepts %j', (fields) => {
     const update = { task_id: 'P0.1.1', ...fields };
     expect(validateTaskUpdate(update)).toEqual([]);
     expect(parseTaskUpdate(renderTaskUpdate(update))).toEqual({ ok: true, value: update });

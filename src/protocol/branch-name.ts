@@ -3,10 +3,10 @@ import { renderTemplate } from './text/render-template.ts';
 import type { TaskField } from './text/template.ts';
 import { isGitRef } from './text/text-format.ts';
 
-/** What the branch of a task is called where the runbook does not say (`workspace.branch`). */
+/** The template for a task's branch if the runbook sets no `workspace.branch`. */
 export const DEFAULT_BRANCH = 'feature/${task.id}-${task.slug}';
 
-/** What a branch may be named after: what stays as it is as long as the task is there. */
+/** The fields of a task that a branch name may contain: those that never change. */
 export const BRANCH_FIELDS = ['id', 'n', 'slug', 'epic_id', 'prd_id'] as const satisfies readonly TaskField[];
 
 export interface BranchTask {
@@ -17,11 +17,11 @@ export interface BranchTask {
   readonly prdId?: string | null;
 }
 
-/** Git keeps a branch as a file, beside which it needs room for a lock. */
+/** Git stores a branch as a file and needs room for the suffix `.lock`. */
 const MAX_NAME = 240;
 const MAX_SLUG = 40;
 
-/** The branch of a task: the template filled in, with values in lower case and `-` for all that a branch should not have in its name. */
+/** Renders a task's branch name. Values are lower-cased, and characters that do not belong in a branch name become `-`. */
 export function renderBranch(template: string, task: BranchTask): Parsed<string> {
   const values: Record<(typeof BRANCH_FIELDS)[number], string> = {
     id: namePart(task.id),
@@ -32,16 +32,16 @@ export function renderBranch(template: string, task: BranchTask): Parsed<string>
   };
   const filled = renderTemplate(template, { task: values }, { quote: 'none' });
   if (!filled.ok) return filled;
-  // A title in letters that a slug cannot have leaves the slug empty, and its dash behind.
+  // The slug is empty if the title has no Latin letters or digits; the dash before it must go too.
   const value = filled.value.replaceAll(/-+(?=\/|$)/g, '').replaceAll(/-{2,}/g, '-');
-  // Git would take `refs/heads/x` for a branch, and everybody else for another one.
+  // Git accepts `refs/heads/x` as a branch name, but other tools read it as the branch `x`.
   const isName = isGitRef(value) && !value.startsWith('refs/');
   if (isName && value.length <= MAX_NAME) return { ok: true, value };
   const why = isName ? `longer than ${MAX_NAME} characters` : 'not a branch name';
   return refused(problem('invalid-value', `${why}: ${quote(value)}`, 'Change `workspace.branch` in baton.toml.'));
 }
 
-/** A title as a part of a branch name: plain letters and digits with dashes, cut between words. */
+/** A title as part of a branch name: lower-case letters and digits with dashes, cut between words. */
 export function slugOf(title: string): string {
   const plain = title.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   const words = plain.split(/[^a-z0-9]+/).filter((word) => word !== '');

@@ -6,7 +6,7 @@ import { decodeUtf8, utf8Length } from './text/text-format.ts';
 const anyUnits = fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) });
 
 describe('utf8Length', () => {
-  it('counts the bytes that an encoder writes, for half characters too', () => {
+  it('counts the bytes that an encoder writes, also for lone surrogates', () => {
     fc.assert(
       fc.property(fc.oneof(anyUnits, fc.string({ unit: 'binary' })), (text) => {
         expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
@@ -16,7 +16,7 @@ describe('utf8Length', () => {
 });
 
 describe('decodeUtf8', () => {
-  it('gives back what was encoded', () => {
+  it('decodes what was encoded', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         fc.pre(!text.startsWith('\ufeff'));
@@ -56,7 +56,7 @@ describe('placeAt', () => {
 });
 
 describe('quote', () => {
-  it('cuts after 200 characters, never through one, and says so', () => {
+  it('cuts after 200 characters, never inside one, and adds an ellipsis', () => {
     expect(quote('x'.repeat(200))).toBe('x'.repeat(200));
     expect(quote('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
     expect(quote('😀'.repeat(200))).toBe('😀'.repeat(200));

@@ -35,7 +35,7 @@ describe('a signal that ends the message counts', () => {
     expect(findClosingSignal(message)).toEqual(found);
   });
 
-  it('and is judged if it is not valid', () => {
+  it('reports a problem if the signal is not valid', () => {
     expect(findClosingSignal(`Done.\n${line.replace('1.0.0', '2.0.0')}`)).toMatchObject({
       kind: 'invalid',
       problem: { message: "unsupported version: expected '1.x', got '2.0.0'" },
@@ -70,11 +70,11 @@ describe('a quoted example does not count', () => {
     ['as a text inside an object', JSON.stringify({ text: line })],
     ['as a name only', 'The protocol is apm2_agent_exit.'],
     ['nowhere', 'Done.'],
-  ])('and is not mentioned to the agent: %s', (_, message) => {
+  ])('is not reported to the agent: %s', (_, message) => {
     expect(findClosingSignal(message)).toEqual({ kind: 'none' });
   });
 
-  it('whatever visible text follows it', () => {
+  it('does not count if visible text follows it', () => {
     const more = fc.string({ unit: 'grapheme' }).filter((text) => !/^\s*(?:`{3,}|~{3,})?\s*$/.test(text));
     fc.assert(
       fc.property(more, (text) => {
@@ -84,7 +84,7 @@ describe('a quoted example does not count', () => {
   });
 });
 
-it('reads no more than the end of a message, however long it is', () => {
+it('reads only the end of a long message', () => {
   expect(findClosingSignal(`${'{"a":'.repeat(2_000_000)}\n${line}`)).toEqual(found);
   expect(findClosingSignal(`${line}${' x'.repeat(1_000_000)}`)).toEqual({ kind: 'none' });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decideStop, MAX_BLOCKS, type StopAttempt } from './decide-stop.ts';
 import { STOP_ACTIONS } from './run-plan.ts';
 
-/** An agent at work that tries to stop for the first time, without having said anything. */
+/** A working agent that tries to stop for the first time and has sent no signal. */
 const attempt = (change: Partial<StopAttempt> = {}): StopAttempt => ({
   agentId: 'a1',
   onStop: 'signal',
@@ -20,8 +20,8 @@ const attempt = (change: Partial<StopAttempt> = {}): StopAttempt => ({
 
 const decisionOn = (change: Partial<StopAttempt>): string => decideStop(attempt(change)).output.decision;
 
-describe('may this agent stop?', () => {
-  it('signal: not before it has signalled, and it is told how, and what is missing', () => {
+describe('decideStop', () => {
+  it('signal: blocks until the agent has signalled; the reason says how, and what is missing', () => {
     const { output, records } = decideStop(attempt({ missing: ['result', 'exit'] }));
     expect(records).toBeNull();
     expect(output).toMatchObject({ decision: 'block' });
@@ -33,7 +33,7 @@ describe('may this agent stop?', () => {
     expect(reason).toContain('Still missing: result, exit.');
   });
 
-  it('idle and escalate: what must be on record first, and the words', () => {
+  it('idle and escalate: name the event to record first, and the reason', () => {
     expect(decideStop(attempt({ onStop: 'idle' }))).toEqual({
       output: {
         decision: 'block',
@@ -51,26 +51,26 @@ describe('may this agent stop?', () => {
   });
 
   it.each(STOP_ACTIONS)(
-    '%s: whoever has signalled, is nobody’s any more, or is parked may leave, unrecorded',
+    '%s: allows an agent that has signalled, has no owner or is parked, and records nothing',
     (onStop) => {
       for (const why of [{ hasSignalled: true }, { isOwned: false }, { isParked: true }])
         expect(decideStop(attempt({ onStop, ...why }))).toEqual({ output: { decision: 'allow' }, records: null });
     },
   );
 
-  it('without attempts, the client’s own flag guards against loops', () => {
+  it('without attempts, the client’s own flag prevents loops', () => {
     expect(decisionOn({ isHookActive: true })).toBe('allow');
     expect(decisionOn({ isHookActive: false, blocks: 99 })).toBe('block');
   });
 
-  it('with attempts, only our own count does', () => {
+  it('with attempts, only Baton’s own count prevents loops', () => {
     expect(decisionOn({ attempts: 2, blocks: 1, isHookActive: true })).toBe('block');
     expect(decisionOn({ attempts: 2, blocks: 2, isHookActive: false })).toBe('allow');
     expect(decisionOn({ attempts: 'forever', blocks: 1_000_000, isHookActive: true })).toBe('block');
   });
 
   it.each([undefined, 3, 'forever'] as const)(
-    'lets a run go that has used `limits.blocks`, with attempts = %s',
+    'allows a run that has used up `limits.blocks`, with attempts = %s',
     (attempts) => {
       for (const onStop of STOP_ACTIONS) {
         const used = { onStop, attempts, blocks: 0, maxBlocks: 25 } as const;

@@ -1,39 +1,39 @@
 import type { AttemptLimit, StopAction } from './run-plan.ts';
 import type { StopHookOutput } from './stop-hook.ts';
 
-/** What is known about an agent in the moment in which it tries to end its turn. */
+/** The state of an agent when it tries to end its turn. */
 export interface StopAttempt {
   readonly agentId: string;
   readonly onStop: StopAction;
-  /** Undefined where the runbook gives none. */
+  /** Undefined if the runbook sets none. */
   readonly attempts: AttemptLimit | undefined;
   /** The agent continues because of an earlier block: the client's flag, or the supervisor's own count if that flag cannot be trusted. */
   readonly isHookActive: boolean;
-  /** Blocks in a row, since the agent last made progress. */
+  /** Consecutive blocks since the agent last made progress. */
   readonly blocks: number;
-  /** All blocks of the run, over all its processes; progress does not reset it. */
+  /** All blocks of the run, over all its processes. Progress does not reset this count. */
   readonly totalBlocks: number;
-  /** `limits.blocks`: once the run has had this many blocks, the agent is let go. */
+  /** `limits.blocks`: after this many blocks in a run, the agent may stop. */
   readonly maxBlocks: number;
-  /** It has signalled, or its exit signal was accepted, or either waits in the outbox. */
+  /** The agent has sent a signal, or its exit signal was accepted, or one of them waits in the outbox. */
   readonly hasSignalled: boolean;
-  /** A pipeline step or a standalone run still waits for it. */
+  /** A pipeline step or a standalone run still waits for the agent. */
   readonly isOwned: boolean;
-  /** A person was called, and the agent may rest until they answer. */
+  /** A person was asked, and the agent may stop until the answer arrives. */
   readonly isParked: boolean;
-  /** What the session still owes, in words. */
+  /** The messages that the session has not sent yet, for the block's reason. */
   readonly missing: readonly string[];
 }
 
 export interface StopDecision {
   readonly output: StopHookOutput;
-  /** What must be on record before the answer is given. */
+  /** The event that must be recorded before the hook is answered. */
   readonly records: 'idle' | 'stop' | null;
 }
 
 /**
- * May this agent stop? The one order of checks, for every place that can be asked: the supervisor over HTTP, the command hook, the
- * daemon for agents that have no supervisor.
+ * Decides whether an agent may stop. All callers share this order of checks: the supervisor over HTTP, the command hook, and the daemon for
+ * agents without a supervisor.
  */
 export function decideStop(attempt: StopAttempt): StopDecision {
   if (isLoop(attempt)) return ALLOW;
@@ -57,7 +57,7 @@ function block(reason: string, records: StopDecision['records']): StopDecision {
   return { output: { decision: 'block', reason }, records };
 }
 
-/** The ceiling of the run comes first. Then `attempts` decides by the count alone; without it the client's flag does. */
+/** The run's limit comes first. Then the count decides if `attempts` is set, otherwise the client's flag. */
 function isLoop({ attempts, isHookActive, blocks, totalBlocks, maxBlocks }: StopAttempt): boolean {
   if (totalBlocks >= maxBlocks) return true;
   if (attempts === undefined) return isHookActive;

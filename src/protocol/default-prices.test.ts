@@ -15,23 +15,23 @@ describe('the prices that Baton ships', () => {
     ['gpt-5.4-mini', 75_000, 450_000, 7500],
     ['gemini-2.5-pro', 125_000, 1_000_000, 12_500],
     ['gemini-2.5-flash-lite', 10_000, 40_000, 1000],
-  ])('know %s', (model, input, output, cached) => {
+  ])('include %s', (model, input, output, cached) => {
     expect(findPriceOrDefault([], model)).toMatchObject({ input, output, cached });
   });
 
-  it('do not guess', () => {
+  it('have no price for unknown models', () => {
     const unknown = ['somebody-elses-model', 'gpt-5.9-sol', 'gpt-7', 'claude-opus-6', 'claude-haiku-9', 'gemini-4-pro'];
     for (const model of unknown) expect(findPriceOrDefault([], model)).toBeUndefined();
     expect(findPriceOrDefault([], null)).toBeUndefined();
   });
 
-  it('give way to any price of the runbook that fits, however short its pattern is', () => {
+  it('are overridden by any matching price of the runbook, even with a shorter pattern', () => {
     const own = { model: 'gpt-*', input: 1, output: 2, cached: 3 };
     expect(findPriceOrDefault([own], 'gpt-5.5-codex')).toBe(own);
     expect(findPriceOrDefault([own], 'gemini-2.5-pro')).toMatchObject({ input: 125_000 });
   });
 
-  it('are whole numbers, one a pattern, and cached input costs no more than other input', () => {
+  it('are whole numbers, one per pattern, and cached input costs no more than input', () => {
     expect(new Set(DEFAULT_PRICES.map(({ model }) => model)).size).toBe(DEFAULT_PRICES.length);
     for (const { input, output, cached } of DEFAULT_PRICES) {
       expect([input, output, cached].every((price) => Number.isSafeInteger(price) && price > 0)).toBe(true);

@@ -7,7 +7,7 @@ const passedOf = (env: Record<string, string>, pass: string[] = []): string[] =>
 
 const given = (...names: string[]): Record<string, string> => Object.fromEntries(names.map((name) => [name, 'x']));
 
-describe('what passes by default', () => {
+describe('variables that pass by default', () => {
   it.each([
     ['where the user is', ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME']],
     ['language and terminal', ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM', 'COLORTERM', 'CI']],
@@ -43,8 +43,8 @@ describe('what passes by default', () => {
   });
 });
 
-describe('what pass adds', () => {
-  it('is a name, or a prefix', () => {
+describe('variables that `pass` adds', () => {
+  it('accepts a name or a prefix', () => {
     const env = given('A_ONE', 'A_TWO', 'A', 'B', 'AB');
     expect(passedOf(env, ['A'])).toEqual(['A']);
     expect(passedOf(env, ['A_*'])).toEqual(['A_ONE', 'A_TWO']);
@@ -61,7 +61,7 @@ describe('what pass adds', () => {
   );
 });
 
-it('names every variable that is dropped, and no value', () => {
+it('lists the names of dropped variables, not their values', () => {
   const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,20}$/);
   fc.assert(
     fc.property(fc.dictionary(name, fc.constant('secret-value')), fc.array(name), (env, pass) => {
@@ -75,6 +75,6 @@ it('names every variable that is dropped, and no value', () => {
   );
 });
 
-it('has no prefix by default that secrets begin with', () => {
+it('has no default prefix that secrets begin with', () => {
   expect(ALWAYS_PASSED.filter((each) => each.endsWith('*'))).toEqual(['LC_*', 'XDG_*']);
 });

@@ -3,13 +3,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface AllowedEnvironment {
   readonly passed: Readonly<Record<string, string>>;
-  /** The names of all others, sorted; never their values. */
+  /** The names of the variables that do not pass, sorted; never their values. */
   readonly dropped: readonly string[];
 }
 
 /**
- * What a process that Baton starts gets of the daemon's environment: the names that every program needs, and those that `pass` adds (a name, or
- * a prefix with `*` behind it). The daemon's own variables never pass: Baton sets those of a session itself.
+ * Selects the variables of the daemon that a process started by Baton gets: those that every program needs, and those that `pass` adds (a
+ * name, or a prefix followed by `*`). Baton's own variables never pass; those of a session are set separately.
  */
 export function allowedEnvironment(env: Environment, pass: readonly string[] = []): AllowedEnvironment {
   const isPassed = createNameMatcher([...ALWAYS_PASSED, ...pass]);
@@ -23,22 +23,22 @@ export function allowedEnvironment(env: Environment, pass: readonly string[] = [
   return { passed, dropped: dropped.sort() };
 }
 
-/** Variables that belong to Baton itself: settings and secrets of the daemon, and what a session is told. */
+/** Whether the variable belongs to Baton: settings and secrets of the daemon, and the variables of a session. */
 export function isBatonVariable(name: string): boolean {
   return name.startsWith('BATON_');
 }
 
-/** Whether a name is meant by one of these patterns. */
+/** Returns a function that tests whether one of the patterns matches a name. */
 export function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
   const names = new Set(patterns.filter((each) => !each.endsWith('*')));
   const prefixes = patterns.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1));
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** A shell sets these for itself. Nothing is missing without them. */
+/** Every shell sets these itself, so they are not listed as dropped. */
 const SHELL_VARIABLES: ReadonlySet<string> = new Set(['_', 'PWD', 'OLDPWD', 'SHLVL']);
 
-/** What every program may have: who and where the user is, how to reach the network, where toolchains are, and who commits. */
+/** Variables that every program may have: the user, the locale, the network, toolchains, and the author of commits. */
 export const ALWAYS_PASSED: readonly string[] = `
 PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM TMPDIR TMP TEMP XDG_* CI
 http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY

@@ -19,11 +19,11 @@ describe('evidence bundle', () => {
     { decisions: null },
     { head_sha: 'A'.repeat(64) },
     { commands: [{ ...COMMAND, exit_code: 255 }] },
-  ])('takes %j', (fields) => {
+  ])('accepts %j', (fields) => {
     expect(validateEvidenceBundle({ ...VALID, ...fields })).toEqual([]);
   });
 
-  it.each(Object.keys(VALID))('misses %s', (name) => {
+  it.each(Object.keys(VALID))('requires %s', (name) => {
     expect(validateEvidenceBundle({ ...VALID, [name]: undefined })).toEqual([`Missing required field: ${name}`]);
   });
 

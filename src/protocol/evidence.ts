@@ -5,7 +5,7 @@ import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
 const sentences = (about: string) => ({ kind: 'list', optional: true, about, of: { kind: 'text' } }) as const;
 
-/** What a session can show for a phase: what ran with which outcome, what changed, what was decided, what did not work. */
+/** The evidence of a completed phase: commands and their outcome, changed files, decisions, and failed approaches. */
 export const evidenceShape = {
   kind: 'object',
   about: 'What a session can show for the phase it completed.',

@@ -5,20 +5,20 @@ import { parseResult } from './result.ts';
 
 const examples = DIALECTS.flatMap((dialect) => dialect.samples.map((sample) => ({ dialect, ...sample })));
 
-/** Examples from the source documents, as they stand there; from a document that has none, what its text describes. */
+/** Unchanged examples from the source documents; if a document has none, examples of what it describes. */
 describe.each(examples)('example $dialect.name/$file', ({ dialect, text }) => {
-  it('is accepted as it stands', () => {
+  it('is accepted', () => {
     expect(dialect.parse(text)).toMatchObject({ ok: true });
   });
 
-  it('is accepted as bytes, and with the byte order mark that some editors add', () => {
+  it('is accepted as bytes, and with a byte order mark', () => {
     const value = dialect.parse(text);
     expect(dialect.parse(new TextEncoder().encode(text))).toEqual(value);
     expect(dialect.parse(new TextEncoder().encode(`\ufeff${text}`))).toEqual(value);
     expect(dialect.parse(`\ufeff${text}`)).toEqual(value);
   });
 
-  it('is the same message after it was rendered', () => {
+  it('is the same message after rendering and parsing', () => {
     const parsed = dialect.parse(text);
     expect(parsed.ok && dialect.parse(dialect.render(parsed.value))).toEqual(parsed);
   });
@@ -30,11 +30,11 @@ describe('the examples', () => {
   });
 
   const inJson = examples.filter(({ file, dialect }) => file.endsWith('.json') && dialect.name !== 'stop-hook/input');
-  it.each(inJson)('say in $dialect.name/$file what JSON.parse reads there', ({ dialect, text }) => {
+  it.each(inJson)('parse to the value that JSON.parse reads: $dialect.name/$file', ({ dialect, text }) => {
     expect(dialect.parse(text)).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
-  it('give the mission of the document', () => {
+  it('parse to the mission of the document', () => {
     expect(parseMission(textOf('mission', 'mission.yaml'))).toEqual({
       ok: true,
       value: {
@@ -56,7 +56,7 @@ describe('the examples', () => {
     });
   });
 
-  it('give the result of the document', () => {
+  it('parse to the result of the document', () => {
     expect(parseResult(textOf('result', 'result.yaml'))).toEqual({
       ok: true,
       value: {

@@ -13,7 +13,7 @@ import { nextPhase, type Phase, PHASES } from './phase.ts';
 describe('createExitSignal', () => {
   const signal = createExitSignal('IMPLEMENTATION', 'completed');
 
-  it('makes the four required fields', () => {
+  it('sets the four required fields', () => {
     expect(JSON.parse(JSON.stringify(signal))).toEqual({
       protocol: 'apm2_agent_exit',
       version: '1.0.0',
@@ -22,7 +22,7 @@ describe('createExitSignal', () => {
     });
   });
 
-  it('adds the optional ones', () => {
+  it('adds the optional fields', () => {
     const full = signal
       .withPrUrl('https://github.com/org/repo/pull/123')
       .withEvidence('evidence/a.yaml')
@@ -38,19 +38,19 @@ describe('createExitSignal', () => {
     });
   });
 
-  it('does not change what it adds to', () => {
+  it('does not change the signal that it extends', () => {
     signal.withNotes('other');
     expect('notes' in signal).toBe(false);
     expect(() => Object.assign(signal, { notes: 'x' })).toThrow(TypeError);
   });
 
-  it('makes what validates, renders and parses', () => {
+  it('creates a signal that validates, renders and parses', () => {
     const full = signal.withNotes('a').withNotes('b');
     expect(validateExitSignal(full)).toEqual([]);
     expect(parseExitSignal(renderExitSignal(full))).toEqual({ ok: true, value: { ...full } });
   });
 
-  it('checks nothing itself: validateExitSignal does', () => {
+  it('does not check; validateExitSignal does', () => {
     expect(validateExitSignal(signal.withPrUrl('ftp://h'))).toEqual([
       "pr_url must start with 'https://': got 'ftp://h'",
     ]);
@@ -58,7 +58,7 @@ describe('createExitSignal', () => {
 });
 
 describe('renderExitSignal', () => {
-  it('writes it as the document shows it', () => {
+  it('renders the form that the document shows', () => {
     expect(renderExitSignal(createExitSignal('REVIEW', 'blocked').withNotes('n'))).toBe(
       '{\n  "protocol": "apm2_agent_exit",\n  "version": "1.0.0",\n  "phase_completed": "REVIEW",\n  "exit_reason": "blocked",\n  "notes": "n"\n}',
     );
@@ -91,18 +91,18 @@ describe('nextPhase', () => {
 });
 
 describe('AGENT_EXIT_PROTOCOL_ENABLED', () => {
-  it.each(['true', 'True', 'TRUE', '1', 'yes', 'YES', 'Yes'])('is on for %j, whatever the project says', (flag) => {
+  it.each(['true', 'True', 'TRUE', '1', 'yes', 'YES', 'Yes'])('is on for %j, whatever the project sets', (flag) => {
     expect(exitProtocolEnabled(flag, false)).toBe(true);
   });
 
   it.each(['false', '0', 'no', 'on', 'y', 't', ' true', 'true ', '2', 'enabled', 'null'])(
-    'is off for %j, whatever the project says',
+    'is off for %j, whatever the project sets',
     (flag) => {
       expect(exitProtocolEnabled(flag, true)).toBe(false);
     },
   );
 
-  it.each([undefined, ''])('is what the project says for %j, and off where it says nothing', (flag) => {
+  it.each([undefined, ''])('follows the project for %j, and is off if the project sets nothing', (flag) => {
     expect(exitProtocolEnabled(flag, true)).toBe(true);
     expect(exitProtocolEnabled(flag, false)).toBe(false);
     expect(exitProtocolEnabled(flag)).toBe(false);
@@ -112,13 +112,13 @@ describe('AGENT_EXIT_PROTOCOL_ENABLED', () => {
 describe('parseExitSignalIfEnabled', () => {
   const text = renderExitSignal(createExitSignal('REVIEW', 'completed'));
 
-  it('parses where the flag is on', () => {
+  it('parses if the flag is on', () => {
     expect(parseExitSignalIfEnabled(text, 'true')).toEqual(parseExitSignal(text));
     expect(parseExitSignalIfEnabled(text, undefined, true)).toEqual(parseExitSignal(text));
     expect(parseExitSignalIfEnabled('{', '1')).toEqual(parseExitSignal('{'));
   });
 
-  it.each(['x'.repeat(65_537), '{', text, undefined])('refuses anything where it is off (%#)', (input) => {
+  it.each(['x'.repeat(65_537), '{', text, undefined])('refuses everything if the flag is off (%#)', (input) => {
     expect(parseExitSignalIfEnabled(input, 'false')).toMatchObject({
       ok: false,
       problems: [
@@ -134,7 +134,7 @@ describe('parseExitSignalIfEnabled', () => {
 describe('agentSessionCompleted', () => {
   const facts = { eventId: 'e-1', at: '2026-01-26T12:00:00.000Z' };
 
-  it('says who ended what, and where it goes', () => {
+  it('contains session, actor and next phase', () => {
     const signal = createExitSignal('IMPLEMENTATION', 'completed');
     expect(createAgentSessionCompleted('session-123', 'actor-456', signal, facts)).toEqual({
       event_id: 'e-1',
@@ -149,7 +149,7 @@ describe('agentSessionCompleted', () => {
     });
   });
 
-  it('carries task, epoch and the optional fields', () => {
+  it('contains task, epoch and the optional fields', () => {
     const signal = createExitSignal('REVIEW', 'error').withPrUrl('https://h/1').withEvidence('e').withNotes('n');
     expect(createAgentSessionCompleted('s', 'a', signal, { ...facts, taskId: 'T1', epoch: 0 })).toMatchObject({
       task_id: 'T1',

@@ -27,7 +27,7 @@ describe('exit signal of 65,536 bytes', () => {
     expect(messageOf(text)).toBe('input too large: 65538 bytes > 65536 bytes maximum');
   });
 
-  it('is accepted where the bytes are only space', () => {
+  it('is accepted if the bytes are only space', () => {
     const json = JSON.stringify(VALID);
     expect(parseExitSignal(json.padEnd(65_536))).toEqual({ ok: true, value: VALID });
     expect(messageOf(json.padEnd(65_537))).toBe('input too large: 65537 bytes > 65536 bytes maximum');
@@ -39,12 +39,12 @@ describe('exit signal of 65,536 bytes', () => {
     expect(messageOf(JSON.parse(signalOf(70_000, '😀')))).toBe('input too large: 70000 bytes > 65536 bytes maximum');
   });
 
-  it('is too large before it is anything else, even text', () => {
+  it('is refused as too large before any other check, even before decoding', () => {
     expect(messageOf('}'.repeat(1_048_576))).toBe('input too large: 1048576 bytes > 65536 bytes maximum');
     expect(messageOf(new Uint8Array(65_537).fill(0xff))).toBe('input too large: 65537 bytes > 65536 bytes maximum');
   });
 
-  it('has no place: nobody looks at a text that is too large', () => {
+  it('has no place, because the text is not read', () => {
     const parsed = parseExitSignal('x'.repeat(65_537));
     expect(parsed).toMatchObject({ problems: [{ code: 'too-large', path: '', line: null, column: null }] });
   });
@@ -71,7 +71,7 @@ describe.each([
     ['é', 1],
     ['漢', 2],
     ['😀', 3],
-  ])('is too long where the limit falls inside %s', (character, over) => {
+  ])('is too long if the limit falls inside %s', (character, over) => {
     expect(errorOf(field, `${fill(start, limit - 1, 'x')}${character}`)).toBe(
       `${field} exceeds maximum length: ${limit + over} bytes > ${limit} bytes`,
     );
@@ -84,7 +84,7 @@ describe('notes', () => {
     expect(errorOf('notes', '\0'.repeat(10_241))).toBe('notes exceeds maximum length: 10241 bytes > 10240 bytes');
   });
 
-  it('are measured as what they say, not as the escapes they were written with', () => {
+  it('are measured after escapes are decoded', () => {
     const text = JSON.stringify(VALID).replace('}', `,"notes":"${'\\u00e9'.repeat(5_120)}"}`);
     expect(parseExitSignal(text)).toEqual({ ok: true, value: { ...VALID, notes: 'é'.repeat(5_120) } });
   });

@@ -1,10 +1,10 @@
 import { EXIT_REASONS, type ExitReason, type Phase, PHASES } from './phase.ts';
 import { jsonSchemaOf, type ObjectShape, type ValueOf } from './shape/shape.ts';
 
-/** What makes an object an exit signal: other JSON in an agent's output is none of Baton's business. */
+/** The value of `protocol` that identifies an exit signal; Baton ignores other JSON in an agent's output. */
 export const EXIT_PROTOCOL = 'apm2_agent_exit';
 
-/** How an agent says that it has completed a phase, or cannot (source document 000). */
+/** An agent's report that it has completed a phase, or cannot (source document 000). */
 export const exitSignalShape = {
   kind: 'object',
   about: 'How an agent says that it has completed a phase, or cannot.',
@@ -31,7 +31,7 @@ export type ExitSignal = ValueOf<typeof exitSignalShape>;
 
 export const exitSignalSchema = jsonSchemaOf('Exit signal', exitSignalShape);
 
-/** An exit signal that can be added to. It is what it shows: `JSON.stringify` gives the message itself. */
+/** An exit signal with methods that add fields. `JSON.stringify` gives the message itself. */
 export interface ExitSignalBuilder extends ExitSignal {
   withPrUrl(url: string): ExitSignalBuilder;
   /** Path of the evidence bundle, relative to the workspace. */
@@ -39,7 +39,7 @@ export interface ExitSignalBuilder extends ExitSignal {
   withNotes(notes: string): ExitSignalBuilder;
 }
 
-/** Starts an exit signal. Nothing is checked here: `validateExitSignal` and whoever receives it do that. */
+/** Starts an exit signal. It is not checked here: use `validateExitSignal`; the receiver checks it too. */
 export function createExitSignal(phase: Phase, reason: ExitReason): ExitSignalBuilder {
   return new Builder({
     protocol: EXIT_PROTOCOL,

@@ -21,18 +21,18 @@ describe('exit signal', () => {
     expect(errorOf({ version })).toBeUndefined();
   });
 
-  it('takes null for absent', () => {
+  it('treats null as absent', () => {
     const signal = { ...VALID, pr_url: null, evidence_bundle_ref: null, notes: null };
     expect(parseExitSignal(JSON.stringify(signal))).toEqual({ ok: true, value: VALID });
   });
 
-  it('takes null for missing in a required field', () => {
+  it('reports a required field that is null as missing', () => {
     expect(parseExitSignal('{\n  "protocol": null\n}')).toMatchObject({
       problems: [{ message: 'invalid JSON: missing field `protocol` at line 2 column 3' }],
     });
   });
 
-  it('strips control characters but tab and newline from notes', () => {
+  it('strips control characters except tab and newline from notes', () => {
     const notes = 'a\0b\tc\nd\re\x1b[31mf\x7fg\x85h';
     expect(parseExitSignal({ ...VALID, notes })).toEqual({
       ok: true,
@@ -41,7 +41,7 @@ describe('exit signal', () => {
   });
 });
 
-describe('check 2, what is not the JSON of an exit signal', () => {
+describe('check 2, the JSON of an exit signal', () => {
   it.each([
     ['', 'unexpected end, expected a value', 1, 1],
     ['{', 'unexpected end, expected `"`', 1, 2],
@@ -68,7 +68,7 @@ describe('check 2, what is not the JSON of an exit signal', () => {
     expect(messageOf(text)).toBe(`invalid JSON: ${what} at line ${line} column ${column}`);
   });
 
-  it('names the fields there are when one is unknown, and the one that was meant', () => {
+  it('lists the known fields for an unknown one, and suggests a similar one', () => {
     expect(parseExitSignal('{"note": ""}')).toEqual({
       ok: false,
       problems: [
@@ -85,11 +85,11 @@ describe('check 2, what is not the JSON of an exit signal', () => {
     });
   });
 
-  it.each(['constructor', 'toString', 'hasOwnProperty', ''])('takes %j for an unknown field', (name) => {
+  it.each(['constructor', 'toString', 'hasOwnProperty', ''])('refuses %j as an unknown field', (name) => {
     expect(errorOf({ [name]: 'x' })).toMatch(`invalid JSON: unknown field \`${name}\`, expected one of `);
   });
 
-  it.each(['protocol', 'version', 'phase_completed', 'exit_reason'])('misses %s', (name) => {
+  it.each(['protocol', 'version', 'phase_completed', 'exit_reason'])('requires %s', (name) => {
     const { [name]: _, ...rest } = { ...VALID } as Record<string, string>;
     const text = JSON.stringify(rest);
     expect(messageOf(text)).toBe(`invalid JSON: missing field \`${name}\` at line 1 column ${text.length}`);
@@ -158,7 +158,7 @@ describe('checks 4 to 8', () => {
     expect(errorOf(fields)).toBeUndefined();
   });
 
-  it('shows the first 50 characters of a wrong pr_url, and never half of one', () => {
+  it('shows the first 50 characters of a wrong pr_url, never half of one', () => {
     const got = (url: string) => `pr_url must start with 'https://': got '${url}'`;
     expect(errorOf({ pr_url: 'x'.repeat(50) })).toBe(got('x'.repeat(50)));
     expect(errorOf({ pr_url: 'x'.repeat(51) })).toBe(got('x'.repeat(50)));
@@ -167,7 +167,7 @@ describe('checks 4 to 8', () => {
     expect(errorOf({ pr_url: `x${'😀'.repeat(60)}` })).toBe(got(`x${'😀'.repeat(49)}`));
   });
 
-  it('say where the value stands', () => {
+  it('report the place of the value', () => {
     const text = JSON.stringify({ ...VALID, notes: '😀', pr_url: 'ftp://h' }, null, 2);
     const parsed = parseExitSignal(text);
     expect(parsed).toMatchObject({ problems: [{ path: 'pr_url', line: 7, column: 13, code: 'invalid-url' }] });
@@ -176,7 +176,7 @@ describe('checks 4 to 8', () => {
 
 describe('the order of the checks', () => {
   const long = (bytes: number) => 'x'.repeat(bytes);
-  /** Each line breaks one check; what comes first in the list is what is reported. */
+  /** Each line fails one check; the first failed check in this list is reported. */
   const faults: readonly (readonly [fields: Record<string, unknown>, error: string])[] = [
     [{ notes: long(65_536) }, 'input too large'],
     [{ exit_reason: 'done' }, 'invalid JSON: unknown variant `done`'],
@@ -203,7 +203,7 @@ describe('the order of the checks', () => {
     expect(errorOf(fields)).toMatch(new RegExp(`^${first.replace(/[`']/g, '.')}`));
   });
 
-  it('reports all faults of one signal as the first of them', () => {
+  it('reports only the first fault of a signal with all of them', () => {
     const parsed = parseExitSignal({ ...VALID, protocol: 'p', version: 'v', pr_url: 'u', notes: long(10_241) });
     expect(parsed.ok ? [] : parsed.problems.map(({ message }) => message)).toEqual([
       "unknown protocol: expected 'apm2_agent_exit', got 'p'",

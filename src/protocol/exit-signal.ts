@@ -1,5 +1,7 @@
 import { EXIT_PROTOCOL, type ExitSignal, exitSignalShape } from './exit-signal-shape.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
+import { checkShape } from './shape/check-shape.ts';
+import { FIELD_WORDING, type FieldLocation, type Finding, problemAt, type Wording } from './shape/finding.ts';
 import {
   accepted,
   didYouMean,
@@ -12,14 +14,14 @@ import {
   textPositionAt,
   tooLarge,
 } from './shape/problem.ts';
-import type { Shape } from './shape/shape.ts';
+import type { ObjectShape } from './shape/shape.ts';
 import { parseJsonTree } from './text/json.ts';
-import type { Node, ObjectNode } from './text/node.ts';
+import type { Node } from './text/node.ts';
 import { byteLengthOf, decodeUtf8, isTextOrBytes, utf8Length } from './text/text-format.ts';
 
 /**
- * Makes the checks 1 to 8 of the specification, in that order, and stops at the first that fails. A value that is not text
- * is checked as the JSON it would be sent as, so that sizes and places mean the same for both.
+ * Makes the checks 1 to 8 of the specification in that order, and stops at the first that fails. A value that is not text is
+ * checked as the JSON it would be sent as, so that sizes and places have the same meaning for both.
  */
 export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
   const received = receive(input);
@@ -31,7 +33,7 @@ export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
   return signal.ok ? checkExitSignal(signal.value, text, read.node) : signal;
 }
 
-/** The text of the first check that fails, in an array; empty where the signal is valid. Never throws. */
+/** The message of the first check that fails, in an array; empty if the signal is valid. Never throws. */
 export function validateExitSignal(signal: unknown): string[] {
   const parsed = parseExitSignal(typeof signal === 'string' ? JSON.stringify(signal) : signal);
   return parsed.ok ? [] : parsed.problems.map(({ message }) => message);
@@ -51,7 +53,7 @@ function receive(input: unknown): Parsed<string> {
   return text === undefined ? refused(invalidJson('', 'not valid UTF-8', '', 0, 'Send UTF-8.')) : accepted(text);
 }
 
-/** Every value takes at least a byte and a comma, so past a number of them the text is too large, however it ends. */
+/** Stops early at huge values: each part takes at least one byte, so too many parts make the text too large. */
 function toJson(value: unknown): string | undefined {
   let values = 0;
   const count = (_: string, part: unknown): unknown => {
@@ -60,7 +62,7 @@ function toJson(value: unknown): string | undefined {
     return part;
   };
   try {
-    // The declared type leaves out that functions, symbols and undefined give undefined.
+    // JSON.stringify returns undefined for functions, symbols and undefined, although its type says string.
     const text: unknown = JSON.stringify(value, count);
     return typeof text === 'string' ? text : undefined;
   } catch {
@@ -68,68 +70,56 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** Check 2, in the words of the source document's own parser: shape, unknown and missing fields, enum values. */
+/**
+ * Check 2, in the words of the source document's own parser: the first problem in the order of the text is reported, and
+ * missing fields only if there is no other.
+ */
 function readFields(text: string, node: Node): Parsed<ExitSignal> {
   if (node.kind !== 'object') {
-    return refused(invalidJson(text, `invalid type: ${typeName(node)}, expected an object`, '', node.at, OBJECT_HINT));
+    const hint = 'Send one JSON object; `baton schema exit` describes it.';
+    return refused(invalidJson(text, `invalid type: ${typeName(node)}, expected an object`, '', node.at, hint));
   }
-  for (const [name, field] of node.fields) {
-    const misfit = checkField(text, name, field.at, field.value);
-    if (misfit) return refused(misfit);
-  }
-  for (const name of REQUIRED) {
-    const field = node.fields.get(name);
-    if (field !== undefined && field.value.kind !== 'null') continue;
-    return refused(
-      invalidJson(text, `missing field \`${name}\``, name, field?.at ?? node.end, 'Add it: it is required.'),
-    );
-  }
-  return accepted(signalOf(node));
+  const { value, findings } = checkShape(FIELDS_SHAPE, node, 'Exit signal', WORDING);
+  const [misfit] = findings.filter(({ code }) => code !== MISSING).toSorted((a, b) => a.at - b.at);
+  const first = misfit ?? findings[0];
+  if (first) return refused(invalidJson(text, first.message, first.path, first.at, first.hint));
+  // The shape has checked every field.
+  return accepted(value as ExitSignal); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-const OBJECT_HINT = 'Send one JSON object; `baton schema exit` describes it.';
-const FIELDS: Readonly<Record<string, Shape>> = exitSignalShape.fields;
-const NAMES = Object.keys(FIELDS);
-const REQUIRED = ['protocol', 'version', 'phase_completed', 'exit_reason'];
+/** The values of `protocol` and `version` are judged by the later checks. */
+const FIELDS_SHAPE: ObjectShape = {
+  kind: 'object',
+  fields: { ...exitSignalShape.fields, protocol: { kind: 'text' }, version: { kind: 'text' } },
+};
 
-function checkField(text: string, name: string, at: number, value: Node): Problem | undefined {
-  const shape = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
-  if (shape === undefined) {
-    const what = `unknown field \`${quote(name)}\`, expected one of ${listed(NAMES)}`;
-    return invalidJson(
-      text,
-      what,
-      quote(name),
-      at,
-      didYouMean(name, NAMES) ?? 'Remove it: unknown fields are refused.',
-    );
-  }
-  if (value.kind === 'null') return undefined;
-  if (value.kind !== 'text') {
-    return invalidJson(
-      text,
-      `invalid type: ${typeName(value)}, expected a string`,
-      name,
-      value.at,
-      'Put the value in quotes.',
-    );
-  }
-  if (shape.kind === 'choice' && !shape.values.includes(value.text)) {
-    const what = `unknown variant \`${quote(value.text)}\`, expected one of ${listed(shape.values)}`;
-    const hint = didYouMean(value.text, shape.values) ?? 'Values are case-sensitive.';
-    return invalidJson(text, what, name, value.at, hint);
-  }
-  return undefined;
+const MISSING = 'missing-field';
+
+const WORDING: Wording = {
+  ...FIELD_WORDING,
+  unknown: (spot, known) => {
+    const hint = didYouMean(spot.field, known) ?? 'Remove it: unknown fields are refused.';
+    const name = quote(spot.field);
+    return finding({ ...spot, path: name }, `unknown field \`${name}\`, expected one of ${listed(known)}`, hint);
+  },
+  notText: (_, node, spot) => notText(node, spot),
+  notAChoice: ({ values }, node, spot) => {
+    if (node.kind !== 'text') return notText(node, spot);
+    const message = `unknown variant \`${quote(node.text)}\`, expected one of ${listed(values)}`;
+    return finding(spot, message, didYouMean(node.text, values) ?? 'Values are case-sensitive.');
+  },
+  missing: (_, spot) => ({
+    ...finding(spot, `missing field \`${spot.field}\``, 'Add it: it is required.'),
+    code: MISSING,
+  }),
+};
+
+function notText(node: Node, spot: FieldLocation): Finding {
+  return finding(spot, `invalid type: ${typeName(node)}, expected a string`, 'Put the value in quotes.');
 }
 
-function signalOf(node: ObjectNode): ExitSignal {
-  const fields: Record<string, string> = {};
-  for (const name of NAMES) {
-    const value = node.fields.get(name)?.value;
-    if (value?.kind === 'text') fields[name] = value.text;
-  }
-  // Every field was compared with the shape above.
-  return fields as ExitSignal; // oxlint-disable-line typescript/no-unsafe-type-assertion
+function finding({ path, at }: FieldLocation, message: string, hint: string): Finding {
+  return { code: 'invalid-json', message, path, at, hint };
 }
 
 function invalidJson(text: string, what: string, path: string, at: number, hint: string): Problem {
@@ -148,15 +138,15 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * Whether exit signals count: what AGENT_EXIT_PROTOCOL_ENABLED says, and where it says nothing, what the project's
- * `exit_protocol` says. Anything that is not a clear yes is a no.
+ * Whether exit signals are accepted: AGENT_EXIT_PROTOCOL_ENABLED decides, and if it is not set, the project's `exit_protocol`.
+ * Any value of the variable other than true, 1 and yes means no.
  */
 export function exitProtocolEnabled(flag: string | undefined, project = false): boolean {
   if (flag === undefined || flag === '') return project;
   return ['true', '1', 'yes'].includes(flag.toLowerCase());
 }
 
-/** Check 0, then all of `parseExitSignal`. The flag is the environment variable's value, as it stands. */
+/** Makes check 0, then the checks of `parseExitSignal`. `flag` is the unchanged value of the environment variable. */
 export function parseExitSignalIfEnabled(
   input: unknown,
   flag: string | undefined,
@@ -164,14 +154,18 @@ export function parseExitSignalIfEnabled(
 ): Parsed<ExitSignal> {
   if (exitProtocolEnabled(flag, project)) return parseExitSignal(input);
   const message = 'exit signal validation is disabled (AGENT_EXIT_PROTOCOL_ENABLED=false)';
-  const hint = 'Set exit_protocol = true in baton.toml, or AGENT_EXIT_PROTOCOL_ENABLED=true where the daemon runs.';
+  const hint =
+    'Set exit_protocol = true in baton.toml, or AGENT_EXIT_PROTOCOL_ENABLED=true in the environment of the daemon.';
   return refused(problem('exit-protocol-disabled', message, hint));
 }
 
-/** Checks 3 to 8 of the specification, in its order; the first that fails is the answer. */
+/** Makes the checks 3 to 8 of the specification in its order, and reports the first that fails. */
 export function checkExitSignal(signal: ExitSignal, text: string, node: Node): Parsed<ExitSignal> {
   const failure = findFailure(signal);
-  if (failure) return refused(locate(failure, text, node));
+  if (failure) {
+    const value = node.kind === 'object' ? node.fields.get(failure.field)?.value : undefined;
+    return refused(problemAt({ ...failure, path: failure.field, at: value?.at ?? 0 }, text));
+  }
   return accepted(signal.notes === undefined ? signal : { ...signal, notes: stripControls(signal.notes) });
 }
 
@@ -244,7 +238,7 @@ function unsafeUrl(url: string | undefined): Failure | undefined {
   return fail(`pr_url contains potentially dangerous character: '${dangerous}'`, 'Remove it, or percent-encode it.');
 }
 
-/** The host of `https://user@host:port/path`, without a URL parser: those repair what should be refused. */
+/** The host of `https://user@host:port/path`. A URL parser would repair addresses that must be refused. */
 function hostOf(url: string): string {
   const authority = /^https:\/\/([^/?#\\]*)/.exec(url)?.[1] ?? '';
   return authority.slice(authority.lastIndexOf('@') + 1).replace(/:[0-9]*$/, '');
@@ -263,10 +257,4 @@ function pathTraversal(path: string | undefined): Failure | undefined {
 
 function stripControls(notes: string): string {
   return notes.replace(/[^\P{Cc}\t\n]/gu, '');
-}
-
-function locate({ code, field, message, hint }: Failure, text: string, node: Node): Problem {
-  const value = node.kind === 'object' ? node.fields.get(field)?.value : undefined;
-  const { line, column } = textPositionAt(text, value?.at ?? 0);
-  return { code, message, path: field, line, column, hint };
 }

@@ -44,18 +44,18 @@ describe('an exit signal is found', () => {
     }
   });
 
-  it('in pieces of one byte, behind an oversized candidate', () => {
+  it('in chunks of one byte, after an oversized candidate', () => {
     const finder = createSignalFinder();
     const bytes = new TextEncoder().encode(`{"a":"${'é'.repeat(80_000)}${line}`);
     for (const byte of bytes) finder.push(Uint8Array.of(byte));
     expect(finder.end()).toEqual(found);
   });
 
-  it('the last one of several', () => {
+  it('as the last of several', () => {
     expect(findSignal(`${line}\n${JSON.stringify(other)}\n`)).toEqual({ kind: 'signal', signal: other });
   });
 
-  it('as long as it is complete: an unfinished one after it does not count', () => {
+  it('if it is complete: an unfinished signal after it does not count', () => {
     expect(findSignal(`${line}\n${pretty.slice(0, -3)}`)).toEqual(found);
   });
 
@@ -85,7 +85,7 @@ describe('no exit signal', () => {
 });
 
 describe('a signal that is not valid', () => {
-  it('is reported with its problem, since its sender should hear why', () => {
+  it('is reported with its problem', () => {
     const result = findSignal(`Done.\n${JSON.stringify({ ...signal, version: '2.0.0' })}`);
     expect(result).toMatchObject({
       kind: 'invalid',
@@ -97,14 +97,14 @@ describe('a signal that is not valid', () => {
 describe('a later signal that cannot be read', () => {
   const twice = line.replace('"exit_reason":"completed"', '"exit_reason":"blocked","exit_reason":"blocked"');
 
-  it('takes back the one before it, and its sender hears why', () => {
+  it('replaces the earlier signal, and its problem is reported', () => {
     expect(findSignal(`${line}\n${twice}`)).toMatchObject({
       kind: 'invalid',
       problem: { message: expect.stringContaining('duplicate field `exit_reason`') },
     });
   });
 
-  it('does not, where it is an example in a document', () => {
+  it('is ignored if it is an example in a document', () => {
     expect(findSignal(`${line}\n{"a": 1, "a": 2, "example": ${line}}`)).toEqual(found);
   });
 });
@@ -128,13 +128,13 @@ describe('in bounded time', () => {
   });
 
   it.each(['{"a":'.repeat(30), '{"{":"{"', `{"a":"${'{'.repeat(100)}`, '[{"a":[{"a":', '{"a":1,', '{"a":"\\"{', '{'])(
-    'is found behind 2 MB of %j, where a search that starts over would take hours',
+    'is found behind 2 MB of %j, for which a quadratic search would take hours',
     (unit) => {
       expect(findSignal(`${unit.repeat(Math.ceil(2_000_000 / unit.length))}\n${line}`)).toEqual(found);
     },
   );
 
-  it('whatever stands before it, and however the stream is cut', () => {
+  it('is found after any text, and however the stream is cut', () => {
     const noise = fc.array(
       fc.constantFrom('{', '}', '"', '[', ']', ':', ',', '\\', '\n', ' ', 'a', '1', '{"', '{}', 'é'),
     );
@@ -156,7 +156,7 @@ describe('in bounded time', () => {
 });
 
 describe('a turn', () => {
-  it('starts without what the turn before it said', () => {
+  it('starts without the signal of the turn before', () => {
     const finder = createSignalFinder();
     finder.push(`${line}{"open`);
     expect(finder.end()).toEqual(found);

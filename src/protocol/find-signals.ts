@@ -7,23 +7,23 @@ import type { Node } from './text/node.ts';
 import { createObjectScanner } from './text/scan-objects.ts';
 import { utf8Length } from './text/text-format.ts';
 
-/** What an agent's words came to, as far as exit signals go. */
+/** The outcome of a search for exit signals in an agent's output. */
 export type FoundSignal =
   | { readonly kind: 'none' }
   | { readonly kind: 'signal'; readonly signal: ExitSignal }
-  /** The last thing that called itself an exit signal is not a valid one: its sender should hear why. */
+  /** The last object that names the exit protocol is not valid; the agent should be told why. */
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
 export interface SignalFinder {
-  /** Takes the next piece of what the agent says, cut anywhere, as text or as bytes. */
+  /** Adds the next chunk of output, text or bytes; chunks may end anywhere. */
   push(chunk: string | Uint8Array): void;
-  /** The turn or the process has ended: only now does the last complete signal count. The next turn begins anew. */
+  /** Call when the turn or the process ends: returns the last complete signal, and starts over for the next turn. */
   end(): FoundSignal;
 }
 
 /**
- * Finds exit signals in a stream of what an agent says: in one line or many, fenced or between prose. Only whole JSON
- * objects that stand by themselves count; one inside another object is part of a document, not a signal.
+ * Finds exit signals in an agent's output stream: on one line or several, fenced or between prose. Only complete top-level JSON
+ * objects count; an object inside another one is part of a document, not a signal.
  */
 export function createSignalFinder(): SignalFinder {
   let last: FoundSignal = { kind: 'none' };
@@ -45,14 +45,14 @@ export function createSignalFinder(): SignalFinder {
   };
 }
 
-/** For text that is there as a whole. */
+/** Finds the exit signal in a complete text. */
 export function findSignal(text: string): FoundSignal {
   const finder = createSignalFinder();
   finder.push(text);
   return finder.end();
 }
 
-/** Undefined for most objects in prose: only an object that names the protocol itself, not in some inner part, is a signal. */
+/** Undefined if the object is no signal: it must name the protocol in its own field, not in a nested object. */
 export function parseSignalObject(text: string): FoundSignal | undefined {
   if (utf8Length(text) > PROTOCOL_LIMITS.exitSignalBytes) return undefined;
   const read = parseJsonTree(text);
@@ -70,8 +70,8 @@ function namesProtocol(node: Node): boolean {
 }
 
 /**
- * The same for an object that is whole but cannot be read, because a field occurs twice, for example. It takes back what was
- * signalled before, so it must be noticed; an example inside a larger object must not be taken for it.
+ * Whether an object that is not valid JSON (a duplicate field, for example) is meant as a signal. It must be noticed, because it
+ * replaces an earlier signal; the name of the protocol inside a nested object does not count.
  */
 function mentionsProtocol(text: string): boolean {
   const found = /"protocol"\s*:\s*"apm2_agent_exit"/.exec(text);
@@ -80,13 +80,13 @@ function mentionsProtocol(text: string): boolean {
   return before.split('{').length - before.split('}').length === 1;
 }
 
-/** `early`: there is a signal, but the agent wrote more after it, or quoted it. It does not count, and the agent should learn why. */
+/** `early`: the agent wrote more after the signal, or quoted it. The signal does not count, and the agent should be told why. */
 export type ClosingSignal = FoundSignal | { readonly kind: 'early' };
 
 /**
- * The exit signal that ends a message. An agent may show the format of a signal in its own words, so a signal counts only as the last thing
- * of the message: white space and the closing fence of a code block that contains nothing else may follow. A signal in inline code, in a
- * block quotation or at the end of a longer fenced document is a quotation.
+ * Finds the exit signal that ends a message. A signal anywhere else may be an example, so it counts only at the end: only white space and the
+ * closing fence of a code block that contains nothing else may follow. A signal in inline code, in a block quotation or at the end of
+ * a longer fenced document is a quotation.
  */
 export function findClosingSignal(message: string): ClosingSignal {
   if (!message.includes(EXIT_PROTOCOL)) return { kind: 'none' };
@@ -99,7 +99,7 @@ export function findClosingSignal(message: string): ClosingSignal {
   return objects.some((text) => parseSignalObject(text) !== undefined) ? { kind: 'early' } : { kind: 'none' };
 }
 
-/** How much of the end of a message is read: twice the largest signal, so that an object around it is seen too. */
+/** The length of the message's end that is searched: twice the largest signal, to include an object around it. */
 export const CLOSING_CHARACTERS = 2 * PROTOCOL_LIMITS.exitSignalBytes;
 
 interface Body {
@@ -113,7 +113,7 @@ function stripClosingFence(text: string): Body {
   return { body: fence === '' ? text : text.slice(0, -fence.length).trimEnd(), fence };
 }
 
-/** Judges what precedes the object: a closed fence must have opened directly before it, and its line must not be a quotation. */
+/** Whether the text before the object allows a signal: its fence opens directly before it, and its line is no quotation. */
 function standsAlone(before: string, fence: string): boolean {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   if (/^\s*>/.test(line)) return false;

@@ -5,7 +5,7 @@ import type { HostileSeed } from '../../test/fuzz/hostile-texts.ts';
 import { hostileTextsFor } from '../../test/fuzz/hostile-texts.ts';
 import type { Problem } from './shape/problem.ts';
 
-/** Generous, for busy machines: what is quadratic takes minutes. */
+/** Generous for busy machines: a quadratic algorithm takes minutes. */
 const DEADLINE_MS = 10_000;
 
 describe.each(STRICT_DIALECTS)('hostile input for $name', (dialect) => {

@@ -6,19 +6,19 @@ export const PROTOCOL_LIMITS = {
   notesBytes: 10_240,
   evidenceRefBytes: 2_048,
   messageBytes: 262_144,
-  /** A hook gets the agent's last words, which may be long. */
+  /** The input of a stop hook contains the agent's last message, which may be long. */
   stopHookBytes: 4_194_304,
   handoffBytes: 262_144,
   handoffDepth: 16,
-  /** Nesting of JSON and YAML. Deeper than any message needs, shallow enough for plain recursion. */
+  /** Nesting of JSON and YAML: deeper than any message needs, and shallow enough for recursion. */
   nesting: 32,
-  /** Words, signs and spaces of a YAML text. Each costs microseconds, and 256 KiB could hold a quarter of a million. */
+  /** Lexemes of a YAML text. Each takes microseconds, and 256 KiB can contain a quarter of a million. */
   yamlLexemes: 100_000,
-  /** Problems reported for one message: past this the sender has the wrong file, not a slip. */
+  /** Problems that are reported for one message. More than that means that it is the wrong file. */
   problems: 100,
-  /** Characters of a foreign value that a problem quotes. */
+  /** Characters of the sender's value that a problem text quotes. */
   quotedCharacters: 200,
   taskIdCharacters: 64,
-  /** A command for the shell with its values: an argument of a program may have 131,072, its end included. */
+  /** A shell command with its values. Linux allows 131,072 bytes for one argument, with its end. */
   shellCommandBytes: 120_000,
 } as const;

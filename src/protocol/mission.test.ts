@@ -11,7 +11,7 @@ const VALID = {
 };
 
 describe('validateMission', () => {
-  it('finds nothing wrong with a mission that has only what is required', () => {
+  it('accepts a mission with only the required fields', () => {
     expect(validateMission(VALID)).toEqual([]);
   });
 
@@ -27,18 +27,18 @@ describe('validateMission', () => {
     { epic_id: 'E0' },
     { prd_id: 'PRD-123456' },
     { instruction: '' },
-  ])('takes %j', (fields) => {
+  ])('accepts %j', (fields) => {
     expect(validateMission({ ...VALID, ...fields })).toEqual([]);
   });
 
   it.each([undefined, null, 1, true, 'text', [], [VALID], Symbol('s'), 1n, () => VALID])(
-    'wants an object (%#)',
+    'requires an object (%#)',
     (value) => {
       expect(validateMission(value)).toEqual(['Mission must be an object']);
     },
   );
 
-  it.each(['version', 'task_id', 'epic_id', 'prd_id', 'instruction', 'context'])('misses %s', (name) => {
+  it.each(['version', 'task_id', 'epic_id', 'prd_id', 'instruction', 'context'])('requires %s', (name) => {
     const { [name]: _, ...rest } = { ...VALID } as Record<string, unknown>;
     expect(validateMission(rest)).toEqual([`Missing required field: ${name}`]);
     expect(validateMission({ ...VALID, [name]: null })).toEqual([`Missing required field: ${name}`]);
@@ -92,7 +92,7 @@ describe('validateMission', () => {
     expect(validateMission({ ...VALID, ...fields })).toEqual([error]);
   });
 
-  it('finds everything that is wrong, in the order of the fields', () => {
+  it('reports all problems in the order of the fields', () => {
     const mission = { version: 1, epic_id: 'x', instruction: 2, context: {}, constraints: { a: 1 }, timeout: -1, b: 2 };
     expect(validateMission(mission)).toEqual([
       'Unsupported version: 1 (expected 1)',
@@ -116,7 +116,7 @@ describe('validateMission', () => {
     ]);
   });
 
-  it('stops at a hundred problems', () => {
+  it('reports at most a hundred problems', () => {
     const unknown = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`field_${i}`, 1]));
     expect(validateMission({ ...VALID, ...unknown })).toHaveLength(100);
   });
@@ -130,7 +130,7 @@ describe('parseMission', () => {
     expect(parseMission(text)).toEqual({ ok: true, value: VALID });
   });
 
-  it('leaves out what is null', () => {
+  it('leaves out fields that are null', () => {
     expect(parseMission({ ...VALID, timeout: null, constraints: { max_files: null } })).toEqual({
       ok: true,
       value: { ...VALID, constraints: {} },
@@ -146,7 +146,7 @@ describe('parseMission', () => {
     });
   });
 
-  it('says where each problem is; what is missing is missing where its object begins', () => {
+  it('reports the place of each problem; a missing field is reported at the start of its object', () => {
     const text = 'version: "1"\ntask_id: X\nepic_id: E005\ncontext:\n  epic_file: [é, 😀]\nbogus: 1\n';
     const parsed = parseMission(text);
     expect(parsed.ok ? [] : parsed.problems.map(({ path, line, column }) => [path, line, column])).toEqual([
@@ -159,7 +159,7 @@ describe('parseMission', () => {
     ]);
   });
 
-  it.each(['', '# nothing\n', '---\n', 'text', '- a', '1', '[]', 'null'])('wants an object: %j', (text) => {
+  it.each(['', '# nothing\n', '---\n', 'text', '- a', '1', '[]', 'null'])('requires an object: %j', (text) => {
     expect(parseMission(text)).toMatchObject({ problems: [{ message: 'Mission must be an object' }] });
   });
 

@@ -6,7 +6,7 @@ import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 const path = (about: string) => ({ kind: 'text', notEmpty: true, about }) as const;
 const optionalPath = (about: string) => ({ ...path(about), optional: true }) as const;
 
-/** What a session is asked to do (source document 002, version 1). */
+/** The assignment of a session (source document 002, version 1). */
 export const missionShape = {
   kind: 'object',
   about: 'What an agent session is asked to do.',
@@ -58,7 +58,7 @@ const dialect = defineMessage({ title: 'Mission', shape: missionShape, read: par
 /** Reads a mission from YAML or JSON text, or from a value. */
 export const parseMission = dialect.parse;
 
-/** All errors of a mission, empty when it is valid. Never throws. */
+/** The messages of all problems of a mission; empty if it is valid. Never throws. */
 export const validateMission = dialect.validate;
 
 export const missionSchema = dialect.schema;

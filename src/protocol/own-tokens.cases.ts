@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 const base64url = (min: number, max: number): fc.Arbitrary<string> =>
   fc.uint8Array({ minLength: min, maxLength: max }).map((bytes) => Buffer.from(bytes).toString('base64url'));
 
-/** 32 bytes at random, as secrets and HMACs are; the chance that one has no lower or upper case letter is nil. */
+/** 32 random bytes, like secrets and HMACs; it is practically certain that they contain letters of both cases. */
 const secret = base64url(32, 32).filter((text) => /[a-z]/.test(text) && /[A-Z]/.test(text));
 
 const payload = fc
@@ -18,7 +18,7 @@ export const anyToken: fc.Arbitrary<string> = fc.oneof(
 
 type Embedding = (token: string) => string;
 
-/** How programs write a token down: in a sentence, a header, a variable, an address, JSON, JSON inside of JSON. */
+/** Contexts in which programs write a token: a sentence, a header, a variable, a URL, JSON, JSON inside JSON. */
 const FORMS: readonly Embedding[] = [
   (token) => token,
   (token) => `Authorization: Bearer ${token}`,
@@ -36,7 +36,7 @@ const FORMS: readonly Embedding[] = [
   (token) => `(${token}), and ${token}.`,
 ];
 
-/** One of those, or two inside of each other, with any text around it. */
+/** One of those contexts, or two nested ones, with any text around them. */
 export const anyEmbedding: fc.Arbitrary<Embedding> = fc
   .tuple(
     fc.constantFrom(...FORMS),

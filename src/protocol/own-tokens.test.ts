@@ -4,7 +4,7 @@ import { redactTokens, REDACTED_TOKEN, secretForms, secretPartOf } from './redac
 import { anyEmbedding, anyToken } from './own-tokens.cases.ts';
 
 describe("Baton's own tokens", () => {
-  it('are taken out of any text around them, in every spelling', () => {
+  it('are removed from any text, in every spelling', () => {
     fc.assert(
       fc.property(anyToken, anyEmbedding, (token, embed) => {
         const clean = redactTokens(embed(token));
@@ -16,14 +16,14 @@ describe("Baton's own tokens", () => {
     );
   });
 
-  it('are taken out where a text was cut in the middle of one', () => {
+  it('are removed from a text that was cut inside a token', () => {
     const token = `s.eyJwIjoicmVwbyIsInMiOiJ4In0.${'aB3'.repeat(14)}x`;
     for (let length = 30; length < token.length; length += 1)
       expect(redactTokens(`see ${token.slice(0, length)}`)).toBe(`see ${REDACTED_TOKEN}`);
     expect(redactTokens(`see ${`o.${'aB3'.repeat(14)}x`.slice(0, 40)}…`)).toBe(`see ${REDACTED_TOKEN}…`);
   });
 
-  it('are found by their secret part alone, if they are known', () => {
+  it('are found by their secret part alone if they are known', () => {
     const token = `s.eyJwIjoicmVwbyJ9.${'aB3'.repeat(14)}x`;
     expect(redactTokens(`wIjoicmVwbyJ9.${secretPartOf(token)} and more`, secretForms(token))).toBe(
       `wIjoicmVwbyJ9.${REDACTED_TOKEN} and more`,
@@ -41,11 +41,11 @@ describe("Baton's own tokens", () => {
     'as.eyJ is short',
     'https://example.org/a%2Eb?c=d%2e',
     `sha256-${'aB3'.repeat(14)}x=`,
-  ])('leave alone what only looks like them: %s', (text) => {
+  ])('text that only resembles them is kept: %s', (text) => {
     expect(redactTokens(text)).toBe(text);
   });
 
-  it('are looked for in time in proportion to the text', () => {
+  it('are searched in linear time', () => {
     const parts = ['s.', 'o.', 'w.', 'eyJ', 's.eyJ', 'o%2E', 'aB3', '.', '%2E', '\\u002e', '\\n', 'o.aB3', '[1;', ' '];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 }), (seed) => {

@@ -1,4 +1,4 @@
-/** The phases of a task, in the order in which work passes through them; BLOCKED is beside the row. */
+/** The phases of a task, in the order of the work; BLOCKED can follow any of them. */
 export const PHASES = [
   'DRAFT',
   'IMPLEMENTATION',
@@ -25,7 +25,7 @@ const ARROWS: Partial<Record<Phase, Phase>> = {
   READY_FOR_MERGE: 'COMPLETED',
 };
 
-/** Where a task goes when a session ends; undefined where no arrow leads on (COMPLETED and BLOCKED are not left this way). */
+/** The phase of a task after a session ends; undefined if there is none (a session cannot leave COMPLETED or BLOCKED). */
 export function nextPhase(phase: Phase, reason: ExitReason): Phase | undefined {
   if (reason === 'completed') return ARROWS[phase];
   return phase === 'COMPLETED' ? undefined : 'BLOCKED';

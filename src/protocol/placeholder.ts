@@ -1,6 +1,6 @@
 /**
- * What stands in the forms that Baton gives to a session until the agent fills them in. A message that still has one of these as a whole value
- * says nothing, so it is refused. Those after `summary` fit a format of elements (`ELEMENT_FORMATS`), and no true value looks like them.
+ * The values in the forms that Baton gives to a session, which the agent must replace. A message in which one of them is still a whole value is
+ * refused. Those after `summary` fit a format of elements (`ELEMENT_FORMATS`); no real value equals them.
  */
 export const PLACEHOLDERS = {
   text: 'FILL IN',
@@ -15,7 +15,7 @@ export const PLACEHOLDERS = {
   timestamp: '1970-01-01T00:00:00Z',
 } as const;
 
-/** The dotted path of the first value that is nothing but a placeholder, at any depth; undefined if everything is filled in. */
+/** The dotted path of the first value, at any depth, that is only a placeholder; undefined if there is none. */
 export function findPlaceholder(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string') return KNOWN.has(plain(value)) ? path : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -26,7 +26,7 @@ export function findPlaceholder(value: unknown, path = ''): string | undefined {
   return undefined;
 }
 
-/** Case, white space and invisible characters do not make a placeholder an answer. */
+/** Ignores case, white space and invisible characters, so that changing them does not count as filling in. */
 function plain(text: string): string {
   return text
     .normalize('NFKC')

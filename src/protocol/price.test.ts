@@ -17,7 +17,7 @@ describe('the price of a model', () => {
     expect(findPrice(prices, model)?.model).toBe(found);
   });
 
-  it('is for a million tokens, and a part counts as a whole', () => {
+  it('is per million tokens, and the cost is rounded up', () => {
     expect(costOf({ input: 1_000_000, output: 0, cached: 0 }, price('x'))).toBe(300_000);
     expect(costOf({ input: 1, output: 0, cached: 0 }, price('x'))).toBe(1);
     expect(costOf({ input: 0, output: 0, cached: 0 }, price('x'))).toBe(0);

@@ -1,4 +1,4 @@
-/** What a model costs: thousandths of a cent for a million tokens. A name that ends with `*` is the beginning of one. */
+/** The price of a model in thousandths of a cent per million tokens. A name that ends with `*` is a prefix. */
 export interface Price {
   readonly model: string;
   readonly input: number;
@@ -12,7 +12,7 @@ export interface TokenCounts {
   readonly cached: number;
 }
 
-/** The price of a model: its own, or that of the longest beginning. */
+/** The price with the model's exact name, or else with the longest matching prefix. */
 export function findPrice(prices: readonly Price[], model: string | null): Price | undefined {
   if (model === null) return undefined;
   const own = prices.find((price) => price.model === model);
@@ -21,12 +21,12 @@ export function findPrice(prices: readonly Price[], model: string | null): Price
   return fitting.toSorted((a, b) => b.model.length - a.model.length)[0];
 }
 
-/** In thousandths of a cent; a part of one counts as a whole, so that nothing is for nothing. */
+/** The cost in thousandths of a cent, rounded up so that no use is free. */
 export function costOf({ input, output, cached }: TokenCounts, price: Price): number {
   return Math.ceil((input * price.input + output * price.output + cached * price.cached) / 1_000_000);
 }
 
-/** `$2.50`; with up to five digits where they are needed, since a single turn may cost less than a cent. */
+/** Renders `$2.50`, with up to five decimals if needed, because a single turn may cost less than a cent. */
 export function renderDollars(millicents: number): string {
   const sign = millicents < 0 ? '-' : '';
   const whole = Math.abs(millicents);
@@ -37,16 +37,16 @@ export function renderDollars(millicents: number): string {
   return `${sign}$${dollars}.${fraction}`;
 }
 
-/** When the list below was collected. */
+/** The date on which the list below was collected. */
 export const PRICES_AS_OF = '2026-11-17';
 
-/** A price in dollars for a million tokens: input, output, input from a cache. */
+/** Dollars per million tokens: input, output, cached input. */
 type Row = readonly [model: string, input: number, output: number, cached: number];
 
 /**
  * List prices for clients that name no price, collected from public price lists and not checked against a bill: some may be wrong or out of
- * date. Tiers (batch, flex, long context, priority) are left out. `[prices]` of the runbook overrides each price. A pattern names known
- * models only: a new one has no price until it is added. If no price for cached input is published, it is that of other input.
+ * date. Tiers (batch, flex, long context, priority) are left out. `[prices]` in the runbook overrides each price. Patterns match known
+ * models only: a new model has no price until it is added. If no price for cached input is published, the price for input is used.
  */
 const ROWS: readonly Row[] = [
   ['claude-fable-5*', 10, 50, 1],
@@ -106,7 +106,7 @@ export const DEFAULT_PRICES: readonly Price[] = ROWS.map(([model, input, output,
   cached: millicents(cached),
 }));
 
-/** The price of a model. Any price of the runbook that fits goes before the shipped list, however short its pattern is. */
+/** The price of a model. A matching price in the runbook wins over the shipped list, even if its pattern is shorter. */
 export function findPriceOrDefault(own: readonly Price[], model: string | null): Price | undefined {
   return findPrice(own, model) ?? findPrice(DEFAULT_PRICES, model);
 }

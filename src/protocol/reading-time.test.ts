@@ -10,7 +10,7 @@ describe.each([
   it.each(texts)('does not grow with the square of the length: $name', ({ text }) => {
     const small = timeOf(() => read(text.slice(0, text.length / 16)));
     const large = timeOf(() => read(text));
-    // Sixteen times the text: linear is 16 times as long, quadratic 256. What takes a moment only cannot be compared.
+    // For sixteen times the text a linear reader takes 16 times as long, a quadratic one 256 times. Very short times cannot be compared.
     expect(large).toBeLessThan(Math.max(64 * small, 5_000));
   });
 });

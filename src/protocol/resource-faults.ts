@@ -1,6 +1,6 @@
 /**
- * Whether a project's store can be written. It is the same value in `status_get` (`store`), in `/v1/health` (`stores`), and wherever a
- * surface must prove that all is well.
+ * Whether a project's store can be written. The same value appears in `status_get` (`store`), in `/v1/health` (`stores`), and in every
+ * surface that reports that all is well.
  */
 export type StoreHealth = Writable | NotWritable;
 
@@ -12,11 +12,11 @@ export interface NotWritable {
   readonly writable: false;
   /** RFC 3339, UTC: when the first write failed. */
   readonly since: string;
-  /** What happened, with the name of the file. */
+  /** The error, with the name of the file. */
   readonly reason: string;
   /** What to do about it. */
   readonly hint: string;
-  /** Left out: the ledger. `folder`: the ledger can be written, and other files of the state folder cannot. */
+  /** `folder`: the ledger can be written, but other files of the state folder cannot. Missing: the ledger cannot. */
   readonly what?: 'folder';
 }
 
@@ -33,34 +33,20 @@ export function healthAfter(
   return { writable: false, since, reason: failure.message, hint: failure.hint };
 }
 
-/** Reads a health from JSON. Anything that does not prove that the store can be written counts as not writable. */
-export function parseStoreHealth(value: unknown): StoreHealth {
-  const fields: Partial<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
-  if (fields['writable'] === true) return WRITABLE;
-  const text = (field: unknown, otherwise: string): string => (typeof field === 'string' ? field : otherwise);
-  return {
-    writable: false,
-    since: text(fields['since'], ''),
-    reason: text(fields['reason'], 'the daemon does not say whether the store can be written'),
-    hint: text(fields['hint'], 'Restart the daemon: baton down, then baton up'),
-    ...(fields['what'] === 'folder' ? { what: 'folder' as const } : {}),
-  };
-}
-
 /**
- * The process or the machine has run out of something that comes back: descriptors, processes, memory. What failed because of it was not
- * done, and proves nothing: a file that could not be opened may be there.
+ * Whether the process or the machine has run out of a resource that becomes free again: descriptors, processes, memory. The failed call
+ * had no effect and proves nothing: a file that could not be opened may exist.
  */
 export function isShortage(error: unknown): boolean {
   return SHORTAGES.has(codeOf(error));
 }
 
-/** Nothing can be written: the disk is full or read-only, or it fails. */
+/** Whether nothing can be written, because the disk is full, read-only or broken. */
 export function isDiskFault(error: unknown): boolean {
   return DISK_FAULTS.has(codeOf(error));
 }
 
-/** The same for the words of a program or of Node: `spawn git EMFILE`, `No space left on device`. */
+/** The same for an error message of a program or of Node, such as `spawn git EMFILE`. */
 export function isShortageText(text: string): boolean {
   return /\b(?:EMFILE|ENFILE|EAGAIN|ENOMEM)\b|too many open files|cannot fork|resource temporarily unavailable/i.test(
     text,

@@ -17,7 +17,7 @@ const VALID = {
 type Row = [fields: Record<string, unknown>, error: string];
 
 describe('validateResult', () => {
-  it('finds nothing wrong with a result', () => {
+  it('accepts a result', () => {
     expect(validateResult(VALID)).toEqual([]);
   });
 
@@ -30,15 +30,15 @@ describe('validateResult', () => {
     ...['info', 'tip', 'warn', 'error', 'critical'].map((level) => ({ log: [ENTRY, { ...ENTRY, level }] })),
     ...['created', 'modified', 'deleted'].map((action) => ({ files_modified: [{ ...FILE, action }] })),
     ...['blocker', 'question', 'concern'].map((type) => ({ issues: [{ ...ISSUE, type }] })),
-  ])('takes %j', (fields) => {
+  ])('accepts %j', (fields) => {
     expect(validateResult({ ...VALID, ...fields })).toEqual([]);
   });
 
-  it.each([undefined, null, 0, '', [], Symbol.iterator, 1n])('wants an object (%#)', (value) => {
+  it.each([undefined, null, 0, '', [], Symbol.iterator, 1n])('requires an object (%#)', (value) => {
     expect(validateResult(value)).toEqual(['Result must be an object']);
   });
 
-  it.each(['version', 'task_id', 'status', 'files_modified', 'log', 'completed_at'])('misses %s', (name) => {
+  it.each(['version', 'task_id', 'status', 'files_modified', 'log', 'completed_at'])('requires %s', (name) => {
     const { [name]: _, ...rest } = { ...VALID } as Record<string, unknown>;
     expect(validateResult(rest)).toEqual([`Missing required field: ${name}`]);
     expect(validateResult({ ...VALID, [name]: null })).toEqual([`Missing required field: ${name}`]);
@@ -92,7 +92,7 @@ describe('validateResult', () => {
     expect(validateResult({ ...VALID, ...fields })).toEqual([error]);
   });
 
-  it('finds everything that is wrong', () => {
+  it('reports all problems', () => {
     expect(
       validateResult({ version: '1', status: 'x', files_modified: [{}, { path: '/a' }], log: [{}], issues: [{}] }),
     ).toEqual([
@@ -121,7 +121,7 @@ describe('parseResult', () => {
     expect(parseResult(text)).toEqual({ ok: true, value: VALID });
   });
 
-  it('points into a list', () => {
+  it('reports the place inside a list', () => {
     const text = JSON.stringify({ ...VALID, log: [ENTRY, { ...ENTRY, level: 'inf' }] }, null, 1);
     const lines = text.split('\n');
     const line = lines.findIndex((one) => one.includes('"inf"')) + 1;
@@ -140,7 +140,7 @@ describe('parseResult', () => {
     });
   });
 
-  it('does not take a list with null in it for a list of texts or objects', () => {
+  it('refuses null in a list of texts or objects', () => {
     expect(
       parseResult(renderResult(VALID).replace(/issues:[^]*?completed_at/, 'issues: [~]\ncompleted_at')),
     ).toMatchObject({

@@ -3,7 +3,7 @@ import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { fileActions, filePath, missionTaskId, protocolVersion, timestamp } from './shape/shared-fields.ts';
 import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
-/** What a session reports back (source document 002, version 1). */
+/** The report of a session (source document 002, version 1). */
 export const resultShape = {
   kind: 'object',
   about: 'What an agent session reports back.',
@@ -57,7 +57,7 @@ const dialect = defineMessage({ title: 'Result', shape: resultShape, read: parse
 /** Reads a result from YAML or JSON text, or from a value. */
 export const parseResult = dialect.parse;
 
-/** All errors of a result, empty when it is valid. Never throws. */
+/** The messages of all problems of a result; empty if it is valid. Never throws. */
 export const validateResult = dialect.validate;
 
 export const resultSchema = dialect.schema;

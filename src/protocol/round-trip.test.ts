@@ -6,7 +6,7 @@ import { DECLARED_DIALECTS } from '../../test/fuzz/dialects.ts';
 describe.each(DECLARED_DIALECTS)('any valid message of $name', (dialect) => {
   const messages = arbitraryMessage(dialect);
 
-  it('is the same after it was rendered and parsed', () => {
+  it('is the same after rendering and parsing', () => {
     fc.assert(
       fc.property(messages, (message) => {
         expect(dialect.parse(dialect.render(message))).toEqual({ ok: true, value: message });

@@ -1,9 +1,9 @@
 import type { Phase } from './phase.ts';
 
 /**
- * What a run was started with. A checked runbook is turned into plans, a plan is written into the ledger whole, and the run keeps to it:
- * whoever edits a runbook changes the next run, never one that is under way. Fields are snake_case because they are what is written.
- * Texts may still hold templates (`${var.x}`): they are filled in where the effect happens, so that no environment gets into the ledger.
+ * The plan of a run. A checked runbook is turned into plans, the whole plan is recorded in the ledger, and the run follows it: an edited
+ * runbook changes the next run, never a running one. Fields are snake_case because they are recorded as they are. Texts may still
+ * contain templates (`${var.x}`): they are filled in when the effect runs, so that no environment variable gets into the ledger.
  */
 export type Plan =
   | { readonly kind: 'agent'; readonly agent: AgentPlan }
@@ -11,7 +11,7 @@ export type Plan =
   | {
       readonly kind: 'pipeline';
       readonly pipeline: string;
-      /** Every pipeline and agent that can be reached from it, by name. */
+      /** Every pipeline and agent that this pipeline can reach, by name. */
       readonly pipelines: Readonly<Record<string, PipelinePlan>>;
       readonly agents: Readonly<Record<string, AgentPlan>>;
     };
@@ -25,14 +25,14 @@ export interface AgentPlan {
   readonly prompt_file?: string;
   readonly role?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Variables of the daemon that it gets besides the default list: names, or prefixes with `*`. */
+  /** Variables of the daemon that the agent gets besides the default list: names, or prefixes with `*`. */
   readonly env_pass?: readonly string[];
   readonly cwd?: string;
   readonly model?: string;
   readonly on_stop?: HandlerPlan<StopAction>;
   readonly on_idle?: HandlerPlan<IdleAction>;
   readonly on_dead?: HandlerPlan<DeadAction>;
-  /** By kind of error; `any` for those that are not named. */
+  /** By kind of error; `any` for the kinds that are not listed. */
   readonly on_error?: Readonly<Partial<Record<AgentError | 'any', HandlerPlan<ErrorAction>>>>;
   readonly on_prompt?: HandlerPlan<PromptAction>;
   readonly max_concurrency?: number;
@@ -41,7 +41,7 @@ export interface AgentPlan {
   readonly requires?: readonly Requirement[];
 }
 
-/** What a session owes before it may complete. */
+/** Messages that a session must send before it may complete. */
 export const REQUIREMENTS = ['exit', 'result', 'handoff', 'thought_record'] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
 
@@ -63,41 +63,41 @@ export type HandlerName = (typeof HANDLER_NAMES)[number];
 export const AGENT_ERRORS = ['unauthorized', 'out_of_credits', 'no_internet', 'rate_limited'] as const;
 export type AgentError = (typeof AGENT_ERRORS)[number];
 
-/** The simple form `on_idle = "nudge"` is `{ action: 'nudge' }`. */
+/** The short form `on_idle = "nudge"` means `{ action: 'nudge' }`. */
 export interface HandlerPlan<A extends HandlerAction = HandlerAction> {
   readonly action: A;
-  /** What the agent, or the person, is told. */
+  /** The message to the agent, or to the person. */
   readonly message?: string;
-  /** Left out: 1; for `on_stop`, where it is left out, the client's own flag guards against loops. */
+  /** Default: 1. For `on_stop` there is no default; the client's own flag then prevents loops. */
   readonly attempts?: AttemptLimit;
-  /** Between two tries. */
+  /** The pause between two attempts. */
   readonly cooldown_ms?: number;
   /** The command of a gate. */
   readonly run?: string;
-  /** How long a gate may take. */
+  /** The timeout of a gate. */
   readonly timeout_ms?: number;
-  /** With `resume`: the message is added to the prompt instead of standing in its place. */
+  /** With `resume`: the message is appended to the prompt instead of replacing it. */
   readonly append?: boolean;
 }
 
 export type AttemptLimit = number | 'forever';
 
-/** What may be used before a person is asked. */
+/** The amounts that may be used before a person is asked. */
 export interface BudgetPlan {
-  /** In, out and cached, all together. */
+  /** The sum of input, output and cached tokens. */
   readonly tokens?: number;
-  /** Thousandths of a cent: the ledger holds whole numbers. */
+  /** Thousandths of a cent, because the ledger accepts whole numbers only. */
   readonly cost_millicents?: number;
-  /** Time at work; what is spent waiting for people and limits does not count. */
+  /** Working time; waiting for people and for limits does not count. */
   readonly time_ms?: number;
 }
 
 export interface PipelinePlan {
   readonly name: string;
-  /** Variables and their defaults; null where one must be given. */
+  /** Variables and their defaults; null if a value is required. */
   readonly vars: Readonly<Record<string, string | null>>;
   readonly steps: readonly StepPlan[];
-  /** Of everything that runs in it. */
+  /** The budget of everything that runs in the pipeline. */
   readonly budget?: BudgetPlan;
   readonly notify?: boolean;
 }
@@ -105,14 +105,14 @@ export interface PipelinePlan {
 export interface StepPlan {
   readonly name: string;
   readonly run: StepRun;
-  /** The next step; left out: the one below, or the end. */
+  /** The next step. Default: the step below, or the end. */
   readonly on_done?: string;
-  /** Left out: the pipeline fails. */
+  /** Default: the pipeline fails. */
   readonly on_fail?: FailPlan;
-  /** Left out: the pipeline is cancelled. */
+  /** Default: the pipeline is cancelled. */
   readonly on_cancel?: string;
   readonly timeout_ms?: number;
-  /** A git worktree of its own; from here on all steps run in it. */
+  /** Creates a git worktree, in which this step and all later ones run. */
   readonly workspace?: WorkspacePlan;
   readonly notify?: boolean;
 }
@@ -122,7 +122,7 @@ export type StepRun =
   | { readonly kind: 'agent'; readonly agent: string }
   | { readonly kind: 'pipeline'; readonly pipeline: string; readonly vars: Readonly<Record<string, string>> };
 
-/** `retries` more tries of the same step, then the step `step`, or failure where there is none. */
+/** Retries the step up to `retries` times, then goes to the step `step`, or fails if there is none. */
 export interface FailPlan {
   readonly step?: string;
   readonly retries?: number;
@@ -136,13 +136,13 @@ export interface WorkspacePlan {
 
 export interface WorkerPlan {
   readonly name: string;
-  /** Which tasks it takes; all three must hold where they are given. `tasks`: ids, `*` for any part. */
+  /** The worker takes tasks that match all of `tasks`, `phases` and `roles` that are set. `tasks` are ids with `*` as wildcard. */
   readonly tasks?: readonly string[];
   readonly phases?: readonly Phase[];
   readonly roles?: readonly string[];
-  /** Only tasks of a workflow, when it is the turn of one of its roles. */
+  /** Takes only tasks of a workflow, and only if it is the turn of one of the worker's roles. */
   readonly workflow?: boolean;
-  /** How many at once. */
+  /** The number of tasks that the worker runs at once. */
   readonly concurrency: number;
   readonly plan: Plan;
 }

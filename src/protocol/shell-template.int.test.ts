@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderTemplate } from './text/render-template.ts';
 
-/** Every command runs in real shells, in an empty folder: a value that got out would leave a file there, or change what is printed. */
+/** Every command runs in real shells in an empty folder: a value that is executed would create a file there, or change the output. */
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-shell-'));
@@ -51,7 +51,7 @@ const VICIOUS = [
   'é 😀',
 ];
 
-/** Where a value can stand, and what is printed there. */
+/** Commands with a slot in each quoting context, and what they print. */
 const PLACES: readonly (readonly [name: string, command: string, printed: (value: string) => string])[] = [
   ['as a word', 'printf "<%s>" ${var.x}', (x) => `<${x}>`],
   ['twice', 'printf "<%s>" ${var.x} ${var.x}', (x) => `<${x}><${x}>`],
@@ -73,7 +73,7 @@ const PLACES: readonly (readonly [name: string, command: string, printed: (value
   ['in a function', 'f() { printf "<%s>" "$@"; }; f ${var.x} b', (x) => `<${x}><b>`],
 ];
 
-/** What each command prints, run one after the other by one process. */
+/** The output of each command; one process runs them one after the other. */
 function runAll(shell: string, commands: readonly string[]): string[] {
   const scripts = mkdtempSync(join(tmpdir(), 'baton-scripts-'));
   try {
@@ -108,7 +108,7 @@ const piece = fc.constantFrom(...PIECES);
 const nonsense = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
 
 describe.each(SHELLS)('a value in a command of %s', (shell) => {
-  it.each(PLACES)('%s stays a value, whatever it is', (_, command, printed) => {
+  it.each(PLACES)('is never executed: %s', (_, command, printed) => {
     const values = [...VICIOUS, ...fc.sample(value, 20)];
     const out = runAll(
       shell,
@@ -118,7 +118,7 @@ describe.each(SHELLS)('a value in a command of %s', (shell) => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('does not get out of a command that nobody could have meant', () => {
+  it('is not executed in malformed commands', () => {
     const x = '\'"; touch hacked; $(touch hacked) `touch hacked`\ntouch hacked\nEOF\ntouch hacked\n';
     const commands = fc.sample(nonsense, 500).flatMap((command) => {
       const rendered = renderTemplate(command, { vars: { x } }, { quote: 'shell' });
@@ -131,7 +131,7 @@ describe.each(SHELLS)('a value in a command of %s', (shell) => {
     mkdirSync(folder);
   });
 
-  it('would get out if it were written into the command', () => {
+  it('would be executed if it were written into the command', () => {
     runAll(shell, [`echo "$(touch hacked)"`]);
     expect(readdirSync(folder)).toEqual(['hacked']);
     rmSync(join(folder, 'hacked'));
@@ -144,13 +144,13 @@ describe('a command with values', () => {
     return rendered.ok ? rendered.value : rendered.problems.map(({ code, message }) => `${code}: ${message}`);
   };
 
-  it('gives them to variables, and names these', () => {
+  it('assigns them to variables and refers to these', () => {
     expect(shell('echo ${var.x} "and ${var.x}"', "it's")).toBe(
       "baton_1='it'\\''s'\necho \"${baton_1}\" \"and ${baton_1}\"",
     );
   });
 
-  it('is left as it is where there is nothing to fill in', () => {
+  it('is unchanged if it has no slots', () => {
     expect(shell('echo "$HOME" $${HOME}', '')).toBe('echo "$HOME" ${HOME}');
   });
 
@@ -165,21 +165,21 @@ describe('a command with values', () => {
     expect(shell(command, '1')).toEqual([`invalid-template: ${what}: \${var.x}`]);
   });
 
-  it('refuses what no shell can hold, and what no program can be given', () => {
+  it('refuses NUL characters and commands that are too long', () => {
     expect(shell('echo ${var.x}', 'a\0b')).toEqual(['invalid-value: the value of ${var.x} holds a NUL character']);
     expect(shell('echo ${var.x}', 'x'.repeat(120_000))).toEqual([
       'too-large: command too long: 120028 bytes with its values > 120000 bytes maximum',
     ]);
   });
 
-  it('may be as long as it is allowed to be', () => {
+  it('may be as long as the limit', () => {
     const { stdout } = spawnSync('/bin/sh', ['-c', String(shell('printf %s ${var.x} | wc -c', 'x'.repeat(119_900)))], {
       encoding: 'utf8',
     });
     expect(stdout.trim()).toBe('119900');
   });
 
-  it('is looked through in linear time', () => {
+  it('is scanned in linear time', () => {
     for (const unit of ['"', "'", '$(', '`', '<<EOF\n', '#', '\\', '(', '$((', '${var.x}', "'${var.x}'"]) {
       const start = performance.now();
       shell(unit.repeat(100_000 / unit.length), 'x');

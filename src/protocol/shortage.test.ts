@@ -3,7 +3,7 @@ import { isDiskFault, isDiskFaultText, isShortage, isShortageText } from './reso
 
 const failure = (code: string): Error => Object.assign(new Error(`${code}: it failed`), { code });
 
-it.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])('%s is a shortage, and proves nothing', (code) => {
+it.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])('%s is a shortage', (code) => {
   expect([isShortage(failure(code)), isDiskFault(failure(code)), isShortageText(`spawn git ${code}`)]).toEqual([
     true,
     false,
@@ -20,7 +20,7 @@ it.each([
   'error: unable to create file big.bin: Disk quota exceeded',
   'cannot open .git/index.lock: Read-only file system',
   'unable to write file a: Input/output error',
-])('git says so: %s', (text) => expect(isDiskFaultText(text)).toBe(true));
+])('is recognised in a message of git: %s', (text) => expect(isDiskFaultText(text)).toBe(true));
 
 it.each([failure('ENOENT'), failure('EACCES'), new Error('x'), undefined, 'EMFILE', { code: 'EMFILE' }])(
   'is neither: %s',

@@ -8,25 +8,25 @@ import {
 } from './stop-hook.ts';
 
 describe('stop hook input', () => {
-  it('hands on what Baton reads, and nothing else', () => {
+  it('returns only the fields that Baton reads', () => {
     const text =
       '{"stop_hook_active":true,"session_id":"s","permission_mode":"plan","__proto__":{"polluted":1},"x":[[[]]]}';
     expect(parseStopHookInput(text)).toEqual({ ok: true, value: { stop_hook_active: true, session_id: 's' } });
     expect('polluted' in {}).toBe(false);
   });
 
-  it('takes null for absent', () => {
+  it('treats null as absent', () => {
     expect(parseStopHookInput('{"stop_hook_active":null,"cwd":null}')).toEqual({ ok: true, value: {} });
   });
 
-  it('is lenient where clients are careless: the last of two fields counts, half a character is replaced', () => {
+  it('is lenient: the last of two equal fields counts, and half a character is replaced', () => {
     expect(parseStopHookInput('{"cwd":"a","cwd":"b","last_assistant_message":"x\\ud83d"}')).toEqual({
       ok: true,
       value: { cwd: 'b', last_assistant_message: 'x\ufffd' },
     });
   });
 
-  it('survives nesting that would break what comes after it', () => {
+  it('accepts deep nesting in other fields', () => {
     const deep = `{"stop_hook_active":true,"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`;
     const parsed = parseStopHookInput(deep);
     expect(parsed.ok && renderStopHookInput(parsed.value)).toBe('{"stop_hook_active":true}');
@@ -75,14 +75,14 @@ describe('isStopHookActive', () => {
 });
 
 describe('stop hook output', () => {
-  it('says nothing to allow', () => {
+  it('is empty to allow', () => {
     expect(renderStopHookOutput({ decision: 'allow' })).toBe('');
     for (const nothing of ['', ' \n', new Uint8Array(0)]) {
       expect(parseStopHookOutput(nothing)).toEqual({ ok: true, value: { decision: 'allow' } });
     }
   });
 
-  it('says why it blocks, in one line', () => {
+  it('gives the reason of a block, in one line', () => {
     const text = renderStopHookOutput({ decision: 'block', reason: 'Not yet.\n"é"' });
     expect(text).toBe('{"decision":"block","reason":"Not yet.\\n\\"é\\""}');
     expect(parseStopHookOutput(text)).toEqual({ ok: true, value: { decision: 'block', reason: 'Not yet.\n"é"' } });

@@ -1,13 +1,14 @@
 import { PROTOCOL_LIMITS } from './limits.ts';
 import { defineMessage } from './shape/message.ts';
 import { accepted, type Parsed, problem, refused, tooLarge } from './shape/problem.ts';
+import { isObject } from './shape/read-unknown.ts';
 import { jsonSchemaOf, type ObjectShape, type ValueOf } from './shape/shape.ts';
 import { parseJsonDocument } from './text/json.ts';
 import { byteLengthOf, decodeUtf8 } from './text/text-format.ts';
 
 const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 
-/** What a client tells its stop hook. Clients add fields of their own with every version, so other fields are let in. */
+/** The input that a client gives its stop hook. Other fields are accepted, because clients add some with every version. */
 export const stopHookInputShape = {
   kind: 'object',
   open: true,
@@ -31,9 +32,9 @@ export type StopHookInput = ValueOf<typeof stopHookInputShape>;
 export const stopHookInputSchema = jsonSchemaOf('Stop hook input', stopHookInputShape);
 
 /**
- * The one lenient reader: clients cut texts through the middle of a character and repeat fields, and a hook that refused
- * such input would lose the loop guard over somebody else's slip. Only what Baton reads must be right, and only that is
- * handed on: whatever else a client or its user put there (`__proto__`, a tower of brackets) stays outside.
+ * The one lenient reader: clients cut texts inside a character and repeat fields, and a hook that refused such input would lose
+ * its guard against loops. Only the fields that Baton reads are checked and returned; everything else in the input (`__proto__`,
+ * deep nesting) is dropped.
  */
 export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookInput> {
   const bytes = byteLengthOf(input);
@@ -52,7 +53,7 @@ export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookI
   return accepted(read);
 }
 
-/** Whether the client says that it is already going on because of a block. What cannot be read says nothing. */
+/** Whether the client reports that it continues because of a block. False if the input cannot be read. */
 export function isStopHookActive(input: string | Uint8Array): boolean {
   const parsed = parseStopHookInput(input);
   return parsed.ok && parsed.value.stop_hook_active === true;
@@ -72,11 +73,7 @@ function jsonOrUndefined(json: string | undefined): unknown {
   }
 }
 
-function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The answer of a stop hook that keeps the agent going. */
+/** The output of a stop hook that makes the agent continue. */
 export const stopHookBlockShape = {
   kind: 'object',
   about: 'The answer of a stop hook that keeps the agent going; an empty answer lets it stop.',
@@ -88,7 +85,7 @@ export const stopHookBlockShape = {
 
 export type StopHookBlock = ValueOf<typeof stopHookBlockShape>;
 
-/** Allow says nothing at all: clients take an empty answer with exit code 0 for a yes. */
+/** `allow` is an empty output: with exit code 0, clients let the agent stop. */
 export type StopHookOutput = { readonly decision: 'allow' } | StopHookBlock;
 
 const block = defineMessage({ title: 'Stop hook output', shape: stopHookBlockShape, read: parseJsonDocument });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { healthAfter, parseStoreHealth, WRITABLE } from './resource-faults.ts';
+import { healthAfter, WRITABLE } from './resource-faults.ts';
 
 const FULL = { message: 'there is no room to write ledger.db', hint: 'Make room.' };
 const LOCKED = { message: 'ledger.db is locked', hint: 'End the transaction.' };
@@ -20,20 +20,4 @@ describe('the health of a store', () => {
       hint: LOCKED.hint,
     });
   });
-
-  it('is read back as it was sent', () => {
-    const broken = healthAfter(WRITABLE, FULL, '2026-01-01T00:00:00.000Z');
-    for (const health of [WRITABLE, broken]) {
-      expect(parseStoreHealth(JSON.parse(JSON.stringify(health)))).toEqual(health);
-    }
-  });
-
-  it.each([undefined, null, 'yes', {}, { writable: 'true' }, { writable: false }, []])(
-    'is not writable if the answer does not prove it: %j',
-    (value) => {
-      const { writable, ...why } = parseStoreHealth(value);
-      expect(writable).toBe(false);
-      expect(why).toMatchObject({ reason: expect.stringMatching(/./), hint: expect.stringMatching(/./) });
-    },
-  );
 });

@@ -4,7 +4,7 @@ import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { TASK_STATUSES, taskId } from './shape/shared-fields.ts';
 import { parseJsonDocument, renderJson } from './text/json.ts';
 
-/** What a worker says about the task it holds (source document 004). */
+/** A worker's report about the task it holds (source document 004). */
 export const taskUpdateShape = {
   kind: 'object',
   about: 'What a worker says about the task it holds.',
@@ -37,7 +37,7 @@ export function renderTaskUpdate(update: TaskUpdate): string {
   return renderJson(update);
 }
 
-/** Nobody can unblock what nobody has described. */
+/** Requires notes for a blocked task: without them it is unclear what would unblock it. */
 export function blockedNeedsNotes({ status, notes }: TaskUpdate): readonly Finding[] {
   if (status !== 'blocked' || (notes ?? '').trim() !== '') return [];
   const hint = 'Say in `notes` what blocks the task and who could unblock it.';

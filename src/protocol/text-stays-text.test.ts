@@ -6,14 +6,14 @@ import { parseResult } from './result.ts';
 import { renderYaml } from './text/yaml.ts';
 import { parseThoughtRecord, renderThoughtRecord } from './thought-record.ts';
 
-/** What YAML of one version or another takes for a number, a truth, a date or nothing. */
+/** Words that some version of YAML reads as a number, a boolean, a date or null. */
 const WORDS = [
   ['1e5', '1E5', '100', '012', '0o14', '0x1F', '0b11', '1_000', '00123', '+1', '-0', '.5', '1.', '1.0', '6.02e23'],
   ['no', 'No', 'NO', 'yes', 'on', 'off', 'y', 'n', 'true', 'True', 'FALSE'],
   ['.inf', '-.Inf', '.nan', '.NaN', '1:30', '12:30:45', '2025-01-15', '2025-01-15T10:30:00Z', '12345678901234567890'],
 ].flat();
 
-/** Those that are nothing, and so absent, where they stand without quotes. */
+/** Words that are null, and so absent, without quotes. */
 const NOTHINGS = ['null', 'Null', 'NULL', '~', ''];
 
 describe('text without quotes in YAML', () => {
@@ -57,7 +57,7 @@ describe('text without quotes in YAML', () => {
     }
   });
 
-  it('is not a reason to take a text for a number', () => {
+  it('does not turn quoted text into a number', () => {
     const text = renderMission(mission('x')).replace('timeout: 1', 'timeout: "1"');
     expect(parseMission(text)).toMatchObject({
       problems: [{ message: 'Field timeout must be a non-negative number' }],
@@ -142,7 +142,7 @@ describe('rendered YAML', () => {
     }
   });
 
-  it('is read the same when another program has written it', () => {
+  it('is read the same if another program has written it', () => {
     for (const word of [...WORDS, ...NOTHINGS]) {
       expect(parseMission(stringify(mission(word)))).toEqual({ ok: true, value: mission(word) });
     }

@@ -24,11 +24,11 @@ describe('thought record', () => {
     { status: 'todo', notes: 'Previous PR reverted, task reinstated' },
     { status: null, notes: null },
     { notes: '' },
-  ])('takes %j', (fields) => {
+  ])('accepts %j', (fields) => {
     expect(validateThoughtRecord({ ...VALID, ...fields })).toEqual([]);
   });
 
-  it.each(Object.keys(VALID))('misses %s', (name) => {
+  it.each(Object.keys(VALID))('requires %s', (name) => {
     expect(validateThoughtRecord({ ...VALID, [name]: undefined })).toEqual([`Missing required field: ${name}`]);
   });
 
@@ -62,7 +62,7 @@ describe('thought record', () => {
     expect(validateThoughtRecord({ ...VALID, ...fields })).toEqual([error]);
   });
 
-  it('keeps free content as it is, without -0, which JSON has not', () => {
+  it('keeps free content as it is, except -0, which JSON cannot express', () => {
     const blockers = [{ constructor: 1, toString: null, list: [-0, 15], deep: { a: { b: [] } }, '': 'x' }];
     const parsed = parseThoughtRecord({ ...VALID, blockers });
     const kept = [{ constructor: 1, toString: null, list: [0, 15], deep: { a: { b: [] } }, '': 'x' }];

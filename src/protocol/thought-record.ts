@@ -6,7 +6,7 @@ import { parseJsonOrYaml } from './text/yaml.ts';
 
 const texts = (about: string) => ({ kind: 'list', about, of: { kind: 'text', notEmpty: true } }) as const;
 
-/** The durable account of what was done (source document 004): no task is done without one. */
+/** The lasting record of the work on a task (source document 004); a task needs one to be done. */
 export const thoughtRecordShape = {
   kind: 'object',
   about: 'The durable account of what was done; no task is done without one.',

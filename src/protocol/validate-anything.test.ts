@@ -10,7 +10,7 @@ import { parseResult, validateResult } from './result.ts';
 import { parseTaskUpdate, validateTaskUpdate } from './task-update.ts';
 import { parseThoughtRecord, validateThoughtRecord } from './thought-record.ts';
 
-/** Everything that takes a value of any type, as a function from the value to the texts of its errors. */
+/** Every validator, as a function from any value to its error messages. */
 const VALIDATORS: readonly (readonly [name: string, dialect: string, validate: (value: unknown) => string[]])[] = [
   ['validateExitSignal', 'exit', validateExitSignal],
   ['validateMission', 'mission', validateMission],
@@ -28,7 +28,7 @@ const VALIDATORS: readonly (readonly [name: string, dialect: string, validate: (
   ['parseAgentSignal', 'agent-signal', errorsOf(parseAgentSignal)],
 ];
 
-/** A value that refuses to be looked at, whichever way. */
+/** A value that throws at every access. */
 const HANDLER = new Proxy(
   {},
   {
@@ -111,13 +111,13 @@ const STRANGE: readonly (readonly [name: string, value: () => unknown])[] = [
 ];
 
 describe.each(VALIDATORS)('%s', (_, dialect, validate) => {
-  it.each(STRANGE)('finds something wrong with %s, and does not throw', (_name, value) => {
+  it.each(STRANGE)('reports a problem for %s and does not throw', (_name, value) => {
     const errors = validate(value());
     expect(errors.length).toBeGreaterThan(0);
     expect(errors.every((error) => typeof error === 'string' && error !== '' && error.length < 2_000)).toBe(true);
   });
 
-  it('never throws, whatever it gets', () => {
+  it('never throws for any value', () => {
     const anything = fc.anything({
       withBigInt: true,
       withBoxedValues: true,
@@ -135,7 +135,7 @@ describe.each(VALIDATORS)('%s', (_, dialect, validate) => {
     );
   });
 
-  it('never throws, whatever is in the place of a field', () => {
+  it('never throws for any value of a field', () => {
     const valid = sampleOf(dialect);
     const anything = fc.anything({ withBigInt: true, withSparseArray: true, withBoxedValues: true });
     const changed = fc

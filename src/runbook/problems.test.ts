@@ -353,14 +353,14 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     'a template in single quotes',
     'invalid-template',
     'template in single quotes: ${env.X}',
-    'The shell fills nothing in there: use double quotes, or none.',
+    'The shell expands nothing there: use double quotes, or none.',
     shell("echo '‸${env.X}'"),
   ],
   [
     'a template in an arithmetic expression',
     'invalid-template',
     'template in an arithmetic expression: ${env.X}',
-    'Some shells run commands that stand in one: give the value to a variable, check that it is a number, and use that.',
+    'Some shells run commands inside it: assign the value to a variable, check that it is a number, and use the variable.',
     shell('echo $((1 + ‸${env.X}))'),
   ],
   [

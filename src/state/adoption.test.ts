@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decide } from './decide.ts';
-import type { Event } from './event.ts';
+import type { Command } from './decide.ts';
+import type { RecordedEvent } from './event.ts';
+import { createStory } from './given.cases.ts';
 import { findAdoption, type Rules, rulesFor, rulesInForce } from './rules.ts';
 import { operator, system } from './say.cases.ts';
-import { emptyState, evolve, type State } from './state.ts';
+import { emptyState, type State } from './state.ts';
 import { adopt, askAdoption, startWorkflow } from './workflow/say.cases.ts';
 
 const [STRICT, LAX] = ['1'.repeat(64), '2'.repeat(64)];
@@ -12,24 +13,15 @@ const RULES: Rules = { ciGate: false, mergeGate: false, adopted };
 adopted.set(STRICT, { ...RULES, ciGate: true, checks: [{ name: 'test', run: 'npm test' }], reviewRounds: 1 });
 adopted.set(LAX, { ...RULES, checks: [] });
 
-/** Plays commands, and folds what they record. */
-function play(...commands: Parameters<typeof decide>[1][]): { state: State; events: Event[] } {
-  const state = emptyState();
-  const events: Event[] = [];
-  for (const command of commands) {
-    const caller = command.kind === 'ask-adoption' ? system : operator;
-    const outcome = decide(state, command, caller, RULES);
-    if (!outcome.ok) throw new Error(outcome.refusal.message);
-    for (const event of outcome.events) {
-      events.push(event);
-      evolve(state, { ...event, seq: state.seq + 1, at: '2026-01-01T00:00:00.000Z', actor: 'operator:ada' });
-    }
-  }
-  return { state, events };
+function play(...commands: readonly Command[]): { state: State; events: readonly RecordedEvent[] } {
+  const story = createStory(RULES);
+  const { state, entries } = story;
+  for (const command of commands) story.say(command, command.kind === 'ask-adoption' ? system : operator);
+  return { state, events: entries };
 }
 
 describe('an adopted runbook', () => {
-  it('is one entry that names the one before it', () => {
+  it('is one entry that names its predecessor', () => {
     const { events } = play(adopt(STRICT), adopt(LAX, { commit: 'c'.repeat(40) }));
     expect(events.map(({ data }) => data)).toMatchObject([
       { sha256: STRICT, previous: null, commit: null, by: 'operator:ada', runbook_blob: `sha256:${STRICT}` },
@@ -41,7 +33,7 @@ describe('an adopted runbook', () => {
     expect(play(adopt(STRICT), adopt(STRICT)).events).toHaveLength(1);
   });
 
-  it('gives the rules in force; before the first adoption those that were handed in count', () => {
+  it('gives the rules in force; before the first adoption the given rules apply', () => {
     expect(rulesInForce(emptyState(), RULES)).toBe(RULES);
     expect(rulesInForce(play(adopt(STRICT)).state, RULES)).toMatchObject({ ciGate: true });
   });
@@ -63,7 +55,7 @@ describe('a running workflow', () => {
     expect(rulesFor(second, inForce)).toMatchObject({ ciGate: false });
   });
 
-  it('of an old ledger, without a runbook on record, goes by the one in force', () => {
+  it('of an old ledger without a recorded runbook uses the one in force', () => {
     const { state } = play(startWorkflow('do it'), adopt(STRICT));
     const [task] = [...state.tasks.values()];
     if (task === undefined) throw new Error('no task');
@@ -74,14 +66,14 @@ describe('a running workflow', () => {
 describe('a runbook of the main branch that loosens', () => {
   const open = (state: State) => [...state.decisions.values()].filter(({ result }) => result === null);
 
-  it('is asked about once, and not adopted', () => {
+  it('opens one decision and is not adopted', () => {
     const { state } = play(adopt(STRICT), askAdoption(LAX), askAdoption(LAX, { decisionId: 'again' }));
     expect(open(state)).toMatchObject([{ source: 'integrity', adopts: { sha256: LAX } }]);
     expect(findAdoption(state)?.sha256).toBe(STRICT);
     expect(open(state)[0]?.options.find(({ recommended }) => recommended)?.action).toBe('deny');
   });
 
-  it('is not asked about any more when a newer one is, or when another was adopted', () => {
+  it('has its decision withdrawn by a newer one, or by another adoption', () => {
     const third = '3'.repeat(64);
     const newer = play(adopt(STRICT), askAdoption(LAX), askAdoption(third)).state;
     expect(open(newer)).toMatchObject([{ adopts: { sha256: third } }]);

@@ -1,7 +1,7 @@
 import { refusal, type Refusal } from './outcome.ts';
 import type { Claim, Task } from './tasks/task.ts';
 
-/** The sender of a command, as its token proves. */
+/** Who sends a command, according to the token. A caller cannot choose its own name. */
 export type Caller =
   | { readonly kind: 'operator'; readonly name: string }
   | { readonly kind: 'worker'; readonly name: string }
@@ -15,11 +15,11 @@ export type Caller =
     }
   /** A run of an agent without a claim. */
   | { readonly kind: 'agent'; readonly agentId: string }
-  /** The supervisor of one agent, or of one command, whose id is then `agentId`. */
+  /** The supervisor of an agent, or of a command; then `agentId` is the id of the command. */
   | { readonly kind: 'supervisor'; readonly agentId: string }
   | { readonly kind: 'system'; readonly name: string };
 
-/** The actor in the ledger. A worker becomes a session by claiming. */
+/** The caller as the ledger names it. A worker is recorded as an operator until a claim makes it a session. */
 export function actorOf(caller: Caller): string {
   if (caller.kind === 'session') return `session:${caller.sessionId}`;
   if (caller.kind === 'agent') return `session:${caller.agentId}`;
@@ -29,7 +29,7 @@ export function actorOf(caller: Caller): string {
 
 type ClaimCheck = { readonly ok: true; readonly claim: Claim } | { readonly ok: false; readonly refusal: Refusal };
 
-/** The live claim of a session, or a refusal. Every write of a session passes through here. */
+/** The live claim of a session, or the reason why it has none. Every write of a session is checked here. */
 export function checkClaim(task: Task, caller: Caller & { kind: 'session' }): ClaimCheck {
   if (caller.taskId !== task.id) {
     return refusal(

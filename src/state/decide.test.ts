@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { commandAccess } from '../protocol/command-access.ts';
 import type { Caller } from './caller.ts';
 import { actorOf } from './caller.ts';
-import { decide, MAY, type Command } from './decide.ts';
+import { decide, type Command } from './decide.ts';
 import { given, OPEN } from './given.cases.ts';
 import * as runs from './runs/say.cases.ts';
 import * as flow from './workflow/say.cases.ts';
@@ -10,6 +11,7 @@ import { claim, create, operator, session, system, worker } from './say.cases.ts
 
 const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['kind'][]]>> = {
   'create-task': [create('Z'), 'operator', 'system', 'session'],
+  'import-tasks': [{ kind: 'import-tasks', command: { source: 'x', tasks: [] } }, 'operator'],
   'add-dependency': [say.depend('A', 'B'), 'operator', 'system'],
   'claim-task': [claim('B', 's2'), 'operator', 'system', 'worker'],
   'release-claim': [say.release(), 'operator', 'session'],
@@ -66,7 +68,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'decline-checks': [{ kind: 'decline-checks', command: { by: 'operator:ann' } }, 'operator'],
 };
 
-describe('who may ask for what', () => {
+describe('who may send which command', () => {
   const callers = [operator, system, session(), worker, runs.agent(), runs.supervisor()];
   const { state } = given([
     [create('A'), operator],
@@ -85,12 +87,12 @@ describe('who may ask for what', () => {
   });
 
   it('names every command', () => {
-    expect(Object.keys(COMMANDS)).toEqual(Object.keys(MAY));
+    expect(Object.keys(COMMANDS)).toEqual(Object.keys(commandAccess));
   });
 });
 
 describe('the ledger names', () => {
-  it('sessions, operators and Baton itself, its supervisors included; a worker is not yet anybody of its own', () => {
+  it('sessions, operators and Baton itself with its supervisors; a worker counts as an operator', () => {
     expect([operator, worker, system, session(), runs.agent(), runs.supervisor()].map(actorOf)).toEqual([
       'operator:ann',
       'operator:bob',

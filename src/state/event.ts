@@ -2,8 +2,8 @@ import { agentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import { PHASES } from '../protocol/phase.ts';
 import { resultShape } from '../protocol/result.ts';
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
-import { integer, list, nullable, oneOf, optional, text } from '../protocol/shape/build-shape.ts';
-import type { ValueOf } from '../protocol/shape/shape.ts';
+import { whole, list, nullable, choice, optional, text } from '../protocol/shape/build-shape.ts';
+import type { FieldsOf } from '../protocol/shape/shape.ts';
 import { thoughtRecordShape } from '../protocol/thought-record.ts';
 import { claimRef, RUN_EVENTS } from './runs/run-event.ts';
 import { handoffRef, WORKFLOW_EVENTS } from './workflow/workflow-event.ts';
@@ -78,11 +78,11 @@ export const EVENTS = {
   TaskCreated: {
     task_id: text,
     /** Serial number in the project, starting at 1. */
-    n: integer,
+    n: whole,
     title: text,
     after: list(text),
-    priority: integer,
-    phase: oneOf(...PHASES),
+    priority: whole,
+    phase: choice(PHASES),
     next_role: nullable(text),
     prompt_file: nullable(text),
     epic_id: nullable(text),
@@ -96,17 +96,17 @@ export const EVENTS = {
     principal: text,
     role: nullable(text),
     /** What the session owes before it may complete. */
-    requires: list(oneOf(...REQUIREMENTS)),
+    requires: list(choice(REQUIREMENTS)),
     /** The process whose end ends the session, if one is known: see `api/processes.ts`. */
     process: optional(text),
   },
   /** Rules decide by `cause`; `reason` is for people and may quote an agent. Entries without a cause are read by `upcast`. */
   PhaseMoved: {
     task_id: text,
-    from: oneOf(...PHASES),
-    to: oneOf(...PHASES),
+    from: choice(PHASES),
+    to: choice(PHASES),
     next_role: nullable(text),
-    cause: oneOf(...MOVE_CAUSES),
+    cause: choice(MOVE_CAUSES),
     reason: text,
   },
   ClaimCompleted: claimEnd,
@@ -117,9 +117,9 @@ export const EVENTS = {
   ClaimRevoked: claimEnd,
   /** A message that the outbox kept while the claim lived arrived after the claim had lapsed, and ends it as it would have then. */
   ClaimRestored: claimRef.fields,
-  TaskProgressed: { task_id: text, epoch: nullable(integer), progress: nullable(integer), notes: nullable(text) },
+  TaskProgressed: { task_id: text, epoch: nullable(whole), progress: nullable(whole), notes: nullable(text) },
   /** `epoch`: the claim that the record was made under, or for; null if there was none. */
-  ThoughtRecorded: { record_id: text, task_id: text, epoch: nullable(integer), record: thoughtRecordShape },
+  ThoughtRecorded: { record_id: text, task_id: text, epoch: nullable(whole), record: thoughtRecordShape },
   /** The work is to be done again: earlier records no longer count as writeback. */
   TaskReinstated: { task_id: text, reason: text },
   WritebackWaived: { task_id: text, reason: text },
@@ -133,8 +133,8 @@ export const EVENTS = {
   HandoffDropped: { ...handoffRef.fields, reason: text },
   AuditSessionStarted: { audit_id: text, task_id: nullable(text) },
   /** Written by the ledger itself; it settles the request for a seal. */
-  LedgerSealed: { size: integer, root: text, checkpoint: text },
-  AuditChainVerified: { audit_id: text, size: integer, root: text },
+  LedgerSealed: { size: whole, root: text, checkpoint: text },
+  AuditChainVerified: { audit_id: text, size: whole, root: text },
   /** The runbook that gates, merges and workers follow from now on. */
   RunbookAdopted: {
     /** Of the canonical content, which is kept as a blob. */
@@ -158,7 +158,7 @@ export type EventType = keyof typeof EVENTS;
 
 /** The data of each type of entry. */
 export type Events = {
-  readonly [T in EventType]: ValueOf<{ readonly kind: 'object'; readonly fields: (typeof EVENTS)[T] }>;
+  readonly [T in EventType]: FieldsOf<(typeof EVENTS)[T]>;
 };
 
 /** An entry before it is recorded. */

@@ -68,6 +68,15 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
   };
 }
 
+/** A copy that can be changed without changing the original. Tasks, runs and sessions are values and are shared. */
+export function copyState(state: State): State {
+  const parts = Object.entries(state).map(([name, part]: [string, unknown]) => [
+    name,
+    part instanceof Map ? new Map(part) : part,
+  ]);
+  return Object.fromEntries(parts) as State; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
 /** Folds an entry into the state, in place: a hundred thousand tasks are not copied for each entry. */
 export function evolve(state: State, recorded: RecordedEvent): State {
   switch (recorded.type) {

@@ -1,11 +1,11 @@
 /**
- * A map with rollback. Commands are decided on a state ahead of the durable one; if the commit fails, the state is rolled back instead of
- * folded again.
+ * A map whose changes can be undone. Commands are decided on a state that runs ahead of the ledger; if the commit fails, the state goes
+ * back without folding all entries again.
  */
 export class TrackedMap<K, V> extends Map<K, V> {
   #changes: Change<K, V>[] | undefined;
 
-  /** Changes from here on can be rolled back. */
+  /** Changes from here on can be undone; earlier ones are final. */
   begin(): void {
     this.#changes = [];
   }

@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { type Fields, fieldsOf, textOf } from '../protocol/shape/read-unknown.ts';
 import { parseClaudeUsage } from './claude.ts';
 import { parseCodexUsage } from './codex.ts';
 import { FollowedFile } from './file-lines.ts';
 import { parseGeminiUsage } from './gemini.ts';
-import { asJsonFields, asString, type JsonFields, parseJsonFields, type UsageEvent } from './stream-event.ts';
+import { parseJsonFields, type UsageEvent } from './stream-event.ts';
 
 /** What a hook says about the client's own record of the conversation. */
 export interface RecordHint {
@@ -50,10 +51,10 @@ export class ClientRecord {
     return { said, isUncounted: this.#client === 'codex' && isUncounted(lines, hint), model: models.at(-1) ?? null };
   }
 
-  #newLines(path: string): readonly JsonFields[] {
+  #newLines(path: string): readonly Fields[] {
     const file = this.#files.get(path) ?? new FollowedFile(path);
     this.#files.set(path, file);
-    return file.readNew().flatMap((line): readonly JsonFields[] => {
+    return file.readNew().flatMap((line): readonly Fields[] => {
       const fields = parseJsonFields(line);
       return fields === null ? [] : [fields];
     });
@@ -63,7 +64,7 @@ export class ClientRecord {
 interface Layout {
   /** The files of the conversation and of its subagents. */
   readonly filesOf: (hint: RecordHint) => readonly string[];
-  readonly readLine: (line: JsonFields, hint: RecordHint, since: string) => readonly UsageEvent[];
+  readonly readLine: (line: Fields, hint: RecordHint, since: string) => readonly UsageEvent[];
 }
 
 const RECORD_LAYOUTS: Readonly<Record<Client, Layout>> = {
@@ -71,16 +72,10 @@ const RECORD_LAYOUTS: Readonly<Record<Client, Layout>> = {
     filesOf: ({ path }) => [path, ...filesBelow(path.replace(/\.jsonl$/, ''))],
     // The stream reports each message first. A message that it has not reported belongs to a turn that is over.
     readLine: ({ type, message }) => {
-      const { id, usage } = asJsonFields(message);
+      const { id, usage } = fieldsOf(message);
       if (type !== 'assistant' || usage === undefined) return [];
       return [
-        {
-          kind: 'usage',
-          of: 'message',
-          id: asString(id),
-          isUpdate: true,
-          usage: parseClaudeUsage(asJsonFields(usage)),
-        },
+        { kind: 'usage', of: 'message', id: textOf(id), isUpdate: true, usage: parseClaudeUsage(fieldsOf(usage)) },
       ];
     },
   },
@@ -88,35 +83,35 @@ const RECORD_LAYOUTS: Readonly<Record<Client, Layout>> = {
   codex: {
     filesOf: ({ path }) => [path],
     readLine: (line, { conversation: id }) => {
-      const { total_token_usage: total, last_token_usage: last } = asJsonFields(asJsonFields(line['payload'])['info']);
+      const { total_token_usage: total, last_token_usage: last } = fieldsOf(fieldsOf(line['payload'])['info']);
       if (!isCount(line) || total === undefined) return [];
-      const request = parseCodexUsage(asJsonFields(last)).usage;
-      return [{ ...parseCodexUsage(asJsonFields(total)), id, request }];
+      const request = parseCodexUsage(fieldsOf(last)).usage;
+      return [{ ...parseCodexUsage(fieldsOf(total)), id, request }];
     },
   },
   // Subagents have files in a folder that is named like the conversation.
   gemini: {
     filesOf: ({ path, conversation }) => [path, ...filesBelow(join(dirname(path), basename(conversation)))],
     readLine: ({ id, type, timestamp, tokens }, _, since) => {
-      if (type !== 'gemini' || tokens === undefined || asString(timestamp) < since) return [];
-      return [{ kind: 'usage', of: 'message', id: asString(id), usage: parseGeminiUsage(asJsonFields(tokens)) }];
+      if (type !== 'gemini' || tokens === undefined || textOf(timestamp) < since) return [];
+      return [{ kind: 'usage', of: 'message', id: textOf(id), usage: parseGeminiUsage(fieldsOf(tokens)) }];
     },
   },
 };
 
 /** Gemini CLI names it with each message, Codex with each turn. */
-function modelIn({ type, model, payload }: JsonFields): string {
-  return type === 'turn_context' ? asString(asJsonFields(payload)['model']) : asString(model);
+function modelIn({ type, model, payload }: Fields): string {
+  return type === 'turn_context' ? textOf(fieldsOf(payload)['model']) : textOf(model);
 }
 
-function isCount({ payload }: JsonFields): boolean {
-  return asJsonFields(payload)['type'] === 'token_count';
+function isCount({ payload }: Fields): boolean {
+  return fieldsOf(payload)['type'] === 'token_count';
 }
 
 /** Codex counts an answer of the model after the tools that the answer asks for have run. */
-function isUncounted(lines: readonly JsonFields[], { toolUse }: RecordHint): boolean {
+function isUncounted(lines: readonly Fields[], { toolUse }: RecordHint): boolean {
   if (toolUse === undefined) return false;
-  const asked = lines.findLastIndex(({ payload }) => asJsonFields(payload)['call_id'] === toolUse);
+  const asked = lines.findLastIndex(({ payload }) => fieldsOf(payload)['call_id'] === toolUse);
   return asked < 0 || lines.findLastIndex(isCount) < asked;
 }
 

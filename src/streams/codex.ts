@@ -1,10 +1,7 @@
 import type { AgentError } from '../protocol/run-plan.ts';
+import { type Fields, fieldsOf, numberOf, textOf } from '../protocol/shape/read-unknown.ts';
 import {
-  asJsonFields,
-  asNumber,
-  asString,
   errorOfHttpStatus,
-  type JsonFields,
   parseJsonFields,
   renderEpochSeconds,
   type StreamEvent,
@@ -16,50 +13,50 @@ export function parseCodexLine(line: string): readonly StreamEvent[] {
   const said = parseJsonFields(line);
   switch (said?.['type']) {
     case 'thread.started':
-      return [{ kind: 'conversation', id: asString(said['thread_id']) }];
+      return [{ kind: 'conversation', id: textOf(said['thread_id']) }];
     case 'item.started':
-      return readStarted(asJsonFields(said['item']));
+      return readStarted(fieldsOf(said['item']));
     case 'item.completed':
-      return readCompleted(asJsonFields(said['item']));
+      return readCompleted(fieldsOf(said['item']));
     case 'turn.completed':
-      return [parseCodexUsage(asJsonFields(said['usage'])), { kind: 'turn-ended', failed: false }];
+      return [parseCodexUsage(fieldsOf(said['usage'])), { kind: 'turn-ended', failed: false }];
     case 'turn.failed':
-      return [createErrorEvent(asJsonFields(said['error'])), { kind: 'turn-ended', failed: true }];
+      return [createErrorEvent(fieldsOf(said['error'])), { kind: 'turn-ended', failed: true }];
     default:
       // A line of type `error` is a try that failed, or is followed by `turn.failed`.
       return [];
   }
 }
 
-function readStarted(item: JsonFields): StreamEvent[] {
+function readStarted(item: Fields): StreamEvent[] {
   const tool = toolOf(item);
-  return tool === null ? [] : [{ kind: 'tool-started', id: asString(item['id']), tool }];
+  return tool === null ? [] : [{ kind: 'tool-started', id: textOf(item['id']), tool }];
 }
 
-function readCompleted(item: JsonFields): StreamEvent[] {
-  if (item['type'] === 'agent_message') return [{ kind: 'words', text: `${asString(item['text'])}\n` }];
+function readCompleted(item: Fields): StreamEvent[] {
+  if (item['type'] === 'agent_message') return [{ kind: 'words', text: `${textOf(item['text'])}\n` }];
   return toolOf(item) === null
     ? []
-    : [{ kind: 'tool-ended', id: asString(item['id']), failed: item['status'] !== 'completed' }];
+    : [{ kind: 'tool-ended', id: textOf(item['id']), failed: item['status'] !== 'completed' }];
 }
 
 /** Items of type `error` are warnings of the client, `reasoning` and `todo_list` are no tools. */
-function toolOf({ type, server, tool }: JsonFields): string | null {
-  if (type === 'mcp_tool_call') return `mcp__${asString(server)}__${asString(tool)}`;
+function toolOf({ type, server, tool }: Fields): string | null {
+  if (type === 'mcp_tool_call') return `mcp__${textOf(server)}__${textOf(tool)}`;
   return type === 'command_execution' || type === 'file_change' || type === 'web_search' ? type : null;
 }
 
 /** The count goes on over the whole conversation, resumes included. */
-export function parseCodexUsage(usage: JsonFields): UsageEvent {
-  const cacheRead = asNumber(usage['cached_input_tokens']);
-  const cacheWrite = asNumber(usage['cache_write_input_tokens']);
-  const input = asNumber(usage['input_tokens']) - cacheRead - cacheWrite;
-  const output = asNumber(usage['output_tokens']);
+export function parseCodexUsage(usage: Fields): UsageEvent {
+  const cacheRead = numberOf(usage['cached_input_tokens']);
+  const cacheWrite = numberOf(usage['cache_write_input_tokens']);
+  const input = numberOf(usage['input_tokens']) - cacheRead - cacheWrite;
+  const output = numberOf(usage['output_tokens']);
   return { kind: 'usage', of: 'conversation', usage: { input, output, cacheRead, cacheWrite, costMillicents: null } };
 }
 
-function createErrorEvent({ message }: JsonFields): StreamEvent {
-  return { kind: 'error', error: null, message: asString(message), resetAt: null, isRetrying: false };
+function createErrorEvent({ message }: Fields): StreamEvent {
+  return { kind: 'error', error: null, message: textOf(message), resetAt: null, isRetrying: false };
 }
 
 /** Where Codex keeps its record of a conversation, below its home (`CODEX_HOME`, or `~/.codex`). */
@@ -70,16 +67,16 @@ export function codexRolloutPattern(conversation: string): string {
 /** Reads the end of that record: the model, and why the last turn failed, where it did. */
 export function parseCodexRollout(lines: readonly string[]): readonly StreamEvent[] {
   let model: StreamEvent[] = [];
-  let limits: JsonFields | null = null;
+  let limits: Fields | null = null;
   let failure: StreamEvent[] = [];
   for (const line of lines) {
     const { type, payload } = parseJsonFields(line) ?? {};
-    const fields = asJsonFields(payload);
+    const fields = fieldsOf(payload);
     if (type === 'turn_context') {
-      model = [{ kind: 'model', model: asString(fields['model']) }];
+      model = [{ kind: 'model', model: textOf(fields['model']) }];
       [limits, failure] = [null, []];
-    } else if (fields['type'] === 'token_count') limits = asJsonFields(fields['rate_limits']);
-    else if (fields['type'] === 'task_complete') failure = readFailure(asJsonFields(fields['error']), limits);
+    } else if (fields['type'] === 'token_count') limits = fieldsOf(fields['rate_limits']);
+    else if (fields['type'] === 'task_complete') failure = readFailure(fieldsOf(fields['error']), limits);
   }
   return [...model, ...failure];
 }
@@ -87,25 +84,25 @@ export function parseCodexRollout(lines: readonly string[]): readonly StreamEven
 /** What the whole conversation has used up to here. */
 export function findCodexTotal(lines: readonly string[]): UsageEvent | undefined {
   const counts = lines
-    .map((line) => asJsonFields(parseJsonFields(line)?.['payload']))
+    .map((line) => fieldsOf(parseJsonFields(line)?.['payload']))
     .filter(({ type }) => type === 'token_count');
-  const total = asJsonFields(counts.at(-1)?.['info'])['total_token_usage'];
-  return total === undefined ? undefined : parseCodexUsage(asJsonFields(total));
+  const total = fieldsOf(counts.at(-1)?.['info'])['total_token_usage'];
+  return total === undefined ? undefined : parseCodexUsage(fieldsOf(total));
 }
 
-function readFailure({ message, codex_error_info: info }: JsonFields, limits: JsonFields | null): StreamEvent[] {
+function readFailure({ message, codex_error_info: info }: Fields, limits: Fields | null): StreamEvent[] {
   if (info === undefined) return [];
-  const windows = [asJsonFields(limits?.['primary']), asJsonFields(limits?.['secondary'])];
-  const error = kindOf(info, limits) ?? (asString(message).startsWith(DISCONNECTED) ? 'no_internet' : null);
+  const windows = [fieldsOf(limits?.['primary']), fieldsOf(limits?.['secondary'])];
+  const error = kindOf(info, limits) ?? (textOf(message).startsWith(DISCONNECTED) ? 'no_internet' : null);
   const resetAt = error === 'rate_limited' ? endOf(windows) : null;
-  return [{ kind: 'error', error, message: asString(message), resetAt, isRetrying: false }];
+  return [{ kind: 'error', error, message: textOf(message), resetAt, isRetrying: false }];
 }
 
 /** A used-up plan comes with its limits, a used-up balance without. */
-function kindOf(info: unknown, limits: JsonFields | null): AgentError | null {
+function kindOf(info: unknown, limits: Fields | null): AgentError | null {
   if (info === 'usage_limit_exceeded') return limits === null ? 'out_of_credits' : 'rate_limited';
   if (typeof info === 'string') return KINDS[info] ?? null;
-  const [status] = Object.values(asJsonFields(info)).map((value) => asJsonFields(value)['http_status_code']);
+  const [status] = Object.values(fieldsOf(info)).map((value) => fieldsOf(value)['http_status_code']);
   return typeof status === 'number' ? errorOfHttpStatus(status) : 'no_internet';
 }
 
@@ -119,8 +116,8 @@ const KINDS: Readonly<Record<string, AgentError>> = {
 const DISCONNECTED = 'stream disconnected before completion: ';
 
 /** The limit that was reached decides; of two, the later. */
-function endOf(windows: readonly JsonFields[]): string | null {
-  const reached = windows.filter(({ used_percent }) => asNumber(used_percent) >= 100);
-  const ends = reached.map(({ resets_at }) => asNumber(resets_at));
+function endOf(windows: readonly Fields[]): string | null {
+  const reached = windows.filter(({ used_percent }) => numberOf(used_percent) >= 100);
+  const ends = reached.map(({ resets_at }) => numberOf(resets_at));
   return renderEpochSeconds(Math.max(0, ...ends));
 }

@@ -1,12 +1,8 @@
 import type { AgentError } from '../protocol/run-plan.ts';
+import { type Fields, fieldsOf, numberOf, objectsOf, textOf } from '../protocol/shape/read-unknown.ts';
 import {
   type AgentErrorEvent,
-  asJsonFields,
-  asJsonFieldsList,
-  asNumber,
-  asString,
   errorOfHttpStatus,
-  type JsonFields,
   parseJsonFields,
   type StreamEvent,
   type TokenUsage,
@@ -19,15 +15,15 @@ export function parseGeminiLine(line: string): readonly StreamEvent[] {
   switch (said?.['type']) {
     case 'init':
       return [
-        { kind: 'conversation', id: asString(said['session_id']) },
-        { kind: 'model', model: asString(said['model']) },
+        { kind: 'conversation', id: textOf(said['session_id']) },
+        { kind: 'model', model: textOf(said['model']) },
       ];
     case 'message':
       return said['role'] === 'assistant' ? [{ kind: 'words', text: textOfMessage(said) }] : [];
     case 'tool_use':
-      return [{ kind: 'tool-started', id: asString(said['tool_id']), tool: asString(said['tool_name']) }];
+      return [{ kind: 'tool-started', id: textOf(said['tool_id']), tool: textOf(said['tool_name']) }];
     case 'tool_result':
-      return [{ kind: 'tool-ended', id: asString(said['tool_id']), failed: said['status'] !== 'success' }];
+      return [{ kind: 'tool-ended', id: textOf(said['tool_id']), failed: said['status'] !== 'success' }];
     case 'result':
       return readResult(said);
     default:
@@ -50,40 +46,40 @@ export function findGeminiExitError(code: number, message: string, at: number): 
 
 const STATUSES = [400, 401, 402, 403, 404, 429, 500, 502, 503, 504];
 
-function textOfMessage({ content, delta }: JsonFields): string {
-  return delta === true ? asString(content) : `${asString(content)}\n`;
+function textOfMessage({ content, delta }: Fields): string {
+  return delta === true ? textOf(content) : `${textOf(content)}\n`;
 }
 
-function readResult(said: JsonFields): StreamEvent[] {
+function readResult(said: Fields): StreamEvent[] {
   const failed = said['status'] !== 'success';
-  const message = asString(asJsonFields(said['error'])['message']);
+  const message = textOf(fieldsOf(said['error'])['message']);
   const error: StreamEvent[] = failed
     ? [{ kind: 'error', error: kindOf(message), message, resetAt: null, isRetrying: false }]
     : [];
-  return [createUsageEvent(asJsonFields(said['stats'])), ...error, { kind: 'turn-ended', failed }];
+  return [createUsageEvent(fieldsOf(said['stats'])), ...error, { kind: 'turn-ended', failed }];
 }
 
 /** Most errors of the API are passed on whole, inside a sentence of the client. */
 function kindOf(message: string): AgentError | null {
   if (message === CUT_OFF) return 'no_internet';
-  const error = asJsonFields(parseJsonFields(/^\[API Error: (\{.*\})\]$/s.exec(message)?.[1] ?? '')?.['error']);
-  if (asJsonFieldsList(error['details']).some(({ reason }) => reason === 'API_KEY_INVALID')) return 'unauthorized';
-  return errorOfHttpStatus(asNumber(error['code']));
+  const error = fieldsOf(parseJsonFields(/^\[API Error: (\{.*\})\]$/s.exec(message)?.[1] ?? '')?.['error']);
+  if (objectsOf(error['details']).some(({ reason }) => reason === 'API_KEY_INVALID')) return 'unauthorized';
+  return errorOfHttpStatus(numberOf(error['code']));
 }
 
 const CUT_OFF = '[API Error: exception TypeError: fetch failed sending request]';
 
-function createUsageEvent(stats: JsonFields): UsageEvent {
-  const cacheRead = asNumber(stats['cached']);
-  const input = asNumber(stats['input_tokens']) - cacheRead;
-  const output = asNumber(stats['output_tokens']);
+function createUsageEvent(stats: Fields): UsageEvent {
+  const cacheRead = numberOf(stats['cached']);
+  const input = numberOf(stats['input_tokens']) - cacheRead;
+  const output = numberOf(stats['output_tokens']);
   return { kind: 'usage', of: 'turn', usage: { input, output, cacheRead, cacheWrite: 0, costMillicents: null } };
 }
 
 /** In the words of its own record of a conversation. What the model thought is paid for as output. */
-export function parseGeminiUsage(tokens: JsonFields): TokenUsage {
-  const cacheRead = asNumber(tokens['cached']);
-  const input = asNumber(tokens['input']) - cacheRead;
-  const output = asNumber(tokens['output']) + asNumber(tokens['thoughts']);
+export function parseGeminiUsage(tokens: Fields): TokenUsage {
+  const cacheRead = numberOf(tokens['cached']);
+  const input = numberOf(tokens['input']) - cacheRead;
+  const output = numberOf(tokens['output']) + numberOf(tokens['thoughts']);
   return { input, output, cacheRead, cacheWrite: 0, costMillicents: null };
 }

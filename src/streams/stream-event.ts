@@ -1,4 +1,5 @@
 import type { AgentError } from '../protocol/run-plan.ts';
+import { type Fields, fieldsOf } from '../protocol/shape/read-unknown.ts';
 
 /** What a line of a client's output says, in the same words for every client. */
 export type StreamEvent =
@@ -60,34 +61,14 @@ export function errorOfHttpStatus(status: number): AgentError | null {
   return status >= 500 ? 'no_internet' : null;
 }
 
-export type JsonFields = Readonly<Record<string, unknown>>;
-
-/** The object on a line, or nothing: clients print other things too. */
-export function parseJsonFields(line: string): JsonFields | null {
+/** The JSON object on a line; null if the line is something else, which clients print too. */
+export function parseJsonFields(line: string): Fields | null {
   if (!line.startsWith('{')) return null;
   try {
-    return asJsonFields(JSON.parse(line));
+    return fieldsOf(JSON.parse(line));
   } catch {
     return null;
   }
-}
-
-export function asJsonFields(value: unknown): JsonFields {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  // What was parsed from JSON has names and values, and nothing else.
-  return isObject ? (value as JsonFields) : {}; // oxlint-disable-line typescript/no-unsafe-type-assertion
-}
-
-export function asJsonFieldsList(value: unknown): readonly JsonFields[] {
-  return Array.isArray(value) ? value.map(asJsonFields) : [];
-}
-
-export function asString(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-export function asNumber(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }
 
 /** Seconds since 1970 as RFC 3339. */

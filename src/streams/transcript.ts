@@ -1,18 +1,12 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { type Fields, fieldsOf, textOf } from '../protocol/shape/read-unknown.ts';
 import { parseClaudeUsage } from './claude.ts';
 import { codexRolloutPattern, findCodexTotal } from './codex.ts';
 import { readFirstLines, readLastLines } from './file-lines.ts';
 import { parseGeminiUsage } from './gemini.ts';
-import {
-  asJsonFields,
-  asString,
-  type JsonFields,
-  parseJsonFields,
-  type TokenUsage,
-  type UsageEvent,
-} from './stream-event.ts';
+import { parseJsonFields, type TokenUsage, type UsageEvent } from './stream-event.ts';
 import { addUsage, NOTHING_USED } from './tally.ts';
 
 /** Which part of a client's own record of a conversation is of interest. */
@@ -42,9 +36,9 @@ function readClaudeTranscript({ conversation, since, env }: TranscriptExcerpt): 
   const messages = new Map<string, TokenUsage>();
   for (const line of files.flatMap((file) => linesOf(join(folder, file)))) {
     const { type, timestamp, message } = parseJsonFields(line) ?? {};
-    const { id, usage } = asJsonFields(message);
-    if (type === 'assistant' && asString(timestamp) >= since && usage !== undefined)
-      messages.set(asString(id), parseClaudeUsage(asJsonFields(usage)));
+    const { id, usage } = fieldsOf(message);
+    if (type === 'assistant' && textOf(timestamp) >= since && usage !== undefined)
+      messages.set(textOf(id), parseClaudeUsage(fieldsOf(usage)));
   }
   return sumOf(messages);
 }
@@ -62,8 +56,8 @@ function readGeminiTranscript({ conversation, since, env }: TranscriptExcerpt): 
   const messages = new Map<string, TokenUsage>();
   for (const line of files.flatMap((file) => linesOf(join(folder, file)))) {
     const { id, type, timestamp, tokens } = parseJsonFields(line) ?? {};
-    if (type !== 'gemini' || tokens === undefined || asString(timestamp) < since) continue;
-    messages.set(asString(id), parseGeminiUsage(asJsonFields(tokens)));
+    if (type !== 'gemini' || tokens === undefined || textOf(timestamp) < since) continue;
+    messages.set(textOf(id), parseGeminiUsage(fieldsOf(tokens)));
   }
   return sumOf(messages);
 }
@@ -108,15 +102,15 @@ export const CONVERSATION_FINDERS: Readonly<
     const { env } = unnamed;
     const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
     return onlyOne(unnamed, folder, 'sessions/*/*/*/rollout-*.jsonl', ([first]) => {
-      const { id, cwd } = asJsonFields(first?.['payload']);
-      return cwd === unnamed.cwd ? asString(id) : '';
+      const { id, cwd } = fieldsOf(first?.['payload']);
+      return cwd === unnamed.cwd ? textOf(id) : '';
     });
   },
   // Each agent has a home of its own there.
   gemini: (unnamed) => {
     const { env } = unnamed;
     const folder = join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? homedir(), '.gemini');
-    return onlyOne(unnamed, folder, 'tmp/*/chats/*.jsonl', ([first]) => asString(first?.['sessionId']));
+    return onlyOne(unnamed, folder, 'tmp/*/chats/*.jsonl', ([first]) => textOf(first?.['sessionId']));
   },
 };
 
@@ -124,14 +118,14 @@ function onlyOne(
   { since }: ConversationStart,
   folder: string,
   pattern: string,
-  idOf: (lines: readonly JsonFields[], file: string) => string,
+  idOf: (lines: readonly Fields[], file: string) => string,
 ): string | null {
   const fresh = globSync(pattern, { cwd: folder })
     .map((file) => join(folder, file))
     .filter((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= since);
   const ids = fresh.map((file) =>
     idOf(
-      readFirstLines(file).map((line) => asJsonFields(parseJsonFields(line))),
+      readFirstLines(file).map((line) => fieldsOf(parseJsonFields(line))),
       file,
     ),
   );

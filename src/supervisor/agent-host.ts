@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
+import type { AgentReport } from '../protocol/agent-report.ts';
+import type { Standing } from '../protocol/standing.ts';
 import { parseStopHookInput } from '../protocol/stop-hook.ts';
-import type { AgentReport, filesIn, Launch, Running, Standing } from './contract.ts';
+import type { filesIn, Launch, Running } from './contract.ts';
 import { createControlHandler } from './control.ts';
 import { DaemonConnection, Reporter } from './daemon-connection.ts';
 import { forwardRequest } from './forward-request.ts';

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/processes/until.ts';
-import type { Control, Standing } from './contract.ts';
+import type { Standing } from '../protocol/standing.ts';
+import type { Control } from './contract.ts';
 import { denyTool } from './hooks/budget-hold.ts';
 import { Scene, type Supervised } from './scene.cases.ts';
 

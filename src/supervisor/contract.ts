@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateFiles } from '../api/state-folder.ts';
-import type { AgentError, AttemptLimit, StopAction } from '../protocol/run-plan.ts';
+import type { AttemptLimit, StopAction } from '../protocol/run-plan.ts';
+import type { Standing } from '../protocol/standing.ts';
 
 /**
  * What the daemon and a supervisor know of each other. They share a folder and talk over HTTP on loopback; either may be killed at any
@@ -16,11 +17,11 @@ export function commandFiles(stateDir: string, commandId: string) {
   return filesIn(join(stateFiles(stateDir).commands, commandId));
 }
 
-/** The same for whoever knows only the folder. */
+/** The same for callers that know only the folder. */
 export function filesIn(folder: string) {
   return {
     folder,
-    /** `HookConfig`: what the stop hook needs when nobody answers. */
+    /** `HookConfig`: what the stop hook needs when neither supervisor nor daemon answers. */
     config: join(folder, 'config.json'),
     /** `Launch`: what to run, written before the supervisor is started. Mode 0600: it holds tokens. */
     launch: (start: number) => join(folder, `launch-${start}.json`),
@@ -28,11 +29,11 @@ export function filesIn(folder: string) {
     taken: (start: number) => join(folder, `taken-${start}`),
     /** `Running`: written when the process runs and the hook endpoint listens. */
     running: (start: number) => join(folder, `running-${start}.json`),
-    /** `Exit`: written when the process has gone, before anybody is told. */
+    /** `Exit`: written when the process has gone, before it is reported. */
     exit: (start: number) => join(folder, `exit-${start}.json`),
-    /** The client's own id of the conversation, as it last said it; what a resume goes on with. */
+    /** The client's own id of the conversation, as last reported; a resume continues it. */
     conversation: join(folder, 'conversation'),
-    /** `HeldMessage[]`: what it was told and has not heard yet, over all its processes. */
+    /** `HeldMessage[]`: messages that the agent has not received yet, over all its processes. */
     held: join(folder, 'held.json'),
     /** What the agent has used, over all its processes. */
     usage: join(folder, 'usage.json'),
@@ -43,7 +44,7 @@ export function filesIn(folder: string) {
   } as const;
 }
 
-/** Exit code of a supervisor: somebody else supervises this start. */
+/** Exit code of a supervisor: another one supervises this start. */
 export const EXIT_ALREADY_SUPERVISED = 75;
 
 /**
@@ -74,9 +75,9 @@ export interface Launch {
   /** Program and arguments; a shell command is `['/bin/sh', '-c', …]`. `${BATON_URL}` is filled in, as in `files`. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
-  /** A person has it in their own terminal: their command runs it, and we wait for them. */
+  /** A person has it in their own terminal: their command runs it, and the supervisor waits for them. */
   readonly terminal?: true;
-  /** How long they are waited for; left out: half a minute. */
+  /** How long the supervisor waits for them; left out: half a minute. */
   readonly arrival_ms?: number;
   /** Laid over the environment that the supervisor was started with; an empty text removes a name. */
   readonly env: Readonly<Record<string, string>>;
@@ -93,9 +94,9 @@ export interface Launch {
    * the program reads to the end before it begins. `none` closes it at once.
    */
   readonly input: 'none' | 'once' | 'text' | 'stream-json';
-  /** The first message; sent on standard input where `input` is not `none`. */
+  /** The first message; sent on standard input unless `input` is `none`. */
   readonly prompt: string | null;
-  /** The messages in it that an earlier process was told and did not hear, by id. */
+  /** Ids of the messages in it that an earlier process did not receive. */
   readonly held?: readonly string[];
   readonly timeout_ms: number | null;
   /** Between SIGTERM and SIGKILL. */
@@ -105,14 +106,14 @@ export interface Launch {
   /** `limits.silence` and `limits.tool`; left out: nothing is measured. */
   readonly silence_ms?: number;
   readonly tool_ms?: number;
-  /** How often the daemon hears that the supervisor lives; left out: only when there is something to report. */
+  /** How often the supervisor reports that it lives; left out: only when there is something to report. */
   readonly report_ms?: number;
-  /** How often the claim is renewed; null where there is none. */
+  /** How often the claim is renewed; null if there is none. */
   readonly renew_ms: number | null;
   /** How long a tool call may be held at the client's hook: its timeout less ten seconds. Left out: see `holds.ts`. */
   readonly hold_ms?: number;
   readonly log_bytes: number;
-  /** Exit signals in what the agent itself says are passed on when its turn or its process ends. */
+  /** Exit signals in the agent's output are sent to the daemon when its turn or its process ends. */
   readonly finds_exit_signals: boolean;
   /** Of the supervisor (`caller.kind` `supervisor`). */
   readonly token: string;
@@ -141,18 +142,8 @@ export interface Running {
   readonly start: number;
   readonly supervisor: string;
   readonly process: string;
-  /** Where hooks, the agent's own calls (`/v1/…`, `/mcp`) and the daemon's words (`/control`) are heard. */
+  /** Receives hooks, the agent's own calls (`/v1/…`, `/mcp`) and requests of the daemon (`/control`). */
   readonly port: number;
-}
-
-export interface Exit {
-  readonly start: number;
-  readonly code: number | null;
-  readonly signal: string | null;
-  readonly timed_out: boolean;
-  readonly blocks_used: boolean;
-  /** The last few kilobytes of output, without control sequences. */
-  readonly output: string | null;
 }
 
 /** `POST /control`, with the supervisor's token. Answered with `{ok: true}` or `{ok: false, error}` when done. */
@@ -163,88 +154,13 @@ export type Control =
       readonly kind: 'send';
       readonly message_id: string;
       readonly text: string;
-      /** What a person has decided, where the agent had asked for permission. */
+      /** What a person decided, if the agent had asked for permission. */
       readonly permission?: 'allow' | 'deny';
-      /** Only for one whose turn is over: who is in the middle of one goes on by itself. */
+      /** Deliver only if the turn has ended; a running turn needs no wake-up. */
       readonly wakes?: boolean;
     }
-  /** Answered when the whole group, and whatever escaped from it, is gone. */
+  /** Answered when the process group, and every process that left it, is gone. */
   | { readonly kind: 'kill'; readonly reason: string };
-
-/** How the daemon sees the agent, told whenever it changes and when a supervisor asks (`agent_standing`). */
-export interface Standing {
-  /** The newest entry that it follows from: of two that cross on their way, the later one counts. */
-  readonly at?: number;
-  readonly has_signalled: boolean;
-  readonly is_owned: boolean;
-  readonly is_parked: boolean;
-  /** It is parked for a budget: what is under way may end, but nothing new is begun. */
-  readonly is_held?: boolean;
-  /** How many blocks of the run are on record. */
-  readonly blocks?: number;
-  readonly missing: readonly string[];
-}
-
-/**
- * `POST /v1/agent_report` of the daemon, with the supervisor's token and a key that says what it is (`exited:1`), so that a repeat
- * counts once. While the daemon is away it lies in the outbox of the state folder.
- */
-export type AgentReport =
-  | ({ readonly kind: 'exited' } & Exit)
-  | { readonly kind: 'started'; readonly start: number; readonly supervisor: string; readonly process: string }
-  /** Of a process that a person has in their terminal: they came, and they left. */
-  | { readonly kind: 'attached'; readonly start: number; readonly by: string }
-  | {
-      readonly kind: 'detached';
-      readonly start: number;
-      readonly how: 'left' | 'lost' | 'absent' | 'ended';
-      readonly talked: boolean;
-    }
-  | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
-  | { readonly kind: 'stop' }
-  /** A stop was blocked. `blocks`: how many of the run, this one included. */
-  | { readonly kind: 'blocked'; readonly blocks: number }
-  /** No event in a turn for `for_ms`, or a tool call that has been open for so long; reported again after as long a time. */
-  | {
-      readonly kind: 'silent';
-      readonly start: number;
-      readonly what: 'turn' | 'tool';
-      readonly for_ms: number;
-      readonly tool: string | null;
-    }
-  /** The agent that was reported silent was heard again. */
-  | { readonly kind: 'heard'; readonly start: number }
-  | { readonly kind: 'prompted'; readonly prompt: string }
-  /** What it has used so far, over all its processes. */
-  | {
-      readonly kind: 'used';
-      readonly conversation_id: string | null;
-      readonly model: string | null;
-      readonly input_tokens: number;
-      readonly output_tokens: number;
-      readonly cached_tokens: number;
-      readonly cost_millicents: number | null;
-      readonly turns: number;
-      readonly waiting_tokens: number;
-      /** The part of them that the client has named no price for: that of a turn which is not over, and what `unpriced_tokens` counts. */
-      readonly open_input_tokens: number;
-      readonly open_output_tokens: number;
-      readonly open_cached_tokens: number;
-      /** Of turns that are over, where it has named prices of others: it will not name theirs any more. */
-      readonly unpriced_tokens: number;
-      /** What requests that are under way may use: each as much as the largest of the run. */
-      readonly reserved_input_tokens?: number;
-      readonly reserved_output_tokens?: number;
-      readonly reserved_cached_tokens?: number;
-      /** Recorded in any case: a turn or the process has ended, or the last entry is long ago. Otherwise only if a budget moves by a step. */
-      readonly is_due?: boolean;
-    }
-  | {
-      readonly kind: 'errored';
-      readonly error: AgentError;
-      readonly message: string;
-      readonly reset_at: string | null;
-    };
 
 /** What to run, as the daemon wrote it down. Throws where it is missing or no launch: then nothing has been started. */
 export function requireLaunch(path: string): Launch {

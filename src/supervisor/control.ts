@@ -1,4 +1,5 @@
-import type { Control, Standing } from './contract.ts';
+import type { Standing } from '../protocol/standing.ts';
+import type { Control } from './contract.ts';
 import type { HeldMessage, Permission } from './held-messages.ts';
 
 export interface ControlActions {

@@ -10,7 +10,8 @@ import {
 import { findDaemon, isOwnSocket } from '../api/client/reach.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
 import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
-import type { AgentReport, Exit, Launch } from './contract.ts';
+import type { AgentReport, Exit } from '../protocol/agent-report.ts';
+import type { Launch } from './contract.ts';
 
 export interface DaemonCall {
   readonly operation: string;

@@ -1,3 +1,4 @@
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import { listKept, readKept } from '../api/outbox.ts';
 
 /** Whether this agent's signal lies in the outbox: it has been given, only nobody has heard it yet. */
@@ -12,11 +13,6 @@ export function hasSignalInOutbox(outbox: string, token: string): boolean {
 export function isFinalSignal(operation: string, input: string): boolean {
   if (operation === 'exit_signal') return true;
   if (operation !== 'agent_signal') return false;
-  try {
-    const said: unknown = JSON.parse(input);
-    const kind = typeof said === 'object' && said !== null && 'kind' in said ? said.kind : undefined;
-    return kind === 'complete' || kind === 'escalate';
-  } catch {
-    return false;
-  }
+  const { kind } = fieldsInJson(input);
+  return kind === 'complete' || kind === 'escalate';
 }

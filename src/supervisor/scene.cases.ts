@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../test/processes/until.ts';
-import { agentFiles, type Control, type Exit, type HookConfig, type Launch, type Running } from './contract.ts';
+import type { Exit } from '../protocol/agent-report.ts';
+import { agentFiles, type Control, type HookConfig, type Launch, type Running } from './contract.ts';
 import { DaemonStandIn, type Answers } from './daemon-stand-in.cases.ts';
 import { findAlive } from './process/process-tree.ts';
 import { findPrograms, supervisorArgs } from './programs.ts';

@@ -1,4 +1,4 @@
-import type { Standing } from './contract.ts';
+import type { Standing } from '../protocol/standing.ts';
 
 /** One agent that tries to stop, once or several times, and what it must be told, whoever is asked. */
 export interface StopCase {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { someOf } from '../../test/lanes.ts';
 import { until } from '../../test/processes/until.ts';
 import { keepCall, listKept, readKept } from '../api/outbox.ts';
 import { stateFiles } from '../api/state-folder.ts';
@@ -11,7 +12,7 @@ import { STOP_CASES, TEXTS, type StopCase } from './stop.cases.ts';
 /** Who is asked whether the agent may stop: gives what it is told, or null. */
 type Asked = (input: string) => Promise<string | null>;
 
-describe.each(STOP_CASES)('$name', (stopCase) => {
+describe.each(someOf(STOP_CASES, 1, 9, 10, 11, 15))('$name', (stopCase) => {
   it('at the supervisor', async () => {
     await using scene = sceneOf(stopCase);
     const run = await supervised(scene, stopCase);

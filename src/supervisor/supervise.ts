@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { dirname } from 'node:path';
 import { writeFileAtomically } from '../api/files.ts';
 import { readProcessIdentity, readProcessName } from '../api/processes.ts';
+import type { Exit } from '../protocol/agent-report.ts';
 import { redactTokens, secretForms } from '../protocol/redact-tokens.ts';
 import { isDiskFaultText, isShortageText } from '../protocol/resource-faults.ts';
 import { AgentHost } from './agent-host.ts';
 import {
-  type Exit,
   EXIT_ALREADY_SUPERVISED,
   EXIT_NO_ROOM,
   filesIn,

@@ -43,16 +43,16 @@ describe('the token of an ended session', () => {
     const ended = world.client(token);
     const before = await readLedger(world);
     for (const [operation, input] of WRITES) {
-      const answer = await ended.call(operation, input(head));
+      const answer = await ended.forward(operation, input(head));
       expect([operation, answer.ok]).toEqual([operation, false]);
     }
     for (const [operation, input] of READS) {
-      const answer = await ended.call(operation, input);
+      const answer = await ended.forward(operation, input);
       expect([operation, answer.ok]).toEqual([operation, false]);
     }
     expect(await since(world, before)).toEqual([]);
     for (const operation of ['task_get', 'task_brief', 'thought_list'])
-      expect(await ended.call(operation, { task_id: 'W-1' })).toMatchObject({ ok: true });
+      expect(await ended.forward(operation, { task_id: 'W-1' })).toMatchObject({ ok: true });
   });
 
   it('gets the first answer to an exact repeat, by its key and by the signal itself', async () => {
@@ -60,9 +60,9 @@ describe('the token of an ended session', () => {
     const claimed = await ask(world.client(), 'task_claim', { task_id: 'W-1', as: 'ann' });
     const client = world.client(String(claimed['token']));
     const recorded = await client.call('thought_record', record('W-1', head), { key: 'k' });
-    const left = await client.call('exit_signal', exitSignal('REVIEW'));
+    const left = await client.forward('exit_signal', exitSignal('REVIEW'));
     expect(await client.call('thought_record', record('W-1', head), { key: 'k' })).toEqual(recorded);
-    expect(await client.call('exit_signal', exitSignal('REVIEW'))).toEqual(left);
+    expect(await client.forward('exit_signal', exitSignal('REVIEW'))).toEqual(left);
     expect(await client.call('thought_record', record('W-1', head), { key: 'another' })).toMatchObject({ ok: false });
   });
 });
@@ -125,7 +125,7 @@ describe('a hand claim', () => {
     world.git(world.repository, 'commit', '--quiet', '--message', 'a gate');
     await world.order('task_create', { task_id: 'W-1', title: 'w' });
     const { token } = await ask(world.workerClient(), 'task_claim', { task_id: 'W-1', as: 'ada' });
-    const answer = await world.client(String(token)).call('exit_signal', exitSignal('IMPLEMENTATION'));
+    const answer = await world.client(String(token)).forward('exit_signal', exitSignal('IMPLEMENTATION'));
     expect(answer).toMatchObject({ ok: false, error: { message: 'cannot complete: missing thought_record' } });
     expect(await world.order('task_get', { task_id: 'W-1' })).toMatchObject({ phase: 'IMPLEMENTATION' });
   });

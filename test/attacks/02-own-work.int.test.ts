@@ -38,7 +38,7 @@ it('a reviewer that commits becomes an author, and its approval is refused on ev
     ['task_update', { task_id: 'W-1', status: 'done' }],
     ['task_complete', record('W-1', own)],
   ] as const)
-    expect(await reviewer.call(operation, input)).toMatchObject({
+    expect(await reviewer.forward(operation, input)).toMatchObject({
       ok: false,
       error: { code: 'separation-of-duties' },
     });

@@ -46,9 +46,9 @@ it('a token in every message of a session is neither recorded nor shown', async 
   const refused = await client.call('task_get', { task_id: token });
   expect(refused.ok).toBe(false);
   const exit = exitSignal('IMPLEMENTATION', 'completed', { notes: text });
-  resultOf(await client.call('exit_signal', exit));
+  resultOf(await client.forward('exit_signal', exit));
   // A repeat is the same signal, although what is kept of it is redacted.
-  resultOf(await client.call('exit_signal', exit));
+  resultOf(await client.forward('exit_signal', exit));
 
   const entries = JSON.stringify(await readLedger(world));
   expect(entries.match(/\[redacted:baton-token\]/g)?.length).toBeGreaterThan(6);

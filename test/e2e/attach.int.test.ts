@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inLongLane } from '../lanes.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { RunWorld } from '../processes/run-world.ts';
 import { Terminal } from '../processes/terminal.ts';
@@ -154,38 +155,40 @@ describe('a person in front of an agent', () => {
     await world.untilNobodyIs(id);
   });
 
-  it.each([
-    ['closes the terminal', (terminal: Terminal) => terminal.hangUp()],
-    ['has their command killed', (terminal: Terminal) => kill(commandIn(terminal))],
-  ])('who %s in the middle loses nothing: the pipeline goes on', async (_, vanish) => {
-    const { pipelineId, id } = await hanging();
-    await using terminal = attach(id);
-    await terminal.shows('(type a message; Ctrl-D leaves)');
-    terminal.type('Go on, please.\r');
-    await terminal.shows('I go on with you.');
-    vanish(terminal);
-    expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'done' });
-    expect(world.told(id).at(0)).toBe('Go on, please.');
-    const [detached] = await world.entries(id, 'AgentDetached');
-    expect(detached?.data).toMatchObject({ how: expect.stringMatching(/^(?:lost|left)$/) });
-    await world.untilNobodyIs(id);
-  });
+  inLongLane(() => {
+    it.each([
+      ['closes the terminal', (terminal: Terminal) => terminal.hangUp()],
+      ['has their command killed', (terminal: Terminal) => kill(commandIn(terminal))],
+    ])('who %s in the middle loses nothing: the pipeline goes on', async (_, vanish) => {
+      const { pipelineId, id } = await hanging();
+      await using terminal = attach(id);
+      await terminal.shows('(type a message; Ctrl-D leaves)');
+      terminal.type('Go on, please.\r');
+      await terminal.shows('I go on with you.');
+      vanish(terminal);
+      expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'done' });
+      expect(world.told(id).at(0)).toBe('Go on, please.');
+      const [detached] = await world.entries(id, 'AgentDetached');
+      expect(detached?.data).toMatchObject({ how: expect.stringMatching(/^(?:lost|left)$/) });
+      await world.untilNobodyIs(id);
+    });
 
-  it('is alone: a second one hears who is there, and can look on line by line', async () => {
-    const { id } = await hanging();
-    await using first = attach(id);
-    await first.shows('(type a message; Ctrl-D leaves)');
-    await untilAttached(id);
-    await using second = attach(id);
-    await second.shows(/Error: agent .* is attached already: .*@.* \(\/dev\/pts\/\d+, process \d+\), since /);
-    expect(await second.exit()).toBe(1);
-    await using looker = attach(id, '--lines');
-    await looker.shows('Attached to coder');
-    looker.type('\u0004');
-    expect(await looker.exit()).toBe(0);
-    first.type('\u0004');
-    expect(await first.exit()).toBe(0);
-    expect(await world.agent(id)).toMatchObject({ status: 'done' });
+    it('is alone: a second one hears who is there, and can look on line by line', async () => {
+      const { id } = await hanging();
+      await using first = attach(id);
+      await first.shows('(type a message; Ctrl-D leaves)');
+      await untilAttached(id);
+      await using second = attach(id);
+      await second.shows(/Error: agent .* is attached already: .*@.* \(\/dev\/pts\/\d+, process \d+\), since /);
+      expect(await second.exit()).toBe(1);
+      await using looker = attach(id, '--lines');
+      await looker.shows('Attached to coder');
+      looker.type('\u0004');
+      expect(await looker.exit()).toBe(0);
+      first.type('\u0004');
+      expect(await first.exit()).toBe(0);
+      expect(await world.agent(id)).toMatchObject({ status: 'done' });
+    });
   });
 
   it('keeps the claim, and everything that is said, while the daemon is away and comes back', async () => {
@@ -236,49 +239,51 @@ describe('a person in front of an agent', () => {
     expect(decision).toMatchObject({ status: 'withdrawn' });
   });
 
-  it('who only looks at an agent that waits leaves it waiting', async () => {
-    const id = await world.run('asker');
-    await world.agent(id);
-    await world.gone(id);
-    await using terminal = attach(id);
-    await terminal.shows('(type a message; Ctrl-D leaves)');
-    terminal.type('\u0004');
-    expect(await terminal.exit()).toBe(0);
-    expect(await world.gone(id)).toMatchObject({ status: 'escalated' });
-    await world.ask('agent_kill', { id });
-  });
+  inLongLane(() => {
+    it('who only looks at an agent that waits leaves it waiting', async () => {
+      const id = await world.run('asker');
+      await world.agent(id);
+      await world.gone(id);
+      await using terminal = attach(id);
+      await terminal.shows('(type a message; Ctrl-D leaves)');
+      terminal.type('\u0004');
+      expect(await terminal.exit()).toBe(0);
+      expect(await world.gone(id)).toMatchObject({ status: 'escalated' });
+      await world.ask('agent_kill', { id });
+    });
 
-  it('whose agent is killed under them is told, and has their terminal back', async () => {
-    const { pipelineId, id } = await hanging();
-    await using terminal = attach(id);
-    await terminal.shows('(type a message; Ctrl-D leaves)');
-    await world.ask('agent_kill', { id, reason: 'enough' });
-    await terminal.shows('The run of coder is over: cancelled.');
-    await terminal.exit();
-    expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'cancelled' });
-    await world.untilNobodyIs(id);
-  });
+    it('whose agent is killed under them is told, and has their terminal back', async () => {
+      const { pipelineId, id } = await hanging();
+      await using terminal = attach(id);
+      await terminal.shows('(type a message; Ctrl-D leaves)');
+      await world.ask('agent_kill', { id, reason: 'enough' });
+      await terminal.shows('The run of coder is over: cancelled.');
+      await terminal.exit();
+      expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'cancelled' });
+      await world.untilNobodyIs(id);
+    });
 
-  it('and the supervisor that is killed under them: the client goes, and the conversation goes on', async () => {
-    const { pipelineId, id } = await hanging();
-    await using terminal = attach(id);
-    await terminal.shows('(type a message; Ctrl-D leaves)');
-    await untilAttached(id);
-    const [, started] = await world.entries(id, 'AgentStarted');
-    const supervisor = started?.data['supervisor'];
-    kill(Number(typeof supervisor === 'string' ? supervisor.split('/')[1] : 0));
-    await terminal.exit();
-    expect(
-      (
-        await world.until('it goes on', async () => {
-          const shown = await world.ask('agent_show', { id });
-          return shown.start === 3 && shown;
-        })
-      ).status,
-    ).not.toBe('attached');
-    expect((await world.entries(id, 'AgentDetached'))[0]?.data).toMatchObject({ how: 'lost' });
-    await world.ask('pipeline_cancel', { id: pipelineId });
-    await world.pipeline(pipelineId);
+    it('and the supervisor that is killed under them: the client goes, and the conversation goes on', async () => {
+      const { pipelineId, id } = await hanging();
+      await using terminal = attach(id);
+      await terminal.shows('(type a message; Ctrl-D leaves)');
+      await untilAttached(id);
+      const [, started] = await world.entries(id, 'AgentStarted');
+      const supervisor = started?.data['supervisor'];
+      kill(Number(typeof supervisor === 'string' ? supervisor.split('/')[1] : 0));
+      await terminal.exit();
+      expect(
+        (
+          await world.until('it goes on', async () => {
+            const shown = await world.ask('agent_show', { id });
+            return shown.start === 3 && shown;
+          })
+        ).status,
+      ).not.toBe('attached');
+      expect((await world.entries(id, 'AgentDetached'))[0]?.data).toMatchObject({ how: 'lost' });
+      await world.ask('pipeline_cancel', { id: pipelineId });
+      await world.pipeline(pipelineId);
+    });
   });
 
   it('has their shell back while the client sleeps, and goes on when they wake it', async () => {
@@ -302,12 +307,14 @@ describe('a person in front of an agent', () => {
     expect(await world.agent(id)).toMatchObject({ status: 'done' });
   });
 
-  it('talks line by line with what has no interactive mode', async () => {
-    const id = await world.run('plain');
-    await using terminal = attach(id);
-    await terminal.shows('Attached to plain');
-    execFileSync('touch', ['go'], { cwd: world.repository });
-    expect(await terminal.exit()).toBe(0);
+  inLongLane(() => {
+    it('talks line by line with what has no interactive mode', async () => {
+      const id = await world.run('plain');
+      await using terminal = attach(id);
+      await terminal.shows('Attached to plain');
+      execFileSync('touch', ['go'], { cwd: world.repository });
+      expect(await terminal.exit()).toBe(0);
+    });
   });
 });
 

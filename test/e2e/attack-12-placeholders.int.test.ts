@@ -40,7 +40,9 @@ it('refuses records, results and handoffs in which a field is still the placehol
   const at = '2026-01-01T00:00:00Z';
   const log = ['FILL IN: what you did', 'x'].map((message) => ({ level: 'info', message, timestamp: at }));
   const result = { version: '1', task_id: 'T001', status: 'completed', files_modified: [], log, completed_at: at };
-  expect(refusalOf(await client.call('result_submit', result))).toMatch(/^placeholder: the field log\[0\]\.message /);
+  expect(refusalOf(await client.forward('result_submit', result))).toMatch(
+    /^placeholder: the field log\[0\]\.message /,
+  );
   expect(refusalOf(await client.call('handoff_send', { handoff: handoff('FILL IN') }))).toMatch(
     /^placeholder: the field summary of the handoff /,
   );

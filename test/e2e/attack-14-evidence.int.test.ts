@@ -19,7 +19,7 @@ it("refuses another task's evidence under a hand claim, and accepts the task's o
     `task_id: ${task}\nphase: IMPLEMENTATION\nhead_sha: ${sha}\ncommands: []\nfiles: []\nnext_step: review it\n`;
   const send = async (task: string, sha: string) => {
     world.write(world.repository, { 'evidence.yaml': bundle(task, sha) });
-    return client.call(
+    return client.forward(
       'exit_signal',
       exitSignal('IMPLEMENTATION', 'completed', { evidence_bundle_ref: 'evidence.yaml' }),
     );

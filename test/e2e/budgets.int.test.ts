@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inLongLane } from '../lanes.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { PATIENCE_MS, RunWorld, type Shown } from '../processes/run-world.ts';
 
@@ -125,16 +126,18 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     expect((await world.decisions()).filter(({ agent_id }) => agent_id === id)).toHaveLength(1);
   });
 
-  it('that nobody raises ends the agent, and its held tool is never run', async () => {
-    const id = await world.run('cut');
-    open(world, 'cut-1');
-    const shown = await escalated(world, id);
-    open(world, 'cut-2');
-    await held(world, shown);
-    await world.resolve(shown.decision_id, 'cancel');
-    await world.gone(id);
-    expect(await world.agent(id)).toMatchObject({ status: 'cancelled' });
-    expect(marks(world, id)).toEqual(['one']);
+  inLongLane(() => {
+    it('that nobody raises ends the agent, and its held tool is never run', async () => {
+      const id = await world.run('cut');
+      open(world, 'cut-1');
+      const shown = await escalated(world, id);
+      open(world, 'cut-2');
+      await held(world, shown);
+      await world.resolve(shown.decision_id, 'cancel');
+      await world.gone(id);
+      expect(await world.agent(id)).toMatchObject({ status: 'cancelled' });
+      expect(marks(world, id)).toEqual(['one']);
+    });
   });
 
   it('lets an agent stop instead of sending it back to work, and wakes it in the same conversation', async () => {
@@ -151,17 +154,19 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     await world.gone(agentId);
   });
 
-  it('is warned of at 80 %, once', async () => {
-    const id = await world.run('warned');
-    await world.until('people are told', () => world.receiver.about('Budget of agent warned: 85 % used').length > 0);
-    open(world, 'warned');
-    expect(await world.agent(id)).toMatchObject({ status: 'done' });
-    await world.gone(id);
-    const all = await readLedger(world.world);
-    const warned = all.filter(
-      ({ type, data }) => type === 'BudgetWarned' && JSON.stringify(data['scope']).includes(id),
-    );
-    expect(warned).toHaveLength(1);
+  inLongLane(() => {
+    it('is warned of at 80 %, once', async () => {
+      const id = await world.run('warned');
+      await world.until('people are told', () => world.receiver.about('Budget of agent warned: 85 % used').length > 0);
+      open(world, 'warned');
+      expect(await world.agent(id)).toMatchObject({ status: 'done' });
+      await world.gone(id);
+      const all = await readLedger(world.world);
+      const warned = all.filter(
+        ({ type, data }) => type === 'BudgetWarned' && JSON.stringify(data['scope']).includes(id),
+      );
+      expect(warned).toHaveLength(1);
+    });
   });
 
   it('of money counts by the prices of the runbook in the middle of a turn, and as the client says at its end', async () => {
@@ -176,16 +181,18 @@ describe('a budget', { timeout: PATIENCE_MS * 2 }, () => {
     expect((await world.entries(id, 'SessionUsed')).at(-1)?.data).toMatchObject({ cost_millicents: 40_000 });
   });
 
-  it('of time is reached while a tool runs, and the next one is held', async () => {
-    const id = await world.run('slow');
-    const shown = await escalated(world, id);
-    open(world, 'slow-1');
-    await untilHeld(world, shown, 'late');
-    expect(marks(world, id)).toEqual([]);
-    await world.resolve(shown.decision_id, 'approve');
-    await world.until('it goes on', () => marks(world, id).includes('late'));
-    await world.ask('agent_kill', { id });
-    await world.gone(id);
+  inLongLane(() => {
+    it('of time is reached while a tool runs, and the next one is held', async () => {
+      const id = await world.run('slow');
+      const shown = await escalated(world, id);
+      open(world, 'slow-1');
+      await untilHeld(world, shown, 'late');
+      expect(marks(world, id)).toEqual([]);
+      await world.resolve(shown.decision_id, 'approve');
+      await world.until('it goes on', () => marks(world, id).includes('late'));
+      await world.ask('agent_kill', { id });
+      await world.gone(id);
+    });
   });
 
   it('is in the table of costs, which adds up however it is asked for', async () => {

@@ -21,7 +21,7 @@ it(`${WORKERS} workers drain ${TASKS} tasks with dependencies, each done once an
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
   }
   const commit = world.git(world.repository, 'rev-parse', 'HEAD');
-  const workers = Array.from({ length: WORKERS }, () => world.peer('drain-worker.ts'));
+  const workers = Array.from({ length: WORKERS }, () => world.peer('drain-worker'));
   await Promise.all(workers.map(async (worker) => worker.ask('ready')));
   const draining = workers.map(async (worker, i) => worker.ask<string[]>('drain', `w${i}`, commit, TASKS));
   const failed = Promise.race(draining.map(async (each) => each.then(() => new Promise<never>(() => undefined))));

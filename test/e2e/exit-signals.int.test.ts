@@ -255,7 +255,7 @@ describe("another session's token", () => {
   it('speaks for its own task and for no other', async () => {
     const other = await claimNew(`${task}-other`);
     const after = await readLedger(world);
-    resultOf(await world.client(other.token).call('exit_signal', exitSignal('IMPLEMENTATION')));
+    resultOf(await world.client(other.token).forward('exit_signal', exitSignal('IMPLEMENTATION')));
     const entries = await since(world, after);
     expect(new Set(entries.map(({ data }) => data['task_id']))).toEqual(new Set([other.task]));
     expect(await world.order('task_get', { task_id: task })).toMatchObject({
@@ -271,7 +271,7 @@ describe("another session's token", () => {
   ])('%s is refused (%s)', async (_, code, make) => {
     const given = make();
     const client = given === undefined ? world.workerClient() : world.client(given);
-    expect(await client.call('exit_signal', exitSignal('IMPLEMENTATION'))).toMatchObject({
+    expect(await client.forward('exit_signal', exitSignal('IMPLEMENTATION'))).toMatchObject({
       ok: false,
       error: { code },
     });
@@ -279,7 +279,7 @@ describe("another session's token", () => {
   });
 
   it('even the operator cannot end a session in its name', async () => {
-    const answer = await world.client().call('exit_signal', exitSignal('IMPLEMENTATION'));
+    const answer = await world.client().forward('exit_signal', exitSignal('IMPLEMENTATION'));
     expect(refusalOf(answer)).toBe('forbidden: an operator may not call exit_signal');
     expect(await since(world, before)).toEqual([]);
   });
@@ -300,7 +300,7 @@ describe('with the flag off', () => {
       const client = off.client(tokenOf(await off.order('task_claim', { task_id: 'T1', as: 'a' })));
       const start = await readLedger(off);
       for (const signal of [exitSignal('IMPLEMENTATION'), 'rubbish', exitSignal('REVIEW')]) {
-        expect(await client.call('exit_signal', signal)).toMatchObject({ ok: false, error: { message: disabled } });
+        expect(await client.forward('exit_signal', signal)).toMatchObject({ ok: false, error: { message: disabled } });
       }
       // The caller's environment does not count.
       const typed = off.baton(['emit', 'exit', JSON.stringify(exitSignal('IMPLEMENTATION'))], {
@@ -316,14 +316,14 @@ describe('with the flag off', () => {
     on.write(on.repository, { 'baton.toml': 'exit_protocol = true\n' });
     await on.order('task_create', { task_id: 'T1', title: 'x' });
     const client = on.client(tokenOf(await on.order('task_claim', { task_id: 'T1', as: 'a' })));
-    expect(resultOf(await client.call('exit_signal', exitSignal('IMPLEMENTATION')))).toMatchObject({
+    expect(resultOf(await client.forward('exit_signal', exitSignal('IMPLEMENTATION')))).toMatchObject({
       next_phase: 'CI_PENDING',
     });
   });
 });
 
 async function send(signal: unknown): Promise<Answer> {
-  return world.client(token).call('exit_signal', signal);
+  return world.client(token).forward('exit_signal', signal);
 }
 
 async function claimNew(id: string): Promise<{ task: string; token: string }> {

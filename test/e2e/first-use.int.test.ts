@@ -159,9 +159,7 @@ describe('a new user', () => {
 
   it('who has forgotten the token of the claim hears where it goes', () => {
     baton('task', 'add', 'K', '--title', 'x');
-    expect(baton('task', 'heartbeat', 'K').err).toContain(
-      'hint: It is said under a claim: set BATON_TOKEN, or --token',
-    );
+    expect(baton('task', 'heartbeat', 'K').err).toContain('hint: It needs a claim: set BATON_TOKEN, or --token');
     expect(baton('task', 'release', 'K').err).toMatch(/^Error: nobody has claimed task K\n/);
   });
 

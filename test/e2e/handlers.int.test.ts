@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inLongLane } from '../lanes.ts';
 import type { Entry } from '../../src/ledger/format/entry.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
@@ -86,22 +87,24 @@ describe('on_idle', { timeout: PATIENCE_MS * 2 }, () => {
     expect(world.told(agentId).filter((text) => text === 'for all')).toHaveLength(2);
   });
 
-  it('acts as often as attempts says, and then calls a person', async () => {
-    const run = await start('exhausted');
-    expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
-    expect(await triesOf(run.agentId)).toHaveLength(3);
-    const decision = (await world.decisions()).find(({ agent_id }) => agent_id === run.agentId);
-    expect(decision).toMatchObject({ source: 'idle', title: 'Pipeline needs attention: in_exhausted' });
-    expect(decision?.context).toContain('on_idle = nudge was tried 3 times');
-    await giveUp(run);
-  });
+  inLongLane(() => {
+    it('acts as often as attempts says, and then calls a person', async () => {
+      const run = await start('exhausted');
+      expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
+      expect(await triesOf(run.agentId)).toHaveLength(3);
+      const decision = (await world.decisions()).find(({ agent_id }) => agent_id === run.agentId);
+      expect(decision).toMatchObject({ source: 'idle', title: 'Pipeline needs attention: in_exhausted' });
+      expect(decision?.context).toContain('on_idle = nudge was tried 3 times');
+      await giveUp(run);
+    });
 
-  it('acts for ever with "forever"', async () => {
-    const { id, agentId } = await start('forever');
-    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-    await world.gone(agentId);
-    expect(await triesOf(agentId)).toHaveLength(10);
-    expect(await world.count(agentId, 'DecisionOpened')).toBe(0);
+    it('acts for ever with "forever"', async () => {
+      const { id, agentId } = await start('forever');
+      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+      await world.gone(agentId);
+      expect(await triesOf(agentId)).toHaveLength(10);
+      expect(await world.count(agentId, 'DecisionOpened')).toBe(0);
+    });
   });
 
   it('fires for an agent that says nothing for as long as limits.idle', async () => {
@@ -123,15 +126,17 @@ describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
     await world.gone(agentId);
   });
 
-  it('that never passes calls a person, who sees what it said', async () => {
-    const run = await start('shut');
-    expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
-    expect(world.lines('shut.txt')).toHaveLength(2);
-    const decision = (await world.decisions()).find(({ agent_id }) => agent_id === run.agentId);
-    expect(decision).toMatchObject({ source: 'gate' });
-    expect(decision?.context).toContain('not yet');
-    expect(advanced('shut')).toBe(false);
-    await giveUp(run);
+  inLongLane(() => {
+    it('that never passes calls a person, who sees what it said', async () => {
+      const run = await start('shut');
+      expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
+      expect(world.lines('shut.txt')).toHaveLength(2);
+      const decision = (await world.decisions()).find(({ agent_id }) => agent_id === run.agentId);
+      expect(decision).toMatchObject({ source: 'gate' });
+      expect(decision?.context).toContain('not yet');
+      expect(advanced('shut')).toBe(false);
+      await giveUp(run);
+    });
   });
 
   it('that takes long holds up nothing else', async () => {
@@ -147,10 +152,12 @@ describe('a gate', { timeout: PATIENCE_MS * 2 }, () => {
     await world.gone(slow.agentId);
   });
 
-  it('has a time limit of its own', async () => {
-    const run = await start('late');
-    expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
-    await giveUp(run);
+  inLongLane(() => {
+    it('has a time limit of its own', async () => {
+      const run = await start('late');
+      expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
+      await giveUp(run);
+    });
   });
 });
 
@@ -163,11 +170,13 @@ describe('on_dead', { timeout: PATIENCE_MS * 2 }, () => {
     expect(world.lines('lives.txt')).toEqual([agentId]);
   });
 
-  it('calls a person when it has been resumed often enough', async () => {
-    const run = await start('hopeless');
-    expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_dead: attempts used up' });
-    expect(await world.agent(run.agentId)).toMatchObject({ start: 3, exit: { code: 4 } });
-    await giveUp(run);
+  inLongLane(() => {
+    it('calls a person when it has been resumed often enough', async () => {
+      const run = await start('hopeless');
+      expect(await world.pipeline(run.id)).toMatchObject({ status: 'waiting', reason: 'on_dead: attempts used up' });
+      expect(await world.agent(run.agentId)).toMatchObject({ start: 3, exit: { code: 4 } });
+      await giveUp(run);
+    });
   });
 
   it.each([
@@ -198,11 +207,13 @@ describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
     expect(Date.parse(signalled?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(reset));
   });
 
-  it('fails the step where the runbook says so', async () => {
-    const { id, agentId } = await start('revoked');
-    expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
-    await world.gone(agentId);
-    await world.untilNobodyIs(agentId);
+  inLongLane(() => {
+    it('fails the step where the runbook says so', async () => {
+      const { id, agentId } = await start('revoked');
+      expect(await world.pipeline(id)).toMatchObject({ status: 'failed' });
+      await world.gone(agentId);
+      await world.untilNobodyIs(agentId);
+    });
   });
 
   it('calls a person by default, whose answer lets it go on', async () => {
@@ -217,22 +228,24 @@ describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
 });
 
 describe('on_prompt', { timeout: PATIENCE_MS * 2 }, () => {
-  it('calls a person by default, who approves', async () => {
-    const { id, agentId } = await start('asks');
-    const waiting = await world.pipeline(id);
-    expect(waiting).toMatchObject({ status: 'waiting', reason: 'on_prompt: escalate' });
-    const decision = (await world.decisions()).find(({ agent_id }) => agent_id === agentId);
-    expect(decision?.context).toContain('May I delete it?');
-    await world.resolve(waiting.decision_id, 'approve');
-    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-    expect(world.told(agentId)).toEqual(['Approved. Go on.']);
-    await world.gone(agentId);
-  });
+  inLongLane(() => {
+    it('calls a person by default, who approves', async () => {
+      const { id, agentId } = await start('asks');
+      const waiting = await world.pipeline(id);
+      expect(waiting).toMatchObject({ status: 'waiting', reason: 'on_prompt: escalate' });
+      const decision = (await world.decisions()).find(({ agent_id }) => agent_id === agentId);
+      expect(decision?.context).toContain('May I delete it?');
+      await world.resolve(waiting.decision_id, 'approve');
+      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+      expect(world.told(agentId)).toEqual(['Approved. Go on.']);
+      await world.gone(agentId);
+    });
 
-  it('takes the step as done where the runbook says so', async () => {
-    const { id, agentId } = await start('trusted');
-    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-    await world.gone(agentId);
-    expect(advanced('trusted')).toBe(true);
+    it('takes the step as done where the runbook says so', async () => {
+      const { id, agentId } = await start('trusted');
+      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+      await world.gone(agentId);
+      expect(advanced('trusted')).toBe(true);
+    });
   });
 });

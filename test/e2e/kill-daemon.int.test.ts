@@ -10,7 +10,7 @@ import { isLongRun } from '../processes/long-run.ts';
 import type { Sent } from '../processes/mixed-worker.ts';
 import { World } from '../processes/world.ts';
 
-const { rounds, commands } = isLongRun ? { rounds: 20, commands: 10_000 } : { rounds: 4, commands: 800 };
+const { rounds, commands } = isLongRun ? { rounds: 20, commands: 10_000 } : { rounds: 2, commands: 400 };
 
 it(`what 16 clients were told is there once, whatever they said while the daemon was killed ${rounds} times`, async () => {
   const report = await runDaemonKills({ rounds, commands });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inLongLane, someOf } from '../lanes.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
 
 const IDLE = 'Stop hook: on_idle handler invoked. Continue working or signal completion.';
@@ -79,10 +80,15 @@ describe.each([
     /** How often the pipeline has gone past this agent. */
     const advanced = (name: string): number => world.lines('after.txt').filter((line) => line === name).length;
 
-    it.each([
-      ['is the default in a pipeline', 'by_default'],
-      ['is said in the runbook', 'signal'],
-    ])('signal %s: the agent must signal before it may stop', async (__, name) => {
+    it.each(
+      someOf(
+        [
+          ['is the default in a pipeline', 'by_default'],
+          ['is said in the runbook', 'signal'],
+        ] as const,
+        0,
+      ),
+    )('signal %s: the agent must signal before it may stop', async (__, name) => {
       const { id, agentId } = await start(name);
       expect(await world.pipeline(id)).toMatchObject({ status: 'done', steps: [{ output: 'all done' }, {}] });
       expect(await world.gone(agentId)).toMatchObject({ outcome: 'done', exit: { code: 0, blocks_used: false } });
@@ -96,23 +102,25 @@ describe.each([
       expect(advanced(name)).toBe(1);
     });
 
-    it('idle with on_idle = done: the pipeline goes on, and the agent, orphaned, may leave', async () => {
-      const { id, agentId } = await start('idle_done');
-      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-      // Its own end, not one that was made: the second stop was allowed although the count never lets it go.
-      expect(await world.gone(agentId)).toMatchObject({ outcome: 'done', exit: { code: 0, signal: null } });
-      expect(world.blocks(agentId)).toEqual([IDLE]);
-      expect(await world.entries(agentId, 'AgentIdle')).toMatchObject([{ data: { why: 'stop' } }]);
-      expect(advanced('idle_done')).toBe(1);
-    });
+    inLongLane(() => {
+      it('idle with on_idle = done: the pipeline goes on, and the agent, orphaned, may leave', async () => {
+        const { id, agentId } = await start('idle_done');
+        expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+        // Its own end, not one that was made: the second stop was allowed although the count never lets it go.
+        expect(await world.gone(agentId)).toMatchObject({ outcome: 'done', exit: { code: 0, signal: null } });
+        expect(world.blocks(agentId)).toEqual([IDLE]);
+        expect(await world.entries(agentId, 'AgentIdle')).toMatchObject([{ data: { why: 'stop' } }]);
+        expect(advanced('idle_done')).toBe(1);
+      });
 
-    it('idle with on_idle = nudge: the agent is told, and goes on', async () => {
-      const { id, agentId } = await start('idle_nudge');
-      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-      await world.gone(agentId);
-      expect(world.told(agentId)).toEqual([`Stop hook feedback:\n${IDLE}`, 'There is more to do']);
-      expect(world.lines('nudged.txt')).toEqual(['nudged']);
-      expect(await world.decisions()).not.toContainEqual(expect.objectContaining({ agent_id: agentId }));
+      it('idle with on_idle = nudge: the agent is told, and goes on', async () => {
+        const { id, agentId } = await start('idle_nudge');
+        expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+        await world.gone(agentId);
+        expect(world.told(agentId)).toEqual([`Stop hook feedback:\n${IDLE}`, 'There is more to do']);
+        expect(world.lines('nudged.txt')).toEqual(['nudged']);
+        expect(await world.decisions()).not.toContainEqual(expect.objectContaining({ agent_id: agentId }));
+      });
     });
 
     it('escalate: a person is called, the step waits, the next stop is allowed, and the answer wakes the agent', async () => {
@@ -139,68 +147,70 @@ describe.each([
       await world.gone(agentId);
     });
 
-    it('escalate is the default of a run by itself', async () => {
-      const agentId = await world.run('alone');
-      const escalated = await world.agent(agentId);
-      expect(escalated).toMatchObject({ status: 'escalated' });
-      expect((await world.entries(agentId, 'AgentParked'))[0]?.data).toMatchObject({ reason: 'on_stop: escalate' });
-      await world.gone(agentId);
-      expect(world.blocks(agentId)).toEqual([ESCALATE]);
-      await world.until('the person is told', () => world.receiver.about('Agent needs attention: alone').length > 0);
-      expect(world.receiver.about('Agent needs attention: alone')).toEqual([
-        `*Agent needs attention: alone*\n${ATTENTION}`,
-      ]);
-      await world.resolve(escalated.decision_id, 'nudge');
-      expect(await world.agent(agentId)).toMatchObject({ status: 'done' });
-      await world.gone(agentId);
-    });
+    inLongLane(() => {
+      it('escalate is the default of a run by itself', async () => {
+        const agentId = await world.run('alone');
+        const escalated = await world.agent(agentId);
+        expect(escalated).toMatchObject({ status: 'escalated' });
+        expect((await world.entries(agentId, 'AgentParked'))[0]?.data).toMatchObject({ reason: 'on_stop: escalate' });
+        await world.gone(agentId);
+        expect(world.blocks(agentId)).toEqual([ESCALATE]);
+        await world.until('the person is told', () => world.receiver.about('Agent needs attention: alone').length > 0);
+        expect(world.receiver.about('Agent needs attention: alone')).toEqual([
+          `*Agent needs attention: alone*\n${ATTENTION}`,
+        ]);
+        await world.resolve(escalated.decision_id, 'nudge');
+        expect(await world.agent(agentId)).toMatchObject({ status: 'done' });
+        await world.gone(agentId);
+      });
 
-    it('idle again and again: on_idle counts, and then calls a person', async () => {
-      const { id, agentId } = await start('round');
-      expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
-      await world.gone(agentId);
-      const [idle, nudge] = [`Stop hook feedback:\n${IDLE}`, 'Once more'];
-      expect(world.told(agentId)).toEqual([idle, nudge, idle, nudge, idle]);
-      expect(await world.count(agentId, 'AgentIdle')).toBe(3);
-      expect(await world.entries(agentId, 'HandlerTried')).toMatchObject([
-        { data: { handler: 'on_idle', attempt: 1, action: 'nudge' } },
-        { data: { handler: 'on_idle', attempt: 2, action: 'nudge' } },
-      ]);
-      await world.until(
-        'the person is told',
-        () => world.receiver.about('Pipeline needs attention: in_round').length > 0,
-      );
-      expect(world.receiver.about('Pipeline needs attention: in_round')).toHaveLength(1);
-      expect(advanced('round')).toBe(0);
-      await world.ask('pipeline_cancel', { id });
-    });
+      it('idle again and again: on_idle counts, and then calls a person', async () => {
+        const { id, agentId } = await start('round');
+        expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_idle: attempts used up' });
+        await world.gone(agentId);
+        const [idle, nudge] = [`Stop hook feedback:\n${IDLE}`, 'Once more'];
+        expect(world.told(agentId)).toEqual([idle, nudge, idle, nudge, idle]);
+        expect(await world.count(agentId, 'AgentIdle')).toBe(3);
+        expect(await world.entries(agentId, 'HandlerTried')).toMatchObject([
+          { data: { handler: 'on_idle', attempt: 1, action: 'nudge' } },
+          { data: { handler: 'on_idle', attempt: 2, action: 'nudge' } },
+        ]);
+        await world.until(
+          'the person is told',
+          () => world.receiver.about('Pipeline needs attention: in_round').length > 0,
+        );
+        expect(world.receiver.about('Pipeline needs attention: in_round')).toHaveLength(1);
+        expect(advanced('round')).toBe(0);
+        await world.ask('pipeline_cancel', { id });
+      });
 
-    it('calls a person once, however often the hook fires', async () => {
-      const { id, agentId } = await start('shouts');
-      expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_stop: escalate' });
-      await world.gone(agentId);
-      expect(world.blocks(agentId)).toEqual([]);
-      expect(await world.count(agentId, 'DecisionOpened')).toBe(1);
-      expect(await world.count(agentId, 'AgentParked')).toBe(1);
-      const standing = await world.run('shouts');
-      expect(await world.agent(standing)).toMatchObject({ status: 'escalated' });
-      await world.gone(standing);
-      expect(await world.count(standing, 'DecisionOpened')).toBe(1);
-      await world.until('both are told', () => world.receiver.about('Agent needs attention: shouts').length > 0);
-      expect(world.receiver.about('Agent needs attention: shouts')).toHaveLength(1);
-      expect(world.receiver.about('Pipeline needs attention: in_shouts')).toHaveLength(1);
-      await world.ask('pipeline_cancel', { id });
-      await world.ask('agent_kill', { id: standing });
-    });
+      it('calls a person once, however often the hook fires', async () => {
+        const { id, agentId } = await start('shouts');
+        expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_stop: escalate' });
+        await world.gone(agentId);
+        expect(world.blocks(agentId)).toEqual([]);
+        expect(await world.count(agentId, 'DecisionOpened')).toBe(1);
+        expect(await world.count(agentId, 'AgentParked')).toBe(1);
+        const standing = await world.run('shouts');
+        expect(await world.agent(standing)).toMatchObject({ status: 'escalated' });
+        await world.gone(standing);
+        expect(await world.count(standing, 'DecisionOpened')).toBe(1);
+        await world.until('both are told', () => world.receiver.about('Agent needs attention: shouts').length > 0);
+        expect(world.receiver.about('Agent needs attention: shouts')).toHaveLength(1);
+        expect(world.receiver.about('Pipeline needs attention: in_shouts')).toHaveLength(1);
+        await world.ask('pipeline_cancel', { id });
+        await world.ask('agent_kill', { id: standing });
+      });
 
-    it.each(['signal', 'idle', 'escalate'])('an agent that has signalled may stop, also with %s', async (action) => {
-      const { id, agentId } = await start(`first_${action}`);
-      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-      expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: false } });
-      expect(world.told(agentId)).toEqual([]);
-      const types = (await world.entries(agentId)).map(({ type }) => type);
-      expect(types).not.toContain('AgentIdle');
-      expect(types).not.toContain('AgentStop');
+      it.each(['signal', 'idle', 'escalate'])('an agent that has signalled may stop, also with %s', async (action) => {
+        const { id, agentId } = await start(`first_${action}`);
+        expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+        expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: false } });
+        expect(world.told(agentId)).toEqual([]);
+        const types = (await world.entries(agentId)).map(({ type }) => type);
+        expect(types).not.toContain('AgentIdle');
+        expect(types).not.toContain('AgentStop');
+      });
     });
 
     it("the client's flag guards against loops: let go without a signal, the agent has died, and nothing goes on", async () => {
@@ -212,43 +222,45 @@ describe.each([
       await world.ask('pipeline_cancel', { id });
     });
 
-    it.each([
-      ['count', 2, 'as many blocks as attempts says, whatever the flag says'],
-      ['works', 4, 'a tool call begins the count anew'],
-    ])('%s: %i blocks: %s', async (name, blocks) => {
-      const { id, agentId } = await start(name);
-      expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_dead: escalate' });
-      expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: true } });
-      expect(world.blocks(agentId)).toEqual(Array.from({ length: blocks }, () => mustSignal(agentId)));
-      expect(advanced(name)).toBe(0);
-      await world.ask('pipeline_cancel', { id });
-    });
+    inLongLane(() => {
+      it.each([
+        ['count', 2, 'as many blocks as attempts says, whatever the flag says'],
+        ['works', 4, 'a tool call begins the count anew'],
+      ])('%s: %i blocks: %s', async (name, blocks) => {
+        const { id, agentId } = await start(name);
+        expect(await world.pipeline(id)).toMatchObject({ status: 'waiting', reason: 'on_dead: escalate' });
+        expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: true } });
+        expect(world.blocks(agentId)).toEqual(Array.from({ length: blocks }, () => mustSignal(agentId)));
+        expect(advanced(name)).toBe(0);
+        await world.ask('pipeline_cancel', { id });
+      });
 
-    it('"forever" never lets it go, and never calls a person', async () => {
-      const { id, agentId } = await start('forever');
-      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-      expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: false } });
-      expect(world.blocks(agentId)).toHaveLength(12);
-      expect(await world.count(agentId, 'DecisionOpened')).toBe(0);
-    });
+      it('"forever" never lets it go, and never calls a person', async () => {
+        const { id, agentId } = await start('forever');
+        expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+        expect(await world.gone(agentId)).toMatchObject({ exit: { code: 0, blocks_used: false } });
+        expect(world.blocks(agentId)).toHaveLength(12);
+        expect(await world.count(agentId, 'DecisionOpened')).toBe(0);
+      });
 
-    it('escalate as a signal calls a person, and the agent may rest; continue is no reason to let it go', async () => {
-      const asking = await start('asks');
-      const waiting = await world.pipeline(asking.id);
-      expect(waiting).toMatchObject({ status: 'waiting', reason: 'agent:signal escalate' });
-      await world.until(
-        'the person is told',
-        () => world.receiver.about('Pipeline needs attention: in_asks').length > 0,
-      );
-      expect(world.receiver.about('Pipeline needs attention: in_asks')[0]).toContain('Which one?');
-      await world.gone(asking.agentId);
-      expect(world.told(asking.agentId)).toEqual([]);
-      await world.resolve(waiting.decision_id, 'done');
-      expect(await world.pipeline(asking.id)).toMatchObject({ status: 'done' });
-      const working = await start('still_working');
-      expect(await world.pipeline(working.id)).toMatchObject({ status: 'done' });
-      await world.gone(working.agentId);
-      expect(world.blocks(working.agentId)).toEqual([mustSignal(working.agentId)]);
+      it('escalate as a signal calls a person, and the agent may rest; continue is no reason to let it go', async () => {
+        const asking = await start('asks');
+        const waiting = await world.pipeline(asking.id);
+        expect(waiting).toMatchObject({ status: 'waiting', reason: 'agent:signal escalate' });
+        await world.until(
+          'the person is told',
+          () => world.receiver.about('Pipeline needs attention: in_asks').length > 0,
+        );
+        expect(world.receiver.about('Pipeline needs attention: in_asks')[0]).toContain('Which one?');
+        await world.gone(asking.agentId);
+        expect(world.told(asking.agentId)).toEqual([]);
+        await world.resolve(waiting.decision_id, 'done');
+        expect(await world.pipeline(asking.id)).toMatchObject({ status: 'done' });
+        const working = await start('still_working');
+        expect(await world.pipeline(working.id)).toMatchObject({ status: 'done' });
+        await world.gone(working.agentId);
+        expect(world.blocks(working.agentId)).toEqual([mustSignal(working.agentId)]);
+      });
     });
   },
   PATIENCE_MS * 2,

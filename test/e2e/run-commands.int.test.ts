@@ -4,6 +4,7 @@ import { Terminal } from '../processes/terminal.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 import { BATON } from '../package/where.ts';
+import { runCli } from '../run-cli.ts';
 
 /** Agents that need no tokens: commands that wait until they are told, signal, or leave without a word. */
 const RUNBOOK = `
@@ -65,16 +66,17 @@ beforeAll(async () => {
 
 afterAll(async () => world[Symbol.asyncDispose]());
 
-const baton = (...args: string[]) => world.baton(args);
-const json = (...args: string[]): Record<string, never> => {
-  const { out, err } = world.baton([...args, '--json']);
+/** In this process: how the command starts as a process of its own is proved in `first-use.int.test.ts` and the documentation. */
+const baton = async (...args: string[]) => runCli(args, '', { env: world.env, cwd: world.repository });
+const json = async (...args: string[]): Promise<Record<string, never>> => {
+  const { out, err } = await baton(...args, '--json');
   expect(err).toBe('');
   return JSON.parse(out);
 };
 
 /** Starts something and leaves; its id. */
-function start(...args: string[]): string {
-  const { id } = json(...args, '--detach');
+async function start(...args: string[]): Promise<string> {
+  const { id } = await json(...args, '--detach');
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   return String(id);
 }
@@ -84,29 +86,29 @@ async function terminal(args: readonly string[], size = {}): Promise<Terminal> {
 }
 
 describe('baton run', () => {
-  it('tells how a pipeline goes, and ends with it', () => {
-    const { code, out, err } = baton('run', 'ship');
+  it('tells how a pipeline goes, and ends with it', async () => {
+    const { code, out, err } = await baton('run', 'ship');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.replaceAll(/[0-9a-f]{8}/g, 'ID')).toBe(
       'ship ID started\n  build: started\n  build: done\n  test: started\n  test: done\nship done\n',
     );
   });
 
-  it('passes arguments on, options included', () => {
-    const id = start('run', 'release', 'v9', '--dry');
-    expect(baton('pipeline', 'wait', id).code).toBe(0);
-    expect(json('pipeline', 'show', id)).toMatchObject({ vars: { tag: 'v9' }, status: 'done' });
+  it('passes arguments on, options included', async () => {
+    const id = await start('run', 'release', 'v9', '--dry');
+    expect((await baton('pipeline', 'wait', id)).code).toBe(0);
+    expect(await json('pipeline', 'show', id)).toMatchObject({ vars: { tag: 'v9' }, status: 'done' });
   });
 
-  it('fails with the pipeline', () => {
-    const { code, out } = baton('run', 'broken');
+  it('fails with the pipeline', async () => {
+    const { code, out } = await baton('run', 'broken');
     expect(code).toBe(1);
     expect(out).toMatch(/build: failed/);
     expect(out).toMatch(/broken failed/);
   });
 
-  it('shows the end of what a step printed that failed, and where all of it is', () => {
-    const { code, out, err } = baton('run', 'noisy');
+  it('shows the end of what a step printed that failed, and where all of it is', async () => {
+    const { code, out, err } = await baton('run', 'noisy');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     const shown =
       /^ {2}two: failed: exit code 3\n((?: {4}.*\n)+)noisy failed: step two failed: exit code 3\n$/m.exec(out)?.[1] ??
@@ -116,21 +118,21 @@ describe('baton run', () => {
     const log = /^ {4}all of it: (.*)$/.exec(lines.at(-1) ?? '')?.[1] ?? '';
     expect(readFileSync(log, 'utf8').split('\n').slice(0, 3)).toEqual(['1', '2', '3']);
     const id = /^noisy ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
-    const sheet = baton('pipeline', 'show', id).out;
+    const sheet = (await baton('pipeline', 'show', id)).out;
     expect(sheet).toContain(lines.map((line) => `  ${line}\n`).join(''));
     expect(sheet).toMatch(/^ {4}✓ one\n {4}✗ two failed exit code 3\n/m);
-    expect(baton('pipeline', 'wait', id).out).toBe(sheet);
+    expect((await baton('pipeline', 'wait', id)).out).toBe(sheet);
   });
 
-  it('shows the end of what a lost agent said, and how to see the rest', () => {
-    const { code, out } = baton('run', 'lost');
+  it('shows the end of what a lost agent said, and how to see the rest', async () => {
+    const { code, out } = await baton('run', 'lost');
     expect(code).toBe(1);
     const agent = /lost ([0-9a-f]{8}): queued/.exec(out)?.[1] ?? '';
     expect(out).toContain(`  only: failed: on_dead: fail\n    I am lost\n    all of it: baton agent logs ${agent}\n`);
   });
 
-  it('shows everything that a plain command printed', () => {
-    const { code, out } = baton('run', 'greet', 'Ada');
+  it('shows everything that a plain command printed', async () => {
+    const { code, out } = await baton('run', 'greet', 'Ada');
     expect(code).toBe(0);
     const lines = Array.from({ length: 20 }, (_, i) => `    ${i + 1}\n`).join('');
     expect(out.replaceAll(/[0-9a-f]{8}/g, 'ID')).toBe(
@@ -138,18 +140,18 @@ describe('baton run', () => {
     );
   });
 
-  it('shows a plan and does nothing', () => {
-    const before = json('pipeline', 'list', '--all');
-    const { code, out } = baton('run', 'careful', '--plan');
+  it('shows a plan and does nothing', async () => {
+    const before = await json('pipeline', 'list', '--all');
+    const { code, out } = await baton('run', 'careful', '--plan');
     expect(code).toBe(0);
     expect(out).toBe(
       'pipeline careful\n  review: agent silent (echo I say nothing)\n  after: shell true\nfirst: start agent silent\n',
     );
-    expect(json('pipeline', 'list', '--all')).toEqual(before);
+    expect(await json('pipeline', 'list', '--all')).toEqual(before);
   });
 
-  it('suggests what was probably meant', () => {
-    const { code, err } = baton('run', 'shipp');
+  it('suggests what was probably meant', async () => {
+    const { code, err } = await baton('run', 'shipp');
     expect(code).toBe(1);
     expect(err).toContain('Did you mean `ship`?');
   });
@@ -163,14 +165,14 @@ describe('baton run', () => {
     { args: ['run', 'issue'] },
     { args: ['run', 'issue', 'A title', '--mode', 'nope'] },
     { args: ['run', 'issue', 'A title', '--priority', 'high', '--json'] },
-  ])('ends with 2 where what was typed is not what it takes: $args', ({ args }) => {
-    const { code, out, err } = baton(...args);
+  ])('ends with 2 where what was typed is not what it takes: $args', async ({ args }) => {
+    const { code, out, err } = await baton(...args);
     expect(code).toBe(2);
     expect(`${out}${err}`).toMatch(/^(?:Error: .*\n {2}hint: |\{"error":\{"code":"runbook\/usage")/);
   });
 
-  it('prints the entries of the run with --json', () => {
-    const { code, out } = world.baton(['run', 'ship', '--json']);
+  it('prints the entries of the run with --json', async () => {
+    const { code, out } = await baton('run', 'ship', '--json');
     expect(code).toBe(0);
     const types = out
       .trim()
@@ -187,22 +189,22 @@ describe('baton run', () => {
     expect(await shell.exit()).toBe(130);
     expect(shell.written).toMatch(/It goes on without you.*baton pipeline cancel ([0-9a-f]{8})/s);
     const id = /pipeline cancel ([0-9a-f]{8})/.exec(shell.written)?.[1] ?? '';
-    expect(json('pipeline', 'show', id)).toMatchObject({ status: 'running' });
-    expect(baton('pipeline', 'cancel', id, '-m', 'enough').code).toBe(0);
-    expect(baton('pipeline', 'wait', id).code).toBe(1);
-    expect(json('pipeline', 'show', id)).toMatchObject({ status: 'cancelled' });
+    expect(await json('pipeline', 'show', id)).toMatchObject({ status: 'running' });
+    expect((await baton('pipeline', 'cancel', id, '-m', 'enough')).code).toBe(0);
+    expect((await baton('pipeline', 'wait', id)).code).toBe(1);
+    expect(await json('pipeline', 'show', id)).toMatchObject({ status: 'cancelled' });
   });
 });
 
 describe('a runbook with mistakes', () => {
   it.each([{ args: ['run', 'ship'] }, { args: ['run', 'ship', '--plan'] }, { args: ['agent', 'run', 'silent'] }])(
     'is told one problem after the other: baton $args',
-    ({ args }) => {
+    async ({ args }) => {
       const mistakes = '[agents.a]\nrun = "true"\npromt = "x"\n"modle\\u001b[2J" = "x"\n';
       world.write(world.repository, { 'baton.toml': mistakes });
       onTestFinished(() => world.write(world.repository, { 'baton.toml': RUNBOOK }));
-      const checked = baton('runbook', 'check').err;
-      const { code, out, err } = baton(...args);
+      const checked = (await baton('runbook', 'check')).err;
+      const { code, out, err } = await baton(...args);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       // The same, without the lines of the file.
       const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
@@ -214,69 +216,69 @@ describe('a runbook with mistakes', () => {
 });
 
 describe('what needs a person', () => {
-  it('ends baton run with 3 and the decision; resolving it lets the pipeline go on', () => {
-    const { code, out } = baton('run', 'careful');
+  it('ends baton run with 3 and the decision; resolving it lets the pipeline go on', async () => {
+    const { code, out } = await baton('run', 'careful');
     expect(code).toBe(3);
     expect(out).toContain('Pipeline needs attention: careful');
     expect(out).toMatch(/ {2}1\. .* \(recommended\)/);
     const id = /decision resolve ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
-    expect(baton('decision', 'list').out).toContain(id);
-    expect(baton('status').out).toMatch(/1 decision needs you/);
-    const { options, pipeline_id } = json('decision', 'show', id) as never as {
+    expect((await baton('decision', 'list')).out).toContain(id);
+    expect((await baton('status')).out).toMatch(/1 decision needs you/);
+    const { options, pipeline_id } = (await json('decision', 'show', id)) as never as {
       options: { action: string; n: number }[];
       pipeline_id: string;
     };
     const done = options.find(({ action }) => action === 'done' || action === 'skip')?.n ?? 0;
-    expect(baton('decision', 'resolve', id, String(done), '-m', 'looks good').code).toBe(0);
-    expect(baton('pipeline', 'wait', pipeline_id).code).toBe(0);
-    expect(baton('decision', 'show', id).out).toMatch(/Resolved with \d .* by operator:\S+ at .*: looks good/);
-    expect(baton('decision', 'list').out).toBe('Nothing waits for you.\n');
-    expect(baton('decision', 'resolve', id, '9').code).toBe(1);
+    expect((await baton('decision', 'resolve', id, String(done), '-m', 'looks good')).code).toBe(0);
+    expect((await baton('pipeline', 'wait', pipeline_id)).code).toBe(0);
+    expect((await baton('decision', 'show', id)).out).toMatch(/Resolved with \d .* by operator:\S+ at .*: looks good/);
+    expect((await baton('decision', 'list')).out).toBe('Nothing waits for you.\n');
+    expect((await baton('decision', 'resolve', id, '9')).code).toBe(1);
   });
 
-  it('holds up the pipeline around a nested one, too', () => {
-    const { code, out } = baton('run', 'outer');
+  it('holds up the pipeline around a nested one, too', async () => {
+    const { code, out } = await baton('run', 'outer');
     expect(code).toBe(3);
     expect(out).toMatch(
       /^outer [0-9a-f]{8} started\n {2}inner: started\n {4}careful [0-9a-f]{8} started\n {6}review: started/,
     );
     const outer = /^outer ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
-    expect(baton('pipeline', 'wait', outer).code).toBe(3);
-    expect(json('pipeline', 'show', outer)).toMatchObject({ status: 'waiting', decision_id: expect.any(String) });
-    expect(baton('status').out).toMatch(/! outer .*\n.*● inner .*\n.*! careful .*\n.*! review/);
+    expect((await baton('pipeline', 'wait', outer)).code).toBe(3);
+    expect(await json('pipeline', 'show', outer)).toMatchObject({ status: 'waiting', decision_id: expect.any(String) });
+    expect((await baton('status')).out).toMatch(/! outer .*\n.*● inner .*\n.*! careful .*\n.*! review/);
     const id = /decision resolve ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
-    expect(baton('decision', 'resolve', id, '3').code).toBe(0);
-    expect(baton('pipeline', 'wait', outer).code).toBe(0);
+    expect((await baton('decision', 'resolve', id, '3')).code).toBe(0);
+    expect((await baton('pipeline', 'wait', outer)).code).toBe(0);
   });
 
-  it('is tried again where it waits, and run anew where it is over', () => {
-    const first = start('run', 'careful');
-    expect(baton('pipeline', 'wait', first).code).toBe(3);
-    expect(baton('pipeline', 'retry', first.slice(0, 8))).toEqual({
+  it('is tried again where it waits, and run anew where it is over', async () => {
+    const first = await start('run', 'careful');
+    expect((await baton('pipeline', 'wait', first)).code).toBe(3);
+    expect(await baton('pipeline', 'retry', first.slice(0, 8))).toEqual({
       code: 0,
       out: `Pipeline ${first.slice(0, 8)} tries its step again.\n`,
       err: '',
     });
-    expect(baton('pipeline', 'cancel', first).code).toBe(0);
-    expect(baton('pipeline', 'wait', first).code).toBe(1);
-    const broken = start('run', 'broken');
-    expect(baton('pipeline', 'wait', broken).code).toBe(1);
-    const said = baton('pipeline', 'retry', broken.slice(0, 8)).out;
+    expect((await baton('pipeline', 'cancel', first)).code).toBe(0);
+    expect((await baton('pipeline', 'wait', first)).code).toBe(1);
+    const broken = await start('run', 'broken');
+    expect((await baton('pipeline', 'wait', broken)).code).toBe(1);
+    const said = (await baton('pipeline', 'retry', broken.slice(0, 8))).out;
     const [, next = '', short] =
       /^Pipeline [0-9a-f]{8} is over\. Started (\S{36}) in its place\. Wait for it: baton pipeline wait (\S{8})\n$/.exec(
         said,
       ) ?? [];
     expect([said.slice(9, 17), short]).toEqual([broken.slice(0, 8), next.slice(0, 8)]);
     expect(next).not.toBe(broken);
-    expect(baton('pipeline', 'wait', next).code).toBe(1);
-    expect(json('pipeline', 'show', next)).toMatchObject({ name: 'broken', status: 'failed' });
+    expect((await baton('pipeline', 'wait', next)).code).toBe(1);
+    expect(await json('pipeline', 'show', next)).toMatchObject({ name: 'broken', status: 'failed' });
   });
 
   it('is gone through in a terminal, one by one', async () => {
-    expect(baton('decision', 'review')).toEqual({ code: 0, out: 'Nothing waits for you.\n', err: '' });
-    const pipeline = start('run', 'careful');
-    expect(baton('pipeline', 'wait', pipeline).code).toBe(3);
-    const printed = baton('decision', 'review');
+    expect(await baton('decision', 'review')).toEqual({ code: 0, out: 'Nothing waits for you.\n', err: '' });
+    const pipeline = await start('run', 'careful');
+    expect((await baton('pipeline', 'wait', pipeline)).code).toBe(3);
+    const printed = await baton('decision', 'review');
     expect(printed.code).toBe(3);
     expect(printed.out).toContain('Pipeline needs attention: careful');
     await using shell = await terminal(['decision', 'review']);
@@ -289,68 +291,71 @@ describe('what needs a person', () => {
     await shell.shows('Reason, also sent to the agent');
     shell.type('not today\r');
     expect(await shell.exit()).toBe(0);
-    expect(baton('pipeline', 'wait', pipeline).code).toBe(1);
-    expect(json('pipeline', 'show', pipeline)).toMatchObject({ status: 'cancelled' });
+    expect((await baton('pipeline', 'wait', pipeline)).code).toBe(1);
+    expect(await json('pipeline', 'show', pipeline)).toMatchObject({ status: 'cancelled' });
   });
 });
 
 describe('baton agent', () => {
   it('runs one by itself, shows it, follows its log and ends with it', async () => {
-    const id = start('agent', 'run', 'patient');
-    expect(baton('agent', 'list').out).toContain(id.slice(0, 8));
+    const id = await start('agent', 'run', 'patient');
+    expect((await baton('agent', 'list')).out).toContain(id.slice(0, 8));
     await using log = await terminal(['agent', 'logs', '-f', id]);
     await log.shows(`hello from ${id}`);
-    expect(baton('agent', 'show', id).out).toMatch(/status {2,}running/);
+    expect((await baton('agent', 'show', id)).out).toMatch(/status {2,}running/);
     world.write(world.repository, { 'go-patient': '' });
-    expect(baton('agent', 'wait', id).code).toBe(0);
+    expect((await baton('agent', 'wait', id)).code).toBe(0);
     expect(await log.exit()).toBe(0);
     expect(log.picture.filter((line) => line !== '')).toEqual([`hello from ${id}`, 'leaving', 'Heard: complete.']);
-    expect(baton('agent', 'logs', id, '-n', '1').out).toBe('Heard: complete.\n');
+    expect((await baton('agent', 'logs', id, '-n', '1')).out).toBe('Heard: complete.\n');
   });
 
   it('is talked with, line by line', async () => {
-    const id = start('agent', 'run', 'listener');
+    const id = await start('agent', 'run', 'listener');
     await using shell = await terminal(['agent', 'attach', id.slice(0, 8)]);
     await shell.shows('Ctrl-D leaves');
     shell.type('how are you\r');
     await shell.shows('heard: how are you');
-    expect(baton('agent', 'send', id, 'from elsewhere').code).toBe(0);
+    expect((await baton('agent', 'send', id, 'from elsewhere')).code).toBe(0);
     await shell.shows('heard: from elsewhere');
     shell.type('bye\r');
     expect(await shell.exit()).toBe(0);
-    expect(json('agent', 'show', id)).toMatchObject({ outcome: 'done' });
+    expect(await json('agent', 'show', id)).toMatchObject({ outcome: 'done' });
   });
 
   it('is left with Ctrl-D, and stopped', async () => {
-    const id = start('agent', 'run', 'listener');
+    const id = await start('agent', 'run', 'listener');
     await using shell = await terminal(['agent', 'attach', id]);
     await shell.shows('Ctrl-D leaves');
     shell.type('\u0004');
     expect(await shell.exit()).toBe(0);
     expect(shell.written).toContain('Detached; it goes on.');
-    expect(baton('agent', 'kill', id, '-m', 'enough').code).toBe(0);
-    expect(baton('agent', 'wait', id).code).toBe(1);
+    expect((await baton('agent', 'kill', id, '-m', 'enough')).code).toBe(0);
+    expect((await baton('agent', 'wait', id)).code).toBe(1);
   });
 
   it('hears what others say of it', async () => {
-    const id = start('agent', 'run', 'listener');
-    expect(baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}').out).toBe('Heard: continue.\n');
-    expect(baton('emit', 'agent:signal', '--agent', id, '{"kind":"cont').code).toBe(1);
-    expect(baton('emit', 'agent:stop', '--agent', id).code).toBe(0);
-    expect(baton('agent', 'wait', id).code).toBe(3);
-    expect(baton('emit', 'agent:idle', '--agent', id).code).toBe(0);
-    const decisions = json('decision', 'list') as never as { decisions: { agent_id: string; id: string }[] };
+    const id = await start('agent', 'run', 'listener');
+    expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe('Heard: continue.\n');
+    expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"cont')).code).toBe(1);
+    expect((await baton('emit', 'agent:stop', '--agent', id)).code).toBe(0);
+    expect((await baton('agent', 'wait', id)).code).toBe(3);
+    expect((await baton('emit', 'agent:idle', '--agent', id)).code).toBe(0);
+    const decisions = (await json('decision', 'list')) as never as { decisions: { agent_id: string; id: string }[] };
     expect(decisions.decisions.filter(({ agent_id }) => agent_id === id)).toHaveLength(1);
-    expect(baton('emit', 'agent:signal', '--agent', id, '{"kind":"complete"}').code).toBe(0);
-    expect(json('agent', 'show', id)).toMatchObject({ status: 'leaving', outcome: 'done' });
-    expect(baton('agent', 'send', id, 'bye').code).toBe(1);
-    expect(baton('agent', 'kill', id).code).toBe(0);
-    expect(baton('agent', 'wait', id).code).toBe(0);
-    await until('the decision is withdrawn', () => baton('decision', 'list').out === 'Nothing waits for you.\n');
+    expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"complete"}')).code).toBe(0);
+    expect(await json('agent', 'show', id)).toMatchObject({ status: 'leaving', outcome: 'done' });
+    expect((await baton('agent', 'send', id, 'bye')).code).toBe(1);
+    expect((await baton('agent', 'kill', id)).code).toBe(0);
+    expect((await baton('agent', 'wait', id)).code).toBe(0);
+    await until(
+      'the decision is withdrawn',
+      async () => (await baton('decision', 'list')).out === 'Nothing waits for you.\n',
+    );
   });
 
-  it('says that it does not know one', () => {
-    const { code, err } = baton('agent', 'show', '00000000');
+  it('says that it does not know one', async () => {
+    const { code, err } = await baton('agent', 'show', '00000000');
     expect(code).toBe(1);
     expect(err).toMatch(/^Error: .*00000000/);
   });

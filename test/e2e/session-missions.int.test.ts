@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inLongLane } from '../lanes.ts';
 import { RunScene, type Told } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { parseMission } from '../../src/protocol/mission.ts';
@@ -109,55 +110,57 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
     await entry('AgentSessionCompleted');
   });
 
-  it('has its mission, whatever a session before has put in its place', async () => {
-    keep('docs/ask.md', 'Please do it.');
-    const seen = '"$BATON_STATE_DIR/seen"';
-    script(`steps:
-  - run: 'if [ -e ${seen} ]; then cp .baton/session/task.md ${seen}; else touch ${seen}; rm docs/ask.md .baton/session/task.md; mkfifo docs/ask.md .baton/session/task.md; ln -sf ../../outside .baton/session/epic.md; fi'
-  - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
-  - stop`);
-    await world.start();
-    await world.ask('task_create', { task_id: 'T001', title: 'Say hello', prompt_file: 'docs/ask.md' });
-    await entry('AgentSessionCompleted');
-    await world.ask('task_unblock', { task_id: 'T001', reason: 'again' });
-    const ended = async () => (await world.types()).filter((type) => type === 'AgentSessionCompleted').length === 2;
-    await until(ended, 'the second has ended', 30_000);
-    expect(readFileSync(join(world.stateDir, 'seen'), 'utf8')).toContain('T001: Say hello');
-    const { workspace } = (await entry('SessionPrepared')).data;
-    expect(lstatSync(join(String(workspace), '.baton/session/epic.md')).isFile()).toBe(true);
-    expect(existsSync(join(String(workspace), 'outside'))).toBe(false);
-  });
-
-  it('keeps its worktree as long as its task goes on, also where it has left its branch', async () => {
-    script(`steps:
-  - run: 'git checkout -q --detach; baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
-  - stop`);
-    await world.start();
-    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
-    await entry('AgentExited');
-    expect(await world.ask('worktree_prune')).toMatchObject({
-      removed: [],
-      kept: [{ branch: null, holds: [], needed: 'T001 is BLOCKED' }],
+  inLongLane(() => {
+    it('has its mission, whatever a session before has put in its place', async () => {
+      keep('docs/ask.md', 'Please do it.');
+      const seen = '"$BATON_STATE_DIR/seen"';
+      script(`steps:
+    - run: 'if [ -e ${seen} ]; then cp .baton/session/task.md ${seen}; else touch ${seen}; rm docs/ask.md .baton/session/task.md; mkfifo docs/ask.md .baton/session/task.md; ln -sf ../../outside .baton/session/epic.md; fi'
+    - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
+    - stop`);
+      await world.start();
+      await world.ask('task_create', { task_id: 'T001', title: 'Say hello', prompt_file: 'docs/ask.md' });
+      await entry('AgentSessionCompleted');
+      await world.ask('task_unblock', { task_id: 'T001', reason: 'again' });
+      const ended = async () => (await world.types()).filter((type) => type === 'AgentSessionCompleted').length === 2;
+      await until(ended, 'the second has ended', 30_000);
+      expect(readFileSync(join(world.stateDir, 'seen'), 'utf8')).toContain('T001: Say hello');
+      const { workspace } = (await entry('SessionPrepared')).data;
+      expect(lstatSync(join(String(workspace), '.baton/session/epic.md')).isFile()).toBe(true);
+      expect(existsSync(join(String(workspace), 'outside'))).toBe(false);
     });
-  });
 
-  it('that does what it was asked is measured, and its task goes on', async () => {
-    script(
-      `steps:
-  - write: { path: a.txt, text: hello }${result('[{ path: a.txt, action: created }]')}${EXIT}`,
-      'limits = { max_files = 1 }',
-    );
-    await world.start();
-    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
-    expect((await entry('AgentSessionCompleted')).data).toMatchObject({
-      exit_reason: 'completed',
-      next_phase: 'CI_PENDING',
+    it('keeps its worktree as long as its task goes on, also where it has left its branch', async () => {
+      script(`steps:
+    - run: 'git checkout -q --detach; baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
+    - stop`);
+      await world.start();
+      await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+      await entry('AgentExited');
+      expect(await world.ask('worktree_prune')).toMatchObject({
+        removed: [],
+        kept: [{ branch: null, holds: [], needed: 'T001 is BLOCKED' }],
+      });
     });
-    expect((await entry('SessionMeasured')).data).toMatchObject({
-      file_count: 1,
-      files: [{ path: 'a.txt', action: 'created' }],
-      commits: 0,
-      violations: [],
+
+    it('that does what it was asked is measured, and its task goes on', async () => {
+      script(
+        `steps:
+    - write: { path: a.txt, text: hello }${result('[{ path: a.txt, action: created }]')}${EXIT}`,
+        'limits = { max_files = 1 }',
+      );
+      await world.start();
+      await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+      expect((await entry('AgentSessionCompleted')).data).toMatchObject({
+        exit_reason: 'completed',
+        next_phase: 'CI_PENDING',
+      });
+      expect((await entry('SessionMeasured')).data).toMatchObject({
+        file_count: 1,
+        files: [{ path: 'a.txt', action: 'created' }],
+        commits: 0,
+        violations: [],
+      });
     });
   });
 
@@ -180,16 +183,18 @@ ${tried('$(git rev-parse HEAD)')}
     expect(said).toContain('it is about T999, not T001');
   });
 
-  it('that owes a result and has none does not complete, whatever it says', async () => {
-    script(`steps:
-  - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'' 2> "$BATON_STATE_DIR/said"; echo nonsense > r.yaml; baton result submit r.yaml; rm r.yaml'
-  - stop
-  - stop`);
-    await world.start();
-    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
-    expect((await entry('ClaimFailed')).data).toMatchObject({ task_id: 'T001' });
-    expect(readFileSync(join(world.stateDir, 'said'), 'utf8')).toContain('cannot complete: missing result');
-    expect(await world.types()).not.toContain('AgentSessionCompleted');
-    expect((await entry('SessionMeasured')).data).toMatchObject({ file_count: 0 });
+  inLongLane(() => {
+    it('that owes a result and has none does not complete, whatever it says', async () => {
+      script(`steps:
+    - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'' 2> "$BATON_STATE_DIR/said"; echo nonsense > r.yaml; baton result submit r.yaml; rm r.yaml'
+    - stop
+    - stop`);
+      await world.start();
+      await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+      expect((await entry('ClaimFailed')).data).toMatchObject({ task_id: 'T001' });
+      expect(readFileSync(join(world.stateDir, 'said'), 'utf8')).toContain('cannot complete: missing result');
+      expect(await world.types()).not.toContain('AgentSessionCompleted');
+      expect((await entry('SessionMeasured')).data).toMatchObject({ file_count: 0 });
+    });
   });
 });

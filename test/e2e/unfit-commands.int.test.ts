@@ -58,7 +58,7 @@ it.each([
     const session = world.client(tokenOf(await world.order('task_claim', { task_id: 'T0', as: 'a' })));
     resultOf(await session.call('thought_record', record('T0', commit, { summary: `I used ${secret} for it.` })));
     const signal = exitSignal('IMPLEMENTATION', 'blocked', { notes: `The key ${secret} has expired.` });
-    const first = resultOf(await session.call('exit_signal', signal));
+    const first = resultOf(await session.forward('exit_signal', signal));
     const told = async (): Promise<string> =>
       JSON.stringify([
         await world.order('task_get', { task_id: 'T0' }),
@@ -70,11 +70,11 @@ it.each([
     expect(before).not.toContain(JSON.stringify(secret).slice(1, -1));
     expect(before).toContain('The key [redacted:');
     // The same signal is still the same.
-    expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
+    expect(resultOf(await session.forward('exit_signal', signal))).toEqual(first);
     await world.endDaemon();
     await world.startDaemon();
     expect(await told()).toBe(before);
-    expect(resultOf(await session.call('exit_signal', signal))).toEqual(first);
+    expect(resultOf(await session.forward('exit_signal', signal))).toEqual(first);
   },
   60_000,
 );

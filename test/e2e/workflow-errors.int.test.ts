@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -17,7 +16,7 @@ async function starts(walked: WorkflowScene, id: string, role: string): Promise<
   return claims.map(({ at }) => Date.parse(at));
 }
 
-/** The rules are proven in `src/engine/workflow.test.ts`; here real time, real commands and a real daemon follow two of them. */
+/** The rules are proven in `src/engine/workflow.test.ts`; here real time, real commands and a real daemon follow one of them. */
 describe('a workflow', () => {
   it(
     'tries a failed install again after a second, and asks a person when a phase takes too long',
@@ -54,34 +53,4 @@ describe('a workflow', () => {
       );
     },
   );
-
-  it('has a commit reviewed that was added after the approval', { timeout: 150_000 }, async () => {
-    scene = new WorkflowScene();
-    await scene.start();
-    const id = await scene.run('issue', 'Read durations back', '--mode', 'semi');
-    for (let end = await scene.ended(id, 100_000); end?.is === 'waits'; end = await scene.ended(id, 100_000)) {
-      const isMerge = end.because?.includes(`${id} merge`) === true;
-      // Somebody commits to what was approved, while it waits for them.
-      if (isMerge && end.view.reviews === 2) meddle(end.view.workspace ?? '');
-      await scene.resolveAll(id);
-    }
-    expect((await scene.handoffs(id)).slice(-6)).toEqual([
-      'reviewer-agent → validator-agent',
-      'validator-agent → fixer-agent',
-      'fixer-agent → reviewer-agent',
-      'reviewer-agent → validator-agent',
-      'validator-agent → closer-agent',
-      'closer-agent → workflow-complete',
-    ]);
-    const back = (await scene.story(id)).find(
-      ({ data }) => data['from'] === 'validator-agent' && data['to'] === 'fixer-agent',
-    );
-    expect(back?.data['xml']).toContain('approv');
-  });
 });
-
-/** A commit by hand, past the fence around the worktree. */
-function meddle(worktree: string): void {
-  const args = ['-c', 'core.hooksPath=/dev/null', '-c', 'user.name=m', '-c', 'user.email=m@m'];
-  execFileSync('git', ['-C', worktree, ...args, 'commit', '--quiet', '--allow-empty', '--message', 'one more thing']);
-}

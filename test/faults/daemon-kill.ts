@@ -34,7 +34,7 @@ export async function runDaemonKills({ rounds, commands, clients = 16 }: DaemonK
   await using world = await World.open({ AGENT_EXIT_PROTOCOL_ENABLED: 'true' });
   for (let i = 0; i < 4; i += 1) await world.order('task_create', { task_id: `shared-${i}`, title: 'For all' });
   const commit = world.git(world.repository, 'rev-parse', 'HEAD');
-  const peers = Array.from({ length: clients }, () => world.peer('mixed-worker.ts'));
+  const peers = Array.from({ length: clients }, () => world.peer('mixed-worker'));
   const each = Math.ceil(commands / clients);
   const running = Promise.all(peers.map(async (peer, i) => peer.ask<Sent[]>('run', `c${i}`, each, commit)));
   for (let round = 1; round <= rounds; round += 1) {

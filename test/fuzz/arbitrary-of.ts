@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import type { ObjectShape, Shape, TextFormat, TextShape } from '../../src/protocol/shape/shape.ts';
-import { TEXT_FORMATS } from '../../src/protocol/text/text-format.ts';
+import type { ObjectShape, Shape, TextShape } from '../../src/protocol/shape/shape.ts';
+import { elementFormats } from '../../src/protocol/handoff/arbitrary.cases.ts';
+import { TEXT_FORMATS, type TextFormat } from '../../src/protocol/text/text-format.ts';
 
 /** Words that some reader somewhere takes for a number, a truth, a date or nothing. */
 const DECEPTIVE = [
@@ -84,7 +85,7 @@ function arbitraryOfShape(shape: Shape): fc.Arbitrary<unknown> {
 
 function arbitraryText(shape: TextShape): fc.Arbitrary<string> {
   const { pattern, format, notEmpty } = shape;
-  if (format !== undefined) return FORMATS[format].filter((text) => TEXT_FORMATS[format](text));
+  if (format !== undefined) return FORMATS[format].filter((text) => TEXT_FORMATS[format].fits(text));
   if (pattern !== undefined && pattern.startsWith('^')) {
     // What a pattern rules out by looking ahead cannot be generated, only left out.
     const fitting = fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?![^)]*\)/g, ''), 'u'));
@@ -95,6 +96,7 @@ function arbitraryText(shape: TextShape): fc.Arbitrary<string> {
 }
 
 const FORMATS: Record<TextFormat, fc.Arbitrary<string>> = {
+  ...elementFormats,
   'iso-8601': fc
     .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
     .map((date) => date.toISOString()),

@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { COMPILE_CACHE, testProgram } from '../package/where.ts';
 
 /** Read at once: some tests clear the environment of everything that is Baton's. */
 const REAL = process.env['BATON_TEST_GH'];
-const STAND_IN = join(import.meta.dirname, 'gh-stand-in.ts');
+const STAND_IN = testProgram('github/gh-stand-in');
 
 /** A `gh` that knows no other GitHub than the one behind a socket, with a token made of nothing. */
 export class GhFolder {
@@ -23,7 +24,7 @@ export class GhFolder {
 
   get env(): Record<string, string> {
     const path = [this.#bin, ...othersIn(process.env['PATH'] ?? '')].join(delimiter);
-    return { PATH: path, GH_TOKEN: 'fake-token', GH_CONFIG_DIR: this.#config };
+    return { PATH: path, GH_TOKEN: 'fake-token', GH_CONFIG_DIR: this.#config, ...COMPILE_CACHE };
   }
 
   /** A program in its place. */

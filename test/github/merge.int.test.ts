@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inLongLane, someOf } from '../lanes.ts';
 import { PublishedBranch } from './published-branch.ts';
 
 let scene: PublishedBranch;
@@ -12,7 +13,7 @@ const MS = { timeout: 60_000 };
 const PUT = /^PUT .*\/merge$/;
 
 describe('a pull request that is merged', MS, () => {
-  it.each(['squash', 'merge'] as const)('%s: GitHub does it, and main is followed here', async (method) => {
+  it.each(someOf(['squash', 'merge'] as const, 0))('%s: GitHub does it, and main is followed here', async (method) => {
     await scene.requestAndPublish(true);
     const before = scene.git('rev-parse', 'main');
     expect(scene.pull.draft).toBe(true);
@@ -34,25 +35,27 @@ describe('a pull request that is merged', MS, () => {
     expect(scene.github.count(PUT)).toBe(1);
   });
 
-  it('is made anew where main moved, and asked for again where GitHub is not ready yet', async () => {
-    await scene.requestAndPublish();
-    const answers = [
-      [405, { message: 'Base branch was modified. Review and try the merge again.' }] as const,
-      [405, { message: 'Pull Request is not mergeable' }] as const,
-    ];
-    scene.github.fault = ({ method }) => (method === 'PUT' ? answers.shift() : undefined);
-    expect(await scene.merge()).toMatchObject({ outcome: 'merged' });
-    expect(scene.github.count(PUT)).toBe(3);
-  });
+  inLongLane(() => {
+    it('is made anew where main moved, and asked for again where GitHub is not ready yet', async () => {
+      await scene.requestAndPublish();
+      const answers = [
+        [405, { message: 'Base branch was modified. Review and try the merge again.' }] as const,
+        [405, { message: 'Pull Request is not mergeable' }] as const,
+      ];
+      scene.github.fault = ({ method }) => (method === 'PUT' ? answers.shift() : undefined);
+      expect(await scene.merge()).toMatchObject({ outcome: 'merged' });
+      expect(scene.github.count(PUT)).toBe(3);
+    });
 
-  it('leaves a main branch here that has commits of its own as it is', async () => {
-    await scene.requestAndPublish();
-    scene.git('switch', '--quiet', 'main');
-    const own = scene.scratch.commit(scene.repo, { mine: '1' });
-    scene.git('switch', '--quiet', 'feature/a');
-    const merge_sha = expect.stringMatching(/^[0-9a-f]{40}$/);
-    expect(await scene.merge()).toMatchObject({ outcome: 'merged', merge_sha });
-    expect(scene.git('rev-parse', 'main')).toBe(own);
+    it('leaves a main branch here that has commits of its own as it is', async () => {
+      await scene.requestAndPublish();
+      scene.git('switch', '--quiet', 'main');
+      const own = scene.scratch.commit(scene.repo, { mine: '1' });
+      scene.git('switch', '--quiet', 'feature/a');
+      const merge_sha = expect.stringMatching(/^[0-9a-f]{40}$/);
+      expect(await scene.merge()).toMatchObject({ outcome: 'merged', merge_sha });
+      expect(scene.git('rev-parse', 'main')).toBe(own);
+    });
   });
 });
 
@@ -64,25 +67,27 @@ describe('a pull request that cannot be merged', MS, () => {
     expect(scene.github.count(PUT)).toBe(0);
   });
 
-  it('is a question where somebody has pushed to it, closed it, or merged another head', async () => {
-    await scene.requestAndPublish();
-    const head = scene.git('rev-parse', 'feature/a');
-    scene.github.pushByHand('feature/a', 'theirs', 'work');
-    const moved = await scene.merge();
-    expect(moved?.reason).toMatch(/somebody has pushed to it/);
-    scene.github.mergeByHand(scene.pull);
-    expect((await scene.merge())?.reason).toMatch(/was merged at GitHub by octocat/);
-    Object.assign(scene.pull, { merge_commit_sha: null, head });
-    expect((await scene.merge())?.reason).toMatch(/was closed at GitHub/);
-    expect(scene.github.count(PUT)).toBe(0);
-  });
+  inLongLane(() => {
+    it('is a question where somebody has pushed to it, closed it, or merged another head', async () => {
+      await scene.requestAndPublish();
+      const head = scene.git('rev-parse', 'feature/a');
+      scene.github.pushByHand('feature/a', 'theirs', 'work');
+      const moved = await scene.merge();
+      expect(moved?.reason).toMatch(/somebody has pushed to it/);
+      scene.github.mergeByHand(scene.pull);
+      expect((await scene.merge())?.reason).toMatch(/was merged at GitHub by octocat/);
+      Object.assign(scene.pull, { merge_commit_sha: null, head });
+      expect((await scene.merge())?.reason).toMatch(/was closed at GitHub/);
+      expect(scene.github.count(PUT)).toBe(0);
+    });
 
-  it('waits while it is not at GitHub yet, and is refused where it never came there', async () => {
-    scene.request();
-    expect(await scene.merge()).toBeUndefined();
-    await scene.publish();
-    scene.commit('3\n');
-    expect((await scene.merge())?.reason).toMatch(/is not at GitHub/);
+    it('waits while it is not at GitHub yet, and is refused where it never came there', async () => {
+      scene.request();
+      expect(await scene.merge()).toBeUndefined();
+      await scene.publish();
+      scene.commit('3\n');
+      expect((await scene.merge())?.reason).toMatch(/is not at GitHub/);
+    });
   });
 
   it('is refused if the remote is at another repository: the agent would choose what it is checked with', async () => {
@@ -95,21 +100,23 @@ describe('a pull request that cannot be merged', MS, () => {
     expect(scene.github.count(PUT)).toBe(0);
   });
 
-  it('is not called merged if the commit cannot be seen on the main branch', async () => {
-    await scene.requestAndPublish();
-    scene.github.afterwards = ({ method }) => {
-      if (method === 'PUT') scene.git('remote', 'set-url', 'origin', 'https://github.com/eve/sample.git');
-      return false;
-    };
-    expect(await scene.merge()).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(/cannot see it/) });
-    expect(scene.github.count(PUT)).toBe(1);
-  });
+  inLongLane(() => {
+    it('is not called merged if the commit cannot be seen on the main branch', async () => {
+      await scene.requestAndPublish();
+      scene.github.afterwards = ({ method }) => {
+        if (method === 'PUT') scene.git('remote', 'set-url', 'origin', 'https://github.com/eve/sample.git');
+        return false;
+      };
+      expect(await scene.merge()).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(/cannot see it/) });
+      expect(scene.github.count(PUT)).toBe(1);
+    });
 
-  it('is refused in GitHub’s words, at once', async () => {
-    await scene.requestAndPublish();
-    scene.github.fault = ({ method }) =>
-      method === 'PUT' ? [405, { message: 'Required status check "ci" is expected.' }] : undefined;
-    expect((await scene.merge())?.reason).toContain('Required status check "ci" is expected.');
-    expect(scene.github.count(PUT)).toBe(1);
+    it('is refused in GitHub’s words, at once', async () => {
+      await scene.requestAndPublish();
+      scene.github.fault = ({ method }) =>
+        method === 'PUT' ? [405, { message: 'Required status check "ci" is expected.' }] : undefined;
+      expect((await scene.merge())?.reason).toContain('Required status check "ci" is expected.');
+      expect(scene.github.count(PUT)).toBe(1);
+    });
   });
 });

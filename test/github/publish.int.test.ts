@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inLongLane } from '../lanes.ts';
 import type { Command } from '../../src/state/decide.ts';
 import { PublishedBranch } from './published-branch.ts';
 
@@ -42,12 +43,14 @@ describe('a branch that is published', MS, () => {
     expect(scene.state.tasks.get('A')?.flow.pull).toMatchObject({ number: 41, published: head });
   });
 
-  it('may be written anew where nobody else has touched it', async () => {
-    scene.commit('2\n');
-    await scene.requestAndPublish();
-    scene.git('commit', '--quiet', '--amend', '--message=better');
-    expect(how(await scene.requestAndPublish())).toBe('updated');
-    expect(scene.github.git('rev-parse', 'feature/a')).toBe(scene.git('rev-parse', 'HEAD'));
+  inLongLane(() => {
+    it('may be written anew where nobody else has touched it', async () => {
+      scene.commit('2\n');
+      await scene.requestAndPublish();
+      scene.git('commit', '--quiet', '--amend', '--message=better');
+      expect(how(await scene.requestAndPublish())).toBe('updated');
+      expect(scene.github.git('rev-parse', 'feature/a')).toBe(scene.git('rev-parse', 'HEAD'));
+    });
   });
 
   it('takes up what somebody pushed, and overwrites nothing that it does not have', async () => {
@@ -62,31 +65,33 @@ describe('a branch that is published', MS, () => {
     expect(how(await scene.requestAndPublish())).toBe('updated');
   });
 
-  it('runs none of the programs that the repository names for its remote', async () => {
-    const ran = join(scene.scratch.folder, 'ran');
-    const program = join(scene.scratch.folder, 'program');
-    writeFileSync(program, `#!/bin/sh\necho "$0" >>'${ran}'\nexit 1\n`, { mode: 0o755 });
-    for (const name of [
-      'remote.origin.receivepack',
-      'remote.origin.uploadpack',
-      'core.sshCommand',
-      'credential.helper',
-    ])
-      scene.git('config', name, program);
-    mkdirSync(join(scene.repo, '.git/hooks'), { recursive: true });
-    copyFileSync(program, join(scene.repo, '.git/hooks/pre-push'));
-    const head = scene.commit('work\n');
-    await scene.requestAndPublish();
-    expect(scene.scratch.git(scene.github.bare, 'rev-parse', 'feature/a')).toBe(head);
-    expect(existsSync(ran)).toBe(false);
-  });
+  inLongLane(() => {
+    it('runs none of the programs that the repository names for its remote', async () => {
+      const ran = join(scene.scratch.folder, 'ran');
+      const program = join(scene.scratch.folder, 'program');
+      writeFileSync(program, `#!/bin/sh\necho "$0" >>'${ran}'\nexit 1\n`, { mode: 0o755 });
+      for (const name of [
+        'remote.origin.receivepack',
+        'remote.origin.uploadpack',
+        'core.sshCommand',
+        'credential.helper',
+      ])
+        scene.git('config', name, program);
+      mkdirSync(join(scene.repo, '.git/hooks'), { recursive: true });
+      copyFileSync(program, join(scene.repo, '.git/hooks/pre-push'));
+      const head = scene.commit('work\n');
+      await scene.requestAndPublish();
+      expect(scene.scratch.git(scene.github.bare, 'rev-parse', 'feature/a')).toBe(head);
+      expect(existsSync(ran)).toBe(false);
+    });
 
-  it('is told why where a hook of the remote refuses it', async () => {
-    scene.scratch.write(scene.github.bare, { 'hooks/pre-receive': '#!/bin/sh\necho "branch policy"\nexit 1\n' });
-    chmodSync(join(scene.github.bare, 'hooks/pre-receive'), 0o755);
-    scene.commit('2\n');
-    expect(how(await scene.requestAndPublish())).toMatch(/pre-receive hook declined.*branch policy/);
-    expect(scene.github.pulls).toEqual([]);
+    it('is told why where a hook of the remote refuses it', async () => {
+      scene.scratch.write(scene.github.bare, { 'hooks/pre-receive': '#!/bin/sh\necho "branch policy"\nexit 1\n' });
+      chmodSync(join(scene.github.bare, 'hooks/pre-receive'), 0o755);
+      scene.commit('2\n');
+      expect(how(await scene.requestAndPublish())).toMatch(/pre-receive hook declined.*branch policy/);
+      expect(scene.github.pulls).toEqual([]);
+    });
   });
 });
 
@@ -106,13 +111,15 @@ describe('a pull request that a person ended', MS, () => {
     expect(scene.pull.state).toBe('open');
   });
 
-  it('is a question where they merged it, and not closed any more', async () => {
-    scene.commit('2\n');
-    await scene.requestAndPublish();
-    scene.github.mergeByHand(scene.pull);
-    expect(how(await scene.requestAndPublish())).toMatch(/was merged at GitHub by octocat as [0-9a-f]{40}/);
-    expect(await scene.close()).toMatchObject({ command: { outcome: 'merged' } });
-    expect(scene.pull.comments).toEqual([]);
+  inLongLane(() => {
+    it('is a question where they merged it, and not closed any more', async () => {
+      scene.commit('2\n');
+      await scene.requestAndPublish();
+      scene.github.mergeByHand(scene.pull);
+      expect(how(await scene.requestAndPublish())).toMatch(/was merged at GitHub by octocat as [0-9a-f]{40}/);
+      expect(await scene.close()).toMatchObject({ command: { outcome: 'merged' } });
+      expect(scene.pull.comments).toEqual([]);
+    });
   });
 });
 
@@ -140,28 +147,30 @@ describe('a GitHub that cannot be had', MS, () => {
     expect(scene.github.said.length).toBeGreaterThan(3);
   });
 
-  it('is a question in the end, and nothing is lost', async () => {
-    scene.commit('2\n');
-    scene.request();
-    await scene.github.close();
-    expect(how(await scene.publish())).toMatch(/^GitHub cannot be reached: /);
-    scene.git('remote', 'set-url', 'origin', '/nowhere');
-    await scene.github.listen(scene.gh.socket);
-    expect(how(await scene.requestAndPublish())).toMatch(/^'origin' does not answer: .*\n.*git ls-remote origin/);
-    scene.git('remote', 'set-url', 'origin', scene.github.bare);
-    expect(how(await scene.requestAndPublish())).toBe('opened');
-  });
+  inLongLane(() => {
+    it('is a question in the end, and nothing is lost', async () => {
+      scene.commit('2\n');
+      scene.request();
+      await scene.github.close();
+      expect(how(await scene.publish())).toMatch(/^GitHub cannot be reached: /);
+      scene.git('remote', 'set-url', 'origin', '/nowhere');
+      await scene.github.listen(scene.gh.socket);
+      expect(how(await scene.requestAndPublish())).toMatch(/^'origin' does not answer: .*\n.*git ls-remote origin/);
+      scene.git('remote', 'set-url', 'origin', scene.github.bare);
+      expect(how(await scene.requestAndPublish())).toBe('opened');
+    });
 
-  it('refuses what GitHub refuses, in its words', async () => {
-    scene.request();
-    expect(how(await scene.publish())).toContain('No commits between main and feature/a');
-    scene.commit('2\n');
-    scene.github.fault = ({ body }) =>
-      body['draft'] === true
-        ? [422, { message: 'Draft pull requests are not supported in this repository.' }]
-        : undefined;
-    expect(how(await scene.requestAndPublish(true)), 'without drafts, it is an ordinary one').toBe('opened');
-    expect(scene.pull.draft).toBe(false);
+    it('refuses what GitHub refuses, in its words', async () => {
+      scene.request();
+      expect(how(await scene.publish())).toContain('No commits between main and feature/a');
+      scene.commit('2\n');
+      scene.github.fault = ({ body }) =>
+        body['draft'] === true
+          ? [422, { message: 'Draft pull requests are not supported in this repository.' }]
+          : undefined;
+      expect(how(await scene.requestAndPublish(true)), 'without drafts, it is an ordinary one').toBe('opened');
+      expect(scene.pull.draft).toBe(false);
+    });
   });
 });
 

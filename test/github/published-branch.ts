@@ -8,10 +8,10 @@ import { closePull, publishPull } from '../../src/effects/merges/pulls.ts';
 import { OwnRepositoryImporter } from '../../src/git/own/transfer-commits.ts';
 import { Scratch } from '../../src/git/scratch.cases.ts';
 import type { Caller } from '../../src/state/caller.ts';
-import { type Command, decide } from '../../src/state/decide.ts';
+import type { Command } from '../../src/state/decide.ts';
 import { event, type Event } from '../../src/state/event.ts';
+import { createStory } from '../../src/state/given.cases.ts';
 import { create, operator, system } from '../../src/state/say.cases.ts';
-import { emptyState, evolve } from '../../src/state/state.ts';
 import { FakeGithub, type FakePull } from './fake-github.ts';
 import { GhFolder } from './gh-folder.ts';
 
@@ -24,7 +24,8 @@ export class PublishedBranch {
   readonly repo: string = this.scratch.repository('repo');
   readonly gh = new GhFolder(this.scratch.folder);
   readonly github: FakeGithub;
-  readonly state = emptyState();
+  readonly #story = createStory(RULES);
+  readonly state = this.#story.state;
   readonly told: Command[] = [];
   env: Record<string, string> = this.gh.env;
   readonly #places = new KeyedMutex();
@@ -67,13 +68,11 @@ export class PublishedBranch {
   }
 
   say(command: Command, caller: Caller = system): void {
-    const outcome = decide(this.state, command, caller, RULES);
-    if (!outcome.ok) throw new Error(outcome.refusal.message);
-    for (const each of outcome.events) this.#record(each);
+    this.#story.say(command, caller);
   }
 
   #record(recorded: Event): void {
-    evolve(this.state, { ...recorded, seq: this.state.seq + 1, at: '', actor: 'system:test' });
+    this.#story.record([recorded], 'system:test');
   }
 
   /** The branch as it is now is wanted at GitHub. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Answer } from '../../src/api/answer.ts';
 import { OPERATIONS } from '../../src/api/operations/registry.ts';
+import { requireResult } from '../../src/api/require-result.cases.ts';
 import { executeOperation } from '../../src/daemon/operations/execute.ts';
 import { openBareProject } from '../../src/daemon/project/project.cases.ts';
 import type { Project } from '../../src/daemon/project/project.ts';
@@ -44,6 +45,7 @@ export async function openTestProject(): Promise<OpenedProject> {
         sha === COMMIT ? undefined : problem('git/no-commit', 'no such commit', ''),
     },
     exitProtocol: true,
+    readExitProtocol: () => true,
     env: {},
     now: () => new Date(),
     monotonicMs: () => performance.now(),
@@ -56,7 +58,9 @@ export async function openTestProject(): Promise<OpenedProject> {
     const caller = callerOf(token, sessions);
     if (operation === undefined || caller === undefined) throw new Error(`${name} with ${token}`);
     const options = { ...(key === undefined ? {} : { key }), ...(signal === undefined ? {} : { signal }) };
-    return executeOperation(operation, { project, input, caller, services, ...options });
+    const answer = await executeOperation(operation, { project, input, caller, services, ...options });
+    requireResult(name, answer);
+    return answer;
   };
   return {
     project,

@@ -49,7 +49,7 @@ export async function startRealDaemon(more: Readonly<Record<string, string>> = {
     get port() {
       return daemon.record.port;
     },
-    asOperator: async (operation, input) => operator.call(operation, input),
+    asOperator: async (operation, input) => operator.forward(operation, input),
     stop: async () => daemon.stop(),
     start: async () => {
       daemon = await started(stateDir, env);

@@ -1,11 +1,12 @@
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import type { ViteUserConfig } from 'vitest/config';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** One folder per run: runs in several worktrees at the same time must not share it. */
-const FOLDER = join(tmpdir(), `baton-package-${process.pid}`);
+const TEMPORARY = temporaryFolder();
+const FOLDER = join(TEMPORARY, `baton-package-${process.pid}`);
 
 /** The modules that look for the programs beside them. */
 const LOCATE = new Set(
@@ -29,7 +30,7 @@ export const usePackage = {
     },
   ],
   test: {
-    env: { BATON_TEST_PACKAGE: FOLDER },
+    env: { BATON_TEST_PACKAGE: FOLDER, TMPDIR: TEMPORARY },
     globalSetup: [join(import.meta.dirname, 'global-setup.ts')],
   },
 } satisfies ViteUserConfig;

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 /** Calls that must succeed. */
 export async function ask(client: Client, operation: string, input: unknown): Promise<Record<string, unknown>> {
-  const answer = await client.call(operation, input);
+  const answer = await client.forward(operation, input);
   if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
   return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }

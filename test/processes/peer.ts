@@ -10,7 +10,7 @@ const renewals = { heard: 0, refused: 0 };
 
 perform({
   ready: async () => (await client.reach()) === undefined,
-  call: async (operation: string, input: unknown, options: CallOptions) => client.call(operation, input, options),
+  call: async (operation: string, input: unknown, options: CallOptions) => client.forward(operation, input, options),
   git: async (cwd: string, args: readonly string[]) => {
     const { status, stderr, stdout } = spawnSync('git', args, { cwd, encoding: 'utf8' });
     return { code: status, said: `${stdout}${stderr}` };

@@ -1,16 +1,25 @@
-/** Waits for something that no event tells, with a deadline. */
+/**
+ * Waits for something that no event tells, with a deadline. The longer it takes, the more rarely it looks: to look costs CPU time here and in
+ * the daemon that is asked, and the processes that are waited for need it.
+ */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
   deadlineMs = 20_000,
 ): Promise<T> {
-  const deadline = performance.now() + deadlineMs;
+  const begun = performance.now();
   for (;;) {
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > deadlineMs) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => {
-      setTimeout(resolve, 20);
+      setTimeout(resolve, pauseAfter(waitedMs));
     });
   }
+}
+
+/** A tenth of what was waited so far, between 5 and 100 ms. */
+export function pauseAfter(waitedMs: number): number {
+  return Math.min(100, Math.max(5, waitedMs / 10));
 }

@@ -73,7 +73,7 @@ export class WorkflowScene extends RunScene {
         );
         throw new Error(`not settled: ${JSON.stringify(ends)}\n${told.slice(-80).join('\n')}`);
       }
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
 

@@ -8,7 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Client } from '../../src/api/client/client.ts';
 import { createClient } from '../../src/api/client/connect.ts';
 import { stateFiles } from '../../src/api/state-folder.ts';
-import { BATON, COMPILE_CACHE, DAEMON } from '../package/where.ts';
+import { BATON, COMPILE_CACHE, DAEMON, testProgram } from '../package/where.ts';
 import { Agent } from './agent.ts';
 import { endAgents } from './end-agents.ts';
 import { Peer } from './peers.ts';
@@ -128,7 +128,7 @@ export class World implements AsyncDisposable {
   /** What an operator asks; a refusal fails the test. */
   async order(operation: string, input: unknown): Promise<Record<string, unknown>> {
     this.#operator ??= this.client();
-    const answer = await this.#operator.call(operation, input);
+    const answer = await this.#operator.forward(operation, input);
     if (!answer.ok) throw new Error(`${operation}: ${answer.error.code}: ${answer.error.message}`);
     return { ...(answer.result as object) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
@@ -153,10 +153,10 @@ export class World implements AsyncDisposable {
   }
 
   /** A long-lived process that does what it is told. */
-  peer(program = 'peer.ts', env: Readonly<Record<string, string>> = {}): Peer {
-    const child = fork(join(import.meta.dirname, program), [], {
+  peer(program: 'peer' | 'mixed-worker' | 'drain-worker' = 'peer'): Peer {
+    const child = fork(testProgram(`processes/${program}`), [], {
       cwd: this.repository,
-      env: { ...this.env, ...env, WORLD_REPOSITORY: this.repository },
+      env: { ...this.env, WORLD_REPOSITORY: this.repository },
       execArgv: [QUIET],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

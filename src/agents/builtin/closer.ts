@@ -1,22 +1,23 @@
 import type { RoleSession } from './session.ts';
 
-/** Clears away what the work leaves behind, and ends the workflow with what was measured on its way. */
+/** Removes the worktree and the branch of a merged task, and ends the workflow with its measures. */
 export async function runCloser(session: RoleSession): Promise<void> {
-  const facts = await session.readTask();
-  // The worktree goes; whoever stands in it would stand nowhere.
+  const task = await session.readTask();
+  const { issue_number, issue_url, pr_number, pr_url } = task.addresses;
+  // The worktree is removed: this process must not be in it.
   process.chdir('/');
-  const closed = (await session.call('workflow_close', {})) as Closed; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const closed = await session.call('workflow_close', {});
   for (const action of closed.actions) session.print(action);
   await session.requireHandoffAndExit(
     {
       kind: 'workflow-complete',
-      issue_number: facts.issue_number,
-      issue_url: facts.issue_url,
-      pr_number: facts.pr_number,
-      pr_url: facts.pr_url,
+      issue_number,
+      issue_url,
+      pr_number,
+      pr_url,
       status: 'completed',
       cycle_time: renderDuration(closed.cycle_ms),
-      summary: facts.title,
+      summary: task.title,
       metrics: {
         review_iterations: closed.review_iterations,
         total_commits: closed.commits,
@@ -25,17 +26,9 @@ export async function runCloser(session: RoleSession): Promise<void> {
       },
       actions_taken: closed.actions,
     },
-    facts,
+    task,
     'closed',
   );
-}
-
-interface Closed {
-  readonly cycle_ms: number;
-  readonly review_iterations: number;
-  readonly commits: number;
-  readonly tests_added: number;
-  readonly actions: readonly string[];
 }
 
 const UNITS = [

@@ -1,20 +1,21 @@
 import { spawn } from 'node:child_process';
-import type { RoleFacts, RoleSession } from './session.ts';
+import type { WorkflowView } from '../../api/operations/workflow.ts';
+import type { RoleSession } from './session.ts';
 
 const STAGES = ['install', 'build', 'smoke'] as const;
 
-/** Makes the worktree fit to work in: dependencies, build, a first sign of life. Then it is the implementer's. */
+/** Prepares the worktree: dependencies, build, smoke test. Then hands over to the implementer. */
 export async function runPrep(session: RoleSession): Promise<void> {
-  const facts = await session.readTask();
-  const cwd = facts.workspace ?? process.cwd();
+  const task = await session.readTask();
+  const cwd = task.workspace ?? process.cwd();
   const words: Record<(typeof STAGES)[number], string> = { install: 'none', build: 'none', smoke: 'none' };
   for (const stage of STAGES) {
-    const command = facts.commands[stage];
+    const command = task.commands[stage];
     if (command === undefined) continue;
     session.print(`${stage}: ${command}`);
-    const port = facts.port === null ? {} : { PORT: String(facts.port) };
+    const port = task.port === null ? {} : { PORT: String(task.port) };
     const { passed, output } = await runShell(command, { cwd, env: port });
-    if (!passed) return fail(session, facts, stage, command, output);
+    if (!passed) return fail(session, task, stage, command, output);
     words[stage] = DONE[stage];
   }
   await session.requireHandoffAndExit(
@@ -22,26 +23,26 @@ export async function runPrep(session: RoleSession): Promise<void> {
       kind: 'handoff',
       from: 'prep-agent',
       to: 'implementer-agent',
-      issue_url: facts.issue_url,
-      issue_number: facts.issue_number,
-      branch: facts.branch ?? 'HEAD',
+      issue_url: task.addresses.issue_url,
+      issue_number: task.addresses.issue_number,
+      branch: task.branch ?? 'HEAD',
       workspace_path: cwd,
-      workspace_type: facts.workspace === null ? 'in-place' : 'worktree',
-      ...(facts.port === null ? {} : { port: facts.port }),
+      workspace_type: task.workspace === null ? 'in-place' : 'worktree',
+      ...(task.port === null ? {} : { port: task.port }),
       status: 'ready',
       validation: { dependencies: words.install, build: words.build, dev_server: words.smoke },
     },
-    facts,
-    `the worktree is ready${facts.branch === null ? '' : ` on ${facts.branch}`}`,
+    task,
+    `the worktree is ready${task.branch === null ? '' : ` on ${task.branch}`}`,
   );
 }
 
 const DONE = { install: 'installed', build: 'passing', smoke: 'verified' } as const;
 
-/** What is installed comes over the network, and may come the next time. A build that fails will fail again. */
+/** An installation needs the network, and may succeed next time. A build that fails will fail again. */
 async function fail(
   session: RoleSession,
-  facts: RoleFacts,
+  task: WorkflowView,
   stage: (typeof STAGES)[number],
   command: string,
   output: string,
@@ -51,7 +52,7 @@ async function fail(
       kind: 'handoff',
       from: 'prep-agent',
       to: 'orchestrator',
-      issue_number: facts.issue_number,
+      issue_number: task.addresses.issue_number,
       status: 'failure',
       error: {
         type: ERRORS[stage],
@@ -61,14 +62,14 @@ async function fail(
         suggested_action: `Run it in a worktree of the main branch: ${command}`,
       },
     },
-    facts,
+    task,
     `${stage} failed`,
   );
 }
 
 const ERRORS = { install: 'DependencyError', build: 'BuildError', smoke: 'SmokeTestError' } as const;
 
-/** What a program printed, without what XML cannot hold. */
+/** The end of a program's output, without characters that XML cannot hold. */
 export function stripInvalidXml(text: string): string {
   return (
     text

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../api/answer.ts';
+import type { Client } from '../../api/client/client.ts';
 import { renderDuration } from './closer.ts';
 import { runPrep } from './prep.ts';
 import { RoleSession } from './session.ts';
@@ -23,7 +24,8 @@ class Told {
   checks: unknown = null;
 
   session(): RoleSession {
-    return new RoleSession({ call: async (operation, input) => this.#hear(operation, input) }, () => undefined);
+    const call = async (operation: string, input: unknown) => this.#hear(operation, input);
+    return new RoleSession({ call: call as Client['call'] }, () => undefined); // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
   async #hear(operation: string, input: unknown): Promise<Answer> {

@@ -1,8 +1,10 @@
 import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
-import { type HandoffMessage, renderHandoff } from '../../protocol/handoff/index.ts';
+import type { InputOf, OperationName, ResultOf } from '../../api/operations/registry.ts';
+import type { WorkflowView } from '../../api/operations/workflow.ts';
+import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 
-/** What a built-in role says to the daemon, with the token of its session. */
+/** The calls of a built-in role to the daemon, with the token of its session. */
 export class RoleSession {
   readonly #client: Pick<Client, 'call'>;
   readonly print: (line: string) => void;
@@ -13,53 +15,62 @@ export class RoleSession {
   }
 
   /** How the task stands. */
-  async readTask(): Promise<RoleFacts> {
-    return parseRoleFacts(await this.call('workflow_get', {}));
+  async readTask(): Promise<WorkflowView> {
+    return this.call('workflow_get', {});
   }
 
-  async call(operation: string, input: object): Promise<unknown> {
-    const answer = await this.#callWithRetry(operation, input);
+  /** The result of a read, or of a write that needs the daemon's answer. */
+  async call<N extends OperationName>(operation: N, input: InputOf<N>): Promise<ResultOf<N>> {
+    const answer = await this.#call(operation, input);
     if (answer.ok) return answer.result;
-    throw new Error(`${operation}: ${answer.error.message}`);
+    throw failure(operation, answer.error);
   }
 
-  /** A daemon that is away comes back. What was kept for it meanwhile is as good as said. */
-  async #callWithRetry(operation: string, input: object): Promise<Answer> {
+  /** A write whose call may also be kept in the outbox while the daemon is away. */
+  async #send<N extends OperationName>(operation: N, input: InputOf<N>): Promise<ExitRefusal | undefined> {
+    const answer = await this.#call(operation, input);
+    return answer.ok || answer.error.code === 'kept' ? undefined : answer.error;
+  }
+
+  /** Retries while the daemon is away. */
+  async #call<N extends OperationName>(operation: N, input: InputOf<N>): Promise<Answer<ResultOf<N>>> {
     const until = performance.now() + AWAY_MS;
     for (;;) {
       const answer = await this.#client.call(operation, input);
-      if (answer.ok || !AWAY.has(answer.error.code) || performance.now() > until)
-        return !answer.ok && answer.error.code === 'kept' ? { ok: true, result: null } : answer;
+      if (answer.ok || !AWAY.has(answer.error.code) || performance.now() > until) return answer;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
-  /** The handoff, then the end. What comes back is why the end was refused, where it was. */
+  /** Sends the handoff, then ends the session. Returns why the end was refused, if it was. */
   async sendHandoffAndExit(
     message: HandoffMessage,
-    { phase, exitProtocol }: RoleFacts,
+    { phase, exit_protocol }: WorkflowView,
     notes: string,
   ): Promise<ExitRefusal | undefined> {
-    await this.call('handoff_send', { handoff: renderHandoff(message) });
+    const refused = await this.#send('handoff_send', { handoff: renderHandoff(message) });
+    if (refused !== undefined) throw failure('handoff_send', refused);
     const to = message.kind === 'handoff' ? message.to : 'workflow-complete';
     this.print(`→ ${to}: ${notes}`);
-    const ended = exitProtocol
-      ? await this.#callWithRetry('exit_signal', {
-          protocol: 'apm2_agent_exit',
-          version: '1.0.0',
-          phase_completed: phase,
-          exit_reason: 'completed',
-          notes,
-        })
-      : await this.#callWithRetry('agent_signal', { kind: 'complete', message: notes });
-    return ended.ok ? undefined : ended.error;
+    if (!exit_protocol) return this.#send('agent_signal', { kind: 'complete', message: notes });
+    return this.#send('exit_signal', {
+      protocol: 'apm2_agent_exit',
+      version: '1.0.0',
+      phase_completed: phase,
+      exit_reason: 'completed',
+      notes,
+    });
   }
 
-  /** The same where a refusal is nothing that the role could do anything about. */
-  async requireHandoffAndExit(message: HandoffMessage, facts: RoleFacts, notes: string): Promise<void> {
-    const refused = await this.sendHandoffAndExit(message, facts, notes);
+  /** The same if the role can do nothing about a refusal. */
+  async requireHandoffAndExit(message: HandoffMessage, task: WorkflowView, notes: string): Promise<void> {
+    const refused = await this.sendHandoffAndExit(message, task, notes);
     if (refused !== undefined) throw new Error(`the exit was refused: ${refused.message}`);
   }
+}
+
+function failure(operation: OperationName, { message }: ExitRefusal): Error {
+  return new Error(`${operation}: ${message}`);
 }
 
 const AWAY: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
@@ -67,63 +78,3 @@ const AWAY_MS = 300_000;
 const RETRY_MS = 200;
 
 export type ExitRefusal = Extract<Answer, { ok: false }>['error'];
-
-/** What a built-in role is told about its task: the answer of `workflow_get`, as far as it is used. */
-export interface RoleFacts {
-  readonly taskId: string;
-  readonly title: string;
-  readonly phase: string;
-  readonly issue_url: string;
-  readonly issue_number: string;
-  readonly pr_url: string;
-  readonly pr_number: string;
-  readonly workspace: string | null;
-  readonly branch: string | null;
-  readonly port: number | null;
-  readonly exitProtocol: boolean;
-  readonly checks: readonly { readonly name: string; readonly outcome: string }[];
-  readonly commands: {
-    readonly install?: string;
-    readonly build?: string;
-    readonly smoke?: string;
-    readonly validate: readonly RoleCommand[];
-  };
-}
-
-export interface RoleCommand {
-  readonly name: string;
-  readonly run: string;
-  readonly timeoutMs?: number;
-}
-
-/** The daemon is of the same version: its answer is taken at its word, field by field. */
-export function parseRoleFacts(answer: unknown): RoleFacts {
-  const view = answer as View; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const { task_id, title, phase, addresses, workspace, branch, port, exit_protocol, checks, commands } = view;
-  const list = checks?.checks ?? [];
-  return {
-    taskId: task_id,
-    title,
-    phase,
-    ...addresses,
-    workspace,
-    branch,
-    port,
-    exitProtocol: exit_protocol,
-    checks: list,
-    commands,
-  };
-}
-
-interface View {
-  readonly task_id: string;
-  readonly title: string;
-  readonly phase: string;
-  readonly addresses: Pick<RoleFacts, 'issue_url' | 'issue_number' | 'pr_url' | 'pr_number'>;
-  readonly workspace: string | null;
-  readonly branch: string | null;
-  readonly port: number | null;
-  readonly exit_protocol: boolean;
-  readonly checks: { readonly checks: RoleFacts['checks'] } | null;
-  readonly commands: RoleFacts['commands'];
-}

@@ -1,16 +1,17 @@
+import type { WorkflowView } from '../../api/operations/workflow.ts';
 import { runShell, type ShellEnd, stripInvalidXml } from './prep.ts';
-import type { ExitRefusal, RoleFacts, RoleSession } from './session.ts';
+import type { ExitRefusal, RoleSession } from './session.ts';
 
 interface Validated extends ShellEnd {
   readonly name: string;
 }
 
-/** Runs what the project asks for before a merge, and hands it to the closer with the exit that asks for the merge; or to the fixer. */
+/** Runs the checks of the project. If they pass, its exit asks for the merge and it hands over to the closer; otherwise to the fixer. */
 export async function runValidator(session: RoleSession): Promise<void> {
-  const facts = await session.readTask();
-  const cwd = facts.workspace ?? process.cwd();
+  const task = await session.readTask();
+  const cwd = task.workspace ?? process.cwd();
   const ends: Validated[] = [];
-  for (const { name, run, timeoutMs } of facts.commands.validate) {
+  for (const { name, run, timeoutMs } of task.commands.validate) {
     session.print(`${name}: ${run}`);
     const end = await runShell(run, { cwd, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
     session.print(`${name}: ${end.passed ? 'passed' : 'failed'}`);
@@ -20,7 +21,7 @@ export async function runValidator(session: RoleSession): Promise<void> {
   if (failed.length > 0)
     return sendBack(
       session,
-      facts,
+      task,
       failed.map(({ name, output }) => ({ type: name, text: output })),
     );
   const refused = await session.sendHandoffAndExit(
@@ -28,16 +29,16 @@ export async function runValidator(session: RoleSession): Promise<void> {
       kind: 'handoff',
       from: 'validator-agent',
       to: 'closer-agent',
-      ...pullRequest(facts),
-      validation_summary: summarize(facts, ends),
+      ...pullRequest(task),
+      validation_summary: summarize(task, ends),
     },
-    facts,
+    task,
     'validated',
   );
-  if (refused !== undefined) await sendBack(session, facts, [{ type: typeOf(refused), text: refused.message }]);
+  if (refused !== undefined) await sendBack(session, task, [{ type: typeOf(refused), text: refused.message }]);
 }
 
-/** Only what the fixer can do something about goes there; the rest is for a person. */
+/** The fixer gets only what it can fix; everything else is for a person. */
 function typeOf({ code, message }: ExitRefusal): string {
   if (code === 'approval-void') return 'approval';
   if (code === 'writeback-required') return 'writeback';
@@ -46,7 +47,7 @@ function typeOf({ code, message }: ExitRefusal): string {
 
 async function sendBack(
   session: RoleSession,
-  facts: RoleFacts,
+  task: WorkflowView,
   failures: readonly { readonly type: string; readonly text: string }[],
 ): Promise<void> {
   const listed = failures.map(({ type, text }) => ({ type, text: stripInvalidXml(text) || 'no output' }));
@@ -55,16 +56,16 @@ async function sendBack(
       kind: 'handoff',
       from: 'validator-agent',
       to: 'fixer-agent',
-      ...pullRequest(facts),
+      ...pullRequest(task),
       validation_status: 'failed',
       failures: listed,
     },
-    facts,
+    task,
     `failed: ${failures.map(({ type }) => type).join(', ')}`,
   );
 }
 
-function pullRequest({ pr_url, pr_number, issue_number }: RoleFacts) {
+function pullRequest({ addresses: { pr_url, pr_number, issue_number } }: WorkflowView) {
   return { pr_url, pr_number, issue_number };
 }
 
@@ -76,9 +77,10 @@ const SUMMARY_PATTERNS = {
   security: /secur|audit|vuln/i,
 } as const;
 
-/** Each word from the checks whose name fits it: those that ran here, and those that CI ran on this very commit. */
-function summarize({ checks }: RoleFacts, ends: readonly Validated[]) {
-  const ran = [...ends, ...checks.map(({ name, outcome }) => ({ name, passed: outcome === 'passed', output: '' }))];
+/** Each word from the checks whose name fits it: those that ran here, and those that CI ran on this commit. */
+function summarize({ checks }: WorkflowView, ends: readonly Validated[]) {
+  const reported = checks?.checks ?? [];
+  const ran = [...ends, ...reported.map(({ name, outcome }) => ({ name, passed: outcome === 'passed', output: '' }))];
   const word = (pattern: RegExp): string => {
     const fitting = ran.filter(({ name }) => pattern.test(name));
     return fitting.length === 0 ? 'not configured' : fitting.every(({ passed }) => passed) ? 'passed' : 'not passed';

@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { Adapter, AgentContext, PreparedAgent } from '../adapter.ts';
 import { claudeSettings } from '../client-hooks.ts';
-import { shellQuote } from '../shell-quote.ts';
+import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
 
 /**
  * `scripted FILE` plays a script; `scripted` alone takes its prompt for the script. With `--command-hook` before the file its stop hook
@@ -68,7 +68,7 @@ function parseRun(run: string): { readonly named: string; readonly isCommandHook
 function settingsOf(agentId: string, isCommandHook: boolean): object {
   const settings = claudeSettings();
   if (!isCommandHook) return settings;
-  const stop = { type: 'command', command: `baton agent hook stop ${shellQuote(agentId)}` };
+  const stop = { type: 'command', command: `baton agent hook stop ${quoteForShell(agentId)}` };
   return { ...settings, hooks: { ...settings.hooks, Stop: [{ hooks: [stop] }] } };
 }
 

@@ -1,16 +1,8 @@
 import { EXIT_REASONS, PHASES } from '../../protocol/phase.ts';
 import { AGENT_ERRORS } from '../../protocol/run-plan.ts';
 import { checkShape } from '../../protocol/shape/check-shape.ts';
-import type { Finding } from '../../protocol/shape/finding.ts';
-import {
-  accepted,
-  didYouMean,
-  type Parsed,
-  problem,
-  type Problem,
-  refused,
-  textPositionAt,
-} from '../../protocol/shape/problem.ts';
+import { type Finding, problemAt } from '../../protocol/shape/finding.ts';
+import { accepted, didYouMean, type Parsed, problem, refused, textPositionAt } from '../../protocol/shape/problem.ts';
 import type { Shape, ValueOf } from '../../protocol/shape/shape.ts';
 import type { ListNode, Node, ObjectNode } from '../../protocol/text/node.ts';
 import { parseJsonOrYaml } from '../../protocol/text/yaml.ts';
@@ -238,8 +230,4 @@ function isStep(name: string): name is keyof typeof STEPS {
 
 function invalid(path: string, at: number, message: string, hint: string): Finding {
   return { code: 'invalid-script', message, path, at, hint };
-}
-
-function problemAt({ code, message, path, at, hint }: Finding, text: string): Problem {
-  return { code, message, path, ...textPositionAt(text, at), hint };
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
 import { printText } from './conversation.ts';
 import type { ScriptStep } from './script.ts';
 
@@ -23,17 +24,19 @@ export function findTool(step: ScriptStep, agentId: string): ToolCall | undefine
         run: async () => write(step.with),
       };
     case 'commit':
-      return bash(`git add --all && git ${AUTHOR} commit --quiet --message ${singleQuote(step.with)}`);
+      return bash(`git add --all && git ${AUTHOR} commit --quiet --message ${quoteForShell(step.with)}`);
     case 'signal':
-      return bash(`baton emit agent:signal --agent ${singleQuote(agentId)} ${singleQuote(JSON.stringify(step.with))}`);
+      return bash(
+        `baton emit agent:signal --agent ${quoteForShell(agentId)} ${quoteForShell(JSON.stringify(step.with))}`,
+      );
     case 'exit':
-      return bash(`baton emit exit ${singleQuote(JSON.stringify(exitSignal(step.with)))}`);
+      return bash(`baton emit exit ${quoteForShell(JSON.stringify(exitSignal(step.with)))}`);
     case 'handoff':
-      return bash(`baton handoff send ${singleQuote(step.with)}`);
+      return bash(`baton handoff send ${quoteForShell(step.with)}`);
     case 'thought':
-      return bash(`baton thought record ${singleQuote(step.with)}`);
+      return bash(`baton thought record ${quoteForShell(step.with)}`);
     case 'result':
-      return bash(`baton result submit ${singleQuote(step.with)}`);
+      return bash(`baton result submit ${quoteForShell(step.with)}`);
     default:
       return undefined;
   }
@@ -82,10 +85,6 @@ function write({ path, text }: { readonly path: string; readonly text: string })
   } catch (error) {
     return { output: error instanceof Error ? error.message : String(error), isError: true };
   }
-}
-
-export function singleQuote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 const MISBEHAVIOURS = ['hang', 'crash', 'print', 'flood', 'fork', 'ignore'] as const;

@@ -1,4 +1,6 @@
 import type { Answer, ApiError } from '../answer.ts';
+import type { InputOf, OperationName, ResultOf } from '../operations/registry.ts';
+import type { Claim } from '../operations/tasks.ts';
 import { makePass, needsPass, PASS_HEADER } from '../operator-pass.ts';
 import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outbox.ts';
 import { clearDownIntent, hasOwnSessions, readToken, recordDownIntent, stateFiles } from '../state-folder.ts';
@@ -26,6 +28,17 @@ export interface ClientOptions {
   /** Who stands between: the supervisor of the agent that calls. It speaks plain HTTP. */
   readonly url?: string;
 }
+
+/** Version and process of the daemon. */
+export interface Health {
+  readonly version: string;
+  readonly pid: number;
+  readonly started: string;
+  readonly state_dir: string;
+}
+
+/** JSON that the client sends as it is: the daemon checks it. */
+type JsonText = string;
 
 interface Refused {
   readonly refused: ApiError;
@@ -55,16 +68,27 @@ export class Client {
   }
 
   /**
-   * Asks for an operation. The input is a value, or JSON text that is passed on as it stands. A connection that is lost is made
-   * again and the call repeated with the same key; a call that says something and reaches nobody is kept in the outbox.
+   * Calls an operation. The input is a value, or JSON text that is sent as it is. If the connection is lost, the client connects again and
+   * repeats the call with the same key. A write that cannot be delivered is kept in the outbox.
    */
-  async call(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
+  async call<N extends OperationName>(
+    operation: N,
+    input: InputOf<N> | JsonText,
+    given: CallOptions = {},
+  ): Promise<Answer<ResultOf<N>>> {
+    // A daemon of another version refuses to answer, and this version's handlers are typed by the same declaration.
+    return (await this.forward(operation, input, given)) as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  }
+
+  /** The same for a caller that does not know the operation: it passes on the call of another program. */
+  async forward(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
     const key = given.key ?? crypto.randomUUID();
     const options = await this.#addClaimToken(operation, body, given);
     const answer = await this.#ask({ operation, key, body }, options);
-    if (operation === 'task_claim' && answer.ok) await this.#saveClaim(answer, options);
+    // The result is as `task_claim` declares it.
+    if (operation === 'task_claim' && answer.ok) await this.#saveClaim(answer.result as Claim, options); // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (answer.ok || !NO_RESPONSE_CODES.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
     const token = options.token ?? this.#token();
     if (token === undefined) return answer;
@@ -74,9 +98,9 @@ export class Client {
     return keepCall(outbox, call) ? keptAnswer(operation) : notKeptAnswer(outbox, call, answer.error);
   }
 
-  /** Version and process of the daemon. */
-  async health(options: CallOptions = {}): Promise<Answer> {
-    return this.#request({ method: 'GET', path: '/v1/health' }, options);
+  async health(options: CallOptions = {}): Promise<Answer<Health>> {
+    // Every version of the daemon answers with these fields.
+    return (await this.#request({ method: 'GET', path: '/v1/health' }, options)) as Answer<Health>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
   /** The entries of the ledger after a number, and then each as it is recorded. What it returns is why it ended. */
@@ -149,10 +173,10 @@ export class Client {
     return token === undefined ? options : { ...options, token };
   }
 
-  async #saveClaim(answer: Answer, { conversation }: CallOptions): Promise<void> {
+  async #saveClaim(claim: Claim, { conversation }: CallOptions): Promise<void> {
     const { stateDir, env } = this.#options;
     if (!hasOwnSessions(stateDir)) return;
-    (await import('./own-session.ts')).saveGrantedClaim({ stateDir, env, conversation }, answer);
+    (await import('./own-session.ts')).saveGrantedClaim({ stateDir, env, conversation }, claim);
   }
 
   async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from '../answer.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { listFolderIfPresent, writeFileAtomically } from '../files.ts';
+import type { Claim } from '../operations/tasks.ts';
 import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
 
@@ -156,26 +157,19 @@ export function findOwnToken(
   const session = findOwnSession(stateDir, env, conversation);
   const claims = session === undefined ? [] : listOwnClaims(session);
   if (claims.length === 0) return undefined;
-  const { task_id, agent_id } = parseFields(body);
+  const { task_id, agent_id } = fieldsInJson(body);
   if (typeof task_id === 'string') return claims.findLast((claim) => claim.task_id === task_id)?.token;
   if (typeof agent_id === 'string') return claims.findLast((claim) => claim.session_id === agent_id)?.token;
   return claims.at(-1)?.token;
 }
 
-/** A claim that was made in somebody's own session is theirs from now on, whichever way they speak. */
-export function saveGrantedClaim({ stateDir, env, conversation }: ClaimContext, answer: Answer): void {
-  const session = answer.ok ? findOwnSession(stateDir, env, conversation) : undefined;
-  if (session === undefined || !answer.ok) return;
-  const claim = parseOwnClaim(answer.result);
-  if (claim !== undefined) saveOwnClaim(session, claim);
-}
-
-/** The claim that an answer to `task_claim` gives. */
-export function parseOwnClaim(result: unknown, by_hook = false): OwnClaim | undefined {
-  if (typeof result !== 'object' || result === null) return undefined;
-  const { task_id, session_id, token }: { task_id?: unknown; session_id?: unknown; token?: unknown } = result;
-  if (typeof task_id !== 'string' || typeof session_id !== 'string' || typeof token !== 'string') return undefined;
-  return { task_id, session_id, token, by_hook };
+/** Records a claim that was made in a person's own session, so that later calls of the session use its token. */
+export function saveGrantedClaim(
+  { stateDir, env, conversation }: ClaimContext,
+  { task_id, session_id, token }: Claim,
+): void {
+  const session = findOwnSession(stateDir, env, conversation);
+  if (session !== undefined) saveOwnClaim(session, { task_id, session_id, token, by_hook: false });
 }
 
 /** What the holder of a claim says under it. */
@@ -192,15 +186,6 @@ const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
   'task_worktree',
   'thought_record',
 ]);
-
-function parseFields(body: string): Readonly<Record<string, unknown>> {
-  try {
-    const fields: unknown = JSON.parse(body);
-    return typeof fields === 'object' && fields !== null ? { ...fields } : {};
-  } catch {
-    return {};
-  }
-}
 
 /** A process above another one. */
 export interface Ancestor {

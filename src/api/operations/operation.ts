@@ -1,18 +1,21 @@
+import { type CallerKind, commandAccess, type CommandKind } from '../../protocol/command-access.ts';
 import { defineMessage, type MessageOptions } from '../../protocol/shape/message.ts';
 import type { Parsed } from '../../protocol/shape/problem.ts';
 import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from '../../protocol/shape/shape.ts';
 import { parseJsonDocument } from '../../protocol/text/json.ts';
 
 /**
- * Something that can be asked of a daemon. The same operations are the paths of the HTTP API, the tools of the MCP server and
- * the verbs behind the CLI, under the same names and with the same words.
+ * One operation of the daemon. The same declaration is a path of the HTTP API, a tool of the MCP server, a method of the client and the
+ * verb behind a CLI command; its handler in the daemon and its callers are typed by it.
  */
-export interface Operation<I = unknown> {
-  readonly name: string;
-  /** Written for a model that has never seen Baton: when to call it, and what it gives back. */
+export interface Operation<N extends string = string, I = unknown, R = unknown, K extends string = string> {
+  readonly name: N;
+  /** Written for a model that has never seen Baton: when to call it, and what it returns. */
   readonly about: string;
-  /** What the input looks like, for schemas and for people. */
-  readonly shape: ObjectShape;
+  readonly input: ObjectShape;
+  /** The shape of a successful answer. */
+  readonly result: ObjectShape;
+  /** The JSON Schema of the input. */
   readonly schema: JsonSchema;
   /** JSON text, its bytes, or a value → the typed input. */
   readonly parse: (input: unknown) => Parsed<I>;
@@ -22,35 +25,53 @@ export interface Operation<I = unknown> {
   readonly kind: 'read' | 'write';
   /** Whether models get it as a tool. */
   readonly tool: boolean;
-  /** How large its input may be, where that is more than a message may have. */
+  /** How large its input may be, if that is more than a message may have. */
   readonly maxBytes?: number;
+  /** The command that a write sends to the kernel. */
+  readonly command?: K;
+  /** Only a type: no operation has this field. */
+  readonly resultType?: R;
 }
 
 /** Operator: everything. Worker: reads and claims. Session: what concerns its own claim. Agent, supervisor: what concerns that run. */
-export type Access = 'operator' | 'worker' | 'session' | 'agent' | 'supervisor';
+export type Access = Exclude<CallerKind, 'system'>;
 
-export interface OperationOptions<S extends ObjectShape> {
-  readonly name: string;
+interface OperationOptions<N extends string, S extends ObjectShape, R extends ObjectShape, K extends CommandKind> {
+  readonly name: N;
   readonly about: string;
-  readonly shape: S;
-  readonly access: readonly Access[];
+  readonly input: S;
+  readonly result: R;
+  /** Left out: whoever may send the command. */
+  readonly access?: readonly Access[];
   readonly kind: 'read' | 'write';
+  readonly command?: K;
   readonly tool?: boolean;
   readonly maxBytes?: number;
-  /** Rules between fields. */
+  /** Rules between fields of the input. */
   readonly rules?: MessageOptions<S>['rules'];
 }
 
-export function operation<const S extends ObjectShape>(options: OperationOptions<S>): Operation<ValueOf<S>> {
-  const { rules, ...known } = options;
+export function operation<
+  const N extends string,
+  const S extends ObjectShape,
+  const R extends ObjectShape,
+  const K extends CommandKind = never,
+>(options: OperationOptions<N, S, R, K>): Operation<N, ValueOf<S>, ValueOf<R>, K> {
+  const { rules, access = accessTo(options.command), ...known } = options;
   const between = rules === undefined ? {} : { rules };
   const size = options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes };
   const { parse } = defineMessage({
     title: 'Input',
-    shape: options.shape,
+    shape: options.input,
     read: parseJsonDocument,
     ...between,
     ...size,
   });
-  return { tool: true, ...known, parse, schema: jsonSchemaOf(options.name, options.shape) };
+  return { tool: true, ...known, access, parse, schema: jsonSchemaOf(options.name, options.input) };
+}
+
+/** Everybody who may send the command but Baton itself, which calls no operations. */
+function accessTo(command: CommandKind | undefined): readonly Access[] {
+  const callers: readonly CallerKind[] = command === undefined ? [] : commandAccess[command];
+  return callers.filter((kind) => kind !== 'system');
 }

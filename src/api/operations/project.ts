@@ -1,4 +1,44 @@
+import { PHASES } from '../../protocol/phase.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nothing,
+  nullable,
+  object,
+  optional,
+  text,
+  typed,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
+
+const brief = object({
+  claimable: list(object({ id: text, title: text, phase: choice(PHASES) })),
+  claimed: list(object({ id: text, title: text, holder: text })),
+  claimed_total: count,
+  decisions: { ...count, about: 'How many decisions are open.' },
+  last_session: {
+    ...nullable(
+      object({
+        task_id: text,
+        title: text,
+        phase: choice(PHASES),
+        how: text,
+        holder: text,
+        reason: nullable(text),
+        at: text,
+        record: nullable(
+          object({ summary: text, branch: text, commit_sha: text, blockers: typed<readonly object[]>() }),
+        ),
+      }),
+    ),
+    about: 'The claim that ended last, and what was recorded under it.',
+  },
+});
+export type ProjectBrief = ValueOf<typeof brief>;
 
 export const projectBrief = operation({
   name: 'project_brief',
@@ -7,32 +47,66 @@ export const projectBrief = operation({
   access: ['operator', 'worker', 'session', 'agent'],
   kind: 'read',
   tool: false,
-  shape: { kind: 'object', fields: {} },
+  input: nothing,
+  result: brief,
 });
 
 export const COST_KINDS = ['agent', 'pipeline', 'task', 'day', 'model'] as const;
 
+const spent = {
+  input_tokens: count,
+  output_tokens: count,
+  cached_tokens: count,
+  cost_millicents: { ...count, about: 'Thousandths of a cent.' },
+  unpriced_tokens: { ...count, about: 'Tokens without a known price: they are missing from the cost.' },
+  turns: count,
+  waiting_tokens: { ...count, about: 'Tokens that were used while there was nothing to do but wait.' },
+  work_ms: count,
+  wait_ms: { ...count, about: 'Time spent waiting for a person or a limit.' },
+} as const;
+
+const costs = object({
+  by: choice(COST_KINDS),
+  at: text,
+  rows: list(
+    object({
+      name: nullable(text),
+      ...spent,
+      budget: nullable(
+        object({ measure: choice(['tokens', 'cost', 'time']), used: count, limit: count, percent: whole }),
+      ),
+    }),
+  ),
+  list_prices: {
+    ...object({ as_of: text, models: list(text) }),
+    about: "The models that Baton's own list prices, if the client names no price.",
+  },
+  total: object(spent),
+});
+export type Costs = ValueOf<typeof costs>;
+
 export const costsGet = operation({
   name: 'costs_get',
   about:
-    'What was used: tokens, money and time at work and waiting, by agent, pipeline, task, day or model, with the budget of each and how far it is used.',
+    'What was used: tokens, money, time at work and time waiting, by agent, pipeline, task, day or model, with the budget of each and how much of it is used.',
   access: ['operator'],
   kind: 'read',
   tool: false,
-  shape: {
-    kind: 'object',
-    fields: {
-      by: {
-        kind: 'choice',
-        values: COST_KINDS,
-        optional: true,
-        about: 'How it is added up; agent where it is left out.',
-      },
-    },
-  },
+  input: object({ by: optional(choice(COST_KINDS), 'What the rows stand for; agent if left out.') }),
+  result: costs,
 });
 
-/** Every worktree of the project, what it holds, and who works there. */
+const worktreeView = object({
+  path: text,
+  branch: nullable(text),
+  task_id: nullable(text),
+  port: nullable(whole),
+  needed: { ...nullable(text), about: 'Why it stays, whatever it holds: somebody works there, or will.' },
+  holds: { ...list(text), about: 'What would be lost with it.' },
+});
+/** A worktree below `.worktrees`, as every surface shows it. */
+export type WorktreeView = ValueOf<typeof worktreeView>;
+
 export const worktreeList = operation({
   name: 'worktree_list',
   about:
@@ -40,7 +114,8 @@ export const worktreeList = operation({
   access: ['operator', 'worker'],
   kind: 'read',
   tool: false,
-  shape: { kind: 'object', fields: {} },
+  input: nothing,
+  result: object({ worktrees: list(worktreeView) }),
 });
 
 export const worktreePrune = operation({
@@ -50,8 +125,6 @@ export const worktreePrune = operation({
   access: ['operator'],
   kind: 'write',
   tool: false,
-  shape: {
-    kind: 'object',
-    fields: { dry_run: { kind: 'flag', optional: true, about: 'Say what would be removed, and remove nothing.' } },
-  },
+  input: object({ dry_run: optional(flag, 'List what would be removed, and remove nothing.') }),
+  result: object({ removed: list(text), kept: list(worktreeView), dry_run: flag }),
 });

@@ -1,33 +1,26 @@
-import * as agent from './agents.ts';
-import * as supervisor from './agents.ts';
+import * as agents from './agents.ts';
 import type { Operation } from './operation.ts';
 import * as project from './project.ts';
-import * as worktree from './project.ts';
-import { costsGet } from './project.ts';
-import * as run from './runs.ts';
-import * as runbook from './runs.ts';
-import * as exchange from './tasks.ts';
-import * as task from './tasks.ts';
-import * as decision from './workflow.ts';
+import * as runs from './runs.ts';
+import * as tasks from './tasks.ts';
 import * as workflow from './workflow.ts';
 import * as writeback from './writeback.ts';
 
-const OPERATION_MODULES = [
-  { costsGet },
-  task,
-  exchange,
-  writeback,
-  agent,
-  run,
-  runbook,
-  project,
-  decision,
-  supervisor,
-  workflow,
-  worktree,
-];
+/** Every export of these modules that declares an operation is an operation of Baton; the other exports are shapes that results share. */
+const EXPORTS = { ...tasks, ...writeback, ...agents, ...runs, ...project, ...workflow };
+
+type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
+
+/** The type of each operation, by its name. */
+export type Operations = { readonly [O in Declared as O['name']]: O };
+
+export type OperationName = keyof Operations;
+export type InputOf<N extends OperationName> = Operations[N] extends Operation<string, infer I> ? I : never;
+export type ResultOf<N extends OperationName> = Operations[N] extends Operation<string, unknown, infer R> ? R : never;
 
 /** Every operation, by its name. */
-export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
-  OPERATION_MODULES.flatMap((room): Operation[] => Object.values(room)).map((each) => [each.name, each]),
+export const OPERATIONS: ReadonlyMap<string, Operation<OperationName>> = new Map(
+  Object.values(EXPORTS)
+    .filter((each): each is Declared => 'access' in each)
+    .map((each) => [each.name, each]),
 );

@@ -1,11 +1,22 @@
 import { PHASES } from '../../protocol/phase.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { SHOWN_STATUSES, taskId } from '../../protocol/shape/shared-fields.ts';
 import { blockedNeedsNotes, taskUpdateShape } from '../../protocol/task-update.ts';
+import { thoughtRecordShape } from '../../protocol/thought-record.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
 
 const ALL = ['operator', 'worker', 'session', 'agent'] as const;
-const HOLDER = ['operator', 'session'] as const;
-const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
 const waitMs = {
   kind: 'number',
   min: 0,
@@ -15,69 +26,116 @@ const waitMs = {
   about: 'Wait at most this long, in milliseconds, until there is something; you are woken, never poll.',
 } as const;
 
+const claimView = object({
+  epoch: whole,
+  holder: text,
+  principal: text,
+  role: nullable(text),
+  session_id: text,
+  since: text,
+  expires_at: text,
+});
+export type ClaimView = ValueOf<typeof claimView>;
+
+const taskView = object({
+  id: text,
+  n: { ...whole, about: 'Its serial number.' },
+  title: text,
+  status: choice(SHOWN_STATUSES),
+  phase: choice(PHASES),
+  claimable: flag,
+  next_role: nullable(text),
+  after: { ...list(text), about: 'Ids of tasks that must be done before it.' },
+  priority: whole,
+  progress: nullable(count),
+  notes: nullable(text),
+  blocked_because: nullable(text),
+  claim: nullable(claimView),
+  protected_paths: { ...list(text), about: 'The protected paths that its branch changes, as last measured.' },
+});
+/** A task as every surface shows it. */
+export type TaskView = ValueOf<typeof taskView>;
+
+const waitView = object({ task_id: text, status: choice(SHOWN_STATUSES), blocked_because: nullable(text) });
+
+const taskDetails = object({
+  ...taskView.fields,
+  waits_for: { ...list(waitView), about: 'Those of `after` that are not done.' },
+  decision_ids: { ...list(text), about: 'The open decisions about it.' },
+  endings: {
+    ...list(
+      object({
+        epoch: whole,
+        sessionId: text,
+        holder: text,
+        principal: text,
+        how: choice(['completed', 'blocked', 'failed', 'released', 'expired', 'revoked']),
+        reason: nullable(text),
+        at: text,
+      }),
+    ),
+    about: 'How earlier claims ended, newest last.',
+  },
+  latest_record: nullable(thoughtRecordShape),
+  authors: { ...list(text), about: 'The principals that worked on it.' },
+  self_approval: nullable(object({ head: text, by: text, reason: text })),
+});
+export type TaskDetails = ValueOf<typeof taskDetails>;
+
+const limit = (most: number, standard: number) =>
+  ({
+    kind: 'number',
+    min: 1,
+    max: most,
+    whole: true,
+    optional: true,
+    about: `At most this many; ${standard} if left out.`,
+  }) as const;
+
 export const taskCreate = operation({
   name: 'task_create',
   about:
-    'Create a task, under an id that you choose. Use it when you find work that is not part of your own task, instead of doing it. Gives back its id and serial number.',
-  access: HOLDER,
+    'Create a task, under an id that you choose. Use it when you find work that is not part of your own task, instead of doing it. Returns its id and serial number.',
   kind: 'write',
-  shape: {
-    kind: 'object',
-    fields: {
-      task_id: taskId,
-      title: { kind: 'text', notEmpty: true, about: 'What is to be done, in a few words.' },
-      after: { kind: 'list', optional: true, of: taskId, about: 'Ids of tasks that must be done before this one.' },
-      priority: { kind: 'number', whole: true, optional: true, about: 'The larger, the sooner; 0 where left out.' },
-      phase: {
-        kind: 'choice',
-        values: PHASES,
-        optional: true,
-        about: 'Where it starts; IMPLEMENTATION where left out.',
-      },
-      role: text('The role whose turn it is, where the project has roles.'),
-      prompt_file: text('Path of a file that says more about it.'),
-      epic_id: text('The epic it belongs to, as in E005.'),
-      prd_id: text('The PRD it belongs to, as in PRD-001.'),
-    },
-  },
+  command: 'create-task',
+  input: object({
+    task_id: taskId,
+    title: { kind: 'text', notEmpty: true, about: 'What is to be done, in a few words.' },
+    after: optional(list(taskId), 'Ids of tasks that must be done before this one.'),
+    priority: optional(whole, 'The larger, the sooner; 0 if left out.'),
+    phase: optional(choice(PHASES), 'Where it starts; IMPLEMENTATION if left out.'),
+    role: optional(text, 'The role whose turn it is, if the project has roles.'),
+    prompt_file: optional(text, 'Path of a file that says more about it.'),
+    epic_id: optional(text, 'The epic it belongs to, as in E005.'),
+    prd_id: optional(text, 'The PRD it belongs to, as in PRD-001.'),
+  }),
+  result: object({ task_id: text, n: whole }),
 });
+
+const ofTask = object({ task_id: taskId });
 
 export const taskGet = operation({
   name: 'task_get',
   about: 'Look at one task: title, status, phase, claim, progress, how earlier claims ended, the latest record.',
   access: ALL,
   kind: 'read',
-  shape: { kind: 'object', fields: { task_id: taskId } },
+  input: ofTask,
+  result: taskDetails,
 });
 
 export const taskList = operation({
   name: 'task_list',
   about:
-    'List tasks, oldest first. Filter by status or phase; total says how many there are, and after_n goes on after the last one you got. To find work, use task_next_actions instead.',
+    'List tasks, oldest first. Filter by status or phase; total is how many there are, and after_n continues after the last one you got. To find work, use task_next_actions instead.',
   access: ALL,
   kind: 'read',
-  shape: {
-    kind: 'object',
-    fields: {
-      status: { kind: 'choice', values: SHOWN_STATUSES, optional: true, about: 'Only tasks with this status.' },
-      phase: { kind: 'choice', values: PHASES, optional: true, about: 'Only tasks in this phase.' },
-      after_n: {
-        kind: 'number',
-        min: 0,
-        whole: true,
-        optional: true,
-        about: 'Only tasks with a larger serial number.',
-      },
-      limit: {
-        kind: 'number',
-        min: 1,
-        max: 1000,
-        whole: true,
-        optional: true,
-        about: 'At most this many; 100 where left out.',
-      },
-    },
-  },
+  input: object({
+    status: optional(choice(SHOWN_STATUSES), 'Only tasks with this status.'),
+    phase: optional(choice(PHASES), 'Only tasks in this phase.'),
+    after_n: optional(count, 'Only tasks with a larger serial number.'),
+    limit: limit(1000, 100),
+  }),
+  result: object({ tasks: list(taskView), total: count }),
 });
 
 export const taskNextActions = operation({
@@ -86,51 +144,49 @@ export const taskNextActions = operation({
     'What can be worked on now: unblocked, unclaimed tasks, those on the critical path first. Call it when you look for work, then claim one with task_claim. It can wait until there is something.',
   access: ALL,
   kind: 'read',
-  shape: {
-    kind: 'object',
-    fields: {
-      limit: {
-        kind: 'number',
-        min: 1,
-        max: 100,
-        whole: true,
-        optional: true,
-        about: 'At most this many; 10 where left out.',
-      },
-      role: text('Only tasks that wait for this role, or for no role in particular.'),
-      wait_ms: waitMs,
-    },
-  },
+  input: object({
+    limit: limit(100, 10),
+    role: optional(text, 'Only tasks that wait for this role, or for no role in particular.'),
+    wait_ms: waitMs,
+  }),
+  result: object({ tasks: list(taskView) }),
 });
+
+const claim = object({
+  task_id: text,
+  epoch: whole,
+  session_id: text,
+  next_role: optional(text, 'The role that the task waits for, if it was claimed without one.'),
+  token: text,
+  expires_at: text,
+});
+export type Claim = ValueOf<typeof claim>;
 
 export const taskClaim = operation({
   name: 'task_claim',
   about:
-    'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the most urgent one; with wait_ms you wait until there is one. From then on you speak for this task: an MCP connection remembers that, elsewhere pass the token that comes back. Then call task_brief. Renew the claim with task_heartbeat if you work for longer than a few minutes.',
-  access: ['operator', 'worker'],
+    'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the most urgent one; with wait_ms you wait until there is one. From then on you act for this task: an MCP connection remembers that, elsewhere pass the token that is returned. Then call task_brief. Renew the claim with task_heartbeat if you work for longer than a few minutes.',
   kind: 'write',
-  shape: {
-    kind: 'object',
-    fields: {
-      task_id: { ...taskId, optional: true },
-      as: { kind: 'text', notEmpty: true, about: 'Who you are: a name that people recognise.' },
-      role: text(
-        'The role you play, as next_role of the task names it: implementer, reviewer, fixer, … Without it you cannot send handoffs.',
-      ),
-      pid: {
-        kind: 'number',
-        min: 1,
-        whole: true,
-        optional: true,
-        about:
-          'Your process on this machine, if its end is the end of your work: reconciling ends the claims of the dead.',
-      },
-      wait_ms: waitMs,
+  command: 'claim-task',
+  input: object({
+    task_id: { ...taskId, optional: true },
+    as: { kind: 'text', notEmpty: true, about: 'Who you are: a name that people recognise.' },
+    role: optional(
+      text,
+      'The role you play, as next_role of the task names it: implementer, reviewer, fixer, … Without it you cannot send handoffs.',
+    ),
+    pid: {
+      kind: 'number',
+      min: 1,
+      whole: true,
+      optional: true,
+      about:
+        'Your process on this machine, if its end is the end of your work: reconciling ends the claims of processes that are gone.',
     },
-  },
+    wait_ms: waitMs,
+  }),
+  result: claim,
 });
-
-const ofTask = { kind: 'object', fields: { task_id: taskId } } as const;
 
 export const taskHeartbeat = operation({
   name: 'task_heartbeat',
@@ -138,25 +194,30 @@ export const taskHeartbeat = operation({
     'Renew your claim. Call it at least every few minutes while you work: a claim that nobody renews expires, and somebody else gets the task. If it is refused, stop working on the task: it is not yours any more.',
   access: ['session'],
   kind: 'read',
-  shape: { kind: 'object', fields: { task_id: { ...taskId, optional: true } } },
+  input: object({ task_id: { ...taskId, optional: true } }),
+  result: object({ task_id: text, epoch: whole, expires_at: text }),
 });
+
+const changed = object({ task_id: text });
 
 export const taskRelease = operation({
   name: 'task_release',
   about:
-    'Give the task back undone, so that somebody else can take it up. An operator revokes the claim of whoever has it.',
-  access: HOLDER,
+    'Give the task back undone, so that somebody else can take it up. An operator can revoke the claim of any holder.',
   kind: 'write',
-  shape: { kind: 'object', fields: { task_id: taskId, reason: text('Why, for whoever comes next.') } },
+  command: 'release-claim',
+  input: object({ task_id: taskId, reason: optional(text, 'Why, for whoever comes next.') }),
+  result: changed,
 });
 
 export const taskUpdate = operation({
   name: 'task_update',
   about:
-    'Say how your task is getting on. status done completes it, and is refused until you have called thought_record under this claim; blocked needs notes that say what blocks it; todo gives it back.',
-  access: HOLDER,
+    'Report how your task is getting on. status done completes it, and is refused until you have called thought_record under this claim; blocked needs notes that say what blocks it; todo gives it back.',
   kind: 'write',
-  shape: taskUpdateShape,
+  command: 'update-task',
+  input: taskUpdateShape,
+  result: object({ task_id: text, status: taskUpdateShape.fields.status }),
   rules: blockedNeedsNotes,
 });
 
@@ -166,78 +227,76 @@ export const taskBrief = operation({
     'Everything you need to start on a task, in the order in which to read it: what was done last, what blocks, how earlier sessions ended, what comes next, and which files to read.',
   access: ALL,
   kind: 'read',
-  shape: ofTask,
+  input: ofTask,
+  result: object({
+    text: { ...text, about: 'Markdown.' },
+    tokens: { ...count, about: 'An upper estimate.' },
+    references: { ...list(text), about: 'Files to read.' },
+  }),
 });
 
-const withReason = {
-  kind: 'object',
-  fields: { task_id: taskId, reason: { kind: 'text', notEmpty: true, about: 'Why: it is recorded.' } },
+const byOperator = {
+  kind: 'write',
+  command: 'operate-task',
+  tool: false,
+  input: object({ task_id: taskId, reason: { kind: 'text', notEmpty: true, about: 'Why: it is recorded.' } }),
+  result: changed,
 } as const;
-const operatorsOnly = { access: ['operator'], kind: 'write', tool: false, shape: withReason } as const;
 
 export const taskUnblock = operation({
+  ...byOperator,
   name: 'task_unblock',
   about: 'Return a blocked task to the phase that was blocked.',
-  ...operatorsOnly,
 });
 export const taskReinstate = operation({
+  ...byOperator,
   name: 'task_reinstate',
-  about: 'The task is to be done again: back to IMPLEMENTATION, whoever holds it.',
-  ...operatorsOnly,
+  about: 'Do the task again: it goes back to IMPLEMENTATION, and any claim on it ends.',
 });
 export const taskSelfApprove = operation({
+  ...byOperator,
+  command: 'self-approve',
   name: 'task_self_approve',
   about:
     'A person approves a change of their own, at the commit that it has now. The reason is recorded, and shown with the task and in its proof.',
-  ...operatorsOnly,
 });
 export const taskCancel = operation({
+  ...byOperator,
   name: 'task_cancel',
   about:
-    'Cancel a task: its sessions end, its open decisions are withdrawn, its worktree and branch go if they hold nothing. Only reinstating ends it.',
-  ...operatorsOnly,
+    'Cancel a task: its sessions end, its open decisions are withdrawn, its worktree and branch are removed if they hold nothing. Only reinstating undoes it.',
 });
 export const taskWaive = operation({
+  ...byOperator,
   name: 'task_waive',
   about: 'Complete a task without a thought record. The waiver is recorded.',
-  ...operatorsOnly,
 });
 
 export const taskImport = operation({
   name: 'task_import',
   about:
-    'Create many tasks at once, all of them or none; each after those that it waits for. One whose id is there already is left as it is, and counted. Those that are done elsewhere are completed with a waiver, those that are blocked or cancelled become so.',
-  access: ['operator'],
+    'Create many tasks at once, all of them or none. List each task after those that it waits for. A task whose id exists already is left as it is, and counted. Tasks that are done elsewhere are completed with a waiver; those that are blocked or cancelled become so.',
   kind: 'write',
+  command: 'import-tasks',
   tool: false,
   maxBytes: 8 * 1024 * 1024,
-  shape: {
-    kind: 'object',
-    fields: {
-      source: { kind: 'text', notEmpty: true, about: 'Where they come from: it stands in the waivers.' },
-      tasks: {
-        kind: 'list',
-        min: 1,
-        max: 10_000,
-        about: 'Each after those that it waits for.',
-        of: {
-          kind: 'object',
-          fields: {
-            task_id: taskId,
-            title: { kind: 'text', notEmpty: true, about: 'What is to be done, in a few words.' },
-            after: {
-              kind: 'list',
-              optional: true,
-              of: taskId,
-              about: 'Ids of tasks that must be done before this one.',
-            },
-            priority: { kind: 'number', whole: true, optional: true, about: 'The larger, the sooner.' },
-            status: { kind: 'choice', values: SHOWN_STATUSES, optional: true, about: 'todo where left out.' },
-            reason: { kind: 'text', optional: true, about: 'Why it is blocked or cancelled.' },
-            prompt_file: { kind: 'text', optional: true, about: 'Path of a file that says more about it.' },
-          },
-        },
-      },
+  input: object({
+    source: { kind: 'text', notEmpty: true, about: 'Where they come from: it stands in the waivers.' },
+    tasks: {
+      kind: 'list',
+      min: 1,
+      max: 10_000,
+      about: 'Each after those that it waits for.',
+      of: object({
+        task_id: taskId,
+        title: { kind: 'text', notEmpty: true, about: 'What is to be done, in a few words.' },
+        after: optional(list(taskId), 'Ids of tasks that must be done before this one.'),
+        priority: optional(whole, 'The larger, the sooner.'),
+        status: optional(choice(SHOWN_STATUSES), 'todo if left out.'),
+        reason: optional(text, 'Why it is blocked or cancelled.'),
+        prompt_file: optional(text, 'Path of a file that says more about it.'),
+      }),
     },
-  },
+  }),
+  result: object({ added: count, existing: count }),
 });

@@ -1,92 +1,174 @@
+import { PHASES } from '../../protocol/phase.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
+import { decisionView } from '../run-views.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
 
-const HOLDER = ['operator', 'session'] as const;
-const own = { ...taskId, optional: true, about: 'The task; a session has its own.' } as const;
+const READERS = { access: ['operator', 'worker', 'session'], kind: 'read', tool: false } as const;
+const ofTask = object({ task_id: optional(taskId, 'The task; a session has its own.') });
 
 export const mergeRequest = operation({
   name: 'merge_request',
   about:
     'Ask for the merge of a task that is READY_FOR_MERGE. Baton merges one at a time, onto the main branch as it is then, and runs the checks on what comes of it. Under a claim this ends your work on the task: send your handoff to the closer first. Do not wait for the merge.',
-  access: HOLDER,
   kind: 'write',
-  shape: { kind: 'object', fields: { task_id: own } },
+  command: 'request-merge',
+  input: ofTask,
+  result: object({ task_id: text, merge_id: text }),
 });
 
+const checkOutcome = choice(['passed', 'failed', 'cancelled', 'pending']);
+
+const workflowView = object({
+  task_id: text,
+  n: whole,
+  title: text,
+  phase: choice(PHASES),
+  role: nullable(text),
+  blocked_because: nullable(text),
+  mode: nullable(text),
+  started_at: nullable(text),
+  addresses: object({ issue_url: text, issue_number: text, pr_url: text, pr_number: text }),
+  workspace: nullable(text),
+  branch: nullable(text),
+  base: nullable(text),
+  port: nullable(whole),
+  head: nullable(text),
+  rounds: { ...count, about: 'How often it went back to the fixer.' },
+  reviews: count,
+  commits: count,
+  approval: nullable(object({ head: nullable(text), by: text, principal: optional(text) })),
+  waits_for_person: nullable(object({ decision_id: text, stage: text })),
+  checks: nullable(
+    object({
+      head: text,
+      outcome: nullable(checkOutcome),
+      checks: list(object({ name: text, outcome: checkOutcome })),
+    }),
+  ),
+  pull_request: nullable(
+    object({
+      repository: text,
+      number: nullable(whole),
+      url: nullable(text),
+      head: nullable(text),
+      is_wanted: flag,
+      is_closed: flag,
+    }),
+  ),
+  protected_paths: list(text),
+  is_merging: flag,
+  merge_sha: nullable(text),
+  handoff: nullable(object({ from: text, to: nullable(text), xml: text })),
+  exit_protocol: { ...flag, about: 'Its sessions end with exit signals.' },
+  commands: {
+    ...object({
+      install: optional(text),
+      build: optional(text),
+      smoke: optional(text),
+      validate: list(object({ name: text, run: text, timeoutMs: optional(whole), envPass: optional(list(text)) })),
+    }),
+    about: 'What the built-in roles run.',
+  },
+});
+export type WorkflowView = ValueOf<typeof workflowView>;
+
 export const workflowGet = operation({
+  ...READERS,
   name: 'workflow_get',
   about:
     'How a task stands in its workflow: place, head, checks, rounds, approval, merge, and what its built-in roles run.',
-  access: ['operator', 'worker', 'session'],
-  kind: 'read',
-  tool: false,
-  shape: { kind: 'object', fields: { task_id: own } },
+  input: ofTask,
+  result: workflowView,
 });
 
 export const workflowClose = operation({
   name: 'workflow_close',
   about:
-    'For the closer: removes the worktree and the branch of a merged task, where nothing in them is unmerged, and says what was done.',
-  access: HOLDER,
+    'For the closer: removes the worktree and the branch of a merged task if nothing in them is unmerged, and returns what was done.',
+  access: ['operator', 'session'],
   kind: 'write',
   tool: false,
-  shape: { kind: 'object', fields: { task_id: own } },
+  input: ofTask,
+  result: object({
+    merge_sha: nullable(text),
+    cycle_ms: count,
+    review_iterations: count,
+    commits: count,
+    tests_added: count,
+    actions: list(text),
+  }),
+});
+
+const handoffView = object({
+  handoff_id: text,
+  task_id: text,
+  from: text,
+  to: { ...nullable(text), about: 'Null if it completes the workflow.' },
+  seq: { ...whole, about: 'The entry with its status.' },
+  at: text,
+  status: choice(['held', 'delivered', 'dropped']),
+  reason: nullable(text),
 });
 
 export const handoffList = operation({
+  ...READERS,
   name: 'handoff_list',
-  about: 'The handoffs of a task, oldest first: from, to, and what became of each.',
-  access: ['operator', 'worker', 'session'],
-  kind: 'read',
-  tool: false,
-  shape: { kind: 'object', fields: { task_id: { ...taskId, optional: true, about: 'Only those of this task.' } } },
+  about: 'The handoffs of a task, oldest first: sender, receiver and status of each.',
+  input: object({ task_id: optional(taskId, 'Only those of this task.') }),
+  result: object({ handoffs: list(handoffView) }),
 });
 
 export const handoffShow = operation({
+  ...READERS,
   name: 'handoff_show',
   about: 'One handoff, with its XML.',
-  access: ['operator', 'worker', 'session'],
-  kind: 'read',
-  tool: false,
-  shape: { kind: 'object', fields: { id: { kind: 'text', notEmpty: true, about: 'Its id, or the beginning of it.' } } },
+  input: object({ id: { kind: 'text', notEmpty: true, about: 'Its id, or the beginning of it.' } }),
+  result: object({ ...handoffView.fields, phase: nullable(choice(PHASES)), next_role: nullable(text), xml: text }),
 });
 
-const PEOPLE = ['operator'] as const;
-const decisionId = { kind: 'text', notEmpty: true, about: 'Of the decision, or the beginning of it.' } as const;
+const PEOPLE = { access: ['operator'], tool: false } as const;
+const decisionId = { kind: 'text', notEmpty: true, about: 'The id of the decision, or the beginning of it.' } as const;
 
 export const decisionList = operation({
+  ...PEOPLE,
   name: 'decision_list',
-  about: 'What waits for a person, oldest first, each with its numbered options.',
-  access: PEOPLE,
+  about: 'The decisions that wait for a person, oldest first, each with its numbered options.',
   kind: 'read',
-  tool: false,
-  shape: {
-    kind: 'object',
-    fields: { all: { kind: 'flag', optional: true, about: 'Also those that are settled.' } },
-  },
+  input: object({ all: optional(flag, 'Also those that are settled.') }),
+  result: object({ decisions: list(decisionView) }),
 });
 
 export const decisionShow = operation({
+  ...PEOPLE,
   name: 'decision_show',
   about: 'One decision: what it is about, its options, and who settled it.',
-  access: PEOPLE,
   kind: 'read',
-  tool: false,
-  shape: { kind: 'object', fields: { id: decisionId } },
+  input: object({ id: decisionId }),
+  result: decisionView,
 });
 
 export const decisionResolve = operation({
+  tool: false,
   name: 'decision_resolve',
   about: 'Answer a decision, once: another answer is refused, the same answer again returns the first result.',
-  access: PEOPLE,
   kind: 'write',
-  tool: false,
-  shape: {
-    kind: 'object',
-    fields: {
-      id: decisionId,
-      option: { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' },
-      message: { kind: 'text', optional: true, about: 'The reason, recorded and sent to the agent if it continues.' },
-    },
-  },
+  command: 'resolve-decision',
+  input: object({
+    id: decisionId,
+    option: { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' },
+    message: optional(text, 'The reason, recorded and sent to the agent if it continues.'),
+  }),
+  result: object({ id: text, option: whole, action: text }),
 });

@@ -1,13 +1,22 @@
 import { exitSignalShape } from '../../protocol/exit-signal-shape.ts';
 import { resultShape } from '../../protocol/result.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
-import type { ObjectShape } from '../../protocol/shape/shape.ts';
+import { PHASES } from '../../protocol/phase.ts';
 import { thoughtRecordShape } from '../../protocol/thought-record.ts';
 import { operation } from './operation.ts';
+import {
+  choice,
+  flag,
+  list,
+  nothing,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 
-const HOLDER = ['operator', 'session'] as const;
-
-const recordShape = {
+const record = {
   kind: 'object',
   about: thoughtRecordShape.about,
   fields: {
@@ -20,24 +29,26 @@ const recordShape = {
       about: 'Only for an operator who records for the holder of a claim: its epoch.',
     },
   },
-} as const satisfies ObjectShape;
+} as const;
 
 export const thoughtRecord = operation({
   name: 'thought_record',
   about:
     'Record what you did: branch, full commit SHA, tests, a summary of three to five sentences, blockers. No task is done without it. Commit and push first; then call this; then task_update with status done. With status todo it reinstates a task whose work was lost or reverted.',
-  access: HOLDER,
   kind: 'write',
-  shape: recordShape,
+  command: 'record-thought',
+  input: record,
+  result: object({ record_id: text, task_id: text }),
 });
 
 export const taskComplete = operation({
   name: 'task_complete',
   about:
     'Record what you did and complete the task, in one call: both happen, or neither. Same fields as thought_record.',
-  access: HOLDER,
   kind: 'write',
-  shape: recordShape,
+  command: 'complete-task',
+  input: record,
+  result: object({ task_id: text, status: choice(['done']) }),
 });
 
 export const thoughtList = operation({
@@ -46,72 +57,84 @@ export const thoughtList = operation({
   access: ['operator', 'worker', 'session'],
   kind: 'read',
   tool: false,
-  shape: { kind: 'object', fields: { task_id: taskId } },
+  input: object({ task_id: taskId }),
+  result: object({
+    records: list(object({ id: text, seq: whole, epoch: nullable(whole), commitSha: text, reinstates: flag })),
+    latest: nullable(thoughtRecordShape),
+  }),
 });
 
 export const exitSignal = operation({
   name: 'exit_signal',
   about:
     'End your session: say which phase you completed (the one that task_get shows), or that you are blocked or failed. Your claim ends with it, and the task moves on. Send it last, after result, thought record and handoff. Do not poll for CI afterwards; the next agent takes over.',
-  access: ['session'],
   kind: 'write',
-  shape: exitSignalShape,
+  command: 'exit-session',
+  input: exitSignalShape,
+  result: object({ next_phase: nullable(choice(PHASES)), exit_reason: exitSignalShape.fields.exit_reason }),
 });
 
 export const resultSubmit = operation({
   name: 'result_submit',
   about:
-    'Hand in the result of your mission, where you have one (mission_get): how it ended, which files you changed, and a log of at least two lines. Send it before the exit signal.',
-  access: ['session'],
+    'Hand in the result of your mission, if you have one (mission_get): how it ended, which files you changed, and a log of at least two lines. Send it before the exit signal.',
   kind: 'write',
-  shape: resultShape,
+  command: 'submit-result',
+  input: resultShape,
+  result: object({ status: resultShape.fields.status }),
 });
 
 export const handoffSend = operation({
   name: 'handoff_send',
   about:
     'Pass your work on to the next role with an XML handoff. You need a role, given when the task was claimed. It waits until your exit signal says completed, and is dropped otherwise.',
-  access: HOLDER,
   kind: 'write',
-  shape: {
-    kind: 'object',
-    fields: {
-      handoff: { kind: 'text', notEmpty: true, about: 'The <handoff> element, as XML.' },
-      task_id: { ...taskId, optional: true, about: 'For operators: the task; a session has its own.' },
-    },
-  },
+  command: 'send-handoff',
+  input: object({
+    handoff: { kind: 'text', notEmpty: true, about: 'The <handoff> element, as XML.' },
+    task_id: optional(taskId, 'For operators: the task; a session has its own.'),
+  }),
+  result: object({
+    handoff_id: text,
+    held: { ...flag, about: 'It is delivered when the session of its sender ends.' },
+    task_id: text,
+  }),
 });
 
 export const auditSessionStart = operation({
   name: 'audit_session_start',
   about:
-    'Begin proof-grade work: work whose record is checked and sealed. Then work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Only needed where you are asked for it. Gives back the id of the audit session; until you have called thought_record, merkle_finalize is refused.',
-  access: HOLDER,
+    'Begin proof-grade work: work whose record is checked and sealed. Then work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Only needed if you are asked for it. Returns the id of the audit session; until you have called thought_record, merkle_finalize is refused.',
   kind: 'write',
-  shape: { kind: 'object', fields: { task_id: { ...taskId, optional: true } } },
+  command: 'start-audit',
+  input: object({ task_id: { ...taskId, optional: true } }),
+  result: object({ audit_id: text }),
 });
 
 export const auditVerifyChain = operation({
   name: 'audit_verify_chain',
-  about:
-    'Check the whole ledger: chain, hashes, signatures, tree. Gives back its size and root, or the first bad entry.',
+  about: 'Check the whole ledger: chain, hashes, signatures, tree. Returns its size and root, or the first bad entry.',
   access: ['operator', 'worker', 'session'],
   kind: 'write',
-  shape: {
-    kind: 'object',
-    fields: { audit_id: { kind: 'text', optional: true, about: 'The audit session it is part of.' } },
-  },
+  input: object({ audit_id: optional(text, 'The audit session it is part of.') }),
+  result: object({ size: whole, root: text }),
 });
 
-const nothing = { kind: 'object', fields: {} } as const;
+const seal = {
+  seq: { ...whole, about: 'The entry that seals.' },
+  at: text,
+  size: { ...whole, about: 'How many entries are sealed.' },
+  root: text,
+  checkpoint: { ...text, about: 'The signed note.' },
+} as const;
 
 export const merkleFinalize = operation({
   name: 'merkle_finalize',
-  about:
-    'Seal the ledger: sign its Merkle root, for good. Does nothing where nothing is new. Record your thoughts first.',
-  access: HOLDER,
+  about: 'Seal the ledger: sign its Merkle root, for good. Does nothing if nothing is new. Record your thoughts first.',
   kind: 'write',
-  shape: nothing,
+  command: 'seal',
+  input: nothing,
+  result: object({ ...seal, is_new: flag }),
 });
 
 export const merkleRoot = operation({
@@ -119,7 +142,8 @@ export const merkleRoot = operation({
   about: 'The root, size and checkpoint of the last seal.',
   access: ['operator', 'worker', 'session'],
   kind: 'read',
-  shape: nothing,
+  input: nothing,
+  result: object(seal),
 });
 
 export const ledgerHead = operation({
@@ -128,17 +152,28 @@ export const ledgerHead = operation({
   access: ['operator', 'worker', 'session'],
   kind: 'read',
   tool: false,
-  shape: nothing,
+  input: nothing,
+  result: object({ size: whole, hash: text }),
 });
 
 export const reconcile = operation({
   name: 'reconcile',
-  about: 'Compare the tasks with git and with running processes, and say what does not fit.',
+  about: 'Compare the tasks with git and with running processes, and list what does not fit.',
   access: ['operator'],
   kind: 'write',
   tool: false,
-  shape: {
-    kind: 'object',
-    fields: { apply: { kind: 'flag', optional: true, about: 'Do what is safe to do, and ask people about the rest.' } },
-  },
+  input: object({ apply: optional(flag, 'Do what is safe to do, and ask people about the rest.') }),
+  result: object({
+    findings: list(
+      object({
+        kind: text,
+        task_id: text,
+        message: text,
+        hint: text,
+        safe: { ...flag, about: 'It may be acted on without asking; every other finding becomes a decision.' },
+        action: optional({ kind: 'any' }),
+      }),
+    ),
+    applied: { ...list(text), about: 'What was done, in words.' },
+  }),
 });

@@ -1,9 +1,9 @@
+import type { AgentDetails } from '../../api/operations/runs.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import { exitCodeOfOutcome, parseWaitInput, readArgument, WAIT_EXIT_CODES, WAIT_OPTIONS } from '../operation-input.ts';
-import { type Fields, fieldsIn, findText, listIn, parseAgent, shortId, textIn } from '../run/views.ts';
 import { renderAge } from '../status/paint.ts';
 import { renderFacts, renderTable } from '../table.ts';
-import { printable } from '../text.ts';
+import { printable, shortId } from '../text.ts';
 
 export const agentArgument = { name: 'ID', about: 'The agent, or the beginning of its id' } as const;
 
@@ -14,8 +14,7 @@ export const agentListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
   operation: 'agent_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: (result) => {
-    const agents = listIn(fieldsIn(result)['agents']).map(parseAgent);
+  show: ({ agents }) => {
     if (agents.length === 0) return 'No agents.\n';
     const now = Date.now();
     return renderTable(
@@ -23,9 +22,9 @@ export const agentListCommand = operationCommand({
         shortId(agent.id),
         agent.name,
         agent.status,
-        agent.pipelineId === null ? '-' : `${shortId(agent.pipelineId)}:${agent.step ?? ''}`,
-        agent.taskId ?? '-',
-        renderAge(agent.since, now),
+        agent.pipeline_id === null ? '-' : `${shortId(agent.pipeline_id)}:${agent.step ?? ''}`,
+        agent.task_id ?? '-',
+        renderAge(agent.requested_at, now),
         agent.reason ?? '',
       ]),
     );
@@ -39,49 +38,43 @@ export const agentShowCommand = operationCommand({
   args: [agentArgument],
   operation: 'agent_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => renderAgent(fieldsIn(result)),
+  show: renderAgent,
 });
 
-/** Tokens, as the client counts them; null where it says nothing. */
-function renderUsed(usage: Fields): string | null {
-  const { input_tokens: input, output_tokens: output, cached_tokens: cached, model, conversation_id: id } = usage;
-  if (typeof input !== 'number' || typeof output !== 'number') return null;
-  const from = [model, id].filter((each) => typeof each === 'string').join(', ');
-  return `${input} tokens in, ${output} out, ${Number(cached)} cached${from === '' ? '' : ` (${from})`}`;
+/** Tokens, as the client counts them; null if it reports none. */
+function renderUsed(usage: AgentDetails['usage']): string | null {
+  if (usage === null) return null;
+  const from = [usage.model, usage.conversation_id].filter((each) => each !== null).join(', ');
+  const { input_tokens: input, output_tokens: output, cached_tokens: cached } = usage;
+  return `${input} tokens in, ${output} out, ${cached} cached${from === '' ? '' : ` (${from})`}`;
 }
 
-/** How its last process ended, where that was not well, and the last that it said. */
-function renderExit({ code, signal, output }: Fields): string | null {
-  const how =
-    typeof signal === 'string' ? `signal ${signal}` : typeof code === 'number' && code !== 0 ? `code ${code}` : null;
-  const words = textIn(output).trim().split('\n').at(-1) ?? '';
-  return how === null || words === '' ? how : `${how}: ${words}`;
+/** How its last process failed, and the last line of its output; null if it did not fail. */
+function renderExit(exit: AgentDetails['exit']): string | null {
+  if (exit === null) return null;
+  const { code, signal, output } = exit;
+  const how = signal !== null ? `signal ${signal}` : code !== null && code !== 0 ? `code ${code}` : null;
+  const last = (output ?? '').trim().split('\n').at(-1) ?? '';
+  return how === null || last === '' ? how : `${how}: ${last}`;
 }
 
-/** Names of the daemon's environment variables that it did not get. */
-function renderDropped(names: unknown): string | null {
-  const known = Array.isArray(names) ? names.filter((each) => typeof each === 'string') : [];
-  return known.length === 0 ? null : printable(known.join(', '));
-}
-
-export function renderAgent(result: Fields): string {
-  const { id, name, status, run, reason, decisionId, pipelineId, step, taskId, worker, since, pid, log, attached } =
-    parseAgent(result);
+export function renderAgent(agent: AgentDetails): string {
+  const { id, name, decision_id, pipeline_id, step, pid, env_dropped } = agent;
   return renderFacts(`${name}  ${id}`, [
-    ['status', status],
-    ['reason', reason],
-    ['decide', decisionId === null ? null : `baton decision show ${shortId(decisionId)}`],
-    ['runs', run],
-    ['attached', attached],
-    ['process', pid],
-    ['pipeline', pipelineId === null ? null : `${shortId(pipelineId)}, step ${step ?? ''}`],
-    ['task', taskId],
-    ['worker', worker],
-    ['since', since],
-    ['exit', renderExit(fieldsIn(result['exit']))],
-    ['used', renderUsed(fieldsIn(result['usage']))],
-    ['log', log],
-    ['not passed', renderDropped(result['env_dropped'])],
+    ['status', agent.status],
+    ['reason', agent.reason],
+    ['decide', decision_id === null ? null : `baton decision show ${shortId(decision_id)}`],
+    ['runs', agent.run],
+    ['attached', agent.attached],
+    ['process', pid === null ? null : String(pid)],
+    ['pipeline', pipeline_id === null ? null : `${shortId(pipeline_id)}, step ${step ?? ''}`],
+    ['task', agent.task_id],
+    ['worker', agent.worker],
+    ['since', agent.requested_at],
+    ['exit', renderExit(agent.exit)],
+    ['used', renderUsed(agent.usage)],
+    ['log', agent.log],
+    ['not passed', env_dropped === null ? null : printable(env_dropped.join(', '))],
   ]);
 }
 
@@ -107,7 +100,7 @@ export const agentWaitCommand = operationCommand({
   options: WAIT_OPTIONS,
   operation: 'agent_show',
   input: parseWaitInput,
-  show: (result) => renderAgent(fieldsIn(result)),
+  show: renderAgent,
   exitCode: exitCodeOfOutcome,
   exitCodes: WAIT_EXIT_CODES,
 });
@@ -120,8 +113,6 @@ export const agentKillCommand = operationCommand({
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
   operation: 'agent_kill',
   input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
-  show: (result, { args: [id = ''] }) => {
-    const outcome = findText(fieldsIn(result)['outcome']);
-    return `Agent ${shortId(id)} ${outcome === null ? 'is being stopped' : `has gone already: ${outcome}`}.\n`;
-  },
+  show: ({ outcome }, { args: [id = ''] }) =>
+    `Agent ${shortId(id)} ${outcome === undefined ? 'is being stopped' : `has gone already: ${outcome}`}.\n`,
 });

@@ -4,14 +4,15 @@ import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
+import type { AgentView } from '../../api/run-views.ts';
 import { pickTerminalVariables } from '../../supervisor/process/child.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { exitCodeOfOutcome } from '../operation-input.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
-import { type AgentView, type Fields, fieldsIn, numberIn, parseAgent, shortId, textIn } from '../run/views.ts';
-import { printable } from '../text.ts';
+import { type Fields, numberIn, textIn } from '../run/views.ts';
+import { printable, shortId } from '../text.ts';
 import { agentArgument } from './agents.ts';
 import { followLog } from './logs.ts';
 import { openTerminalConnection, runInTerminal } from './terminal.ts';
@@ -31,10 +32,10 @@ export const agentAttachCommand: CliCommand = {
   async run(given, io) {
     const { answer, after } = await withClient(given, io, async (client) => {
       const head = await readHeadSeq(client);
-      return { answer: await client.call('agent_show', { id: given.args[0] }), after: head };
+      return { answer: await client.call('agent_show', { id: given.args[0] ?? '' }), after: head };
     });
     if (!answer.ok) return reportError(answer.error, given, io);
-    const agent = parseAgent(fieldsIn(answer.result));
+    const agent = answer.result;
     const isForTerminal = agent.interactive && agent.outcome === null && isatty(0) && isatty(1);
     if (isForTerminal && !given.options.has('lines')) return attachTerminal(agent, given, io);
     io.err(
@@ -74,7 +75,7 @@ async function attachLines(
   await typed;
   if (end !== undefined) {
     io.err(`The agent has gone: ${printable(end.status)}.\n`);
-    return exitCodeOfOutcome({ status: end.status, outcome: end.outcome });
+    return exitCodeOfOutcome(end);
   }
   io.err(`Detached; it goes on. End it with: baton agent kill ${shortId(agent.id)}\n`);
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
@@ -129,7 +130,7 @@ async function describeAgentNow({ id, name }: AgentView, given: ParsedArguments,
   const client = createObserver(given, io);
   try {
     const answer = await client.call('agent_show', { id });
-    const { outcome } = parseAgent(fieldsIn(answer.ok ? answer.result : {}));
+    const outcome = answer.ok ? answer.result.outcome : null;
     if (outcome !== null) return `The run of ${printable(name)} is over: ${printable(outcome)}.`;
     return `Baton has the conversation of ${printable(name)} back.`;
   } finally {
@@ -148,13 +149,11 @@ async function requestTerminal(client: Client, id: string, by: string): Promise<
   const after = await readHeadSeq(client);
   const answer = await client.call('agent_attach', { id, by });
   if (!answer.ok) return { error: answer.error };
-  const said = fieldsIn(answer.result);
-  const start = numberIn(said['start']);
-  const ready = { folder: textIn(said['folder']), start };
+  const { folder, start } = answer.result;
   const entries = followEntries(client, { after, signal: AbortSignal.timeout(STOP_MS) });
   for await (const { type, data } of entries) {
     if (textIn(data['agent_id']) !== id) continue;
-    if (type === 'AgentStarted' && numberIn(data['start']) === start) return ready;
+    if (type === 'AgentStarted' && numberIn(data['start']) === start) return { folder, start };
     const reason = findRefusalReason(type, data);
     if (reason !== undefined) return { error: notAttached(id, reason) };
   }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { Client } from '../../api/client/client.ts';
+import type { AgentView } from '../../api/run-views.ts';
 import { redactTokens } from '../../protocol/redact-tokens.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
-import { type AgentView, fieldsIn, parseAgent } from '../run/views.ts';
 import { printable } from '../text.ts';
 import { agentArgument } from './agents.ts';
 import { FileChangeSignal, followFile } from './follow-file.ts';
@@ -32,14 +32,14 @@ export const agentLogsCommand: CliCommand = {
     }
     const { answer, after } = await withClient(given, io, async (client) => {
       const head = await readHeadSeq(client);
-      return { answer: await client.call('agent_show', { id: given.args[0] }), after: head };
+      return { answer: await client.call('agent_show', { id: given.args[0] ?? '' }), after: head };
     });
     if (!answer.ok) return reportError(answer.error, given, io);
-    const agent = parseAgent(fieldsIn(answer.result));
+    const agent = answer.result;
     const asJson = given.options.has('json');
     const onLine = (line: string): void => io.out(asJson ? `${JSON.stringify({ line })}\n` : `${line}\n`);
     if (!given.options.has('follow')) {
-      await readLog(agent.log ?? '', lines.value, onLine);
+      await readLog(agent.log, lines.value, onLine);
       return EXIT.ok;
     }
     using interrupt = untilInterrupted();
@@ -71,7 +71,7 @@ export async function followLog(
   client: Client,
   { after, signal, lines, onLine }: FollowLogOptions,
 ): Promise<AgentView | undefined> {
-  const log = agent.log ?? '';
+  const { log } = agent;
   const over = new AbortController();
   const leaving = AbortSignal.any([signal, over.signal]);
   const bell = new FileChangeSignal(log);
@@ -126,8 +126,7 @@ async function waitForEnd(agent: AgentView, client: Client, options: EndOptions)
     options.onEntry();
     if (type !== 'AgentExited' && type !== 'AgentEnded') continue;
     const answer = await client.call('agent_show', { id: agent.id });
-    const now = answer.ok ? parseAgent(fieldsIn(answer.result)) : undefined;
-    if (now !== undefined && isAgentOver(now)) return now;
+    if (answer.ok && isAgentOver(answer.result)) return answer.result;
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { createObserver } from '../ask.ts';
 import type { CliCommand, Io, ListedCommand } from '../command.ts';
-import { fieldsIn, listIn, shortId, textIn } from '../run/views.ts';
+import type { Client } from '../../api/client/client.ts';
+import { shortId } from '../text.ts';
 
 /** The words that could stand in the place of the last one. */
 export async function findWords(
@@ -43,24 +44,35 @@ async function wordsOf(command: CliCommand, { before, word, io }: TypedWords): P
   return isFirst && command.args[0]?.name === 'ID' ? idsFor(command.name, io) : [];
 }
 
-/** Ids of what is under way, where a daemon runs and answers at once: whoever presses a key does not wait. */
+/** Ids of what runs, if a daemon runs and answers at once: a user who presses a key does not wait. */
 async function idsFor(command: string, io: Io): Promise<string[]> {
-  const [group = ''] = command.split(' ');
-  const field = LISTS[group];
-  if (field === undefined) return [];
+  const list = LISTS[command.split(' ')[0] ?? ''];
+  if (list === undefined) return [];
   const client = createObserver({ args: [], options: new Map() }, io);
   try {
-    const answer = await client.call(`${group}_list`, {}, { timeoutMs: 1000 });
-    const items = answer.ok ? listIn(fieldsIn(answer.result)[field]) : [];
-    return items.map(({ id }) => (group === 'task' ? textIn(id) : shortId(textIn(id))));
+    return await list(client);
   } finally {
     client.close();
   }
 }
 
-const LISTS: Readonly<Record<string, string>> = {
-  pipeline: 'pipelines',
-  agent: 'agents',
-  decision: 'decisions',
-  task: 'tasks',
+const AT_ONCE = { timeoutMs: 1000 } as const;
+
+const LISTS: Readonly<Record<string, (client: Client) => Promise<string[]>>> = {
+  async pipeline(client) {
+    const answer = await client.call('pipeline_list', {}, AT_ONCE);
+    return answer.ok ? answer.result.pipelines.map(({ id }) => shortId(id)) : [];
+  },
+  async agent(client) {
+    const answer = await client.call('agent_list', {}, AT_ONCE);
+    return answer.ok ? answer.result.agents.map(({ id }) => shortId(id)) : [];
+  },
+  async decision(client) {
+    const answer = await client.call('decision_list', {}, AT_ONCE);
+    return answer.ok ? answer.result.decisions.map(({ id }) => shortId(id)) : [];
+  },
+  async task(client) {
+    const answer = await client.call('task_list', {}, AT_ONCE);
+    return answer.ok ? answer.result.tasks.map(({ id }) => id) : [];
+  },
 };

@@ -1,7 +1,7 @@
 import { connect, createClient } from '../../api/client/connect.ts';
 import { reportWhenSlow } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
-import { printableFields } from '../text.ts';
+import { printable } from '../text.ts';
 
 export const upCommand: CliCommand = {
   name: 'up',
@@ -34,8 +34,8 @@ export const upCommand: CliCommand = {
       io.err(`Error: ${health.error.message}\n  hint: ${health.error.hint}\n`);
       return EXIT.failed;
     }
-    const { pid, version, started, state_dir } = printableFields(health.result);
-    io.out(`Baton ${version} is up: process ${pid}, since ${started}, in ${state_dir}.\n`);
+    const { pid, version, started, state_dir } = health.result;
+    io.out(`Baton ${version} is up: process ${pid}, since ${started}, in ${printable(state_dir)}.\n`);
     return EXIT.ok;
   },
 };

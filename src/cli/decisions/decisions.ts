@@ -1,7 +1,8 @@
+import type { ResultOf } from '../../api/operations/registry.ts';
+import type { DecisionView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { type DecisionView, fieldsIn, listIn, parseDecision, shortId, textIn } from '../run/views.ts';
 import { renderAge } from '../status/paint.ts';
-import { printable } from '../text.ts';
+import { printable, shortId } from '../text.ts';
 
 export const decisionArgument = { name: 'ID', about: 'The decision, or the beginning of its id' } as const;
 
@@ -12,7 +13,7 @@ export const decisionListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Also those that are settled' }],
   operation: 'decision_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: (result) => renderDecisions(listIn(fieldsIn(result)['decisions']).map(parseDecision), new Date()),
+  show: ({ decisions }) => renderDecisions(decisions, new Date()),
 });
 
 export const decisionShowCommand = operationCommand({
@@ -22,7 +23,7 @@ export const decisionShowCommand = operationCommand({
   args: [decisionArgument],
   operation: 'decision_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => renderDecision(parseDecision(fieldsIn(result)), new Date()),
+  show: (decision) => renderDecision(decision, new Date()),
 });
 
 export const decisionResolveCommand = operationCommand({
@@ -42,17 +43,15 @@ export const decisionResolveCommand = operationCommand({
   show: describeResolved,
 });
 
-export function describeResolved(result: unknown): string {
-  const { id, action, result: how } = fieldsIn(result);
-  const chosen = textIn(action ?? fieldsIn(how)['action']);
-  return `Decision ${shortId(textIn(id))}: ${printable(chosen)}.\n`;
+export function describeResolved({ id, action }: ResultOf<'decision_resolve'>): string {
+  return `Decision ${shortId(id)}: ${printable(action)}.\n`;
 }
 
 /** A decision with everything that is needed to take it; whoever is asked at once need not be told how. */
 export function renderDecision(decision: DecisionView, now: Date, { isAsked = false } = {}): string {
-  const { id, title, context, options, openedAt } = decision;
+  const { id, title, context, options, opened_at } = decision;
   const lines = [
-    `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(openedAt, now.getTime())].filter(Boolean).join(', ')})`,
+    `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(opened_at, now.getTime())].filter(Boolean).join(', ')})`,
     ...context.split('\n').map((line) => `  ${printable(line)}`.trimEnd()),
     ...aboutOf(decision),
     ...options.map(
@@ -63,30 +62,29 @@ export function renderDecision(decision: DecisionView, now: Date, { isAsked = fa
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
 }
 
-function aboutOf({ pipelineId, agentId, taskId }: DecisionView): string[] {
+function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {
   const about = [
-    pipelineId === null ? '' : `pipeline ${shortId(pipelineId)}`,
-    agentId === null ? '' : `agent ${shortId(agentId)}`,
-    taskId === null ? '' : `task ${printable(taskId)}`,
+    pipeline_id === null ? '' : `pipeline ${shortId(pipeline_id)}`,
+    agent_id === null ? '' : `agent ${shortId(agent_id)}`,
+    task_id === null ? '' : `task ${printable(task_id)}`,
   ].filter((each) => each !== '');
   return about.length === 0 ? [] : [`  ${about.join(', ')}`];
 }
 
 function resultOf({ id, result }: DecisionView): string {
   if (result === null) return `Choose: baton decision resolve ${shortId(id)} N [-m TEXT]`;
-  const { kind, option, action, by, at, message, reason } = result;
-  if (kind === 'withdrawn') return `Withdrawn at ${textIn(at)}: ${printable(textIn(reason))}`;
-  const why = textIn(message) === '' ? '' : `: ${printable(textIn(message))}`;
-  return `Resolved with ${textIn(option)} (${textIn(action)}) by ${printable(textIn(by))} at ${textIn(at)}${why}`;
+  const { kind, option, action, by = '', at, message, reason = '' } = result;
+  if (kind === 'withdrawn') return `Withdrawn at ${at}: ${printable(reason)}`;
+  return `Resolved with ${option} (${action}) by ${printable(by)} at ${at}${message ? `: ${printable(message)}` : ''}`;
 }
 
 /** Open decisions, one line each. */
 export function renderDecisions(decisions: readonly DecisionView[], now: Date): string {
   if (decisions.length === 0) return 'Nothing waits for you.\n';
   return decisions
-    .map(({ id, title, context, openedAt, result }) => {
+    .map(({ id, title, context, opened_at, result }) => {
       const [first = ''] = context.split('\n');
-      const settled = result === null ? renderAge(openedAt, now.getTime()) : textIn(result['kind']);
+      const settled = result === null ? renderAge(opened_at, now.getTime()) : result.kind;
       return `${shortId(id)}  ${settled.padEnd(3)}  ${printable(title)}${first === '' ? '' : `: ${printable(first)}`}\n`;
     })
     .join('');

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 import type { Client } from '../../api/client/client.ts';
+import type { DecisionView } from '../../api/run-views.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { type DecisionView, fieldsIn, listIn, parseDecision } from '../run/views.ts';
 import { printable } from '../text.ts';
 import { describeResolved, renderDecision } from './decisions.ts';
 
@@ -19,7 +19,7 @@ export const decisionReviewCommand: CliCommand = {
     withClient(given, io, async (client) => {
       const answer = await client.call('decision_list', {});
       if (!answer.ok) return reportError(answer.error, given, io);
-      const decisions = listIn(fieldsIn(answer.result)['decisions']).map(parseDecision);
+      const { decisions } = answer.result;
       if (decisions.length === 0) io.out('Nothing waits for you.\n');
       // Nobody is there to ask: what there is to decide is shown, and the exit code says so.
       if (!io.isTerminal || !isatty(0)) {

@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { ResultOf } from '../../api/operations/registry.ts';
 import { belowSessionError, findSessionAbove } from '../../api/session-above.ts';
 import { findStateDir } from '../../api/state-folder.ts';
 import { makeTaskProof, verifyTaskProof } from '../../ledger/verify/task-proof.ts';
@@ -8,7 +9,7 @@ import { openLedgerAt, openStoreAt } from '../../ledger/writer/open.ts';
 import { findLastSeal, sealLedger } from '../../ledger/writer/seal.ts';
 import { problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
-import { printable, printableFields } from '../text.ts';
+import { printable } from '../text.ts';
 import { findLedger, JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
 import { exitCodeOf, reportProblem, withStore } from './with-store.ts';
 
@@ -47,10 +48,10 @@ async function sealThroughDaemon(given: ParsedArguments, io: Io): Promise<number
   return answer.ok ? reportSeal(answer.result, given, io) : reportProblem(answer.error, io, exitCodeOf(answer.error));
 }
 
-function reportSeal(seal: unknown, given: ParsedArguments, io: Io): number {
-  const { is_new, size, seq, root } = printableFields(seal);
+function reportSeal(seal: ResultOf<'merkle_finalize'>, given: ParsedArguments, io: Io): number {
+  const { is_new, size, seq, root } = seal;
   if (given.options.has('json')) io.out(`${JSON.stringify(seal)}\n`);
-  else io.out(`${is_new === 'true' ? 'sealed' : 'already sealed'}: ${size} entries, by entry ${seq}\nroot: ${root}\n`);
+  else io.out(`${is_new ? 'sealed' : 'already sealed'}: ${size} entries, by entry ${seq}\nroot: ${root}\n`);
   return EXIT.ok;
 }
 

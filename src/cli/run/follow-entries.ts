@@ -1,7 +1,7 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { delay } from '../../api/client/http.ts';
-import { type Fields, fieldsIn, textIn } from './views.ts';
+import { type Fields, fieldsIn } from './views.ts';
 
 export interface FollowedEntry {
   readonly seq: number;
@@ -57,7 +57,7 @@ export async function* followEntries(
 /** The number of the newest entry. */
 export async function readHeadSeq(client: Client): Promise<number> {
   const answer = await client.call('ledger_head', {});
-  return answer.ok ? Number(textIn(fieldsIn(answer.result)['size'])) || 0 : 0;
+  return answer.ok ? answer.result.size : 0;
 }
 
 const AWAY_MS = 15_000;

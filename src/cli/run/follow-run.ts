@@ -8,10 +8,11 @@ import { createObserver, reportCopying, reportWhenAway } from '../ask.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { renderDecision } from '../decisions/decisions.ts';
 import { reportError } from '../operation-command.ts';
+import { shortId } from '../text.ts';
 import { followEntries, untilInterrupted } from './follow-entries.ts';
 import { logsOf, renderOutput } from './pipelines.ts';
 import { RunStory, WorkflowStory } from './story.ts';
-import { type Fields, fieldsIn, listIn, parseDecision, shortId, textIn } from './views.ts';
+import { type Fields, fieldsIn, listIn, textIn } from './views.ts';
 
 export interface FollowedRun {
   readonly kind: string;
@@ -25,7 +26,7 @@ export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io
   using interrupt = untilInterrupted();
   const client = createObserver(given, io);
   using _away = reportWhenAway(io, client);
-  using _copying = reportCopying(io, client);
+  using _copying = reportCopying(io, async (signal) => client.call('status_get', {}, { signal }));
   const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
   try {
     const outputs = new StepOutputs(run.id, findStateDir(io.env));
@@ -69,7 +70,7 @@ function reportLeft({ kind, id }: FollowedRun, error: ApiError | undefined, give
 async function printDecisions(client: Client, id: string, given: ParsedArguments, io: Io): Promise<void> {
   if (given.options.has('json')) return;
   const answer = await client.call('decision_show', { id });
-  if (answer.ok) io.out(`\n${renderDecision(parseDecision(fieldsIn(answer.result)), new Date())}`);
+  if (answer.ok) io.out(`\n${renderDecision(answer.result, new Date())}`);
   else io.out(`Decide: baton decision show ${shortId(id)}\n`);
 }
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
+import type { PipelineView, StepView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import { exitCodeOfOutcome, parseWaitInput, WAIT_EXIT_CODES, WAIT_OPTIONS } from '../operation-input.ts';
 import { paint, renderAge } from '../status/paint.ts';
 import { stepPieces } from '../status/pipeline-item.ts';
 import { renderFacts, renderTable } from '../table.ts';
-import { printable } from '../text.ts';
-import { fieldsIn, listIn, parsePipeline, type PipelineView, shortId, type StepView, textIn } from './views.ts';
+import { printable, shortId } from '../text.ts';
 
 export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the beginning of its id' } as const;
 
@@ -16,8 +16,7 @@ export const pipelineListCommand = operationCommand({
   options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
   operation: 'pipeline_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
-  show: (result) => {
-    const pipelines = listIn(fieldsIn(result)['pipelines']).map(parsePipeline);
+  show: ({ pipelines }) => {
     if (pipelines.length === 0) return 'No pipelines.\n';
     const now = Date.now();
     return renderTable(
@@ -26,7 +25,7 @@ export const pipelineListCommand = operationCommand({
         pipeline.name,
         pipeline.status,
         currentStep(pipeline),
-        renderAge(pipeline.since, now),
+        renderAge(pipeline.started_at, now),
         pipeline.reason ?? '',
       ]),
     );
@@ -40,19 +39,19 @@ export const pipelineShowCommand = operationCommand({
   args: [pipelineArgument],
   operation: 'pipeline_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result) => renderPipeline(parsePipeline(fieldsIn(result))),
+  show: renderPipeline,
 });
 
 export function renderPipeline(pipeline: PipelineView): string {
-  const { id, name, status, taskId, since, endedAt, workspace, reason, decisionId } = pipeline;
+  const { id, name, status, task_id, started_at, ended_at, workspace, reason, decision_id } = pipeline;
   const facts = renderFacts(`${name}  ${id}`, [
     ['status', status],
     ['reason', reason],
-    ['decide', decisionId === null ? null : `baton decision show ${shortId(decisionId)}`],
-    ['task', taskId],
-    ['started', since],
-    ['ended', endedAt],
-    ['worktree', workspace],
+    ['decide', decision_id === null ? null : `baton decision show ${shortId(decision_id)}`],
+    ['task', task_id],
+    ['started', started_at],
+    ['ended', ended_at],
+    ['worktree', workspace?.path ?? null],
   ]);
   const whole = { columns: Infinity, colors: false };
   const steps = pipeline.steps.map((step) => {
@@ -62,8 +61,8 @@ export function renderPipeline(pipeline: PipelineView): string {
   return `${facts}  steps\n${steps.join('')}`;
 }
 
-function outputBelow({ output, log, agentId }: StepView): string[] {
-  return renderOutput(output ?? '', '      ', log !== null && existsSync(log) ? log : logsOf(agentId));
+function outputBelow({ output, log, agent_id }: StepView): string[] {
+  return renderOutput(output ?? '', '      ', log !== null && existsSync(log) ? log : logsOf(agent_id));
 }
 
 function currentStep({ steps }: PipelineView): string {
@@ -78,7 +77,7 @@ export const pipelineWaitCommand = operationCommand({
   options: WAIT_OPTIONS,
   operation: 'pipeline_show',
   input: parseWaitInput,
-  show: (result) => renderPipeline(parsePipeline(fieldsIn(result))),
+  show: renderPipeline,
   exitCode: exitCodeOfOutcome,
   exitCodes: WAIT_EXIT_CODES,
 });
@@ -112,7 +111,7 @@ export const pipelineRetryCommand = operationCommand({
   args: [pipelineArgument],
   operation: 'pipeline_retry',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (result, { args: [id = ''] }) => describeRetry(id, textIn(fieldsIn(result)['id'])),
+  show: (retried, { args: [id = ''] }) => describeRetry(id, retried.id),
 });
 
 /** One that is over stays as it ended: another takes its place. */

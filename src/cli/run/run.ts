@@ -2,11 +2,10 @@ import { ACCEPT_RULES, callAcceptingNoChecks, callAcceptingRules } from '../appr
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { printableLines } from '../text.ts';
+import { printableLines, shortId } from '../text.ts';
 import { readHeadSeq } from './follow-entries.ts';
 import { type FollowedRun, followRun } from './follow-run.ts';
 import { renderPlan } from './show-plan.ts';
-import { fieldsIn, shortId, textIn } from './views.ts';
 
 const EXIT_CODES = {
   0: 'done (with --detach: started; with --plan: shown)',
@@ -45,36 +44,37 @@ export const agentRunCommand: CliCommand = {
   run: async (given, io) => startRun(given, io, { kind: 'agent' }),
 };
 
-async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: string }): Promise<number> {
+async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: 'agent' }): Promise<number> {
   const [name = '', ...args] = given.args;
   const input = { name, args, ...only };
-  const started = await withClient(given, io, async (client) => {
-    if (given.options.has('plan')) return { answer: await client.call('run_plan', input), after: 0 };
+  const isJson = given.options.has('json');
+  if (given.options.has('plan')) {
+    const answer = await withClient(given, io, async (client) => client.call('run_plan', input));
+    if (!answer.ok) return reportError(answer.error, given, io);
+    io.out(isJson ? `${JSON.stringify(answer.result)}\n` : renderPlan(answer.result));
+    return EXIT.ok;
+  }
+  const { answer, after } = await withClient(given, io, async (client) => {
     // Before it begins, so that none of it is missed.
-    const after = await readHeadSeq(client);
-    const accepted = given.options.get('accept-rules');
-    const asked = { accepted, typed: typedArguments(given), io };
-    const answer = await callAcceptingNoChecks(
+    const head = await readHeadSeq(client);
+    const asked = { accepted: given.options.get('accept-rules'), typed: typedArguments(given), io };
+    const started = await callAcceptingNoChecks(
       async (checks) =>
         callAcceptingRules(async (rules) => client.call('run_start', { ...input, ...checks, ...rules }), asked),
       io,
     );
-    return { answer, after };
+    return { answer: started, after: head };
   });
-  const { answer, after } = started;
   if (!answer.ok) return reportError(answer.error, given, io);
-  const { kind, id, rules } = fieldsIn(answer.result);
-  if (rules !== undefined) io.err(`New rules are in force:\n${printableLines(textIn(fieldsIn(rules)['text']))}\n`);
-  const isJson = given.options.has('json');
-  if (given.options.has('plan')) io.out(isJson ? `${JSON.stringify(answer.result)}\n` : renderPlan(answer.result));
-  else if (given.options.has('detach')) {
-    const begun: FollowedRun = { kind: textIn(kind), id: textIn(id), after };
-    io.out(isJson ? `${JSON.stringify(answer.result)}\n` : describeStart(begun));
-  } else return followRun({ kind: textIn(kind), id: textIn(id), after }, given, io);
+  const { kind, id, rules } = answer.result;
+  if (rules !== undefined) io.err(`New rules are in force:\n${printableLines(rules.text)}\n`);
+  const run: FollowedRun = { kind, id, after };
+  if (!given.options.has('detach')) return followRun(run, given, io);
+  io.out(isJson ? `${JSON.stringify(answer.result)}\n` : describeStart(run));
   return EXIT.ok;
 }
 
-/** The command as it was typed, as far as it matters for typing it again. */
+/** The command line to type again. */
 function typedArguments({ args, options }: ParsedArguments): readonly string[] {
   const project = options.get('project');
   return [

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import type { IssuePlan, RunPreview } from '../../api/operations/runs.ts';
 import { renderPlan } from './show-plan.ts';
 
-const result = {
+const result: RunPreview = {
   name: 'ship',
   vars: { tag: 'v1' },
   plan: {
@@ -10,6 +11,7 @@ const result = {
     pipelines: {
       ship: {
         name: 'ship',
+        vars: {},
         steps: [
           {
             name: 'build',
@@ -22,16 +24,18 @@ const result = {
           { name: 'check', run: { kind: 'pipeline', pipeline: 'checks', vars: {} }, on_cancel: 'tell' },
         ],
       },
-      checks: { name: 'checks', steps: [{ name: 'lint', run: { kind: 'shell', command: 'lint' } }] },
+      checks: { name: 'checks', vars: {}, steps: [{ name: 'lint', run: { kind: 'shell', command: 'lint' } }] },
     },
     agents: { reviewer: { name: 'reviewer', run: 'scripted' } },
   },
   entries: [{ type: 'AgentRequested', data: { agent_id: 'a1', plan: { name: 'reviewer' } } }],
   effects: [
-    { kind: 'prepare-workspace', key: 'k', branch: 'ship-v1' },
-    { kind: 'start-agent', key: 'k', agentId: 'a1', start: 1 },
+    { kind: 'prepare-workspace', branch: 'ship-v1' },
+    { kind: 'start-agent', agentId: 'a1' },
   ],
 };
+
+const only = (plan: RunPreview['plan']): RunPreview => ({ name: 'x', vars: {}, entries: [], effects: [], plan });
 
 it('shows steps, where they lead, variables, and what would happen first', () => {
   expect(renderPlan(result)).toBe(`pipeline ship
@@ -47,35 +51,37 @@ first: start agent reviewer
 });
 
 it('shows a single agent', () => {
-  expect(renderPlan({ plan: { kind: 'agent', agent: { name: 'fixer', run: 'claude\u001B[2J' } } })).toBe(
+  expect(renderPlan(only({ kind: 'agent', agent: { name: 'fixer', run: 'claude\u001B[2J' } }))).toBe(
     'agent fixer (claude\\u001b[2J)\n',
   );
 });
 
 it('is not led astray by a pipeline that contains itself', () => {
-  const step = { name: 'again', run: { kind: 'pipeline', pipeline: 'ring', vars: {} } };
-  const plan = { kind: 'pipeline', pipeline: 'ring', pipelines: { ring: { steps: [step] } }, agents: {} };
-  expect(renderPlan({ plan }).split('\n').length).toBeLessThan(8);
+  const step = { name: 'again', run: { kind: 'pipeline', pipeline: 'ring', vars: {} } } as const;
+  const ring = { name: 'ring', vars: {}, steps: [step] };
+  expect(
+    renderPlan(only({ kind: 'pipeline', pipeline: 'ring', pipelines: { ring }, agents: {} })).split('\n').length,
+  ).toBeLessThan(8);
 });
 
 it('shows a workflow: who plays what, what is checked, and how it is merged and where', () => {
-  const plan = {
+  const plan: IssuePlan = {
     kind: 'workflow',
     mode: 'autonomous',
     roles: [{ role: 'prep', agent: 'prep', run: 'builtin:prep' }],
     checks: [{ name: 'build', run: null }],
+    checks_answer: 'checked',
     merge: { method: 'squash', into: null },
     pull_requests: 'owner/name',
+    lacks_gh: false,
   };
-  expect(renderPlan({ plan })).toBe(`workflow issue (autonomous)
+  expect(renderPlan(only(plan))).toBe(`workflow issue (autonomous)
   prep: agent prep (builtin:prep)
   check build: reported by GitHub
   merge: squash into the main branch, by pull requests at owner/name
 `);
   // Asked for, and nobody or nowhere to open them.
-  expect(renderPlan({ plan: { ...plan, lacks_gh: true } })).toContain(
-    'at owner/name, for which gh is not on the PATH\n',
-  );
-  expect(renderPlan({ plan: { ...plan, pull_requests: '' } })).toContain(', for which no remote is at GitHub');
-  expect(renderPlan({ plan: { ...plan, pull_requests: null } })).toContain('  merge: squash into the main branch\n');
+  expect(renderPlan(only({ ...plan, lacks_gh: true }))).toContain('at owner/name, for which gh is not on the PATH\n');
+  expect(renderPlan(only({ ...plan, pull_requests: '' }))).toContain(', for which no remote is at GitHub');
+  expect(renderPlan(only({ ...plan, pull_requests: null }))).toContain('  merge: squash into the main branch\n');
 });

@@ -1,5 +1,5 @@
-import { oneLine, printable } from '../text.ts';
-import { type Fields, fieldsIn, findText, shortId, textIn } from './views.ts';
+import { oneLine, printable, shortId } from '../text.ts';
+import { type Fields, fieldsIn, findText, textIn } from './views.ts';
 
 /** How a run stands after an entry: under way, over, or in need of a person. */
 export type RunProgress =

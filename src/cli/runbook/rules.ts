@@ -1,8 +1,8 @@
+import type { RunbookRules } from '../../api/operations/runs.ts';
 import { ACCEPT_RULES, callAcceptingRules } from '../approvals.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, operationCommand, reportError } from '../operation-command.ts';
-import { fieldsIn, listIn, textIn } from '../run/views.ts';
 import { printable, printableLines } from '../text.ts';
 
 export const runbookRulesCommand = operationCommand({
@@ -11,26 +11,21 @@ export const runbookRulesCommand = operationCommand({
   examples: ['baton runbook rules', 'baton runbook rules --json'],
   operation: 'runbook_rules',
   input: () => ({ value: {} }),
-  show: (result) => {
-    const { in_force, working } = fieldsIn(result);
-    return `${describeInForce(in_force)}${describeWorking(working, in_force === null)}`;
-  },
+  show: ({ in_force, working }) => `${describeInForce(in_force)}${describeWorking(working, in_force === null)}`,
 });
 
-function describeInForce(value: unknown): string {
-  if (value === null) return 'No runbook is in force yet: the first task or workflow adopts one.\n';
-  const { sha256, commit, by, at } = fieldsIn(value);
-  const source = typeof commit === 'string' ? `commit ${commit.slice(0, 12)} of the main branch` : 'the working file';
-  return `In force: ${textIn(sha256).slice(0, 12)}, from ${source}, adopted by ${printable(textIn(by))} at ${textIn(at)}\n`;
+function describeInForce(adoption: RunbookRules['in_force']): string {
+  if (adoption === null) return 'No runbook is in force yet: the first task or workflow adopts one.\n';
+  const { sha256, commit, by, at } = adoption;
+  const source = commit === null ? 'the working file' : `commit ${commit.slice(0, 12)} of the main branch`;
+  return `In force: ${sha256.slice(0, 12)}, from ${source}, adopted by ${printable(by)} at ${at}\n`;
 }
 
-function describeWorking(value: unknown, isFirst: boolean): string {
-  const { differences, text, loosens } = fieldsIn(value);
-  const count = listIn(differences).length;
-  if (count === 0) return 'The working file has the same gates.\n';
+function describeWorking(working: RunbookRules['working'], isFirst: boolean): string {
+  if (working === null || working.differences.length === 0) return 'The working file has the same gates.\n';
   const than = isFirst ? 'the committed runbook' : 'the rules in force';
-  const effect = loosens === true ? 'loosens' : 'tightens';
-  return `The working file ${effect} ${than}:\n${printableLines(textIn(text))}\nPut it in force: baton runbook adopt\n`;
+  const effect = working.loosens ? 'loosens' : 'tightens';
+  return `The working file ${effect} ${than}:\n${printableLines(working.text)}\nPut it in force: baton runbook adopt\n`;
 }
 
 export const runbookAdoptCommand: CliCommand = {
@@ -48,9 +43,9 @@ export const runbookAdoptCommand: CliCommand = {
     if (!answer.ok) return reportError(answer.error, given, io);
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);
     else {
-      const { sha256, text, differences } = fieldsIn(answer.result);
-      const words = listIn(differences).length === 0 ? '' : `${printableLines(textIn(text))}\n`;
-      io.out(`${words}In force: ${textIn(sha256).slice(0, 12)}\n`);
+      const { sha256, text, differences } = answer.result;
+      const words = differences.length === 0 ? '' : `${printableLines(text)}\n`;
+      io.out(`${words}In force: ${sha256.slice(0, 12)}\n`);
     }
     return EXIT.ok;
   },

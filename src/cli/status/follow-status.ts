@@ -1,12 +1,12 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
+import type { StatusView } from '../../api/run-views.ts';
 import { delay } from '../../api/client/http.ts';
 import { followEntries, type FollowedEntry } from '../run/follow-entries.ts';
-import { parseStatus, type StatusView } from '../run/views.ts';
 
 export interface StatusListener {
   /** Something has changed, or the daemon is there again. `askedAt` is how old the answer may be, in milliseconds of the epoch. */
-  readonly onStatus: (status: StatusView, result: unknown, askedAt: number) => void;
+  readonly onStatus: (status: StatusView, askedAt: number) => void;
   /** There is no answer: what was shown last may not be so any more. */
   readonly onAway: (why: ApiError) => void;
   /** Each entry as it is recorded, none twice. */
@@ -38,9 +38,8 @@ export async function followStatus(
       await sleep(RETRY_MS, signal);
       continue;
     }
-    const status = parseStatus(answer.result);
-    listener.onStatus(status, answer.result, askedAt);
-    seq ??= status.seq;
+    listener.onStatus(answer.result, askedAt);
+    seq ??= answer.result.seq;
     const why = await followFrom(seq, client, signal, { ...listener, onEntry });
     if (why !== undefined) listener.onAway(why);
     await sleep(RETRY_MS, signal);
@@ -66,7 +65,7 @@ async function followFrom(
     const askedAt = Date.now();
     const answer = await client.call('status_get', {}, { signal: until });
     if (until.aborted) return;
-    if (answer.ok) listener.onStatus(parseStatus(answer.result), answer.result, askedAt);
+    if (answer.ok) listener.onStatus(answer.result, askedAt);
     else lose(answer.error);
   }, until);
   // Also because not everything that needs a person is recorded: a runbook breaks without an entry.

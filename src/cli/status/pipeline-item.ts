@@ -1,4 +1,5 @@
-import { type AgentView, type PipelineView, shortId, type StatusView, type StepView } from '../run/views.ts';
+import type { AgentView, PipelineView, StatusView, StepView } from '../../api/run-views.ts';
+import { shortId } from '../text.ts';
 import { type Piece, renderAge, signOf } from './paint.ts';
 
 type Line = readonly Piece[];
@@ -18,10 +19,10 @@ export interface AgentsBySteps {
   readonly pipelines: ReadonlyMap<string, readonly PipelineView[]>;
 }
 
-export function findAgentsBySteps({ agents, pipelines }: StatusView): AgentsBySteps {
+export function findAgentsBySteps({ agents, pipelines }: Pick<StatusView, 'agents' | 'pipelines'>): AgentsBySteps {
   return {
-    agents: Map.groupBy(agents, ({ pipelineId, step }) => placeOf(pipelineId, step)),
-    pipelines: Map.groupBy(pipelines, ({ parentId, parentStep }) => placeOf(parentId, parentStep)),
+    agents: Map.groupBy(agents, ({ pipeline_id, step }) => placeOf(pipeline_id, step)),
+    pipelines: Map.groupBy(pipelines, ({ parent }) => placeOf(parent?.pipeline_id ?? null, parent?.step ?? null)),
   };
 }
 
@@ -65,7 +66,8 @@ function linesBelow(pipeline: PipelineView, step: StepView, drawing: Drawing): L
 
 const MAX_DEPTH = 8;
 
-export function agentPieces({ id, name, status, since, taskId, reason }: AgentView, nowMs: number): Piece[] {
+export function agentPieces(agent: AgentView, nowMs: number): Piece[] {
+  const { id, name, status, requested_at: since, task_id: taskId, reason } = agent;
   return [
     signOf(status),
     [` ${name}`],
@@ -78,7 +80,8 @@ export function agentPieces({ id, name, status, since, taskId, reason }: AgentVi
 }
 
 /** Why it waits stands beside the step that does. */
-function pipelinePieces({ id, name, status, since, taskId }: PipelineView, nowMs: number): Piece[] {
+function pipelinePieces(pipeline: PipelineView, nowMs: number): Piece[] {
+  const { id, name, status, started_at: since, task_id: taskId } = pipeline;
   return [
     signOf(status),
     [` ${name}`, 'bold'],

@@ -1,27 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type AgentView,
-  type AttentionView,
-  type DecisionView,
-  parseStatus,
-  type PipelineView,
-  type StatusView,
-  type StepView,
-} from '../run/views.ts';
+import type { AgentView, AttentionView, DecisionView, PipelineView, StepView } from '../../api/run-views.ts';
 import { widthOf } from '../table.ts';
-import { describeFault, renderStatus, type RenderStatusOptions } from './render-status.ts';
+import { describeFault, renderStatus, type RenderStatusOptions, type ShownStatus } from './render-status.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const options: RenderStatusOptions = { columns: 80, rows: 24, now, colors: false };
-const NOTHING: StatusView = {
-  seq: 0,
-  allClear: true,
+const NO_TASKS = { todo: 0, in_progress: 0, blocked: 0, done: 0, cancelled: 0 };
+const NOTHING: ShownStatus = {
+  all_clear: true,
+  importing: null,
   summary: 'the verdict of the daemon',
-  needsYou: [],
+  needs_you: [],
   attention: [],
   pipelines: [],
   agents: [],
-  tasks: [],
+  tasks: NO_TASKS,
 };
 
 const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
@@ -29,31 +22,42 @@ const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
   name: 'fixer',
   status: 'running',
   run: 'scripted',
+  role: null,
   outcome: null,
-  pipelineId: null,
+  pipeline_id: null,
   step: null,
-  taskId: null,
+  task_id: null,
   worker: null,
-  since: '2026-03-01T11:57:00Z',
+  on_stop: 'signal',
+  start: 1,
+  requested_at: '2026-03-01T11:57:00Z',
   reason: null,
-  decisionId: null,
+  decision_id: null,
   process: 'running',
   pid: null,
-  log: null,
+  signal: null,
+  exit: null,
+  usage: null,
+  folder: '',
+  log: '',
   interactive: false,
   attached: null,
   ...more,
 });
 
-const step = (name: string, status: string, more: Partial<StepView> = {}): StepView => ({
+const step = (name: string, status: StepView['status'], more: Partial<StepView> = {}): StepView => ({
   name,
+  kind: 'agent',
   status,
   since: '2026-03-01T11:59:55Z',
   reason: null,
-  agentId: null,
-  childId: null,
+  agent_id: null,
+  agent_status: null,
+  command_id: null,
+  pipeline_id: null,
   visits: 1,
   output: null,
+  exit_code: null,
   log: null,
   ...more,
 });
@@ -62,13 +66,15 @@ const pipeline = (id: string, steps: readonly StepView[], more: Partial<Pipeline
   id,
   name: 'ship',
   status: 'running',
-  parentId: null,
-  parentStep: null,
-  taskId: null,
-  since: '2026-03-01T10:00:00Z',
-  endedAt: null,
+  step: null,
+  vars: {},
+  parent: null,
+  task_id: null,
+  worker: null,
+  started_at: '2026-03-01T10:00:00Z',
+  ended_at: null,
   reason: null,
-  decisionId: null,
+  decision_id: null,
   workspace: null,
   steps,
   ...more,
@@ -76,14 +82,15 @@ const pipeline = (id: string, steps: readonly StepView[], more: Partial<Pipeline
 
 const decision = (id: string, more: Partial<DecisionView> = {}): DecisionView => ({
   id,
+  status: 'open',
   source: 'stop',
   title: 'Pipeline needs attention: ship',
   context: 'Agent tried to stop without signaling completion',
   options: [],
-  agentId: null,
-  pipelineId: null,
-  taskId: null,
-  openedAt: '2026-02-27T12:00:00Z',
+  agent_id: null,
+  pipeline_id: null,
+  task_id: null,
+  opened_at: '2026-02-27T12:00:00Z',
   result: null,
   ...more,
 });
@@ -91,17 +98,18 @@ const decision = (id: string, more: Partial<DecisionView> = {}): DecisionView =>
 const blocked = (id: string, more: Partial<AttentionView> = {}): AttentionView => ({
   kind: 'blocked',
   count: 1,
+  task_id: id,
   title: `Task is blocked: ${id} do it`,
   context: 'on_dead: fail',
   next: `baton task unblock ${id} --reason "…"`,
   ...more,
 });
 
-const busy: StatusView = {
-  seq: 0,
-  allClear: false,
+const busy: ShownStatus = {
+  all_clear: false,
+  importing: null,
   summary: 'the summary of the daemon',
-  needsYou: [decision('d1d1d1d1-0000')],
+  needs_you: [decision('d1d1d1d1-0000')],
   attention: [],
   pipelines: [
     pipeline(
@@ -112,29 +120,23 @@ const busy: StatusView = {
         step('checks', 'running'),
         step('deploy', 'pending', { visits: 0 }),
       ],
-      { status: 'waiting', taskId: 'P0.1' },
+      { status: 'waiting', task_id: 'P0.1' },
     ),
     pipeline('p2p2p2p2-0000', [step('lint', 'running')], {
       name: 'checks',
-      parentId: 'p1p1p1p1-0000',
-      parentStep: 'checks',
+      parent: { pipeline_id: 'p1p1p1p1-0000', step: 'checks' },
     }),
   ],
   agents: [
     agent('a1a1a1a1-0000', {
       name: 'reviewer',
       status: 'escalated',
-      pipelineId: 'p1p1p1p1-0000',
+      pipeline_id: 'p1p1p1p1-0000',
       step: 'review',
     }),
-    agent('a2a2a2a2-0000', { taskId: 'P0.2' }),
+    agent('a2a2a2a2-0000', { task_id: 'P0.2' }),
   ],
-  tasks: [
-    ['todo', 4],
-    ['in_progress', 2],
-    ['blocked', 0],
-    ['done', 9],
-  ],
+  tasks: { ...NO_TASKS, todo: 4, in_progress: 2, done: 9 },
 };
 
 it('shows how far the first copy of the repository is', () => {
@@ -175,8 +177,7 @@ describe('renderTree', () => {
 
   it('shows the verdict of the daemon as it stands, and makes none of its own', () => {
     expect(renderStatus(NOTHING, options)).toEqual(['the verdict of the daemon']);
-    expect(renderStatus(parseStatus({}), options)).toEqual(['The daemon does not report whether anything needs you.']);
-    const painted = renderStatus({ ...NOTHING, allClear: false }, { ...options, colors: true });
+    const painted = renderStatus({ ...NOTHING, all_clear: false }, { ...options, colors: true });
     expect(painted[0]).toBe('\u001B[1;33mthe verdict of the daemon\u001B[0m');
   });
 
@@ -197,7 +198,7 @@ describe('renderTree', () => {
 
   it('shows what needs a person besides decisions, with the command to type', () => {
     const attention = [blocked('K1')];
-    expect(renderStatus({ ...NOTHING, attention, tasks: [['blocked', 1]] }, options)).toEqual([
+    expect(renderStatus({ ...NOTHING, attention, tasks: { ...NO_TASKS, blocked: 1 } }, options)).toEqual([
       'the verdict of the daemon',
       'needs you',
       '  ! Task is blocked: K1 do it',
@@ -238,10 +239,10 @@ describe('renderTree', () => {
   });
 
   it('gives every section a place, and what needs a person the most', () => {
-    const needsYou = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
+    const needs_you = Array.from({ length: 50 }, (_, i) => decision(`decision${i}`));
     const agents = Array.from({ length: 1000 }, (_, i) => agent(`agent${i}`));
     const pipelines = Array.from({ length: 30 }, (_, i) => pipeline(`pipeline${i}`, []));
-    const lines = renderStatus({ ...NOTHING, needsYou, agents, pipelines }, options);
+    const lines = renderStatus({ ...NOTHING, needs_you, agents, pipelines }, options);
     expect(lines).toHaveLength(24);
     expect(lines.filter((line) => line.includes('  ! decision')).length).toBe(15);
     expect(lines.slice(-7)).toEqual([
@@ -278,7 +279,7 @@ describe('renderTree', () => {
   });
 
   it('is not led astray by a pipeline that is its own parent', () => {
-    const ring = pipeline('p', [step('again', 'running')], { parentId: 'p', parentStep: 'again' });
+    const ring = pipeline('p', [step('again', 'running')], { parent: { pipeline_id: 'p', step: 'again' } });
     expect(renderStatus({ ...NOTHING, pipelines: [ring] }, options).length).toBeLessThan(24);
   });
 });

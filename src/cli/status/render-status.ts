@@ -1,6 +1,7 @@
 import type { ApiError } from '../../api/answer.ts';
 import { NOT_ANSWERING } from '../../api/client/reach.ts';
-import { type AgentView, type AttentionView, type DecisionView, shortId, type StatusView } from '../run/views.ts';
+import type { AgentView, AttentionView, DecisionView, StatusView } from '../../api/run-views.ts';
+import { shortId } from '../text.ts';
 import { paint, type Piece, renderAge, signOf } from './paint.ts';
 import {
   agentPieces,
@@ -43,8 +44,14 @@ export function describeFault(error: ApiError): string {
 /** No daemon runs, or the connection to it was lost. */
 const AWAY_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
+/** The part of a status that is shown. */
+export type ShownStatus = Pick<
+  StatusView,
+  'all_clear' | 'summary' | 'importing' | 'needs_you' | 'attention' | 'pipelines' | 'agents' | 'tasks'
+>;
+
 /** What runs and what needs a person, as lines for a terminal. Pure. */
-export function renderStatus(status: StatusView, options: RenderStatusOptions): string[] {
+export function renderStatus(status: ShownStatus, options: RenderStatusOptions): string[] {
   const head = renderHead(status, options);
   const foot = renderFoot(status);
   const left = (options.rows ?? Infinity) - head.length - foot.length;
@@ -56,7 +63,7 @@ export function renderStatus(status: StatusView, options: RenderStatusOptions): 
 type Line = readonly Piece[];
 
 /** The line that is always there: the daemon's verdict, or that there is none. */
-function renderHead({ allClear, summary, importing }: StatusView, { away, now }: RenderStatusOptions): Line[] {
+function renderHead({ all_clear, summary, importing }: ShownStatus, { away, now }: RenderStatusOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
     const age = renderAge(away.since.toISOString(), now.getTime());
@@ -68,21 +75,21 @@ function renderHead({ allClear, summary, importing }: StatusView, { away, now }:
       [[`This is how things stood ${age} ago; agents go on meanwhile. (${away.why.message})`, 'dim']],
     ];
   }
-  const copying: Line[] = importing === undefined ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];
-  return [[[summary, allClear ? 'good' : 'call']], ...copying];
+  const copying: Line[] = importing === null ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];
+  return [[[summary, all_clear ? 'good' : 'call']], ...copying];
 }
 
-function sectionsOf(status: StatusView, nowMs: number): StatusSection[] {
-  const { needsYou, attention, pipelines, agents } = status;
+function sectionsOf(status: ShownStatus, nowMs: number): StatusSection[] {
+  const { needs_you, attention, pipelines, agents } = status;
   const crew = findAgentsBySteps(status);
   const shown = new Set(pipelines.map(({ id }) => id));
-  const alone = agents.filter(({ pipelineId }) => pipelineId === null || !shown.has(pipelineId));
-  const roots = pipelines.filter(({ parentId }) => parentId === null || !shown.has(parentId));
+  const alone = agents.filter(({ pipeline_id: within }) => within === null || !shown.has(within));
+  const roots = pipelines.filter(({ parent }) => parent === null || !shown.has(parent.pipeline_id));
   return [
     {
       title: [['needs you', 'bold']],
       more: attention.length === 0 ? 'baton decision list' : 'baton status',
-      items: [...needsYou.map((decision) => decisionItem(decision, nowMs)), ...attention.map(attentionItem)],
+      items: [...needs_you.map((decision) => decisionItem(decision, nowMs)), ...attention.map(attentionItem)],
     },
     {
       title: [
@@ -103,13 +110,13 @@ function sectionsOf(status: StatusView, nowMs: number): StatusSection[] {
   ];
 }
 
-function decisionItem({ id, title, context, openedAt }: DecisionView, nowMs: number) {
+function decisionItem({ id, title, context, opened_at }: DecisionView, nowMs: number) {
   const brief: Line = [
     ['  '],
     signOf('waiting'),
     [` ${shortId(id)} `, 'bold'],
     [`${title} `],
-    [renderAge(openedAt, nowMs), 'dim'],
+    [renderAge(opened_at, nowMs), 'dim'],
   ];
   const why: Line[] = context === '' ? [] : [[[UNDER_ID], [context, 'dim']]];
   const next: Line = [[UNDER_ID], [`baton decision show ${shortId(id)}`, 'bold']];
@@ -136,8 +143,8 @@ function renderCounts(runs: readonly { readonly status: string }[]): string {
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
-function renderFoot({ tasks }: StatusView): Line[] {
-  const some = tasks.filter(([, count]) => count > 0);
+function renderFoot({ tasks }: ShownStatus): Line[] {
+  const some = Object.entries(tasks).filter(([, count]) => count > 0);
   if (some.length === 0) return [];
   return [[['tasks', 'bold'], [` ${some.map(([status, count]) => `${count} ${status}`).join(', ')}`]]];
 }

@@ -1,7 +1,6 @@
 import { readStatus } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { parseStatus } from '../run/views.ts';
 import { wantsColors } from './paint.ts';
 import { renderStatus } from './render-status.ts';
 
@@ -22,7 +21,7 @@ export const statusCommand: CliCommand = {
     if (given.options.has('json')) io.out(`${JSON.stringify(answer.result)}\n`);
     else {
       const columns = io.isTerminal ? (process.stdout.columns ?? 80) : Infinity;
-      const lines = renderStatus(parseStatus(answer.result), { columns, now: new Date(), colors: wantsColors(io) });
+      const lines = renderStatus(answer.result, { columns, now: new Date(), colors: wantsColors(io) });
       io.out(`${lines.join('\n')}\n`);
     }
     return EXIT.ok;

@@ -1,15 +1,16 @@
 import { isatty, type ReadStream, type WriteStream } from 'node:tty';
 import type { ApiError } from '../../api/answer.ts';
 import { createClient } from '../../api/client/connect.ts';
+import type { StatusView } from '../../api/run-views.ts';
 import { renderBell } from '../../notify/terminal.ts';
 import { clientOptions, createObserver, statusTimeoutMs } from '../ask.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { type FollowedEntry, untilInterrupted } from '../run/follow-entries.ts';
-import { parseStatus, type StatusView, textIn } from '../run/views.ts';
+import { textIn } from '../run/views.ts';
 import { findProjectDir } from '../runbook/runbook.ts';
 import { followStatus } from './follow-status.ts';
 import { wantsColors } from './paint.ts';
-import { type Away, describeFault, renderStatus } from './render-status.ts';
+import { type Away, describeFault, renderStatus, type ShownStatus } from './render-status.ts';
 
 /** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. It starts a daemon once, and then only looks on. */
 export async function watchStatus(given: ParsedArguments, io: Io): Promise<number> {
@@ -47,7 +48,7 @@ async function printJson(client: Client, unreached: ApiError | undefined, signal
     client,
     { unreached, signal },
     {
-      onStatus: (_, result) => print(result),
+      onStatus: (status) => print(status),
       onAway: ({ code, message, hint }) => print({ away: message, code, hint }),
       onEntry: () => undefined,
     },
@@ -77,7 +78,16 @@ async function printLines(client: Client, unreached: ApiError | undefined, signa
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 /** Before the first answer. */
-const EMPTY_STATUS = parseStatus({});
+const EMPTY_STATUS: ShownStatus = {
+  all_clear: false,
+  summary: '',
+  importing: null,
+  needs_you: [],
+  attention: [],
+  pipelines: [],
+  agents: [],
+  tasks: { todo: 0, in_progress: 0, blocked: 0, done: 0, cancelled: 0 },
+};
 
 async function watchOnScreen(
   client: Client,
@@ -118,7 +128,7 @@ async function watchOnScreen(
       client,
       { unreached, signal: AbortSignal.any([interrupted, left.signal]) },
       {
-        onStatus: (now, _, at) => {
+        onStatus: (now, at) => {
           [status, askedAt, away] = [now, at, undefined];
           paint();
         },

@@ -10,7 +10,7 @@ import {
   selfApprovalCall,
 } from '../operation-command.ts';
 import { readDocumentArgument } from '../operation-input.ts';
-import { printableFields } from '../text.ts';
+import { printable } from '../text.ts';
 
 export const taskAddCommand = operationCommand({
   name: 'task add',
@@ -51,7 +51,7 @@ export const taskAddCommand = operationCommand({
       value: { task_id: given.args[0], ...pickOptions(given, names), after, priority: priority.value, prompt_file },
     };
   },
-  show: (result) => `Added ${printableFields(result)['task_id']} (number ${printableFields(result)['n']}).\n`,
+  show: ({ task_id, n }) => `Added ${printable(task_id)} (number ${n}).\n`,
 });
 
 export const taskUpdateCommand = operationCommand({
@@ -84,7 +84,7 @@ export const taskUpdateCommand = operationCommand({
       },
     };
   },
-  show: (result) => `${printableFields(result)['task_id']} is ${printableFields(result)['status']}.\n`,
+  show: ({ task_id, status }) => `${printable(task_id)} is ${status}.\n`,
 });
 
 export const taskCompleteCommand = operationCommand({
@@ -115,7 +115,7 @@ export const taskCompleteCommand = operationCommand({
     if (about !== task_id) return { usage: `the record is about ${String(about)}, not ${task_id}` };
     return { value: record.value };
   },
-  show: (result) => `${printableFields(result)['task_id']} is done.\n`,
+  show: ({ task_id }) => `${printable(task_id)} is done.\n`,
 });
 
 /** What only operators may do to a task, with a reason. */
@@ -136,7 +136,7 @@ export const taskUnblockCommand = operationCommand({
   summary: 'Return a blocked task to the phase that was blocked',
   examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
   operation: 'task_unblock',
-  show: (result) => `Unblocked ${printableFields(result)['task_id']}.\n`,
+  show: ({ task_id }) => `Unblocked ${printable(task_id)}.\n`,
 });
 
 export const taskCancelCommand = operationCommand({
@@ -145,7 +145,7 @@ export const taskCancelCommand = operationCommand({
   summary: 'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
   examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
   operation: 'task_cancel',
-  show: (result) => `Cancelled ${printableFields(result)['task_id']}.\n`,
+  show: ({ task_id }) => `Cancelled ${printable(task_id)}.\n`,
 });
 
 export const taskReinstateCommand = operationCommand({
@@ -154,7 +154,7 @@ export const taskReinstateCommand = operationCommand({
   summary: 'Reinstate a completed or cancelled task, from IMPLEMENTATION',
   examples: ['baton task reinstate P0.1.1 --reason "it is wanted after all"'],
   operation: 'task_reinstate',
-  show: (result) => `Reinstated ${printableFields(result)['task_id']}.\n`,
+  show: ({ task_id }) => `Reinstated ${printable(task_id)}.\n`,
 });
 
 /** `--prompt FILE`, as typed in the current folder, from the top of the repository: there agents look for it. */

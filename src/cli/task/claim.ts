@@ -1,9 +1,9 @@
-import { shellWord } from '../../agents/shell-quote.ts';
+import type { Claim } from '../../api/operations/tasks.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { createObserver } from '../ask.ts';
 import type { Io, ParsedArguments } from '../command.ts';
 import { operationCommand, pickOptions, SELF_APPROVE_OPTION, selfApprovalCall } from '../operation-command.ts';
-import { fieldsIn } from '../run/views.ts';
-import { printableFields } from '../text.ts';
+import { printable } from '../text.ts';
 import { MAX_WAIT_MS, whyNobodyClaims } from './read.ts';
 
 export const taskClaimCommand = operationCommand({
@@ -44,21 +44,20 @@ export const taskClaimCommand = operationCommand({
     const [id] = given.args;
     return id !== undefined && given.options.has('wait') ? reportBlockers(id, given, io) : undefined;
   },
-  also: (result, { options }) => {
+  also: ({ task_id, token }, { options }) => {
     if (!options.has('worktree')) return undefined;
-    const { token = '', task_id } = printableFields(result);
-    const undo = { operation: 'task_release', input: { task_id, reason: 'no worktree could be made' } };
-    return { operation: 'task_worktree', token, undo };
+    const input = { task_id, reason: 'no worktree could be made' };
+    return { operation: 'task_worktree', token, undo: { operation: 'task_release', input } };
   },
-  show: (result) => {
-    const { task_id, epoch, token, expires_at, path, next_role } = printableFields(result);
-    const worktree = path === undefined ? '' : `cd ${shellWord(path)}\n`;
+  show: ({ task_id, epoch, token, expires_at, next_role: next, path }: Claim & { readonly path?: string }) => {
+    const next_role = next === undefined ? undefined : printable(next);
+    const worktree = path === undefined ? '' : `cd ${shellWord(printable(path))}\n`;
     // A comment for a shell that is given all of this.
     const role =
       next_role === undefined
         ? ''
         : `# It waits for the role ${next_role}. Without --role ${next_role} you can work on it, but send no handoff.\n`;
-    return `Claimed ${task_id}, epoch ${epoch}, until ${expires_at}.\n${role}export BATON_TOKEN=${token}\n${worktree}`;
+    return `Claimed ${printable(task_id)}, epoch ${epoch}, until ${expires_at}.\n${role}export BATON_TOKEN=${token}\n${worktree}`;
   },
 });
 
@@ -69,7 +68,7 @@ export const taskHeartbeatCommand = operationCommand({
   args: [{ name: 'ID', about: 'The task' }],
   operation: 'task_heartbeat',
   input: ({ args: [task_id] }) => ({ value: { task_id } }),
-  show: (result) => `Renewed until ${printableFields(result)['expires_at']}.\n`,
+  show: ({ expires_at }) => `Renewed until ${expires_at}.\n`,
 });
 
 export const taskReleaseCommand = operationCommand({
@@ -80,10 +79,10 @@ export const taskReleaseCommand = operationCommand({
   options: [{ name: 'reason', value: 'TEXT', about: 'Why, for whoever comes next' }],
   operation: 'task_release',
   input: (given) => ({ value: { task_id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
-  show: (result) => `Released ${printableFields(result)['task_id']}.\n`,
+  show: ({ task_id }) => `Released ${printable(task_id)}.\n`,
 });
 
-/** Whoever waits for a task that nobody can claim now is told why, once; one that can be claimed at once is claimed in silence. */
+/** Prints once why the task that the command waits for cannot be claimed now; nothing if it is claimed at once. */
 export function reportBlockers(taskId: string, given: ParsedArguments, io: Io): Disposable {
   const gone = new AbortController();
   const timer = setTimeout(() => {
@@ -91,7 +90,7 @@ export function reportBlockers(taskId: string, given: ParsedArguments, io: Io): 
       const client = createObserver(given, io);
       const answer = await client.call('task_get', { task_id: taskId }, { signal: gone.signal });
       client.close();
-      const why = answer.ok && !gone.signal.aborted ? whyNobodyClaims(fieldsIn(answer.result)) : undefined;
+      const why = answer.ok && !gone.signal.aborted ? whyNobodyClaims(answer.result) : undefined;
       if (why !== undefined) io.err(`Waiting: ${why}\n`);
     })();
   }, AT_ONCE_MS);

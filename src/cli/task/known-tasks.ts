@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
-import type { ExchangedTask, TaskStatus } from '../../exchange/task.ts';
-import { SHOWN_STATUSES } from '../../protocol/shape/shared-fields.ts';
+import type { TaskView } from '../../api/operations/tasks.ts';
+import type { ExchangedTask } from '../../exchange/task.ts';
 
 /** A task of Baton, as far as other tools know such a thing. */
 export type KnownTask = Omit<ExchangedTask, 'description'>;
@@ -18,8 +18,8 @@ export async function readKnownTasks(
   for (let last = 0; ;) {
     const answer = await client.call('task_list', { limit: PAGE, after_n: last });
     if (!answer.ok) return answer;
-    const page = tasksIn(answer.result);
-    tasks.push(...page.map(({ task }) => task));
+    const page = answer.result.tasks;
+    tasks.push(...page.map(knownTask));
     if (page.length < PAGE) return { ok: true, tasks };
     last = page.at(-1)?.n ?? last + PAGE;
   }
@@ -27,32 +27,8 @@ export async function readKnownTasks(
 
 const PAGE = 1000;
 
-function tasksIn(result: unknown): { readonly n: number; readonly task: KnownTask }[] {
-  const list = typeof result === 'object' && result !== null && 'tasks' in result ? result.tasks : [];
-  return Array.isArray(list)
-    ? list.flatMap((each: unknown) => (isTaskRow(each) ? [{ n: each.n, task: knownTask(each) }] : []))
-    : [];
-}
-
-interface TaskRow {
-  readonly id: string;
-  readonly n: number;
-  readonly title: string;
-  readonly status: TaskStatus;
-  readonly after: readonly string[];
-  readonly priority: number;
-  readonly blocked_because?: string | null;
-}
-
-function isTaskRow(value: unknown): value is TaskRow {
-  if (typeof value !== 'object' || value === null) return false;
-  return (
-    'id' in value && 'after' in value && 'status' in value && SHOWN_STATUSES.some((status) => status === value.status)
-  );
-}
-
-function knownTask({ id, title, status, after, priority, blocked_because: reason }: TaskRow): KnownTask {
-  // Where the status says it, the reason need not.
+function knownTask({ id, title, status, after, priority, blocked_because: reason }: TaskView): KnownTask {
+  // The status says that it is cancelled.
   const why = status === 'cancelled' ? reason?.replace(/^cancelled: /, '') : reason;
   return { id, title, status, after, priority, reason: why ?? null };
 }

@@ -84,7 +84,7 @@ describe('a channel', () => {
       underWay: new ActiveCalls(),
       isStopping: () => false,
       dispatch: async ({ operation, token, body, signal }) => {
-        const answer = await client.call(operation, body.toString(), { token });
+        const answer = await client.forward(operation, body.toString(), { token });
         // The commit is made. The caller calls off now, and that is heard before the answer goes out.
         if (operation === 'task_claim') ours.write(renderFrame('cancel 1', ''));
         else released.resolve(answer);

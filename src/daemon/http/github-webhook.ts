@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
 import { checkOutcome } from '../../github/checks.ts';
+import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import { decide } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
 import type { Outcome } from '../../state/outcome.ts';
@@ -138,12 +139,6 @@ export function parseReport(event: string, body: Uint8Array): ParsedReport {
     return malformed(`${event}.head_sha is not a commit`);
   const outcome = checkOutcome(conclusion);
   return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
 }
 
 function malformed(message: string): ParsedReport {

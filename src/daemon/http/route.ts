@@ -64,6 +64,7 @@ const OPERATION_ROUTE: RouteHandler = { method: 'POST', run: routeOperation };
 const FIXED_ROUTES: ReadonlyMap<string, RouteHandler> = new Map(
   Object.entries<RouteHandler>({
     '/v1/health': { method: 'GET', isForAnyVersion: true, run: showHealth },
+    '/v1/openapi.json': { method: 'GET', run: showOpenApi },
     '/v1/events': { method: 'GET', run: runEvents },
     '/v1/calls': { method: 'GET', run: refuseCalls },
     '/v1/stop': { method: 'POST', isForAnyVersion: true, run: runStop },
@@ -111,6 +112,12 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
     stores: identity.caller.kind === 'operator' ? broken : [],
   };
   sendAnswer(response, { ok: true, result });
+}
+
+async function showOpenApi({ response }: HttpExchange): Promise<void> {
+  const { openApi } = await import('../../api/openapi.ts');
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(openApi()));
 }
 
 /** Those that ask for a channel as they should get one before they come here. */

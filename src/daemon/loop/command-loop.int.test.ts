@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 describe('a project', () => {
-  it('gives each of many who ask at once a task of their own', async () => {
+  it('gives each of many simultaneous claims its own task', async () => {
     for (let i = 0; i < 20; i++) await ask({ kind: 'create-task', command: { id: `T${i}`, title: 'x' } });
     const claims = await Promise.all(Array.from({ length: 30 }, (_, i) => claimNext(`s${i}`, 0)));
     const won = claims.flatMap((claim) => (claim.ok ? [claim.answer] : []));
@@ -36,7 +36,7 @@ describe('a project', () => {
     expect(claims.filter((claim) => !claim.ok)).toHaveLength(10);
   });
 
-  it('wakes who waits in the commit that makes the work', async () => {
+  it('serves a waiting request in the commit that creates the work', async () => {
     const waiting = claimNext('s1', 10_000);
     const before = project.ledger.head.size;
     await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
@@ -44,7 +44,7 @@ describe('a project', () => {
     expect(project.ledger.head.size - before).toBe(2);
   });
 
-  it('renews no claim that ends in the commit in which it is renewed', async () => {
+  it('does not renew a claim that ends in the same commit', async () => {
     await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
     await claimNext('s1', 0);
     expect(await project.renewClaim('A', 1)).toBe(true);
@@ -56,7 +56,7 @@ describe('a project', () => {
     expect([renewed, revoked.ok]).toEqual([false, true]);
   });
 
-  it('is read at once where nothing is under way, and after what was said before where something is', async () => {
+  it('is read at once if no commit is in progress, else after the earlier requests', async () => {
     const tasks = async () =>
       project.commandLoop.read(({ state }) => ({ known: state.tasks.size, durable: isDurable() }));
     const isDurable = (): boolean => project.ledger.head.size > before;
@@ -75,7 +75,7 @@ describe('a project', () => {
     expect([failed.ok, mistakes.length]).toEqual([false, 1]);
   });
 
-  it('answers reads that share a commit which the store does not take, and records nothing of it', async () => {
+  it('answers reads that share a failed commit from the durable state', async () => {
     await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
     const { store } = project.ledger;
     const refusal = { code: 'ledger/disk-full', message: 'no room', path: '', line: null, column: null, hint: '' };
@@ -94,7 +94,7 @@ describe('a project', () => {
     expect(await count()).toEqual({ ok: true, answer: 2 });
   });
 
-  it('answers a retry with the same key as it answered the first time, also after a restart', async () => {
+  it('answers a retry with the same key like the first time, also after a restart', async () => {
     const create: Command = { kind: 'create-task', command: { id: 'A', title: 'x' } };
     const first = await ask(create, 'key-1');
     const size = project.ledger.head.size;
@@ -120,7 +120,7 @@ describe('a project', () => {
     expect(await look()).toEqual(later);
   });
 
-  it('answers a decision that throws with an internal error, and the others as if nothing had been', async () => {
+  it('answers a decision that throws with an internal error, and all others normally', async () => {
     const before = project.ledger.head.size;
     const fine = (id: string) => ask({ kind: 'create-task', command: { id, title: 'x' } });
     const waiting = claimNext('s1', 10_000);
@@ -138,7 +138,7 @@ describe('a project', () => {
     expect(await fine('C')).toMatchObject({ ok: true });
   });
 
-  it('goes on when whoever follows the entries fails', async () => {
+  it('continues if a follower of the entries throws', async () => {
     await ask({ kind: 'create-task', command: { id: 'A', title: 'x' } });
     project.fences.add('A', null);
     const fence = fencePath(folder, 'p', 'A');
@@ -149,7 +149,7 @@ describe('a project', () => {
     expect(await ask({ kind: 'create-task', command: { id: 'B', title: 'x' } })).toMatchObject({ ok: true });
   });
 
-  it('asks nobody again who waits for work while there is none', async () => {
+  it('does not retry requests that wait for work while there is none', async () => {
     const asked = vi.fn<() => typeof LATER>(() => LATER);
     const otherwise = { ok: false, refusal: { code: 'nothing', message: 'nothing', hint: '' } } as const;
     const gone = new AbortController();
@@ -169,7 +169,7 @@ describe('a project', () => {
     expect(await waiting).toMatchObject({ ok: false, refusal: { code: 'nothing' } });
   });
 
-  it('answers those who waited before whoever made their work', async () => {
+  it('answers waiting requests before the request that created their work', async () => {
     const order: string[] = [];
     const waiting = claimNext('s1', 10_000).then(() => order.push('the one who waited'));
     const made = ask({ kind: 'create-task', command: { id: 'A', title: 'x' } }).then(() => order.push('the maker'));
@@ -177,7 +177,7 @@ describe('a project', () => {
     expect(order).toEqual(['the one who waited', 'the maker']);
   });
 
-  it('gives up waiting after the time it was given', async () => {
+  it('answers a waiting request when its time is over', async () => {
     expect(await claimNext('s1', 20)).toMatchObject({ ok: false, refusal: { code: 'nothing' } });
   });
 });
@@ -195,7 +195,7 @@ describe('what follows from a command', () => {
     ]);
   });
 
-  it('is still owed after a restart, with a snapshot and without', async () => {
+  it('keeps its effects after a restart, with a snapshot and without', async () => {
     await ask(startPipeline(pipelinePlan([agentStep('a', { timeout_ms: 1000 })])));
     const owed = async () => project.commandLoop.read(({ state }) => structuredClone([...state.effects.values()]));
     const before = await owed();
@@ -220,7 +220,7 @@ describe('what follows from a command', () => {
     project = await open();
   });
 
-  it('is nothing at all where the rules would not come to rest, and only who asked hears of it', async () => {
+  it('is not recorded if the rules never end, and only its request fails', async () => {
     const many = Array.from({ length: 2600 }, async (_, i) =>
       ask({ kind: 'create-task', command: { id: `T${i}`, title: 'x' } }),
     );
@@ -236,7 +236,7 @@ describe('what follows from a command', () => {
     expect((await entriesAfter(before)).map(({ type }) => type)).toEqual(['TaskCreated']);
   });
 
-  it('may be much: a commit takes no more requests than the ledger can record', async () => {
+  it('is limited: a commit takes no more requests than the ledger can record', async () => {
     const nested = { name: 'n', run: { kind: 'pipeline', pipeline: 'inner', vars: {} } } as const;
     const inside = [{ name: 'inner', vars: {}, steps: [shellStep('deep')] }];
     const plan = pipelinePlan([nested], { inside });
@@ -260,11 +260,7 @@ async function entriesAfter(seq: number): Promise<Entry[]> {
 }
 
 async function ask(command: Command, key?: string) {
-  return project.commandLoop.submit({
-    actor: actorOf(OPERATOR),
-    ...(key === undefined ? {} : { key }),
-    decide: ({ state, rules }) => decide(state, command, OPERATOR, rules),
-  });
+  return project.commandLoop.submitCommand(command, OPERATOR, key === undefined ? {} : { key });
 }
 
 async function claimNext(sessionId: string, ms: number) {

@@ -1,8 +1,12 @@
+import type { Draft } from '../../ledger/format/draft.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
+import type { CommandKind } from '../../protocol/command-access.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
+import { actorOf, type Caller } from '../../state/caller.ts';
+import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
 import type { RecordedEvent } from '../../state/event.ts';
-import { judgesBySilence, type Outcome } from '../../state/outcome.ts';
+import { judgesBySilence, type Outcome, type Refusal } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { INTERNAL_ERROR } from '../http/respond.ts';
@@ -20,6 +24,7 @@ import {
   answerAll,
   type Batch,
   type DecidedRequest,
+  draftsOf,
   FailedReaction,
   findUnrecordable,
   isRecordedAsDecided,
@@ -29,10 +34,11 @@ import {
 import { WaitList } from './wait-list.ts';
 
 /**
- * One project's loop: the only place where commands meet the state. Whatever has arrived is decided, one request after the
- * other, on a state that runs ahead; then all of it is recorded in one commit; then everybody is answered. Reads take the same
- * way while anything is under way, so that nobody is told what is not durable. Those who wait for work are served in the commit
- * that makes the work.
+ * The command loop of one project: the only place that changes its state. It decides all requests that have arrived, one after the other, on a
+ * state that runs ahead of the ledger; records their entries in one commit; and then answers them. While a commit is in progress, reads join the
+ * queue, so that no caller sees an entry that is not durable. A request that waits for work is served in the commit that creates the work.
+ *
+ * Longer than 300 lines, because deciding, recording and answering a batch share the queue and the state.
  */
 export class CommandLoop {
   readonly #ledger: Ledger;
@@ -44,7 +50,7 @@ export class CommandLoop {
   readonly #queue: PendingRequest[] = [];
   readonly #waitList = new WaitList();
   readonly #foreign: Entry[] = [];
-  /** Judgements that wait for kept messages. */
+  /** Requests that wait until the messages in the outbox are recorded. */
   readonly #behindMessages = new Set<PendingRequest>();
   #draining: Promise<void> | undefined;
 
@@ -59,46 +65,54 @@ export class CommandLoop {
 
   async submit<A>(request: CommandRequest<A>): Promise<CommandResult<A>> {
     return new Promise((answer) => {
-      // Answers of all kinds share one queue; each comes back through the closure that knows its own.
       const waiting: PendingRequest = {
         request,
         answer: (settled) => {
           clearTimeout(waiting.timer);
-          answer((settled.ok ? this.#readAfterCommit(request) : undefined) ?? (settled as CommandResult<A>)); // oxlint-disable-line typescript/no-unsafe-type-assertion
+          const { answerAfterCommit: afterwards } = request;
+          const isRead = settled.ok && afterwards !== undefined;
+          // One queue holds requests with different types of answers; this closure knows the type of its own.
+          answer(isRead ? this.#guard(() => afterwards(this.#speculative.state)) : (settled as CommandResult<A>)); // oxlint-disable-line typescript/no-unsafe-type-assertion
         },
       };
       this.#enqueue(waiting);
     });
   }
 
-  /** What was recorded stands, also where the look at what came of it fails. */
-  #readAfterCommit<A>({ answerAfterCommit: afterwards }: CommandRequest<A>): CommandResult<A> | undefined {
-    if (afterwards === undefined) return undefined;
-    try {
-      return { ok: true, answer: afterwards(this.#speculative.state) };
-    } catch (error) {
-      this.#onMistake(error);
-      return { ok: false, refusal: INTERNAL_ERROR };
-    }
+  /** Submits one command, decided by the kernel as it stands. */
+  async submitCommand<K extends CommandKind>(
+    command: CommandOf<K>,
+    caller: Caller,
+    options: Pick<CommandRequest<unknown>, 'key'> = {},
+  ): Promise<CommandResult<AnswerOf<K>>> {
+    return this.submit({
+      actor: actorOf(caller),
+      ...options,
+      decide: ({ state, rules }) => decide(state, command, caller, rules),
+    });
   }
 
-  /** Looks at the state, after everything that was said before is durable. */
+  /** Reads the state once every earlier request is durable. */
   async read<A>(look: (view: DecideContext) => A): Promise<CommandResult<A>> {
-    // Nothing is under way: all that was said is durable, and there is nothing to wait for.
-    if (this.#draining === undefined) return this.#readNow(look);
+    // No commit is in progress: everything is durable.
+    if (this.#draining === undefined)
+      return this.#guard(() => look(this.#speculative.view(this.#clock.read().toISOString())));
     return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: look(view) }) });
   }
 
-  #readNow<A>(look: (view: DecideContext) => A): CommandResult<A> {
+  /** A callback that throws fails only its own request: entries stay durable, and the other requests of the commit are served. */
+  #guard<A>(
+    call: () => A,
+  ): { readonly ok: true; readonly answer: A } | { readonly ok: false; readonly refusal: Refusal } {
     try {
-      return { ok: true, answer: look(this.#speculative.view(this.#clock.read().toISOString())) };
+      return { ok: true, answer: call() };
     } catch (error) {
       this.#onMistake(error);
       return { ok: false, refusal: INTERNAL_ERROR };
     }
   }
 
-  /** Everything the ledger reports, our own entries included. In the middle of a commit it waits for the end of that. */
+  /** Receives every entry of the ledger, also those of this loop. During a commit, entries wait for its end. */
   receiveEntries(entries: readonly Entry[]): void {
     this.#foreign.push(...entries);
     if (this.#draining === undefined) this.#foldForeign();
@@ -115,7 +129,7 @@ export class CommandLoop {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      // A turn of the event loop, in which whatever has arrived by now joins the batch.
+      // Lets requests that have arrived by now join the batch.
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
@@ -132,20 +146,20 @@ export class CommandLoop {
     this.#draining = undefined;
   }
 
-  /** Decides the batch on the state that runs ahead, then serves those who wait, as far as the batch made work. */
+  /** Decides the batch, then the waiting requests if the batch changed anything. */
   #decide(batch: PendingRequest[], trial: Batch): void {
     for (const [i, waiting] of batch.entries()) {
-      if (trial.drafts.length > MAX_BATCH_ENTRIES) {
+      if (trial.steps.length > MAX_BATCH_ENTRIES) {
         this.#queue.unshift(...batch.splice(i));
         break;
       }
       this.#decideOne(waiting, trial);
     }
-    if (trial.recorded.length === 0) return;
+    if (trial.steps.length === 0) return;
     let isDry = false;
     for (const waiting of this.#waitList) {
       const isForWork = waiting.request.waitsFor === 'work';
-      // Claims use work up and make none: once there is nothing, there is nothing for the rest of them.
+      // A claim never creates work: once there is none, the remaining claims need not be tried.
       isDry ||= isForWork && !this.#speculative.hasWork;
       if (!isForWork || !isDry) this.#decideOne(waiting, trial);
     }
@@ -153,18 +167,13 @@ export class CommandLoop {
 
   #decideOne(waiting: PendingRequest, trial: Batch): void {
     const { key, actor } = waiting.request;
-    const { settled } = this.#speculative.state;
-    if (key !== undefined && settled.has(key)) {
-      this.#addDecided({ waiting, settled: { ok: true, answer: settled.get(key) }, ...NOTHING_TO_RECORD }, trial);
-      return;
-    }
     const outcome = this.#callDecide(waiting, trial.at);
     if (outcome === LATER) {
       this.#waitList.add(waiting);
       return;
     }
     if (!outcome.ok) {
-      this.#addDecided({ waiting, settled: outcome, ...NOTHING_TO_RECORD }, trial);
+      this.#addDecided({ waiting, settled: outcome, ...NO_STEPS }, trial);
       return;
     }
     if (judgesBySilence(outcome.events) && waiting.request.isKept !== true && this.#messages.areWaiting()) {
@@ -173,17 +182,17 @@ export class CommandLoop {
       void this.#retryAfterMessages(waiting);
       return;
     }
-    const from = trial.drafts.length;
-    const decided = outcome.events.map((event, i) => {
-      const settles = i === 0 && key !== undefined ? { settles: { key, answer: outcome.answer } } : {};
-      return this.#speculative.record(event, { actor, ...settles }, trial);
-    });
-    this.#react(decided, waiting, trial);
-    const drafts = trial.drafts.slice(from);
-    this.#addDecided({ waiting, settled: { ok: true, answer: outcome.answer }, drafts, from }, trial);
+    const from = trial.steps.length;
+    const { answer, events } = outcome;
+    try {
+      this.#speculative.advance(events, key === undefined ? { actor } : { actor, settles: { key, answer } }, trial);
+    } catch (error) {
+      throw new FailedReaction(waiting, error);
+    }
+    this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: trial.steps.length }, trial);
   }
 
-  /** The judgement is decided again on what the messages say; while they cannot be recorded, it cannot either. */
+  /** Decides the request again once the kept messages are recorded; refuses it if they cannot be recorded. */
   async #retryAfterMessages(waiting: PendingRequest): Promise<void> {
     const isDrained = await this.#messages.drain().catch((error: unknown) => {
       this.#onMistake(error);
@@ -194,32 +203,23 @@ export class CommandLoop {
     else waiting.answer({ ok: false, problem: EARLIER_MESSAGES_UNRECORDED });
   }
 
-  #react(decided: readonly RecordedEvent[], waiting: PendingRequest, trial: Batch): void {
-    try {
-      this.#speculative.react(decided, trial);
-    } catch (error) {
-      throw new FailedReaction(waiting, error);
-    }
-  }
-
   #addDecided(decided: DecidedRequest, trial: Batch): void {
     this.#waitList.remove(decided.waiting);
     trial.decided.push(decided);
   }
 
-  /** A mistake in one decision is its own: whoever shares the commit hears nothing of it. */
+  /** Decides a request. A retry with a known key gets the first answer and records nothing. */
   #callDecide({ request }: PendingRequest, at: string): Outcome<unknown> | typeof LATER {
-    try {
-      return request.decide(this.#speculative.view(at));
-    } catch (error) {
-      this.#onMistake(error);
-      return { ok: false, refusal: INTERNAL_ERROR };
-    }
+    const { key, decide: decideRequest } = request;
+    const { settled } = this.#speculative.state;
+    if (key !== undefined && settled.has(key)) return { ok: true, events: [], answer: settled.get(key) };
+    const asked = this.#guard(() => decideRequest(this.#speculative.view(at)));
+    return asked.ok ? asked.answer : asked;
   }
 
   /**
-   * What cannot happen has happened, and nothing of the batch was told to anybody. Where it is known whose fault it was, only they hear of
-   * it, and the others are tried again; the loop goes on.
+   * Internal error before anything was recorded or answered. If one request caused it, only that request fails and the others are tried again;
+   * else all of them fail. The loop continues.
    */
   #failBatch(batch: readonly PendingRequest[], trial: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
@@ -237,48 +237,44 @@ export class CommandLoop {
   }
 
   async #commit(trial: Batch): Promise<void> {
-    const result = trial.drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(trial.drafts);
+    const drafts = draftsOf(trial);
+    const result = drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(drafts);
     this.#clock.unpin();
-    if (result.ok && isRecordedAsDecided(result.entries, trial)) {
-      this.#announce(trial.recorded);
+    if (result.ok && isRecordedAsDecided(result.entries, drafts, trial)) {
+      this.#announce(trial.steps.map(({ recorded }) => recorded));
       answerAll(trial.decided);
       return;
     }
     this.#speculative.rollBack(trial);
     if (result.ok) {
-      // What was recorded stands: with other numbers, where other entries came in between, and without what was redacted.
+      // The entries are durable, but differ from the trial: other numbers because of foreign entries in between, or redacted data.
       this.#fold(result.entries.map(({ entry }) => entry));
       answerAll(trial.decided);
     } else if ('problem' in result) {
-      this.#answerUnrecorded(trial, result.problem);
+      this.#answerUnrecorded(trial, drafts, result.problem);
     } else {
       this.#queue.unshift(...trial.decided.map(({ waiting }) => waiting));
     }
   }
 
-  /** What no ledger could record is the fault of whoever said it, and of nobody who shared the commit: they are tried again. */
-  #answerUnrecorded({ decided, at }: Batch, problem: Problem): void {
+  /** If some requests decided entries that no ledger could record, only those are refused; the others are tried again. */
+  #answerUnrecorded({ decided, at }: Batch, drafts: readonly Draft[], problem: Problem): void {
     const { head, secrets } = this.#ledger;
-    const unfit = decided.map((each) => findUnrecordable(each, head.size, secrets));
+    const unfit = decided.map((each) => findUnrecordable(drafts, each, head.size, secrets));
     const isTheirs = unfit.some((found) => found !== undefined);
     const again: PendingRequest[] = [];
-    for (const [i, { waiting, drafts }] of decided.entries()) {
+    for (const [i, { waiting, from, to }] of decided.entries()) {
       const found = unfit[i];
       if (found !== undefined) waiting.answer({ ok: false, refusal: found });
       else if (isTheirs) again.push(waiting);
-      else if (drafts.length > 0 || !this.#answerWithoutStore(waiting, at)) waiting.answer({ ok: false, problem });
+      else if (to > from || !this.#answerWithoutStore(waiting, at)) waiting.answer({ ok: false, problem });
     }
     this.#queue.unshift(...again);
   }
 
-  /** A read shared the commit of others: it is answered from what is durable, so that people see how things stand. */
+  /** Answers a read that shared a failed commit from the durable state. Returns false if the request wants to record something. */
   #answerWithoutStore(waiting: PendingRequest, at: string): boolean {
-    const { key } = waiting.request;
-    const { settled } = this.#speculative.state;
-    const outcome =
-      key !== undefined && settled.has(key)
-        ? ({ ok: true, events: [], answer: settled.get(key) } as const)
-        : this.#callDecide(waiting, at);
+    const outcome = this.#callDecide(waiting, at);
     if (outcome === LATER) this.#waitList.add(waiting);
     else if (outcome.ok && outcome.events.length > 0) return false;
     else waiting.answer(outcome.ok ? { ok: true, answer: outcome.answer } : outcome);
@@ -295,7 +291,7 @@ export class CommandLoop {
     for (const waiting of this.#waitList.removeAll()) this.#enqueue(waiting);
   }
 
-  /** What is recorded stands, whatever those who follow it make of it. */
+  /** The entries are durable even if a follower throws. */
   #announce(recorded: readonly RecordedEvent[]): void {
     if (recorded.length === 0) return;
     try {
@@ -308,24 +304,24 @@ export class CommandLoop {
 
 export interface CommandLoopOptions {
   readonly ledger: Ledger;
-  /** Made with `TrackedMap`s. */
+  /** Its maps must be `TrackedMap`s. */
   readonly state: State;
   readonly rules: Rules;
   readonly clock: CommitClock;
-  /** What is now durable, in order, from here or from elsewhere; called before anybody is answered. */
+  /** Receives durable entries in order, from this loop or from elsewhere, before requests are answered. */
   readonly onRecorded: (recorded: readonly RecordedEvent[]) => void;
-  /** Something threw that must not: for the log. */
+  /** Receives unexpected exceptions, for the log. */
   readonly onInternalError: (error: unknown) => void;
   /** Left out if no messages are kept for this project. */
   readonly messages?: KeptMessages;
 }
 
-/** Requests decided for one commit: enough to fill it, few enough that nobody waits long for the others. */
+/** The most requests in one commit: enough to fill it, and few enough to keep answers quick. */
 const MAX_BATCH_REQUESTS = 500;
 
-/** Little can have large consequences: with so many entries a commit takes no further requests, or the ledger would refuse it whole. */
+/** From this many entries on, a commit takes no further requests: the ledger refuses a commit that is too large. */
 const MAX_BATCH_ENTRIES = 4000;
 
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;
 
-const NOTHING_TO_RECORD = { drafts: [], from: 0 } as const;
+const NO_STEPS = { from: 0, to: 0 } as const;

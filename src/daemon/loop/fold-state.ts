@@ -8,8 +8,9 @@ import { emptyState, evolve, type State } from '../../state/state.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 
 /**
- * The state of a project: the newest snapshot, and the entries since. A snapshot that is not signed by a key of the ledger, or is not of
- * this ledger, is discarded, and all entries are folded. Throws `UnreadableEntry` if an entry does not fit its type.
+ * Reads the state of a project: the newest snapshot and the entries since. A snapshot that no key of this ledger signed, or that belongs to
+ * another ledger, is discarded, and all entries are folded. Throws `UnreadableEntry` if
+ * an entry does not fit its type.
  */
 export async function loadState(
   ledger: Ledger,
@@ -35,7 +36,7 @@ export async function loadState(
 }
 
 /**
- * Drops snapshots under every other name: earlier versions left theirs, and no fold of this version compares with them. A forged one would
+ * Drops snapshots under other names. They come from earlier versions, and this version has no fold to compare them with: a forged one would
  * fail `baton ledger verify` for ever.
  */
 async function removeOldSnapshots({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
@@ -61,14 +62,14 @@ const DISCARD_REASONS = {
   unfit: 'it does not fit the ledger',
 } as const;
 
-/** Raised whenever the fold changes: an old snapshot is then ignored, and the state is folded anew. */
+/** Raised whenever the fold changes: snapshots of an older fold are then ignored, and all entries are folded. */
 export const SNAPSHOT_NAME = 'state-15';
 
 export function createTrackedState(): State {
   return emptyState(() => new TrackedMap());
 }
 
-/** A state as bytes. It is derived data: losing it costs time, nothing else. */
+/** The state as bytes. A snapshot is derived data: if it is lost, start-up takes longer. */
 export function renderState(state: State): Uint8Array {
   const parts = Object.entries(state).map(([name, value]: [string, unknown]) => [
     name,
@@ -98,7 +99,7 @@ function fillCollection(state: State, name: string, value: unknown): void {
   for (const [key, item] of value) map.set(key, item);
 }
 
-/** Folds one entry into the state, as the daemon does when it starts. */
+/** Folds one entry into the state, as the daemon does at start-up. */
 export function foldEntry(state: State, entry: Entry): void {
   const recorded = toRecordedEvent(entry);
   if (recorded !== undefined) evolve(state, recorded);
@@ -123,7 +124,7 @@ export const STATE_FOLD: StateFold = {
     const state = createTrackedState();
     return {
       take: (entry) => findUnreadable(() => foldEntry(state, entry)),
-      // The order of keys depends on how the state came about (restarts, commits that were taken back) and means nothing.
+      // The order of keys has no meaning: it depends on restarts and on commits that were undone.
       equals: (bytes) => isDeepStrictEqual(parseState(bytes), parseState(renderState(state))),
     };
   },

@@ -48,7 +48,7 @@ async function scene(kept: readonly Command[], canDrain = () => true) {
   return { say, look, drains: () => drains };
 }
 
-it('a judgement that rests on silence is decided after the messages that were kept before it', async () => {
+it('a judgement about silence is decided after the messages kept before it', async () => {
   const { say, look, drains } = await scene([
     { kind: 'create-task', command: { id: 'B', title: 'one' } },
     { kind: 'release-claim', command: { id: 'A', reason: 'two' } },
@@ -58,7 +58,7 @@ it('a judgement that rests on silence is decided after the messages that were ke
   expect(drains()).toBe(1);
 });
 
-it('waits while the messages cannot be recorded, and holds up nothing else', async () => {
+it('waits while the messages cannot be recorded, and delays nothing else', async () => {
   let canDrain = false;
   const { say, look } = await scene([{ kind: 'release-claim', command: { id: 'A' } }], () => canDrain);
   expect(await say(EXPIRE, SYSTEM)).toMatchObject({ ok: false, problem: { code: 'store-unavailable' } });
@@ -68,7 +68,7 @@ it('waits while the messages cannot be recorded, and holds up nothing else', asy
   expect(await say(EXPIRE, SYSTEM)).toMatchObject({ ok: false, refusal: { code: 'claim-ended' } });
 });
 
-it('counts if it comes from the outbox itself, in its turn', async () => {
+it('is decided at once if it comes from the outbox itself', async () => {
   const { say, look, drains } = await scene([{ kind: 'release-claim', command: { id: 'A' } }]);
   expect(await say(EXPIRE, SYSTEM, true)).toMatchObject({ ok: true });
   expect([(await look())?.claim, drains()]).toEqual([null, 0]);

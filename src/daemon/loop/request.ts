@@ -4,31 +4,31 @@ import type { Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import type { ReadyTasks } from '../../state/tasks/ready.ts';
 
-/** What a request sees when it is decided. */
+/** What a request may look at while it is decided. */
 export interface DecideContext {
   readonly state: State;
   readonly ready: ReadyTasks;
   readonly rules: Rules;
-  /** The time that the entries will carry, as far as the decision needs one. */
+  /** The time of the entries that this commit records. */
   readonly at: string;
 }
 
-/** Nothing to decide yet: ask again when something has happened. */
+/** Returned by `decide` if there is nothing to decide yet: the loop calls it again after the next change. */
 export const LATER = 'later';
 
 export interface CommandRequest<A> {
   readonly actor: string;
   /** A retry with the same key gets the first answer. */
   readonly key?: string;
-  /** It comes from the outbox, in its turn: everything that was kept before it has been delivered. */
+  /** The request comes from the outbox, and every message kept before it has been delivered. */
   readonly isKept?: boolean;
-  /** Pure and quick; called again where somebody else was first. */
+  /** Pure and quick. Called again if the commit has to be repeated. */
   readonly decide: (view: DecideContext) => Outcome<A> | typeof LATER;
-  /** What is answered, from the state in which the request and all that follows from it is durable. */
+  /** Computes the answer from the state after the commit, with everything that followed from the request. */
   readonly answerAfterCommit?: (state: State) => A;
-  /** What `LATER` depends on: it is not asked again while there is no task that anybody could claim. */
+  /** If set, a request that waits is decided again only while there is a task to claim or to close. */
   readonly waitsFor?: 'work';
-  /** How long `LATER` is acceptable, and what is answered then. */
+  /** How long the request waits after `LATER`, and its answer at the end of that time. */
   readonly waitLimit?: { readonly ms: number; readonly otherwise: Outcome<A>; readonly signal?: AbortSignal };
 }
 
@@ -37,13 +37,13 @@ export type CommandResult<A> =
   | { readonly ok: false; readonly refusal: Refusal }
   | { readonly ok: false; readonly problem: Problem };
 
-/** The messages of a project's sessions that were acknowledged and are not recorded yet. */
+/** Messages of a project's sessions that were acknowledged and are not recorded yet. */
 export interface KeptMessages {
-  /** Whether there are any, at this moment. If that cannot be found out, there are. */
+  /** Whether any message waits. True if that cannot be determined. */
   areWaiting(): boolean;
   /** Records them in order; returns whether none is left. */
   drain(): Promise<boolean>;
-  /** For how long they could not be recorded; 0 if nothing hinders them. */
+  /** How long recording has failed; 0 if it works. */
   blockedMs(): number;
 }
 
@@ -56,8 +56,8 @@ export const EARLIER_MESSAGES_UNRECORDED = problem(
 );
 
 /**
- * The clock of a ledger. While a batch is decided and recorded it stands still, so that the state, which runs ahead, and the
- * entries, which follow, say the same time.
+ * The clock of a ledger. It is stopped while a batch is decided and recorded, so that the state that runs ahead and the durable entries
+ * have the same time.
  */
 export class CommitClock {
   readonly #now: () => Date;
@@ -67,7 +67,7 @@ export class CommitClock {
     this.#now = now;
   }
 
-  /** Stops the clock, and says what it shows. */
+  /** Stops the clock and returns its time. */
   pin(): string {
     this.#pinned = this.#now();
     return this.#pinned.toISOString();

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { reactUntilQuiet } from '../../engine/react-until-quiet.ts';
-import { react } from '../../engine/react.ts';
+import { advance, type Origin, type Step } from '../../engine/kernel.ts';
 import { type Draft, prepareDraft } from '../../ledger/format/draft.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
-import type { Event, RecordedEvent, SettledRequest } from '../../state/event.ts';
+import type { Event, RecordedEvent } from '../../state/event.ts';
 import type { Refusal } from '../../state/outcome.ts';
 import { toLedgerDraft, toRecordedEvent } from '../../state/recorded-event.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
@@ -12,14 +11,14 @@ import { type ReadyTasks, trackReadyTasks } from '../../state/tasks/ready.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 import type { CommandRequest, CommandResult, DecideContext } from './request.ts';
 
-/** The state that runs ahead of the ledger while a commit is made up, and goes back where nothing comes of it. */
+/** The state during a commit: it has the entries before they are durable, and can go back if the commit fails. */
 export class SpeculativeState {
   readonly state: State;
   readonly #rules: Rules;
   readonly #ready: ReadyTasks;
   readonly #maps: readonly TrackedMap<string, unknown>[];
 
-  /** The state is made with `TrackedMap`s. */
+  /** The maps of the state must be `TrackedMap`s. */
   constructor(state: State, rules: Rules) {
     this.state = state;
     this.#rules = rules;
@@ -31,93 +30,64 @@ export class SpeculativeState {
     return { state: this.state, ready: this.#ready, rules: rulesInForce(this.state, this.#rules), at };
   }
 
-  /** There is something to claim, or to close. */
+  /** Whether there is a task to claim or to close. */
   get hasWork(): boolean {
     return this.#ready.first(this.state, 1).length + this.#ready.closing(this.state, 1).length > 0;
   }
 
   beginBatch(at: string): Batch {
     for (const map of this.#maps) map.begin();
-    return { seqBefore: this.state.seq, at, drafts: [], recorded: [], decided: [] };
+    return { seqBefore: this.state.seq, at, steps: [], decided: [] };
   }
 
-  record(event: Event, { actor, settles, cause }: EntryOrigin, trial: Batch): RecordedEvent {
-    const seq = this.state.seq + 1;
-    const recorded: RecordedEvent = {
-      ...event,
-      seq,
-      at: trial.at,
-      actor,
-      ...(settles === undefined ? {} : { settles }),
-    };
-    // All drafts of a trial go into one call, in the order of their numbers.
-    const because = cause === undefined ? undefined : { draft: cause.seq - trial.seqBefore - 1 };
-    trial.drafts.push(toLedgerDraft(event, actor, settles, because));
-    trial.recorded.push(recorded);
-    this.#evolve(recorded);
-    return recorded;
+  /** Adds what one request decided, and what follows from it, to the trial. */
+  advance(events: readonly Event[], origin: Origin, { at, steps }: Batch): void {
+    const world = { state: this.state, newId: randomUUID, at, ready: this.#ready, rules: this.#rules };
+    advance(world, events, origin, steps);
   }
 
-  /** What follows from what was decided belongs to it, and goes into the same commit. */
-  react(decided: readonly RecordedEvent[], trial: Batch): void {
-    const tools = { newId: randomUUID, at: trial.at, ready: this.#ready, rules: this.#rules };
-    reactUntilQuiet(
-      decided,
-      (recorded) => react(this.state, recorded, tools),
-      (event, cause) => this.record(event, { actor: 'system:engine', cause }, trial),
-    );
-  }
-
-  rollBack({ seqBefore: before, recorded }: Batch): void {
+  /** Goes back to the state before the trial. */
+  rollBack({ seqBefore: before, steps }: Batch): void {
     for (const map of this.#maps) map.revert();
     this.state.seq = before;
-    for (const each of recorded) this.#ready.note(this.state, each);
+    for (const { recorded } of steps) this.#ready.note(this.state, recorded);
   }
 
-  /** What the ledger has, folded in; what it says of tasks and runs is handed back. */
+  /** Folds entries of the ledger in. Returns those that the state has a type for. */
   fold(entries: readonly Entry[]): readonly RecordedEvent[] {
     const folded: RecordedEvent[] = [];
     for (const entry of entries) {
       const recorded = toRecordedEvent(entry);
       if (recorded !== undefined) {
-        this.#evolve(recorded);
+        evolve(this.state, recorded);
+        this.#ready.note(this.state, recorded);
         folded.push(recorded);
       }
       this.state.seq = entry.seq;
     }
     return folded;
   }
-
-  #evolve(recorded: RecordedEvent): void {
-    evolve(this.state, recorded);
-    this.#ready.note(this.state, recorded);
-  }
 }
 
-/** A request whose answer is still owed. */
+/** A request that has no answer yet. */
 export interface PendingRequest {
   readonly request: CommandRequest<unknown>;
   readonly answer: (settled: CommandResult<unknown>) => void;
+  /** Set once the request has waited for something to happen. */
   timer?: NodeJS.Timeout;
+  /** Its time to wait is over, or its caller has gone. */
   hasTimedOut?: boolean;
 }
 
 export interface DecidedRequest {
   readonly waiting: PendingRequest;
   readonly settled: CommandResult<unknown>;
-  /** What it wants recorded, and what follows from that; the first of them is the `from`-th of the trial. */
-  readonly drafts: readonly Draft[];
+  /** Its steps in the trial: from `from` up to but not including `to`. */
   readonly from: number;
+  readonly to: number;
 }
 
-/** Who has something recorded, and why. */
-export interface EntryOrigin {
-  readonly actor: string;
-  readonly settles?: SettledRequest;
-  readonly cause?: RecordedEvent;
-}
-
-/** The rules went wrong over what one request had decided. */
+/** A rule threw while it reacted to what one request had decided. */
 export class FailedReaction extends Error {
   readonly waiting: PendingRequest;
 
@@ -127,26 +97,34 @@ export class FailedReaction extends Error {
   }
 }
 
-/** A batch that was decided on the state that runs ahead, and is not durable yet. */
+/** A batch of requests whose entries are in the state and not in the ledger yet. */
 export interface Batch {
+  /** The number of the last entry before it. */
   readonly seqBefore: number;
   readonly at: string;
-  readonly drafts: Draft[];
-  readonly recorded: RecordedEvent[];
+  readonly steps: Step[];
   readonly decided: DecidedRequest[];
 }
 
-/** The ledger keeps the data it was given, and makes its own only where it redacts something. */
+/** What the ledger is to append. Each cause is given as a position among the drafts: their numbers are final only once they are recorded. */
+export function draftsOf({ seqBefore: before, steps }: Batch): readonly Draft[] {
+  return steps.map(({ event, recorded: { actor, settles }, cause }) =>
+    toLedgerDraft(event, actor, settles, cause === undefined ? undefined : { draft: cause.seq - before - 1 }),
+  );
+}
+
+/** Whether the ledger recorded exactly the drafts, under the expected numbers. It keeps the data it is given unless it redacts something. */
 export function isRecordedAsDecided(
   entries: readonly { readonly entry: Entry }[],
-  { recorded, drafts }: Batch,
+  drafts: readonly Draft[],
+  { steps }: Batch,
 ): boolean {
-  return entries.every(({ entry }, i) => entry.seq === recorded[i]?.seq && entry.data === drafts[i]?.data);
+  return entries.every(({ entry }, i) => entry.seq === steps[i]?.recorded.seq && entry.data === drafts[i]?.data);
 }
 
 /**
- * Those who waited go first: they are about to begin to work, while the others only want to know that they have been heard. The rest
- * follows when the answers of the first are on their way.
+ * Answers requests that waited for work first, because their agents can begin. The others only wait for a confirmation; they are answered after the
+ * first responses are on their way.
  */
 export function answerAll(decided: readonly DecidedRequest[]): void {
   let waited = 0;
@@ -163,13 +141,14 @@ export function answerAll(decided: readonly DecidedRequest[]): void {
   else process.nextTick(answerRest);
 }
 
-/** Why no ledger of this size could record what one request wants; undefined where one could. */
+/** Why no ledger of this size could record the entries of one request; undefined if it could. `drafts` are those of the whole commit. */
 export function findUnrecordable(
-  { drafts, from }: DecidedRequest,
+  drafts: readonly Draft[],
+  { from, to }: DecidedRequest,
   size: number,
   secrets: readonly string[],
 ): Refusal | undefined {
-  for (const [i, draft] of drafts.entries()) {
+  for (const [i, draft] of drafts.slice(from, to).entries()) {
     const prepared = prepareDraft(draft, { position: from + i, size, secrets });
     if (prepared.ok) continue;
     const [{ code, message }] = prepared.problems;
@@ -179,4 +158,4 @@ export function findUnrecordable(
   return undefined;
 }
 
-const SEND_LESS = 'Say less, or name a file instead of sending its content.';
+const SEND_LESS = 'Send less text, or name a file instead of sending its content.';

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../state/outcome.ts';
 import type { PendingRequest } from './speculative-state.ts';
 
-/** Those who wait for something to happen, in the order in which they came, each as long as its patience lasts. */
+/** Requests that wait for a change, in order of arrival, each up to its own time limit. */
 export class WaitList {
   readonly #waiting = new Set<PendingRequest>();
 
@@ -17,7 +17,7 @@ export class WaitList {
     return this.#waiting.delete(waiting);
   }
 
-  /** Everybody, out of the room. */
+  /** Removes and returns all of them. */
   removeAll(): readonly PendingRequest[] {
     const all = [...this.#waiting];
     this.#waiting.clear();
@@ -26,7 +26,7 @@ export class WaitList {
 
   add(waiting: PendingRequest): void {
     const { waitLimit: patience } = waiting.request;
-    // Whoever has gone already sends no further word: there is no abort to wait for.
+    // An aborted signal sends no further event, so there is nothing to wait for.
     if (patience === undefined || waiting.hasTimedOut || patience.signal?.aborted === true) {
       this.remove(waiting);
       answerTimeout(waiting);

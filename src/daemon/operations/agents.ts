@@ -1,49 +1,50 @@
 import { existsSync } from 'node:fs';
-import type { Answer, ApiError } from '../../api/answer.ts';
+import type { Answer } from '../../api/answer.ts';
 import * as operations from '../../api/operations/agents.ts';
 import * as agents from '../../api/operations/agents.ts';
 import * as operationsAgentReportHandlers from '../../api/operations/agents.ts';
-import type { agentReport } from '../../api/operations/agents.ts';
+import type { ResultOf } from '../../api/operations/registry.ts';
 import { measureSession, type SessionMeasures } from '../../effects/sessions/measure-session.ts';
-import type { Mission } from '../../protocol/mission.ts';
-import type { Result } from '../../protocol/result.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
+import type { Standing } from '../../protocol/standing.ts';
 import { actorOf, type Caller, checkClaim } from '../../state/caller.ts';
-import { type Command, decide } from '../../state/decide.ts';
+import { decide } from '../../state/decide.ts';
 import { refusal } from '../../state/outcome.ts';
-import type { AgentObservation } from '../../state/runs/report-agent.ts';
 import { standingOf } from '../../state/runs/standing.ts';
-import type { SessionPreparation, State } from '../../state/state.ts';
-import { missionIds, usesExitProtocol } from '../../state/tasks/task.ts';
-import { answerFor, type Call, handlerFor, type OperationHandler } from './call.ts';
-import { submitCommand } from './tasks.ts';
+import type { Session, State } from '../../state/state.ts';
+import { missionIds, type Task, usesExitProtocol } from '../../state/tasks/task.ts';
+import {
+  answerFor,
+  type Call,
+  handlerFor,
+  keyOf,
+  reads,
+  type Services,
+  submitCommand,
+  submits,
+  unchanged,
+} from './call.ts';
 
-export const AGENT_HANDLERS: Readonly<Record<string, OperationHandler>> = {
-  mission_get: handlerFor(operations.missionGet, async ({ caller, project }) => {
-    const settled = await project.commandLoop.submit<Mission>({
-      actor: 'system:reader',
-      decide: ({ state }) => {
-        const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
-        if (task === undefined || caller.kind !== 'session') return NO_SESSION;
-        const held = checkClaim(task, caller);
-        if (!held.ok) return held;
-        const prepared = state.sessions.get(caller.sessionId)?.prepared;
-        if (prepared !== undefined) return { ok: true, events: [], answer: prepared.mission };
-        const { taskId: task_id, epicId: epic_id, prdId: prd_id } = missionIds(task);
-        const brief = `baton://task/${task.id}/brief`;
-        const context = { epic_file: brief, task_file: task.promptFile ?? brief };
-        const mission: Mission = { version: '1', task_id, epic_id, prd_id, instruction: task.title, context };
-        return { ok: true, events: [], answer: mission };
-      },
-    });
-    return answerFor(settled, (mission) => mission);
+export const AGENT_HANDLERS = {
+  mission_get: reads(operations.missionGet, ({ state }, { caller }) => {
+    const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
+    if (task === undefined || caller.kind !== 'session') return NO_SESSION;
+    const held = checkClaim(task, caller);
+    if (!held.ok) return held;
+    const prepared = state.sessions.get(caller.sessionId)?.prepared;
+    if (prepared !== undefined) return unchanged(prepared.mission);
+    const { taskId: task_id, epicId: epic_id, prdId: prd_id } = missionIds(task);
+    const brief = `baton://task/${task.id}/brief`;
+    const context = { epic_file: brief, task_file: task.promptFile ?? brief };
+    return unchanged({ version: '1', task_id, epic_id, prd_id, instruction: task.title, context });
   }),
 
   agent_signal: handlerFor(operations.agentSignal, async (call) => {
     const { input, caller, project, services } = call;
     if (caller.kind === 'session' && input.kind === 'continue') await project.renewClaim(caller.taskId, caller.epoch);
-    const ends = input.kind === 'complete' && !(await isExitProtocolOn(call, input.agent_id));
+    const own = input.kind === 'complete' ? await readOwnSession(call, input.agent_id) : undefined;
     const command = {
-      ...(ends ? { measures: await measureOwn(call, input.agent_id) } : {}),
+      ...(own?.usesExitProtocol === false ? { measures: await measureOwn(call, own) } : {}),
       ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),
       ...(input.message === undefined ? {} : { message: input.message }),
       signal: input.kind,
@@ -51,14 +52,14 @@ export const AGENT_HANDLERS: Readonly<Record<string, OperationHandler>> = {
       eventId: services.newId(),
       at: services.now().toISOString(),
     };
-    const settled = await submitCommand<{ kind: string }>(call, { kind: 'signal-agent', command });
+    const settled = await submitCommand(call, { kind: 'signal-agent', command });
     const stands = await project.commandLoop.read(({ state }) => standingView(state, caller));
     return answerFor(settled, (answer) => ({ ...answer, ...(stands.ok ? stands.answer : {}) }));
   }),
 };
 
-/** Where the task of a session stands now, and whether the session still has it. */
-function standingView(state: State, caller: Caller): object {
+/** The phase of a session's task now, and whether the session still holds it. */
+function standingView(state: State, caller: Caller) {
   const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
   if (task === undefined || caller.kind !== 'session') return {};
   return { task_id: task.id, phase: task.phase, holds_claim: task.claim?.sessionId === caller.sessionId };
@@ -70,56 +71,51 @@ const NO_SESSION = refusal(
   'Claim a task: baton task claim',
 );
 
-/** A session that Baton started, as it stands: where it works, what it was asked, what it has reported. */
-export interface StartedSession {
-  readonly prepared: SessionPreparation;
-  readonly result: Result | null;
-  readonly hasExited: boolean;
-  /** Its task is merged: there is nothing left that it could change. */
-  readonly isClosing: boolean;
+/** The session of the caller, or of the agent that the caller names, at the moment of one read. */
+export interface OwnSession {
+  readonly session: Session | undefined;
+  readonly task: Task | undefined;
+  /** The id that the session's mission uses for the task; the task's own id if that would name another task. */
+  readonly missionId: string;
+  /** Whether the session ends with an exit signal. */
+  readonly usesExitProtocol: boolean;
 }
 
-/** The session of whoever calls, or of the agent they name; undefined where Baton did not start it. */
-export async function findSession({ caller, project }: Call, agentId?: string): Promise<StartedSession | undefined> {
-  const settled = await project.commandLoop.read(({ state }) => {
-    const named = state.agents.get(agentId ?? '')?.task?.session_id ?? '';
-    const id = caller.kind === 'session' ? caller.sessionId : named;
-    const { prepared, result = null, exit } = state.sessions.get(id) ?? {};
-    if (prepared === undefined) return undefined;
-    const isClosing = state.tasks.get(prepared.task_id)?.phase === 'COMPLETED';
-    return { prepared, result, hasExited: exit !== null, isClosing };
+/** Reads the state, and the runbook's files for the exit flag, once each. If the store does not answer, the command that follows reports it. */
+export async function readOwnSession({ caller, project, services }: Call, agentId = ''): Promise<OwnSession> {
+  const flag = services.readExitProtocol();
+  const settled = await project.commandLoop.read(({ state }): OwnSession => {
+    const named = state.agents.get(agentId)?.task;
+    const { sessionId = '', taskId = '' } =
+      caller.kind === 'session' ? caller : { sessionId: named?.session_id, taskId: named?.task_id };
+    const task = state.tasks.get(taskId);
+    const missionId = task === undefined ? taskId : missionIds(task).taskId;
+    return {
+      session: state.sessions.get(sessionId),
+      task,
+      missionId: state.tasks.has(missionId) ? taskId : missionId,
+      usesExitProtocol: usesExitProtocol(task, flag),
+    };
   });
-  return settled.ok ? settled.answer : undefined;
+  return settled.ok ? settled.answer : { session: undefined, task: undefined, missionId: '', usesExitProtocol: true };
 }
 
-/** Whether the session of the caller, or of the agent they name, ends with an exit signal. */
-export async function isExitProtocolOn({ caller, project, services }: Call, agentId?: string): Promise<boolean> {
-  const flag = services.exitProtocol;
-  if (flag) return true;
-  const settled = await project.commandLoop.read(({ state }) => {
-    const named = state.agents.get(agentId ?? '')?.task?.task_id ?? '';
-    return usesExitProtocol(state.tasks.get(caller.kind === 'session' ? caller.taskId : named), flag);
-  });
-  // If the store does not answer, the command itself says so.
-  return !settled.ok || settled.answer;
+/** Measures what the session changed in its workspace. A claim taken by hand has no workspace and no mission, so nothing can be measured. */
+export async function measureOwn({ project }: Call, { session, task }: OwnSession): Promise<SessionMeasures> {
+  const prepared = session?.prepared;
+  if (prepared === undefined || prepared.workspace === project.path || session?.exit !== null) return UNMEASURED;
+  // The session that closes a merged task may have removed its worktree.
+  if (task?.phase === 'COMPLETED' && !existsSync(prepared.workspace)) return UNMEASURED;
+  return measureSession(prepared, session.result ?? null, project);
 }
 
-/** What it really did. A claim taken by hand has no place and no mission: nobody knows where it began. */
-export async function measureOwn(call: Call, agentId?: string): Promise<SessionMeasures> {
-  const session = await findSession(call, agentId);
-  const isOurs = session !== undefined && session.prepared.workspace !== call.project.path;
-  // Whoever closes a task may have tidied its worktree away.
-  const isGone = session?.isClosing === true && !existsSync(session.prepared.workspace);
-  if (!isOurs || session.hasExited || isGone) return { committed: false, violations: [] };
-  return measureSession(session.prepared, session.result, call.project);
-}
+const UNMEASURED: SessionMeasures = { committed: false, violations: [] };
 
-/** What supervisors, hooks and agents themselves say about a run. Each is answered with how the agent stands now. */
-export const AGENT_REPORT_HANDLERS: Readonly<Record<string, OperationHandler>> = {
-  agent_report: handlerFor(operationsAgentReportHandlers.agentReport, async (call) => {
-    const seen = parseAgentReport(call.input);
-    return seen.ok ? recordReport(call, undefined, seen.value) : { ok: false, error: seen.error };
-  }),
+/** Reports of supervisors, hooks and agents about a run. Each is answered with the standing of the agent. */
+export const AGENT_REPORT_HANDLERS = {
+  agent_report: handlerFor(operationsAgentReportHandlers.agentReport, async (call) =>
+    recordReport(call, undefined, call.input),
+  ),
 
   agent_idle: handlerFor(agents.agentIdle, async (call) =>
     recordReport(call, call.input.agent_id, { kind: 'idle', why: 'stop' }),
@@ -132,116 +128,52 @@ export const AGENT_REPORT_HANDLERS: Readonly<Record<string, OperationHandler>> =
     return { ok: true, result: await readStanding(call, id) };
   }),
 
-  command_report: handlerFor(operationsAgentReportHandlers.commandReport, async (call) => {
-    const { code = null, timed_out = false, output = null } = call.input;
-    const command_id = call.caller.kind === 'supervisor' ? call.caller.agentId : '';
-    const command = { command_id, exit_code: code, timed_out, output };
-    return answerFor(await submitReport(call, { kind: 'finish-command', command }), () => null);
-  }),
+  command_report: submits(
+    operationsAgentReportHandlers.commandReport,
+    ({ code: exit_code, timed_out, output }, { caller }) => {
+      const command_id = caller.kind === 'supervisor' ? caller.agentId : '';
+      return { command_id, exit_code, timed_out, output };
+    },
+    () => null,
+  ),
 };
 
+type Reported = ResultOf<'agent_report'>;
+
 /** Answered once the report, and what followed from it, is durable. */
-async function recordReport(call: Call, agentId: string | undefined, seen: AgentObservation): Promise<Answer> {
-  const { project, services, caller, key, isKept = false } = call;
+async function recordReport(call: Call, agentId: string | undefined, seen: AgentReport): Promise<Answer<Reported>> {
+  const { project, services, caller, isKept = false } = call;
   const command = { ...(agentId === undefined ? {} : { agentId }), report: seen };
-  const settled = await project.commandLoop.submit<object | null>({
+  const settled = await project.commandLoop.submit<Standing | null>({
     actor: actorOf(caller),
-    ...(key === undefined ? {} : { key }),
+    ...keyOf(call),
     isKept,
     decide: ({ state, rules, at }) => {
       const outcome = decide(state, { kind: 'report-agent', command: { ...command, at } }, caller, rules);
       return outcome.ok ? { ...outcome, answer: null } : outcome;
     },
-    answerAfterCommit: (state) => standingOf(state, agentId ?? ownAgent(call), services.exitProtocol),
+    answerAfterCommit: standingIn(services, agentId ?? ownAgent(call)),
   });
   return answerFor(settled, (standing) => ({ standing }));
 }
 
-async function submitReport(call: Call, command: Command) {
-  return call.project.commandLoop.submit<unknown>({
-    actor: actorOf(call.caller),
-    ...(call.key === undefined ? {} : { key: call.key }),
-    decide: ({ state, rules }) => decide(state, command, call.caller, rules),
-  });
-}
-
-/** As it is told by itself: with everything that is recorded in the same commit, and not in the middle of it. */
+/** After the commit in progress, as the standing that the daemon pushes is. */
 async function readStanding({ project, services }: Call, agentId: string) {
-  const settled = await project.commandLoop.submit<object | null>({
+  const settled = await project.commandLoop.submit<Standing | null>({
     actor: 'system:reader',
     decide: () => ({ ok: true, events: [], answer: null }),
-    answerAfterCommit: (state) => standingOf(state, agentId, services.exitProtocol),
+    answerAfterCommit: standingIn(services, agentId),
   });
   return settled.ok ? settled.answer : null;
+}
+
+/** Reads the runbook's files for the exit flag now, not later inside the command loop. */
+function standingIn(services: Services, agentId: string): (state: State) => Standing {
+  const flag = services.readExitProtocol();
+  return (state) => standingOf(state, agentId, flag);
 }
 
 function ownAgent({ caller }: Call): string {
   if (caller.kind === 'agent' || caller.kind === 'supervisor') return caller.agentId;
   return caller.kind === 'session' ? caller.sessionId : '';
-}
-
-type ReportInput = Extract<ReturnType<typeof agentReport.parse>, { ok: true }>['value'];
-
-export type ParsedAgentReport =
-  | { readonly ok: true; readonly value: AgentObservation }
-  | { readonly ok: false; readonly error: ApiError };
-
-/** A report as it was sent, as what was seen: each kind has fields of its own. */
-export function parseAgentReport(input: ReportInput): ParsedAgentReport {
-  const seen = parseReportKind(input);
-  if (seen !== undefined) return { ok: true, value: seen };
-  const message = `a report '${input.kind}' lacks something`;
-  return { ok: false, error: { code: 'bad-request', message, hint: 'See AgentReport in src/supervisor/contract.ts.' } };
-}
-
-function parseReportKind(input: ReportInput): AgentObservation | undefined {
-  const { kind, start, output = null } = input;
-  switch (kind) {
-    case 'started': {
-      const { supervisor, process } = input;
-      return start === undefined || supervisor === undefined || process === undefined
-        ? undefined
-        : { kind, start, supervisor, process };
-    }
-    case 'exited': {
-      const { code = null, signal = null, timed_out = false, blocks_used = false } = input;
-      return start === undefined ? undefined : { kind, start, code, signal, timed_out, blocks_used, output };
-    }
-    case 'attached':
-      return start === undefined ? undefined : { kind, start, by: input.by ?? 'somebody' };
-    case 'detached': {
-      const { how = 'lost', talked = false } = input;
-      return start === undefined ? undefined : { kind, start, how, talked };
-    }
-    case 'idle':
-      return { kind, why: input.why ?? 'waiting' };
-    case 'stop':
-      return { kind };
-    case 'blocked':
-      return input.blocks === undefined ? undefined : { kind, blocks: input.blocks };
-    case 'silent': {
-      const { what, for_ms = 0, tool = null } = input;
-      return start === undefined || what === undefined ? undefined : { kind, start, what, for_ms, tool };
-    }
-    case 'heard':
-      return start === undefined ? undefined : { kind, start };
-    case 'prompted':
-      return { kind, prompt: input.prompt ?? '' };
-    case 'used': {
-      const { conversation_id = null, model = null, input_tokens = 0, output_tokens = 0, cached_tokens = 0 } = input;
-      const { cost_millicents = null, turns = 0, waiting_tokens = 0 } = input;
-      const tokens = { input_tokens, output_tokens, cached_tokens, waiting_tokens };
-      const { open_input_tokens: openIn = 0, open_output_tokens: openOut = 0, open_cached_tokens: cached = 0 } = input;
-      const open = { input: openIn, output: openOut, cached, lasting: input.unpriced_tokens ?? 0 };
-      const { reserved_input_tokens: nextIn, reserved_output_tokens: nextOut = 0 } = input;
-      const reserved = { input: nextIn ?? 0, output: nextOut, cached: input.reserved_cached_tokens ?? 0 };
-      // An older supervisor sends neither, and expects each of its reports to be recorded.
-      const isDue = input.is_due ?? nextIn === undefined;
-      return { kind, conversation_id, model, ...tokens, cost_millicents, turns, open, reserved, isDue };
-    }
-    case 'errored': {
-      const { error, message = '', reset_at = null } = input;
-      return error === undefined ? undefined : { kind, error, message, reset_at };
-    }
-  }
 }

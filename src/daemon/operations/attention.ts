@@ -1,6 +1,6 @@
-import { shellWord } from '../../agents/shell-quote.ts';
 import { type Reason, summarizeReasons } from '../../api/all-clear.ts';
 import { stateFiles } from '../../api/state-folder.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { findMain } from '../../state/main/main-branch.ts';
 import { dependantsOf, type State } from '../../state/state.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectBrief } from '../../api/operations/project.ts';
+import { projectBrief, type ProjectBrief } from '../../api/operations/project.ts';
 import { taskBrief } from '../../api/operations/tasks.ts';
 import { readInside } from '../../git/worktree/read-inside.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
@@ -8,7 +8,7 @@ import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import type { State } from '../../state/state.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { ClaimEnding, Task } from '../../state/tasks/task.ts';
-import { answerFor, handlerFor } from './call.ts';
+import { handlerFor, reads, refusalOf, unchanged } from './call.ts';
 
 /** What agents are told to read in every repository, where it is there. */
 const STANDING_DOCUMENTS = ['CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
@@ -30,7 +30,7 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
       return { ok: true, events: [], answer: known };
     },
   });
-  if (!settled.ok) return answerFor(settled, () => null);
+  if (!settled.ok) return refusalOf(settled);
   const { promptFile, ...known } = settled.answer;
   const prompt = promptFile === null ? null : await readPrompt(project.path, promptFile);
   const references = [
@@ -184,29 +184,20 @@ function oneLine(text: string): string {
 
 const MAX_LISTED = 5;
 
-/** What whoever sits down in this repository wants to know first. */
-export const projectBriefHandler = handlerFor(projectBrief, async ({ project }) => {
-  const settled = await project.commandLoop.submit({
-    actor: 'system:reader',
-    decide: ({ state, ready }) => {
-      const claimed = [...state.tasks.values()].filter(({ claim }) => claim !== null);
-      const answer = {
-        claimable: ready.first(state, MAX_LISTED).map(({ id, title, phase }) => ({ id, title, phase })),
-        claimed: claimed
-          .slice(0, MAX_LISTED)
-          .map(({ id, title, claim }) => ({ id, title, holder: claim?.holder ?? '' })),
-        claimed_total: claimed.length,
-        decisions: [...state.decisions.values()].filter(({ result }) => result === null).length,
-        last_session: findLastSession(state),
-      };
-      return { ok: true, events: [], answer };
-    },
+/** What a session needs to know first when it begins in this repository. */
+export const projectBriefHandler = reads(projectBrief, ({ state, ready }) => {
+  const claimed = [...state.tasks.values()].filter(({ claim }) => claim !== null);
+  return unchanged({
+    claimable: ready.first(state, MAX_LISTED).map(({ id, title, phase }) => ({ id, title, phase })),
+    claimed: claimed.slice(0, MAX_LISTED).map(({ id, title, claim }) => ({ id, title, holder: claim?.holder ?? '' })),
+    claimed_total: claimed.length,
+    decisions: [...state.decisions.values()].filter(({ result }) => result === null).length,
+    last_session: findLastSession(state),
   });
-  return answerFor(settled, (brief) => brief);
 });
 
 /** The claim that ended last, and what was recorded under it. */
-function findLastSession({ tasks }: State): object | null {
+function findLastSession({ tasks }: State): ProjectBrief['last_session'] {
   let last: { readonly task: Task; readonly ending: ClaimEnding } | undefined;
   for (const task of tasks.values()) {
     const ending = task.endings.at(-1);
@@ -216,7 +207,11 @@ function findLastSession({ tasks }: State): object | null {
   const { task, ending } = last;
   const { how, holder, reason, at, epoch } = ending;
   const isRecorded = task.records.some((record) => record.epoch === epoch);
-  const { summary, branch, commit_sha, blockers } = (isRecorded ? task.latestRecord : null) ?? {};
-  const record = summary === undefined ? null : { summary, branch, commit_sha, blockers };
+  const latest = isRecorded ? task.latestRecord : null;
+  const record = latest && pickRecord(latest);
   return { task_id: task.id, title: task.title, phase: task.phase, how, holder, reason, at, record };
+}
+
+function pickRecord({ summary, branch, commit_sha, blockers }: ThoughtRecord) {
+  return { summary, branch, commit_sha, blockers };
 }

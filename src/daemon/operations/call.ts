@@ -1,13 +1,20 @@
 import type { LoopMeasure } from '../../api/all-clear.ts';
 import type { Answer, ApiError } from '../../api/answer.ts';
+import type { Operation } from '../../api/operations/operation.ts';
+import type { OperationName, ResultOf } from '../../api/operations/registry.ts';
 import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
+import type { CommandKind } from '../../protocol/command-access.ts';
 import type { Parsed, Problem } from '../../protocol/shape/problem.ts';
-import type { Caller } from '../../state/caller.ts';
+import { actorOf, type Caller } from '../../state/caller.ts';
+import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
+import { decided, type Outcome } from '../../state/outcome.ts';
+import type { State } from '../../state/state.ts';
 import type { Log } from '../log.ts';
-import type { CommandResult } from '../loop/request.ts';
+import type { CommandResult, DecideContext } from '../loop/request.ts';
 import type { Project } from '../project/project.ts';
 import type { Rulebook } from '../rules/rulebook.ts';
 import type { RunbookWatch } from '../rules/runbook-watch.ts';
+import type { FoundRun } from './run-lookup.ts';
 
 /** One call of one operation, with everything that it may look at. */
 export interface Call<I = unknown> {
@@ -32,8 +39,13 @@ export interface Services {
   readonly runbook: RunbookWatch;
   /** The adopted runbooks: what gates, merges and workers go by. */
   readonly rulebook: Rulebook;
-  /** The project's flag for exit signals: see `exitProtocolEnabled`; sessions of the built-in workflow go by `usesExitProtocol`. */
+  /**
+   * The project's flag for exit signals (see `exitProtocolEnabled`) as it was last read: at most about a second old. Sessions of the built-in
+   * workflow go by `usesExitProtocol`.
+   */
   readonly exitProtocol: boolean;
+  /** The same flag as it is now. Looks at the runbook's files: call it at most once per request, and never inside the command loop. */
+  readonly readExitProtocol: () => boolean;
   readonly log: Log;
   /** The daemon's own. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,23 +55,110 @@ export interface Services {
   readonly now: () => Date;
 }
 
-export type OperationHandler = (call: Call) => Promise<Answer>;
+export type OperationHandler<R = unknown> = (call: Call) => Promise<Answer<R>>;
+
+/** One handler for each operation, with the result that the operation declares. */
+export type Handlers = { readonly [N in OperationName]: OperationHandler<ResultOf<N>> };
 
 /** A handler whose input has been checked against the operation's shape. */
-export function handlerFor<I>(
-  operation: { readonly parse: (input: unknown) => Parsed<I> },
-  run: (call: Call<I>) => Promise<Answer>,
-): OperationHandler {
+export function handlerFor<I, R>(
+  { parse }: Operation<string, I, R>,
+  run: (call: Call<I>) => Promise<Answer<NoInfer<R>>>,
+): OperationHandler<R> {
   return async (call) => {
-    const input = operation.parse(call.input);
+    const input = parse(call.input);
     return input.ok ? run({ ...call, input: input.value }) : inputErrorAnswer(input);
   };
 }
 
-/** Everything that is wrong with an input, in one error: the first problem speaks, the others follow it. */
-export function inputErrorAnswer(refused: Extract<Parsed<unknown>, { ok: false }>): Answer {
+/** An operation that reads the state: `look` returns the result, or why there is none. */
+export function reads<I, R>(
+  operation: Operation<string, I, R>,
+  look: (view: DecideContext, call: Call<I>) => Outcome<NoInfer<R>>,
+): OperationHandler<R> {
+  return handlerFor(operation, async (call) => {
+    const settled = await call.project.commandLoop.read((view) => look(view, call));
+    return settled.ok ? answerFor(settled.answer, (result) => result) : refusalOf(settled);
+  });
+}
+
+/** An operation that sends one command: input → command → recorded → result. */
+export function submits<I, R, K extends CommandKind>(
+  operation: Operation<string, I, R, K>,
+  commandOf: (input: I, call: Call<I>) => PayloadOf<K>,
+  show: (answer: AnswerOf<K>, input: I, call: Call<I>) => NoInfer<R>,
+): OperationHandler<R> {
+  return handlerFor(operation, async (call) => {
+    const command = commandFor(operation, commandOf(call.input, call));
+    return answerFor(await submitCommand(call, command), (answer) => show(answer, call.input, call));
+  });
+}
+
+/**
+ * The same for a command about a run or a decision that the input names by the beginning of its id: it is found in the moment in which the
+ * command is decided. `prepare` is called once before that.
+ */
+export function steers<T, I, R, K extends CommandKind>(
+  operation: Operation<string, I, R, K>,
+  find: (state: State, input: I) => FoundRun<T>,
+  prepare: (input: I, call: Call<I>) => (run: T) => PayloadOf<K>,
+  show: (answer: AnswerOf<K>, call: Call<I>) => NoInfer<R>,
+): OperationHandler<R> {
+  return handlerFor(operation, async (call) => {
+    const commandOf = prepare(call.input, call);
+    const settled = await call.project.commandLoop.submit<AnswerOf<K>>({
+      actor: actorOf(call.caller),
+      ...keyOf(call),
+      decide: ({ state, rules }) => {
+        const found = find(state, call.input);
+        if (!found.ok) return found;
+        return decide(state, commandFor(operation, commandOf(found.run)), call.caller, rules);
+      },
+    });
+    return answerFor(settled, (answer) => show(answer, call));
+  });
+}
+
+type PayloadOf<K extends CommandKind> = CommandOf<K>['command'];
+
+function commandFor<K extends CommandKind>(
+  { command: kind }: { readonly command?: K },
+  command: PayloadOf<K>,
+): CommandOf<K> {
+  // Only operations that declare a command of the kind K come here; for one kind the pair is a command by definition.
+  return { kind, command } as CommandOf<K>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+/** Sends a command of the kernel on behalf of the caller; `complete` may add what belongs into the same commit. */
+export async function submitCommand<K extends CommandKind>(
+  call: Call,
+  command: CommandOf<K>,
+  complete: (outcome: Outcome<AnswerOf<K>>, view: Pick<DecideContext, 'state' | 'rules'>) => Outcome<AnswerOf<K>> = (
+    outcome,
+  ) => outcome,
+): Promise<CommandResult<AnswerOf<K>>> {
+  return call.project.commandLoop.submit<AnswerOf<K>>({
+    actor: actorOf(call.caller),
+    ...keyOf(call),
+    decide: ({ state, rules }) => complete(decide(state, command, call.caller, rules), { state, rules }),
+  });
+}
+
+export function keyOf({ key }: Pick<Call, 'key'>): { readonly key?: string } {
+  return key === undefined ? {} : { key };
+}
+
+/** The outcome of a read: a result, and nothing to record. */
+export function unchanged<A>(answer: A): Outcome<A> {
+  return decided([], answer);
+}
+
+/** Everything that is wrong with an input, in one error: the first problem decides its code and its hint. */
+export function inputErrorAnswer(refused: Extract<Parsed<unknown>, { ok: false }>): Refused {
   return { ok: false, error: inputErrorOf(refused) };
 }
+
+export type Refused = Extract<Answer, { ok: false }>;
 
 export function inputErrorOf({ problems: [first, ...rest] }: Extract<Parsed<unknown>, { ok: false }>): ApiError {
   const message = [first, ...rest].map((each) => each.message).join('; ');
@@ -69,11 +168,14 @@ export function inputErrorOf({ problems: [first, ...rest] }: Extract<Parsed<unkn
 /** Codes that say more than that a request is bad: too large, or not what the command of a runbook takes. */
 const SPECIFIC_CODES: ReadonlySet<string> = new Set(['too-large', 'runbook/usage']);
 
-/** What the keeper settled, as an answer; `show` turns the decision's answer into what is sent. */
+/** The answer to a settled request; `show` turns the answer of the decision into the result. */
 export function answerFor<A, R>(settled: CommandResult<A>, show: (answer: A) => R): Answer<R> {
-  if (settled.ok) return { ok: true, result: show(settled.answer) };
-  if ('refusal' in settled) return { ok: false, error: settled.refusal };
-  return { ok: false, error: storeUnavailableError(settled.problem) };
+  return settled.ok ? { ok: true, result: show(settled.answer) } : refusalOf(settled);
+}
+
+export function refusalOf(settled: Extract<CommandResult<unknown>, { ok: false }>): Refused {
+  const error = 'refusal' in settled ? settled.refusal : storeUnavailableError(settled.problem);
+  return { ok: false, error };
 }
 
 /** The store cannot be read or written for now. Callers that have an outbox keep the call. */

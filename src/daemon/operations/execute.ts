@@ -1,16 +1,17 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
 import type { Operation } from '../../api/operations/operation.ts';
+import type { OperationName } from '../../api/operations/registry.ts';
 import type { Caller } from '../../state/caller.ts';
 import { checkOwnClaim } from '../../state/tasks/late-message.ts';
 import type { Project } from '../project/project.ts';
 import { AGENT_HANDLERS, AGENT_REPORT_HANDLERS } from './agents.ts';
 import { briefHandler, projectBriefHandler } from './briefs.ts';
-import type { Call, OperationHandler } from './call.ts';
+import type { Call, Handlers } from './call.ts';
 import { exitHandler } from './exit.ts';
 import { handoffHandler } from './handoffs.ts';
 import { importHandler } from './import.ts';
 import { reconcileHandler } from './reconcile.ts';
-import { LEDGER_HANDLERS, resultHandler, WRITEBACK_HANDLERS } from './records.ts';
+import { LEDGER_HANDLERS, WRITEBACK_HANDLERS } from './records.ts';
 import { RUNBOOK_HANDLERS } from './runbooks.ts';
 import { AGENT_RUN_HANDLERS, DECISION_HANDLERS, PIPELINE_HANDLERS } from './runs.ts';
 import { RUN_HANDLERS } from './start-run.ts';
@@ -19,15 +20,8 @@ import { TASK_HANDLERS } from './tasks.ts';
 import { WORKFLOW_HANDLERS } from './workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './worktrees.ts';
 
-/** Checks the input, asks the operation's handler, and never throws for anything that a caller did. */
-export async function executeOperation(operation: Operation, call: Call): Promise<Answer> {
-  const handler = OPERATION_HANDLERS.get(operation.name);
-  if (handler === undefined) {
-    return {
-      ok: false,
-      error: { code: 'no-such-operation', message: `there is no operation ${operation.name}`, hint: '' },
-    };
-  }
+/** Checks that the caller may call the operation, and runs its handler. Never throws for anything that a caller did. */
+export async function executeOperation(operation: Operation<OperationName>, call: Call): Promise<Answer> {
   if (!mayCall(operation, call.caller)) {
     const message = `${/^[ao]/.test(call.caller.kind) ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
     return { ok: false, error: { code: 'forbidden', message, hint: describeAccess(operation, call.caller) } };
@@ -39,7 +33,7 @@ export async function executeOperation(operation: Operation, call: Call): Promis
   if (FIRST_USE.has(operation.name)) void adoptions?.adoptFirst();
   const first = operation.kind === 'write' ? adoptions?.firstUnderWay : undefined;
   if (first !== undefined) await first;
-  return handler(call);
+  return OPERATION_HANDLERS[operation.name](call);
 }
 
 const FIRST_USE: ReadonlySet<string> = new Set(['task_create', 'task_import']);
@@ -47,7 +41,7 @@ const FIRST_USE: ReadonlySet<string> = new Set(['task_create', 'task_import']);
 function describeAccess({ access }: Operation, { kind }: Caller): string {
   if (kind === 'worker' && access.includes('session')) return 'Claim the task first: task_claim.';
   if (kind === 'operator' && access.includes('session'))
-    return 'It is said under a claim: set BATON_TOKEN, or --token, to the token that `baton task claim` gave.';
+    return 'It needs a claim: set BATON_TOKEN, or --token, to the token that `baton task claim` printed.';
   const only = `Only for: ${access.join(', ')}.`;
   return kind === 'session' || kind === 'agent'
     ? `${only} A session acts for its own task alone; a person can do this in a terminal outside the session.`
@@ -58,33 +52,30 @@ function mayCall({ access }: Operation, { kind }: Caller): boolean {
   return kind === 'system' || access.includes(kind);
 }
 
-/** Who answers which operation. */
-export const OPERATION_HANDLERS: ReadonlyMap<string, OperationHandler> = new Map(
-  Object.entries({
-    ...TASK_HANDLERS,
-    ...WRITEBACK_HANDLERS,
-    ...LEDGER_HANDLERS,
-    ...AGENT_HANDLERS,
-    ...AGENT_REPORT_HANDLERS,
-    ...AGENT_RUN_HANDLERS,
-    ...PIPELINE_HANDLERS,
-    ...DECISION_HANDLERS,
-    ...RUN_HANDLERS,
-    ...RUNBOOK_HANDLERS,
-    ...WORKFLOW_HANDLERS,
-    ...WORKTREE_HANDLERS,
-    status_get: statusHandler,
-    costs_get: costsHandler,
-    project_brief: projectBriefHandler,
-    task_brief: briefHandler,
-    task_import: importHandler,
-    task_worktree: worktreeHandler,
-    reconcile: reconcileHandler,
-    exit_signal: exitHandler,
-    handoff_send: handoffHandler,
-    result_submit: resultHandler,
-  }),
-);
+/** The handler of each operation. */
+export const OPERATION_HANDLERS: Handlers = {
+  ...TASK_HANDLERS,
+  ...WRITEBACK_HANDLERS,
+  ...LEDGER_HANDLERS,
+  ...AGENT_HANDLERS,
+  ...AGENT_REPORT_HANDLERS,
+  ...AGENT_RUN_HANDLERS,
+  ...PIPELINE_HANDLERS,
+  ...DECISION_HANDLERS,
+  ...RUN_HANDLERS,
+  ...RUNBOOK_HANDLERS,
+  ...WORKFLOW_HANDLERS,
+  ...WORKTREE_HANDLERS,
+  status_get: statusHandler,
+  costs_get: costsHandler,
+  project_brief: projectBriefHandler,
+  task_brief: briefHandler,
+  task_import: importHandler,
+  task_worktree: worktreeHandler,
+  reconcile: reconcileHandler,
+  exit_signal: exitHandler,
+  handoff_send: handoffHandler,
+};
 
 /** What an ended session may still read: its own task, what its stop hook needs while its process lives, and the seal that it made. */
 const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([

@@ -11,88 +11,73 @@ import type { ExitSignal } from '../../protocol/exit-signal-shape.ts';
 import { parseExitSignalIfEnabled } from '../../protocol/exit-signal.ts';
 import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { type ExitAnswer, isSameSignal } from '../../state/tasks/exit-session.ts';
-import { missionIds } from '../../state/tasks/task.ts';
-import { isExitProtocolOn, measureOwn } from './agents.ts';
-import { answerFor, type Call, type OperationHandler } from './call.ts';
-import { submitCommand } from './tasks.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { measureOwn, type OwnSession, readOwnSession } from './agents.ts';
+import { answerFor, type Call, type OperationHandler, submitCommand } from './call.ts';
 
 /**
- * The exit signal: all thirteen checks of the specification, in its order, then the end of the session. What the session really did is
- * measured before it is answered: whatever comes after the answer is not its work any more.
+ * The exit signal: all thirteen checks of the specification, in its order, then the end of the session. The session's changes are measured before
+ * the answer, because later changes are not its work.
  */
-export const exitHandler: OperationHandler = async (call) => {
+export const exitHandler: OperationHandler<ExitAnswer> = async (call) => {
   const { input, services } = call;
-  const parsed = parseExitSignalIfEnabled(input, undefined, await isExitProtocolOn(call));
+  const own = await readOwnSession(call);
+  const parsed = parseExitSignalIfEnabled(input, undefined, own.usesExitProtocol);
   if (!parsed.ok) {
     const [{ code, message, hint }] = parsed.problems;
     return { ok: false, error: { code, message, hint } };
   }
   const signal = redactSignal(parsed.value, call.project.ledger.secrets);
-  const error = await findBadEvidence(signal, call);
+  const error = await findBadEvidence(signal, call, own);
   if (error !== undefined) return { ok: false, error };
   const command = {
     signal,
     eventId: services.newId(),
     at: services.now().toISOString(),
-    ...(await measureOwn(call)),
+    ...(await measureOwn(call, own)),
   };
-  return answerFor(await submitCommand<ExitAnswer>(call, { kind: 'exit-session', command }), (answer) => answer);
+  return answerFor(await submitCommand(call, { kind: 'exit-session', command }), (answer) => answer);
 };
 
-async function findBadEvidence(signal: ExitSignal, call: Call): Promise<ApiError | undefined> {
+async function findBadEvidence(signal: ExitSignal, call: Call, own: OwnSession): Promise<ApiError | undefined> {
   const { evidence_bundle_ref: ref, phase_completed: phase } = signal;
   if (ref === undefined) return undefined;
-  const known = await findSubject(call, signal);
-  // A repeat gets the first answer, although the branch has moved on since.
-  if (known?.isRepeat === true) return undefined;
-  const workspace = known?.workspace ?? (await findOwnWorktree(call)) ?? call.project.path;
-  return checkEvidence(ref, { workspace, own: call.project.own, phase, subject: known?.subject });
+  const { caller, project } = call;
+  const { exit, prepared } = own.session ?? {};
+  // A repeat gets the first answer, although the branch may have moved since.
+  if (exit && isSameSignal(exit, signal)) return undefined;
+  if (caller.kind !== 'session')
+    return checkEvidence(ref, { workspace: project.path, own: project.own, phase, subject: undefined });
+  const workspace = prepared?.workspace ?? (await findOwnWorktree(project.path, caller, own.task)) ?? project.path;
+  return checkEvidence(ref, { workspace, own: project.own, phase, subject: subjectOf(own, caller.epoch) });
 }
 
-interface ExitSubject {
-  readonly isRepeat: boolean;
-  /** Undefined for a claim taken by hand. */
-  readonly workspace: string | undefined;
-  readonly subject: EvidenceSubject | undefined;
+function subjectOf({ session, task, missionId }: OwnSession, epoch: number): EvidenceSubject | undefined {
+  if (task === undefined) return undefined;
+  const recorded = task.records.filter((record) => record.epoch === epoch);
+  return {
+    taskId: task.id,
+    missionId,
+    base: session?.prepared?.base ?? null,
+    recorded: recorded.map(({ commitSha }) => commitSha.toLowerCase()),
+  };
 }
 
-/** What the state says about the caller's claim. */
-async function findSubject({ caller, project }: Call, signal: ExitSignal): Promise<ExitSubject | undefined> {
-  if (caller.kind !== 'session') return undefined;
-  const settled = await project.commandLoop.read(({ state }): ExitSubject => {
-    const { exit, prepared } = state.sessions.get(caller.sessionId) ?? {};
-    const task = state.tasks.get(caller.taskId);
-    const isAgain = exit !== undefined && exit !== null && isSameSignal(exit, signal);
-    return {
-      isRepeat: isAgain,
-      workspace: prepared?.workspace,
-      subject: task && {
-        taskId: task.id,
-        missionId: state.tasks.has(missionIds(task).taskId) ? task.id : missionIds(task).taskId,
-        base: prepared?.base ?? null,
-        recorded: task.records
-          .filter(({ epoch }) => epoch === caller.epoch)
-          .map(({ commitSha }) => commitSha.toLowerCase()),
-      },
-    };
-  });
-  return settled.ok ? settled.answer : undefined;
-}
-
-/** Where a claim taken by hand is at work, if it asked for a worktree: its fence says whose it is. */
-async function findOwnWorktree({ caller, project }: Call): Promise<string | undefined> {
-  if (caller.kind !== 'session') return undefined;
-  const { taskId, epoch } = caller;
-  const branch = await project.commandLoop.read(({ state }) => state.tasks.get(taskId)?.flow.branch ?? null);
-  if (!branch.ok || branch.answer === null) return undefined;
-  const found = await findWorktree(project.path, branch.answer);
-  if (!found.ok || found.value === null) return undefined;
+/** The worktree of a claim taken by hand, if it asked for one: the fence in the worktree names the claim. */
+async function findOwnWorktree(
+  path: string,
+  { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
+  task: Task | undefined,
+): Promise<string | undefined> {
+  const branch = task?.flow.branch ?? null;
+  const found = branch === null ? undefined : await findWorktree(path, branch);
+  if (found?.ok !== true || found.value === null) return undefined;
   const fence = await findFence(found.value.path);
   const isOwn = fence.ok && fence.value?.taskId === taskId && fence.value.epoch === epoch;
   return isOwn ? found.value.path : undefined;
 }
 
-/** As the ledger will have it: what is redacted there must be redacted here, or a repeat of the signal would look like another. */
+/** The signal as the ledger will keep it: it redacts credentials, and a repeat is compared with what is kept. */
 function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSignal {
   const { notes, pr_url } = signal;
   return {

@@ -1,24 +1,21 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
-import { reactUntilQuiet } from '../../engine/react-until-quiet.ts';
-import { react } from '../../engine/react.ts';
+import type { IssuePlan } from '../../api/operations/runs.ts';
+import { rehearse } from '../../engine/kernel.ts';
 import { findProgram } from '../../notify/run-program.ts';
 import { ISSUE_WORKFLOW, issueArgs, issueRolePlayers, withLibrary } from '../../runbook/library.ts';
 import { parseCommandArgs } from '../../runbook/parse-command-args.ts';
 import { checksAnswerOf, describeChecks, type Runbook, WORKFLOW_MODES } from '../../runbook/runbook.ts';
 import { actorOf } from '../../state/caller.ts';
-import { type Command, decide } from '../../state/decide.ts';
-import type { Event, RecordedEvent } from '../../state/event.ts';
-import type { Outcome } from '../../state/outcome.ts';
+import type { Command } from '../../state/decide.ts';
+import type { Event } from '../../state/event.ts';
+import { decided, type Outcome } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
 import { type Effect, isStartEffect, processNumber } from '../../state/runs/effect.ts';
-import { emptyState, evolve, type State } from '../../state/state.ts';
-import { trackReadyTasks } from '../../state/tasks/ready.ts';
 import { findChecksDeclined } from '../../state/workflow/decline-checks.ts';
 import type { StartWorkflow } from '../../state/workflow/start-workflow.ts';
 import type { DecideContext } from '../loop/request.ts';
 import { sortedWorkers } from '../rules/rulebook.ts';
-import { answerFor, type Call, inputErrorOf } from './call.ts';
-import { submitCommand } from './tasks.ts';
+import { answerFor, type Call, inputErrorOf, submitCommand } from './call.ts';
 
 export interface PlannedIssue {
   readonly command: StartWorkflow;
@@ -71,7 +68,7 @@ export function describeIssue(
   runbook: Runbook,
   mode: string,
   { pulls, env, isDeclined }: Pick<Rules, 'pulls'> & Found,
-) {
+): IssuePlan {
   return {
     kind: 'workflow',
     mode,
@@ -98,34 +95,17 @@ export function configureLibrary(runbook: Runbook): Command {
 export interface Preview {
   /** What would be recorded, in order. */
   readonly entries: readonly Event[];
-  /** What would then be done outside. */
+  /** The effects that would be requested. */
   readonly effects: readonly PlannedEffect[];
 }
 
-/** What commands would lead to, one after the other, up to the first things that must be done outside: the same functions, on a copy of the state. */
-export function previewRun(
-  { state, rules, at }: DecideContext,
-  commands: readonly Command[],
-  newId: () => string,
-): Outcome<Preview> {
-  const copy = copyState(state);
-  const ready = trackReadyTasks(copy, rules);
-  const entries: Event[] = [];
-  const record = (event: Event): RecordedEvent => {
-    const recorded: RecordedEvent = { ...event, seq: copy.seq + 1, at, actor: 'operator:plan' };
-    entries.push(event);
-    evolve(copy, recorded);
-    ready.note(copy, recorded);
-    return recorded;
-  };
-  for (const command of commands) {
-    const outcome = decide(copy, command, PLANNING_OPERATOR, rules);
-    if (!outcome.ok) return outcome;
-    const first = outcome.events.map(record);
-    reactUntilQuiet(first, (recorded) => react(copy, recorded, { newId, at, ready, rules }), record);
-  }
-  const effects = [...copy.effects.values()].filter(({ key }) => !state.effects.has(key));
-  return { ok: true, events: [], answer: { entries, effects: effects.map(plannedEffect) } };
+/** The dry run behind `--plan`: what the commands lead to, up to the first effects. */
+export function previewRun(view: DecideContext, commands: readonly Command[], newId: () => string): Outcome<Preview> {
+  const rehearsed = rehearse({ ...view, newId }, commands, { kind: 'operator', name: 'plan' });
+  if (!rehearsed.ok) return rehearsed;
+  const entries = rehearsed.steps.map(({ event }) => event);
+  const effects = [...rehearsed.answer.effects.values()].filter(({ key }) => !view.state.effects.has(key));
+  return decided([], { entries, effects: effects.map(plannedEffect) });
 }
 
 export interface PlannedEffect {
@@ -161,18 +141,6 @@ function plannedEffect(effect: Effect): PlannedEffect {
   }
 }
 
-const PLANNING_OPERATOR = { kind: 'operator', name: 'plan' } as const;
-
-function copyState(state: State): State {
-  const copy = emptyState();
-  copy.seq = state.seq;
-  for (const [name, map] of Object.entries(state)) {
-    const target: unknown = Object.entries(copy).find(([known]) => known === name)?.[1];
-    if (map instanceof Map && target instanceof Map) for (const [key, value] of map) target.set(key, value);
-  }
-  return copy;
-}
-
 /**
  * A workflow ends with a merge, so it starts only if it is decided what is checked before that: by `ci.required`, which may be empty, or by
  * the recorded answer of an operator. Returns the refusal; undefined if it may start.
@@ -187,7 +155,7 @@ export async function requireChecksAnswer(
   if (declined.result) return undefined;
   if (call.input.accept_no_checks !== true) return { ok: false, error: NO_CHECKS };
   const command = { by: actorOf(call.caller) };
-  // It is a command of its own: it must not use up the key of the run.
+  // The answer is a command of its own and must not use the idempotency key of the run.
   const { key: _, ...keyless } = call;
   const recorded = answerFor(await submitCommand(keyless, { kind: 'decline-checks', command }), () => null);
   return recorded.ok ? undefined : recorded;

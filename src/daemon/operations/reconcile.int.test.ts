@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe('reconciling', () => {
-  it('finds the claim of a process that has ended, and ends it only when it is told to', async () => {
+  it('finds the claim of an ended process, and ends it only with apply', async () => {
     await ask('task_create', { task_id: 'A', title: 'x' });
     await ask('task_create', { task_id: 'B', title: 'x' });
     const dead = await startAndEnd('A');
@@ -41,7 +41,7 @@ describe('reconciling', () => {
     expect(await ask('reconcile', { apply: true })).toEqual({ findings: [], applied: [] });
   });
 
-  it('finds work that was reverted, and leaves it to people', async () => {
+  it('finds reverted work, and opens a decision', async () => {
     await ask('task_create', { task_id: 'A', title: 'x' });
     git('commit', '-q', '--allow-empty', '-m', 'second');
     const sha = commitFile();
@@ -66,7 +66,7 @@ describe('reconciling', () => {
     expect(await ask('reconcile', { apply: true })).toMatchObject({ applied: [] });
   });
 
-  it('asks when a project is opened, and withdraws what fits again', async () => {
+  it('opens decisions when a project is opened, and withdraws those that no longer apply', async () => {
     await ask('task_create', { task_id: 'A', title: 'x' });
     git('switch', '-q', '-c', 'feature/a');
     const sha = commitFile();
@@ -86,7 +86,7 @@ describe('reconciling', () => {
     expect((await decisions()).filter(({ source }) => source === 'reconcile')).toEqual([]);
   });
 
-  it('knows what Baton has merged itself, whatever main made of the patch', async () => {
+  it("recognises Baton's own merges, also if main changed the patch", async () => {
     write('f', 'one two three four five six seven'.split(' '));
     git('add', 'f');
     git('commit', '-q', '-m', 'a file');
@@ -112,7 +112,7 @@ describe('reconciling', () => {
     expect(await ask('reconcile', {})).toEqual({ findings: [], applied: [] });
   });
 
-  it('happens when a project is opened: who died while the daemon was away holds nothing any more', async () => {
+  it('runs when a project is opened: sessions that died while the daemon was down lose their claims', async () => {
     await ask('task_create', { task_id: 'A', title: 'x' });
     const { end } = await claimByProcess('A');
     client.close();
@@ -126,7 +126,7 @@ describe('reconciling', () => {
     expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ endings: [{ epoch: 1, how: 'expired' }] });
   });
 
-  it('is said in the log where the repository has gone', async () => {
+  it('is logged if the repository is missing', async () => {
     await ask('task_create', { task_id: 'A', title: 'x' });
     const { token } = (await ask('task_claim', { task_id: 'A', as: 'ada' })) as { token: string };
     client.close();
@@ -167,7 +167,7 @@ async function start(): Promise<void> {
 }
 
 async function ask(operation: string, input: unknown): Promise<unknown> {
-  const answer = await client.call(operation, input);
+  const answer = await client.forward(operation, input);
   if (!answer.ok) throw new Error(`${operation}: ${answer.error.message}`);
   return answer.result;
 }

@@ -6,14 +6,12 @@ import { measureFacts } from '../../git/reconcile/measure-facts.ts';
 import { findReconcileFindings, type ReconcileFinding, type RecordedTask } from '../../git/reconcile/reconcile.ts';
 import { listWorktrees } from '../../git/worktree/worktree.ts';
 import { redactText } from '../../ledger/redact.ts';
-import { decide } from '../../state/decide.ts';
-import type { Outcome } from '../../state/outcome.ts';
-import type { RaisedFinding, RaiseResult } from '../../state/runs/resolve-decision.ts';
+import type { RaisedFinding } from '../../state/runs/resolve-decision.ts';
 import type { State } from '../../state/state.ts';
 import { type Task, taskStatus, writebackRecords } from '../../state/tasks/task.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { Project } from '../project/project.ts';
-import { answerFor, handlerFor } from './call.ts';
+import { handlerFor, refusalOf } from './call.ts';
 
 /** On command: what was found, and with `apply` what was done about it. */
 export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>
@@ -48,7 +46,7 @@ async function reconcileProject(project: Project, options: { readonly apply: boo
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
   const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches));
-  if (!settled.ok) return answerFor<never, never>(settled, (never) => never);
+  if (!settled.ok) return refusalOf(settled);
   const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
   const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions });
@@ -88,10 +86,7 @@ async function endDeadClaims(project: Project, findings: readonly ReconcileFindi
   for (const { safe, action, task_id: id, message } of findings) {
     if (!safe || action?.do !== 'end-claim') continue;
     const command = { id, epoch: action.epoch, reason: message };
-    const settled = await project.commandLoop.submit({
-      actor: 'system:reconcile',
-      decide: ({ state, rules }) => decide(state, { kind: 'expire-claim', command }, SYSTEM, rules),
-    });
+    const settled = await project.commandLoop.submitCommand({ kind: 'expire-claim', command }, SYSTEM);
     if (settled.ok) done.push(`ended the claim of epoch ${action.epoch} on ${id}`);
   }
   return done;
@@ -113,10 +108,7 @@ async function openDecisions(
       return { decisionId: randomUUID(), taskId, context, remedy, epoch, movedAt };
     });
   const command = { kind: 'raise-findings', command: { findings: raised } } as const;
-  const settled = await project.commandLoop.submit({
-    actor: 'system:reconcile',
-    decide: ({ state, rules }) => decide(state, command, SYSTEM, rules) as Outcome<RaiseResult>, // oxlint-disable-line typescript/no-unsafe-type-assertion
-  });
+  const settled = await project.commandLoop.submitCommand(command, SYSTEM);
   if (!settled.ok) return [];
   const asked = raised.filter(({ decisionId }) => settled.answer.asked.includes(decisionId));
   return asked.map(({ taskId, decisionId }) => `asked about ${taskId}: baton decision show ${decisionId.slice(0, 8)}`);

@@ -9,14 +9,13 @@ import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { actorOf } from '../../state/caller.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { RecordThought } from '../../state/tasks/record-session.ts';
-import { answerFor, type Call, handlerFor, inputErrorAnswer, type OperationHandler } from './call.ts';
-import { submitCommand } from './tasks.ts';
+import { answerFor, type Call, handlerFor, reads, refusalOf, submitCommand, submits, unchanged } from './call.ts';
 
-export const WRITEBACK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+export const WRITEBACK_HANDLERS = {
   thought_record: handlerFor(operations.thoughtRecord, async (call) => {
     const error = await checkCommit(call);
     if (error !== undefined) return { ok: false, error };
-    const settled = await submitCommand<{ recordId: string }>(call, {
+    const settled = await submitCommand(call, {
       kind: 'record-thought',
       command: commandOf(call),
     });
@@ -32,17 +31,18 @@ export const WRITEBACK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
     return answerFor(settled, () => ({ task_id: call.input.task_id, status: 'done' }));
   }),
 
-  thought_list: handlerFor(operations.thoughtList, async ({ input, project }) => {
-    const settled = await project.commandLoop.submit({
-      actor: 'system:reader',
-      decide: ({ state }) => {
-        const task = state.tasks.get(input.task_id);
-        if (task === undefined) return refuseUnknownTask(input.task_id);
-        return { ok: true, events: [], answer: { records: task.records.toReversed(), latest: task.latestRecord } };
-      },
-    });
-    return answerFor(settled, (answer) => answer);
+  thought_list: reads(operations.thoughtList, ({ state }, { input }) => {
+    const task = state.tasks.get(input.task_id);
+    if (task === undefined) return refuseUnknownTask(input.task_id);
+    return unchanged({ records: task.records.toReversed(), latest: task.latestRecord });
   }),
+
+  /** Kept with the claim until the session ends. The input is read strictly, as its own dialect. */
+  result_submit: submits(
+    { ...operations.resultSubmit, parse: parseResult },
+    (result) => ({ result }),
+    (_, { status }) => ({ status }),
+  ),
 };
 
 type RecordCall = Call<ThoughtRecord & { readonly epoch?: number }>;
@@ -69,20 +69,12 @@ async function checkCommit({ input, project, services }: RecordCall): Promise<Ap
   return { code: 'no-such-commit', message, hint: 'Commit first, and send the full SHA: git rev-parse HEAD' };
 }
 
-/** The result of a mission, kept with the claim until the session ends. It is read strictly, as its own dialect. */
-export const resultHandler: OperationHandler = async (call) => {
-  const parsed = parseResult(call.input);
-  if (!parsed.ok) return inputErrorAnswer(parsed);
-  const settled = await submitCommand(call, { kind: 'submit-result', command: { result: parsed.value } });
-  return answerFor(settled, () => ({ status: parsed.value.status }));
-};
-
-export const LEDGER_HANDLERS: Readonly<Record<string, OperationHandler>> = {
-  audit_session_start: handlerFor(operations.auditSessionStart, async (call) => {
-    const command = { auditId: call.services.newId(), taskId: call.input.task_id ?? null };
-    const settled = await submitCommand<{ auditId: string }>(call, { kind: 'start-audit', command });
-    return answerFor(settled, ({ auditId }) => ({ audit_id: auditId }));
-  }),
+export const LEDGER_HANDLERS = {
+  audit_session_start: submits(
+    operations.auditSessionStart,
+    ({ task_id = null }, { services }) => ({ auditId: services.newId(), taskId: task_id }),
+    ({ auditId }) => ({ audit_id: auditId }),
+  ),
 
   audit_verify_chain: handlerFor(operations.auditVerifyChain, async (call) => {
     const { project, input } = call;
@@ -102,8 +94,8 @@ export const LEDGER_HANDLERS: Readonly<Record<string, OperationHandler>> = {
   }),
 
   merkle_finalize: handlerFor(operations.merkleFinalize, async (call) => {
-    const allowed = await submitCommand<null>(call, { kind: 'seal', command: null });
-    if (!allowed.ok) return answerFor(allowed, () => null);
+    const allowed = await submitCommand(call, { kind: 'seal', command: null });
+    if (!allowed.ok) return refusalOf(allowed);
     const sealed = await sealLedger(call.project.ledger, actorOf(call.caller));
     if (sealed.ok) return { ok: true, result: { ...sealView(sealed.seal), is_new: sealed.isNew } };
     const { code, message, hint } = sealed.problem;

@@ -1,9 +1,7 @@
 import type { Answer } from '../../api/answer.ts';
-import { actorOf } from '../../state/caller.ts';
-import { type Command, decide } from '../../state/decide.ts';
-import { type Outcome, refusal, type Refusal } from '../../state/outcome.ts';
+import { refusal, type Refusal } from '../../state/outcome.ts';
 import type { State } from '../../state/state.ts';
-import { type CommandResult, LATER } from '../loop/request.ts';
+import { LATER } from '../loop/request.ts';
 import { answerFor, type Call } from './call.ts';
 
 export type FoundRun<T> = { readonly ok: true; readonly run: T } | { readonly ok: false; readonly refusal: Refusal };
@@ -27,23 +25,6 @@ export function findRunByPrefix<T>(
     `${id} is the beginning of ${fitting.length} ids: ${names.join(', ')}`,
     'Give more of it.',
   );
-}
-
-/** Sends a command about a run that people name by the beginning of its id: it is found in the moment in which it is decided. */
-export async function submitRunCommand<T, A>(
-  { project, caller, key }: Call,
-  find: (state: State) => FoundRun<T>,
-  command: (run: T) => Command,
-): Promise<CommandResult<A>> {
-  return project.commandLoop.submit<A>({
-    actor: actorOf(caller),
-    ...(key === undefined ? {} : { key }),
-    decide: ({ state, rules }) => {
-      const found = find(state);
-      // The kernel answers each kind of command with its own kind of answer; the caller names it.
-      return found.ok ? (decide(state, command(found.run), caller, rules) as Outcome<A>) : found; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    },
-  });
 }
 
 export type WatchedRun<V> =

@@ -1,4 +1,5 @@
 import { isInteractive } from '../../agents/prepare-agent.ts';
+import type { AgentView, DecisionView, PipelineView, StepView } from '../../api/run-views.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import { isAttached, isAttaching, agentStatus, type AgentRun } from '../../state/runs/agent-run.ts';
 import { findPipelinePlan, type PipelineRun } from '../../state/runs/pipeline-run.ts';
@@ -7,14 +8,14 @@ import type { State } from '../../state/state.ts';
 import { agentFiles, commandFiles } from '../../supervisor/contract.ts';
 
 /** A pipeline as every surface shows it. */
-export function pipelineView(state: State, run: PipelineRun, stateDir: string) {
+export function pipelineView(state: State, run: PipelineRun, stateDir: string): PipelineView {
   return {
     id: run.id,
     name: run.name,
     status: overallPipelineStatus(state, run),
     step: run.step?.name ?? null,
     reason: run.reason ?? run.step?.reason ?? null,
-    // Of a pipeline inside it, where that is the one that waits.
+    // Of a pipeline inside it, if that is the one that waits.
     decision_id: findPipelineDecision(state, run)?.id ?? null,
     vars: run.vars,
     parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },
@@ -27,24 +28,21 @@ export function pipelineView(state: State, run: PipelineRun, stateDir: string) {
   };
 }
 
-export type StepStatus = 'pending' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
-
 /** In the order of the runbook; a step that was never entered is pending. */
-function stepViews({ agents }: State, run: PipelineRun, stateDir: string) {
+function stepViews({ agents }: State, run: PipelineRun, stateDir: string): readonly StepView[] {
   const plan = findPipelinePlan(run)?.steps ?? [];
   const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
   const newest = new Map(own.map(({ owner, id }) => [owner?.step, id]));
   return plan.map(({ name, run: what }) => {
     const record = run.history[name];
     const current = run.step?.name === name ? run.step : null;
-    const status: StepStatus = current?.status ?? record?.outcome ?? 'pending';
     const agentId = current === null ? newest.get(name) : current.agentId;
     const agent = agents.get(agentId ?? '');
     const commandId = record?.commandId ?? null;
     return {
       name,
       kind: what.kind,
-      status,
+      status: current?.status ?? record?.outcome ?? 'pending',
       visits: record?.visits ?? 0,
       reason: current?.reason ?? record?.reason ?? null,
       output: record?.output ?? null,
@@ -61,7 +59,7 @@ function stepViews({ agents }: State, run: PipelineRun, stateDir: string) {
 }
 
 /** An agent as every surface shows it. */
-export function agentView(run: AgentRun, stateDir: string) {
+export function agentView(run: AgentRun, stateDir: string): AgentView {
   const { folder, log } = agentFiles(stateDir, run.id);
   return {
     id: run.id,
@@ -97,7 +95,7 @@ function exitView({ code, signal, timedOut, blocksUsed, output, at }: NonNullabl
 }
 
 /** A decision as every surface shows it; options are numbered from 1. */
-export function decisionView(decision: Decision) {
+export function decisionView(decision: Decision): DecisionView {
   const { result } = decision;
   return {
     id: decision.id,

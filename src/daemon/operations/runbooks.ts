@@ -3,9 +3,9 @@ import { hasLoosening } from '../../runbook/gates/compare-rules.ts';
 import { actorOf } from '../../state/caller.ts';
 import { findAdoption } from '../../state/rules.ts';
 import { adoptedView } from '../rules/rulebook.ts';
-import { answerFor, handlerFor, type OperationHandler } from './call.ts';
+import { answerFor, handlerFor } from './call.ts';
 
-export const RUNBOOK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+export const RUNBOOK_HANDLERS = {
   runbook_rules: handlerFor(operations.runbookRules, async ({ project }) => {
     const proposed = await project.adoptions?.propose();
     if (proposed?.ok === false) return proposed;

@@ -1,5 +1,7 @@
 import type { Answer, ApiError } from '../../api/answer.ts';
+import type { InputOf, ResultOf } from '../../api/operations/registry.ts';
 import * as operations from '../../api/operations/runs.ts';
+import type { RunPreview } from '../../api/operations/runs.ts';
 import { findMainBranch } from '../../git/repository.ts';
 import { findGithub } from '../../github/find-github.ts';
 import { canonicalJson, type JsonObject } from '../../ledger/format/canonical-json.ts';
@@ -18,11 +20,10 @@ import type { Project } from '../project/project.ts';
 import { adoptedView } from '../rules/rulebook.ts';
 import { runbookError } from '../rules/runbook-watch.ts';
 import { withWorkers } from '../rules/workers.ts';
-import { answerFor, type Call, handlerFor, inputErrorOf, type OperationHandler } from './call.ts';
+import { answerFor, type Call, handlerFor, inputErrorOf, refusalOf, submitCommand } from './call.ts';
 import { configureLibrary, describeIssue, isDeclined, planIssue, previewRun, requireChecksAnswer } from './plan-run.ts';
-import { submitCommand } from './tasks.ts';
 
-export const RUN_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+export const RUN_HANDLERS = {
   run_start: handlerFor(operations.runStart, async (call) => {
     const issue = findIssue(call);
     if (issue !== undefined) return startIssue(call, issue);
@@ -31,7 +32,7 @@ export const RUN_HANDLERS: Readonly<Record<string, OperationHandler>> = {
     const { name, plan: what, vars } = planned.result;
     const command = startCommandOf(call.services.newId(), name, what, vars);
     const kind = command.kind === 'start-agent' ? 'agent' : 'pipeline';
-    return answerFor(await submitCommand<{ id: string }>(call, command), ({ id }) => ({ kind, id }));
+    return answerFor(await submitCommand(call, command), ({ id }) => ({ kind, id }));
   }),
 
   run_plan: handlerFor(operations.runPlan, async (call) => {
@@ -56,7 +57,7 @@ function findIssue({ input, services }: Call<RunInput>): Runbook | undefined {
   return checked.ok && input.kind === undefined && isIssue(checked.value, input.name) ? checked.value : undefined;
 }
 
-async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer> {
+async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<ResultOf<'run_start'>>> {
   const planned = planIssue(runbook, call.input.args ?? []);
   if (!planned.ok) return planned;
   const hindrance = await findStartObstacle(runbook, call.project);
@@ -72,11 +73,8 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
   if (adopted?.ok === false) return adopted;
   const pin = adopted === undefined ? {} : { runbook: adopted.pinned.sha256 };
   const command = { ...wanted, ...pin };
-  const settled = await submitCommand<{ id: string }>(
-    call,
-    { kind: 'start-workflow', command },
-    (started, { state, rules }) =>
-      adopted === undefined ? started : withWorkers(started, adopted.pinned, state, rules),
+  const settled = await submitCommand(call, { kind: 'start-workflow', command }, (started, { state, rules }) =>
+    adopted === undefined ? started : withWorkers(started, adopted.pinned, state, rules),
   );
   const rules = adopted === undefined || adopted.differences.length === 0 ? {} : { rules: adoptedView(adopted) };
   return answerFor(settled, ({ id }) => ({ kind: 'workflow', id, ...rules }));
@@ -84,11 +82,11 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
 
 async function readTakenTask(call: Call<RunInput>, id: string): Promise<Answer<null>> {
   const read = await call.project.commandLoop.read(({ state }) => findTaskForWorkflow(state, id));
-  if (!read.ok) return answerFor(read, () => null);
+  if (!read.ok) return refusalOf(read);
   return read.answer.ok ? { ok: true, result: null } : { ok: false, error: read.answer.refusal };
 }
 
-async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer> {
+async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<RunPreview>> {
   const { input, project, services } = call;
   const planned = planIssue(runbook, input.args ?? []);
   if (!planned.ok) return planned;
@@ -113,13 +111,7 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
   return answerFor(settled, ({ entries, effects }) => ({ name: ISSUE_WORKFLOW, vars, plan, entries, effects }));
 }
 
-interface RunInput {
-  readonly name: string;
-  readonly args?: readonly string[];
-  readonly kind?: 'agent';
-  readonly accept_rules?: string;
-  readonly accept_no_checks?: boolean;
-}
+type RunInput = InputOf<'run_start'>;
 
 /** What a name of the runbook stands for, as the runbook is now. */
 function planNamed({ input: { name, args = [], kind }, services, project }: Call<RunInput>): Answer<PlannedRun> {
@@ -173,7 +165,7 @@ function startCommandOf(id: string, name: string, what: Plan, vars: PlannedRun['
 
 type StartCommand = Extract<Command, { kind: 'start-agent' | 'start-pipeline' }>;
 
-/** Why a workflow could not come to its end as things are: better said before the first agent has worked than after the last. */
+/** Why a workflow could not be completed in the current setup. It is reported before the first agent starts. */
 export async function findStartObstacle(
   runbook: Runbook,
   { path, own }: Pick<Project, 'path' | 'own'>,
@@ -201,7 +193,7 @@ export async function findStartObstacle(
 /** Well below the time that a client waits for an answer. */
 const COPY_MS = 20_000;
 
-/** Under which names a role is claimed: duties are kept apart by them. */
+/** The names under which a role is claimed; separate duties need separate names. */
 function holdersOf(runbook: Runbook, isRole: (role: string) => boolean): readonly string[] {
   return [...withLibrary(runbook).workers.values()]
     .filter(({ roles }) => roles === undefined || roles.some(isRole))

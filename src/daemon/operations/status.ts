@@ -1,4 +1,3 @@
-import { shellWord } from '../../agents/shell-quote.ts';
 import {
   countAtWork,
   judgeAllClear,
@@ -13,8 +12,10 @@ import {
 import type { Answer } from '../../api/answer.ts';
 import { costsGet } from '../../api/operations/project.ts';
 import { statusGet } from '../../api/operations/runs.ts';
+import type { StatusView } from '../../api/run-views.ts';
 import { PRICES_AS_OF } from '../../protocol/price.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { DEFAULT_LIMITS } from '../../runbook/build/build-runbook.ts';
 import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
 import type { AgentStatus } from '../../state/runs/agent-run.ts';
@@ -39,12 +40,12 @@ import {
   runbookAttention,
   stuckAttention,
 } from './attention.ts';
-import { answerFor, type Call, handlerFor } from './call.ts';
+import { answerFor, type Call, handlerFor, type Refused } from './call.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that is too busy to look at is reported as such, in time. */
 export const statusHandler = handlerFor(statusGet, async (call) => {
-  const late = Promise.withResolvers<Answer>();
+  const late = Promise.withResolvers<Answer<StatusView>>();
   const timer = setTimeout(() => late.resolve(STATUS_BUSY), SERVER_LIMITS.statusMs);
   try {
     return await Promise.race([readStatus(call), late.promise]);
@@ -53,7 +54,7 @@ export const statusHandler = handlerFor(statusGet, async (call) => {
   }
 });
 
-async function readStatus({ project, services }: Call): Promise<Answer> {
+async function readStatus({ project, services }: Call): Promise<Answer<StatusView>> {
   const now = services.now();
   const probed = await project.storeHealth();
   const crashed = crashAttention(readRestarts(project.stateDir), now.getTime());
@@ -82,7 +83,7 @@ function silenceLimitMs({ rulebook }: Call['services']): number {
   return rulebook.runbookFor(null).limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs;
 }
 
-const STATUS_BUSY: Answer = {
+const STATUS_BUSY: Refused = {
   ok: false,
   error: {
     code: 'project-busy',
@@ -102,7 +103,10 @@ export interface StatusMeasures {
 }
 
 /** The status of a project: the lists, and the verdict that every surface shows as it stands. */
-export function statusView(state: State, { project, store, attention, loop, clocks }: StatusMeasures) {
+export function statusView(
+  state: State,
+  { project, store, attention, loop, clocks }: StatusMeasures,
+): Omit<StatusView, 'at'> {
   const { stateDir, rules } = project;
   const decisions = [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView);
   const pipelines = [...state.pipelines.values()]

@@ -1,51 +1,9 @@
+import type { ClaimView, TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { isClaimable } from '../../state/tasks/claim-task.ts';
 import { rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { taskStatus, type Task } from '../../state/tasks/task.ts';
 import type { Project } from '../project/project.ts';
-
-/** A task as every surface shows it. */
-export interface TaskView {
-  readonly id: string;
-  readonly n: number;
-  readonly title: string;
-  readonly status: string;
-  readonly phase: string;
-  readonly claimable: boolean;
-  readonly next_role: string | null;
-  readonly after: readonly string[];
-  readonly priority: number;
-  readonly progress: number | null;
-  readonly notes: string | null;
-  readonly blocked_because: string | null;
-  readonly claim: ClaimView | null;
-  /** The protected paths that its branch changes, as they were last measured. */
-  readonly protected_paths: readonly string[];
-}
-
-/** What a task waits for, besides somebody who takes it up. */
-export interface WaitsView {
-  /** Those of `after` that are not done. */
-  readonly waits_for: readonly WaitView[];
-  /** The open decisions about it. */
-  readonly decision_ids: readonly string[];
-}
-
-export interface WaitView {
-  readonly task_id: string;
-  readonly status: string;
-  readonly blocked_because: string | null;
-}
-
-export interface ClaimView {
-  readonly epoch: number;
-  readonly holder: string;
-  readonly principal: string;
-  readonly role: string | null;
-  readonly session_id: string;
-  readonly since: string;
-  readonly expires_at: string;
-}
 
 export function taskView(project: Project, state: State, task: Task, clocks: ViewClocks): TaskView {
   return {
@@ -66,7 +24,10 @@ export function taskView(project: Project, state: State, task: Task, clocks: Vie
   };
 }
 
-export function waitsView({ tasks, decisions }: State, { id, after }: Task): WaitsView {
+export function waitsView(
+  { tasks, decisions }: State,
+  { id, after }: Task,
+): Pick<TaskDetails, 'waits_for' | 'decision_ids'> {
   const before = after.flatMap((each) => tasks.get(each) ?? []).filter(({ phase }) => phase !== 'COMPLETED');
   const open = [...decisions.values()].filter(({ taskId, result }) => taskId === id && result === null);
   return {
@@ -98,7 +59,7 @@ function claimView(project: Project, { id, claim }: Task, clocks: ViewClocks): C
   };
 }
 
-/** Leases run on a clock that does not jump; people get the time of day that this comes to. */
+/** Leases run on a monotonic clock; callers get the time of day. */
 export function expiresAt(project: Project, taskId: string, { now, monotonicMs }: ViewClocks): string {
   const remainingMs = project.leases.remaining(taskId, monotonicMs()) ?? 0;
   return new Date(now().getTime() + remainingMs).toISOString();

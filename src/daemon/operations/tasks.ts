@@ -1,21 +1,24 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Operation } from '../../api/operations/operation.ts';
+import type { InputOf } from '../../api/operations/registry.ts';
 import * as operations from '../../api/operations/tasks.ts';
+import type { Claim, TaskView } from '../../api/operations/tasks.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
-import { actorOf, type Caller, principalOf } from '../../state/caller.ts';
-import { type Command, decide } from '../../state/decide.ts';
-import { type Outcome, refusal } from '../../state/outcome.ts';
+import { type Caller, principalOf } from '../../state/caller.ts';
+import { decide } from '../../state/decide.ts';
+import { refusal } from '../../state/outcome.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import { type Task, taskStatus } from '../../state/tasks/task.ts';
 import { findFittingTasks, mayClaim } from '../../state/tasks/worker-fit.ts';
 import { type DecideContext, LATER } from '../loop/request.ts';
-import { answerFor, type Call, handlerFor, type OperationHandler } from './call.ts';
+import { answerFor, type Call, handlerFor, keyOf, reads, submitCommand, submits, unchanged } from './call.ts';
 import { expiresAt, taskView, waitsView } from './task-view.ts';
 
-export const TASK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+export const TASK_HANDLERS = {
   task_create: handlerFor(operations.taskCreate, async (call) => {
-    const { task_id: id, title, after, priority, phase, role, prompt_file, epic_id, prd_id } = call.input;
+    const { task_id: id, role, prompt_file, epic_id, prd_id, ...rest } = call.input;
     if (prompt_file !== undefined && !isFileInRepository(call.project.path, prompt_file)) {
       const message = `prompt_file '${prompt_file}' is not a file in the repository`;
       return {
@@ -25,58 +28,46 @@ export const TASK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
     }
     const command = {
       id,
-      title,
-      ...(after === undefined ? {} : { after }),
-      ...(priority === undefined ? {} : { priority }),
-      ...(phase === undefined ? {} : { phase }),
+      ...rest,
       ...(role === undefined ? {} : { nextRole: role }),
       ...(prompt_file === undefined ? {} : { promptFile: prompt_file }),
       ...(epic_id === undefined ? {} : { epicId: epic_id }),
       ...(prd_id === undefined ? {} : { prdId: prd_id }),
     };
-    const settled = await submitCommand<{ n: number }>(call, { kind: 'create-task', command });
+    const settled = await submitCommand(call, { kind: 'create-task', command });
     return answerFor(settled, ({ n }) => ({ task_id: id, n }));
   }),
 
-  task_get: handlerFor(operations.taskGet, async ({ input, project, services }) => {
-    const settled = await project.commandLoop.submit({
-      actor: 'system:reader',
-      decide: ({ state }) => {
-        const task = state.tasks.get(input.task_id);
-        if (task === undefined) return refuseUnknownTask(input.task_id);
-        const { endings, latestRecord: latest_record, flow } = task;
-        const view = { ...taskView(project, state, task, services), ...waitsView(state, task) };
-        return unchanged({ ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval });
-      },
-    });
-    return answerFor(settled, (task) => task);
+  task_get: reads(operations.taskGet, ({ state }, { input, project, services }) => {
+    const task = state.tasks.get(input.task_id);
+    if (task === undefined) return refuseUnknownTask(input.task_id);
+    const { endings, latestRecord: latest_record, flow } = task;
+    const view = { ...taskView(project, state, task, services), ...waitsView(state, task) };
+    return unchanged({ ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval });
   }),
 
-  task_list: handlerFor(operations.taskList, async ({ input, project, services }) => {
+  task_list: reads(operations.taskList, ({ state }, { input, project, services }) => {
     const { status, phase, after_n = 0, limit = 100 } = input;
     const fits = (task: Task): boolean =>
       task.n > after_n &&
       (status === undefined || taskStatus(task) === status) &&
       (phase === undefined || task.phase === phase);
-    const settled = await project.commandLoop.read(({ state }) => {
-      const found = [...state.tasks.values()].filter(fits);
-      const tasks = found.slice(0, limit).map((task) => taskView(project, state, task, services));
-      return { tasks, total: found.length };
-    });
-    return answerFor(settled, (listed) => listed);
+    const found = [...state.tasks.values()].filter(fits);
+    const tasks = found.slice(0, limit).map((task) => taskView(project, state, task, services));
+    return unchanged({ tasks, total: found.length });
   }),
 
   task_next_actions: handlerFor(operations.taskNextActions, async ({ input, caller, project, services, signal }) => {
     const { limit = 10, role, wait_ms: ms = 0 } = input;
-    const settled = await project.commandLoop.submit({
+    const settled = await project.commandLoop.submit<readonly TaskView[]>({
       actor: 'system:reader',
       waitsFor: 'work',
-      waitLimit: { ms, otherwise: unchanged<unknown[]>([]), ...(signal === undefined ? {} : { signal }) },
+      waitLimit: { ms, otherwise: unchanged([]), ...(signal === undefined ? {} : { signal }) },
       decide: (view) => {
         const tasks = findClaimableTasks(view, caller, limit, role).map((task) =>
           taskView(project, view.state, task, services),
         );
-        return tasks.length === 0 && ms > 0 ? LATER : unchanged<unknown[]>(tasks);
+        return tasks.length === 0 && ms > 0 ? LATER : unchanged(tasks);
       },
     });
     return answerFor(settled, (tasks) => ({ tasks }));
@@ -88,7 +79,7 @@ export const TASK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
     const sessionId = services.newId();
     const identity = input.pid === undefined ? undefined : readProcessIdentity(input.pid);
     const process = identity === undefined ? {} : { process: identity };
-    const settled = await project.commandLoop.submit<ClaimAnswer>({
+    const settled = await project.commandLoop.submit<Omit<Claim, 'token' | 'expires_at'>>({
       actor: `session:${sessionId}`,
       ...keyOf(call),
       ...(input.task_id === undefined ? { waitsFor: 'work' } : {}),
@@ -127,28 +118,42 @@ export const TASK_HANDLERS: Readonly<Record<string, OperationHandler>> = {
     return { ok: false, error: await readLostClaimError(project, task_id, caller) };
   }),
 
-  task_release: handlerFor(operations.taskRelease, async (call) => {
-    const { task_id: id, reason } = call.input;
-    const command = { id, ...(reason === undefined ? {} : { reason }) };
-    return answerFor(await submitCommand(call, { kind: 'release-claim', command }), () => ({ task_id: id }));
-  }),
+  task_release: submits(
+    operations.taskRelease,
+    ({ task_id: id, ...rest }) => ({ id, ...rest }),
+    (_, { task_id }) => ({ task_id }),
+  ),
 
-  task_update: handlerFor(operations.taskUpdate, async (call) => {
-    const settled = await submitCommand(call, { kind: 'update-task', command: call.input });
-    return answerFor(settled, () => ({ task_id: call.input.task_id, status: call.input.status }));
-  }),
+  task_update: submits(
+    operations.taskUpdate,
+    (update) => update,
+    (_, { task_id, status }) => ({ task_id, status }),
+  ),
 
-  task_self_approve: handlerFor(operations.taskSelfApprove, async (call) => {
-    const { task_id: id, reason } = call.input;
-    const command = { id, reason };
-    return answerFor(await submitCommand(call, { kind: 'self-approve', command }), () => ({ task_id: id }));
-  }),
+  task_self_approve: submits(
+    operations.taskSelfApprove,
+    ({ task_id: id, reason }) => ({ id, reason }),
+    (_, { task_id }) => ({ task_id }),
+  ),
 
-  task_unblock: operatorHandler(operations.taskUnblock, 'unblock'),
-  task_reinstate: operatorHandler(operations.taskReinstate, 'reinstate'),
-  task_cancel: operatorHandler(operations.taskCancel, 'cancel'),
-  task_waive: operatorHandler(operations.taskWaive, 'waive'),
+  task_unblock: operates(operations.taskUnblock, 'unblock'),
+  task_reinstate: operates(operations.taskReinstate, 'reinstate'),
+  task_cancel: operates(operations.taskCancel, 'cancel'),
+  task_waive: operates(operations.taskWaive, 'waive'),
 };
+
+type OperatorInput = InputOf<'task_unblock'>;
+
+function operates(
+  operation: Operation<string, OperatorInput, { readonly task_id: string }, 'operate-task'>,
+  action: 'unblock' | 'reinstate' | 'cancel' | 'waive',
+) {
+  return submits(
+    operation,
+    ({ task_id: id, reason }) => ({ id, action, reason }),
+    (_, { task_id }) => ({ task_id }),
+  );
+}
 
 /** The most urgent tasks that this caller could claim: an author is not offered the review of the own work. */
 function findClaimableTasks(
@@ -159,14 +164,6 @@ function findClaimableTasks(
 ): readonly Task[] {
   const principal = principalOf(state, caller);
   return findFittingTasks(ready, state, count, (task) => mayClaim(state, task, principal, rules), role);
-}
-
-interface ClaimAnswer {
-  readonly task_id: string;
-  readonly epoch: number;
-  readonly session_id: string;
-  /** The role that the task waits for, where it was claimed without one. */
-  readonly next_role?: string;
 }
 
 /** Inside of the repository also after its links are followed. */
@@ -184,40 +181,6 @@ export function isFileInRepository(repository: string, path: string): boolean {
 const TEMPORARY_REFUSALS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
 
 const NO_WORK = refusal('no-work', 'there is nothing to claim', 'Wait for work with wait_ms, or see: baton task list');
-
-/** Sends a command of the kernel on behalf of the caller; `complete` may add what belongs into the same commit. */
-export async function submitCommand<A>(
-  call: Call,
-  command: Command,
-  complete: (outcome: Outcome<A>, view: Pick<DecideContext, 'state' | 'rules'>) => Outcome<A> = (outcome) => outcome,
-) {
-  return call.project.commandLoop.submit<A>({
-    actor: actorOf(call.caller),
-    ...keyOf(call),
-    // The kernel answers each kind of command with its own kind of answer; the caller names it.
-    decide: ({ state, rules }) => complete(decide(state, command, call.caller, rules) as Outcome<A>, { state, rules }), // oxlint-disable-line typescript/no-unsafe-type-assertion
-  });
-}
-
-function keyOf({ key }: Pick<Call, 'key'>): { readonly key?: string } {
-  return key === undefined ? {} : { key };
-}
-
-function operatorHandler(
-  operation: typeof operations.taskUnblock,
-  action: 'unblock' | 'reinstate' | 'cancel' | 'waive',
-): OperationHandler {
-  return handlerFor(operation, async (call) => {
-    const { task_id: id, reason } = call.input;
-    return answerFor(await submitCommand(call, { kind: 'operate-task', command: { id, action, reason } }), () => ({
-      task_id: id,
-    }));
-  });
-}
-
-function unchanged<A>(answer: A): Outcome<A> {
-  return { ok: true, events: [], answer };
-}
 
 async function readLostClaimError(project: Call['project'], taskId: string, caller: Caller) {
   const settled = await project.commandLoop.read(({ state }) => state.tasks.get(taskId)?.epoch);

@@ -1,37 +1,25 @@
 import * as operations from '../../api/operations/workflow.ts';
+import type { WorkflowView } from '../../api/operations/workflow.ts';
 import { type Caller, checkClaim } from '../../state/caller.ts';
 import { refusal } from '../../state/outcome.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
 import { taskUrls } from '../../state/workflow/gate-handoffs.ts';
-import { answerFor, type Call, handlerFor, type OperationHandler, type Services } from './call.ts';
+import { type Call, handlerFor, reads, refusalOf, type Services, submits, unchanged } from './call.ts';
 import { closeWorkflow } from './close-workflow.ts';
 import { findHandoffs, type FoundHandoff } from './handoffs.ts';
-import { submitCommand } from './tasks.ts';
 
-export const WORKFLOW_HANDLERS: Readonly<Record<string, OperationHandler>> = {
-  merge_request: handlerFor(operations.mergeRequest, async (call) => {
-    const id = ownTask(call);
-    const command = { id, mergeId: `merge-${call.services.newId()}` };
-    return answerFor(await submitCommand<{ merge_id: string }>(call, { kind: 'request-merge', command }), (answer) => ({
-      task_id: id,
-      ...answer,
-    }));
-  }),
+export const WORKFLOW_HANDLERS = {
+  merge_request: submits(
+    operations.mergeRequest,
+    (_, call) => ({ id: ownTask(call), mergeId: `merge-${call.services.newId()}` }),
+    (asked, _, call) => ({ task_id: ownTask(call), ...asked }),
+  ),
 
-  workflow_get: handlerFor(operations.workflowGet, async (call) => {
-    const { project, services } = call;
+  workflow_get: reads(operations.workflowGet, ({ state }, call) => {
     const id = ownTask(call);
-    const settled = await project.commandLoop.submit({
-      actor: 'system:reader',
-      decide: ({ state }) => {
-        const task = state.tasks.get(id);
-        return task === undefined
-          ? refuseUnknownTask(id)
-          : { ok: true, events: [], answer: workflowView(task, services) };
-      },
-    });
-    return answerFor(settled, (view) => view);
+    const task = state.tasks.get(id);
+    return task === undefined ? refuseUnknownTask(id) : unchanged(workflowView(task, call.services));
   }),
 
   workflow_close: handlerFor(operations.workflowClose, async (call) => {
@@ -51,10 +39,10 @@ export const WORKFLOW_HANDLERS: Readonly<Record<string, OperationHandler>> = {
             'It is closed once it is merged.',
           );
         const dependants = [...state.tasks.values()].filter(({ after }) => after.includes(id)).map((each) => each.id);
-        return { ok: true, events: [], answer: { task, dependants } };
+        return unchanged({ task, dependants });
       },
     });
-    if (!settled.ok) return answerFor(settled, () => null);
+    if (!settled.ok) return refusalOf(settled);
     return { ok: true, result: await closeWorkflow(settled.answer, call) };
   }),
 
@@ -93,7 +81,7 @@ function taskOf(caller: Caller): string {
 }
 
 /** A task in its workflow, as surfaces and the built-in roles see it. */
-export function workflowView(task: Task, { rulebook, exitProtocol }: Services) {
+export function workflowView(task: Task, { rulebook, exitProtocol }: Services): WorkflowView {
   const { flow, id, n, title, phase, nextRole, claim, blocked } = task;
   const { place, checks, approval, held, merge, pull } = flow;
   return {
@@ -143,5 +131,3 @@ export function workflowView(task: Task, { rulebook, exitProtocol }: Services) {
     commands: rulebook.runbookFor(task).workflowCommands,
   };
 }
-
-export type WorkflowView = ReturnType<typeof workflowView>;

@@ -1,7 +1,7 @@
 import { join, sep } from 'node:path';
-import type { Answer } from '../../api/answer.ts';
 import { taskWorktree } from '../../api/operations/agents.ts';
 import * as operations from '../../api/operations/project.ts';
+import type { WorktreeView } from '../../api/operations/project.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { type Fence, readFence } from '../../git/fence/fence.ts';
 import { findFence, installFence } from '../../git/fence/install.ts';
@@ -19,9 +19,9 @@ import type { State } from '../../state/state.ts';
 import { isCancelled } from '../../state/tasks/task.ts';
 import { decideNameBranch } from '../../state/workflow/session-place.ts';
 import { sessionSettingsOf } from '../project/effect-context.ts';
-import { answerFor, type Call, handlerFor, type OperationHandler } from './call.ts';
+import { type Call, handlerFor, refusalOf, type Refused } from './call.ts';
 
-export const WORKTREE_HANDLERS: Readonly<Record<string, OperationHandler>> = {
+export const WORKTREE_HANDLERS = {
   worktree_list: handlerFor(operations.worktreeList, async (call) => {
     const views = await viewWorktrees(worktreeContextOf(call));
     if (!views.ok) return { ok: false, error: views.problem };
@@ -72,18 +72,6 @@ function worktreeContextOf({ project, services }: Call): WorktreeContext {
       return settled.answer;
     },
   };
-}
-
-/** A worktree below `.worktrees`, as every surface shows it. */
-export interface WorktreeView {
-  readonly path: string;
-  readonly branch: string | null;
-  readonly task_id: string | null;
-  readonly port: number | null;
-  /** Why it stays, whatever it holds: somebody works there, or will. Null where nobody needs it. */
-  readonly needed: string | null;
-  /** What would be lost with it; empty where nothing would. */
-  readonly holds: readonly string[];
 }
 
 export interface WorktreeContext extends WorktreeContentOptions {
@@ -163,7 +151,7 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
       return branch.ok ? { ...branch, answer: { id, epoch, sessionId, holder, branch: branch.answer } } : branch;
     },
   });
-  if (!settled.ok) return answerFor(settled, () => null);
+  if (!settled.ok) return refusalOf(settled);
   const { id, epoch, sessionId, holder, branch } = settled.answer;
   const main = await findMainOf(null, {
     path: project.path,
@@ -187,11 +175,11 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
   if (!installed.ok) return gitFailureAnswer(installed);
   // Git took its time. What the fence says is what holds now, not what held when we were asked.
   const live = await project.commandLoop.read(({ state }) => state.tasks.get(id)?.claim ?? null);
-  if (!live.ok) return answerFor(live, () => null);
+  if (!live.ok) return refusalOf(live);
   project.fences.add(id, live.answer);
   if (live.answer?.sessionId !== sessionId) {
     const hint = 'Stop working on this task.';
-    return answerFor(refusal('claim-ended', `the claim on ${id} ended while its worktree was made`, hint), () => null);
+    return refusalOf(refusal('claim-ended', `the claim on ${id} ended while its worktree was made`, hint));
   }
   const before = earlier === null ? {} : { earlier_path: earlier };
   return { ok: true, result: { task_id: id, path, branch, is_new: isNew, ...before } };
@@ -248,6 +236,6 @@ async function makeTaskWorktree(
   return made.ok ? { ok: true, value: { path: made.value.path, isNew: true, earlier: null } } : made;
 }
 
-function gitFailureAnswer({ problem: { code, message, hint } }: GitFailure): Answer {
+function gitFailureAnswer({ problem: { code, message, hint } }: GitFailure): Refused {
   return { ok: false, error: { code, message, hint } };
 }

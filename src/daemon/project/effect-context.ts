@@ -11,7 +11,7 @@ import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
 import { DEFAULT_LIMITS } from '../../runbook/build/build-runbook.ts';
 import { buildProtection } from '../../runbook/gates/protected-paths.ts';
-import { type Command, decide } from '../../state/decide.ts';
+import type { Command } from '../../state/decide.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { findPrograms } from '../../supervisor/programs.ts';
@@ -28,11 +28,11 @@ export interface EffectContextOptions {
   readonly settings: DaemonSettings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** The terminal of a daemon that was started in one. */
+  /** Prints a line in the terminal that the daemon was started in, if there is one. */
   readonly say: ((line: string) => void) | undefined;
 }
 
-/** What the effects of one project may touch of the daemon. */
+/** What the effects of one project may use of the daemon. */
 export function createEffectContext(options: EffectContextOptions): ConstructorParameters<typeof Effects>[0] {
   const { project, services, tokens, settings, env, log, say } = options;
   const { id: projectId, path, stateDir, commandLoop: keeper } = project;
@@ -80,18 +80,15 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
 }
 
 async function submitAsSystem(keeper: Project['commandLoop'], command: Command) {
-  const settled = await keeper.submit<unknown>({
-    actor: `system:${ACTORS[command.kind] ?? 'effects'}`,
-    decide: ({ state, rules }) => decide(state, command, SYSTEM, rules),
-  });
+  const settled = await keeper.submitCommand(command, { kind: 'system', name: ACTORS[command.kind] ?? 'effects' });
   if (settled.ok) return {};
   return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
 }
 
-/** All projects of a daemon share the machine. */
+/** Limits agent starts at the same time, over all projects of the daemon. */
 const START_SLOTS = new Semaphore(4 * availableParallelism());
 
-/** Who the ledger names for what moves a task. */
+/** The actor of commands that move a task; all others have the actor `system:effects`. */
 const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
   'finish-check': 'ci',
   'finish-merge': 'merge',
@@ -100,9 +97,7 @@ const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
   'close-pull': 'github',
 };
 
-const SYSTEM = { kind: 'system', name: 'effects' } as const;
-
-/** An agent under a claim speaks as its session. */
+/** An agent that works under a claim gets the token of its session. */
 function agentToken({ id, task }: AgentRun, project: string, tokens: EffectContextOptions['tokens']): string {
   if (task === null) return tokens.issueAgent({ project, id });
   return tokens.issueSession({ project, sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch });
@@ -123,21 +118,32 @@ function timesOf({ rulebook }: Services, settings: DaemonSettings): EffectTimes 
   };
 }
 
-/** By the runbook that a task goes by; without a task by the one in force. */
+/** Settings from the runbook of a task; without a task, from the one in force. */
 export function sessionSettingsOf(
   { rulebook, runbook: working }: Pick<Services, 'rulebook' | 'runbook'>,
   task: Pick<Task, 'flow'> | null = null,
 ): SessionSettings {
-  // A person may have corrected the file a moment ago, and tried again.
+  // A person may have corrected the file just now.
   working.read();
   const runbook = rulebook.runbookFor(task);
   const { workspace, limits, workflow, merge, git, envPass } = runbook;
   const prompts = rulebook.pinnedFor(task)?.prompts ?? null;
-  const protection = buildProtection(runbook, prompts ?? {});
-  return { workspace, limits, workflow, into: merge?.into, filters: git.filters, prompts, protection, envPass };
+  return {
+    workspace,
+    limits,
+    workflow,
+    into: merge?.into,
+    filters: git.filters,
+    prompts,
+    envPass,
+    // Costly, and needed only before a merge.
+    get protection() {
+      return buildProtection(runbook, prompts ?? {});
+    },
+  };
 }
 
-/** By the runbook as it is now: who corrects it while something waits is heard at once. */
+/** Uses the runbook as it is now, so that a correction takes effect on waiting notifications. */
 function channelsFor(
   about: NotificationTopic,
   { runbook }: Services,
@@ -160,9 +166,9 @@ function fillVariables(text: string, env: EffectContextOptions['env'], log: Log)
   return undefined;
 }
 
-/** Seals the end of a workflow. It is owed until the seal is on record: whoever could not is asked again, by this daemon or the next. */
+/** Seals the end of a workflow. The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
 export async function sealWorkflow({ commandLoop: keeper, ledger, id }: Project, log: Log): Promise<void> {
-  // What belongs to the same moment is sealed with it.
+  // Entries of the same commit are sealed with it.
   await keeper.whenIdle();
   const sealed = await sealLedger(ledger, 'system:workflow');
   if (!sealed.ok)

@@ -4,8 +4,8 @@ import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
 /**
- * The entries of a project for whoever follows it. Followers are woken and then take what they have not seen, at their own pace: the
- * newest from here, older ones from the store. So a slow follower costs no memory, and a fast one no reading.
+ * The entries of a project for its followers. A follower is woken and then takes the entries that it has not seen, at its own pace: new
+ * ones from memory, older ones from the store. A slow follower costs no memory, and a fast one no reads.
  */
 export class EntryFeed {
   readonly #ledger: () => Ledger | undefined;
@@ -16,7 +16,7 @@ export class EntryFeed {
     this.#ledger = ledger;
   }
 
-  /** Entries that are durable now, in order. */
+  /** Adds entries that are durable now, in order. */
   add(entries: readonly Entry[]): void {
     if (this.#followers.size === 0) return;
     for (const entry of entries) this.#atHand.push({ seq: entry.seq, entry });
@@ -35,7 +35,7 @@ export class EntryFeed {
     };
   }
 
-  /** Some of what comes after `seq`, as events of a stream; empty where there is nothing yet. */
+  /** Entries after `seq`, as events of a stream; empty if there are none yet. */
   async readAfter(seq: number): Promise<{ readonly text: string; readonly seq: number }> {
     const [oldest] = this.#atHand;
     if (oldest !== undefined && oldest.seq <= seq + 1)
@@ -52,7 +52,7 @@ export class EntryFeed {
 interface StreamedText {
   readonly seq: number;
   readonly entry: Entry;
-  /** Made once, for all who follow. */
+  /** Rendered once for all followers. */
   text?: string;
 }
 

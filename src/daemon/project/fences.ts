@@ -5,8 +5,8 @@ import type { RecordedEvent } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 
 /**
- * Tells git which claim may write. Only tasks that have a worktree of Baton's are told about: their file is there already. It is
- * written before anybody hears of the claim, so that an old holder is locked out before a new one begins.
+ * Writes the fence files, by which git hooks know the claim that may write. Only tasks with a worktree of Baton have one. The file is
+ * written before the claim is answered, so that the old holder is locked out before the new one begins.
  */
 export class Fences {
   readonly #stateDir: string;
@@ -25,7 +25,7 @@ export class Fences {
     writeFence(this.#stateDir, this.#project, taskId, claim);
   }
 
-  /** After a start: whatever the files say, the state knows better. */
+  /** At start-up: rewrites every fence from the state. */
   writeAll(state: State): void {
     for (const taskId of this.#fenced) {
       const claim = state.tasks.get(taskId)?.claim ?? null;

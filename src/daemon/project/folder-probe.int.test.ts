@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { FolderProbe } from './storage-health.ts';
 
-it('a state folder that cannot be written is reported with the time of the first failure, until it can', () => {
+it('a state folder that cannot be written is reported with the time of the first failure until it can be written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-probe-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const stateDir = join(folder, 'state');

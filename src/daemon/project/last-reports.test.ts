@@ -17,7 +17,7 @@ describe('the last reports', () => {
     expect(reports.silentMs('b', 25)).toBe(15);
   });
 
-  it('are those of supervisors: an agent cannot stand in for the one that watches it', () => {
+  it('come from supervisors only: an agent cannot report for its own supervisor', () => {
     const reports = new LastReports(0);
     reports.note({ kind: 'supervisor', agentId: 'a' }, 10);
     reports.note({ kind: 'agent', agentId: 'a' }, 20);
@@ -25,7 +25,7 @@ describe('the last reports', () => {
     expect(reports.lastReportMs('a')).toBe(10);
   });
 
-  it('forget agents that do not run any more', () => {
+  it('forget agents that no longer run', () => {
     const reports = new LastReports(0);
     reports.noteAgent('a', 1);
     reports.noteAgent('b', 2);

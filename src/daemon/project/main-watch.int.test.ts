@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findUpstream } from '../../git/main-branch.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
-import { type Command, decide } from '../../state/decide.ts';
+import type { Command } from '../../state/decide.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import * as runs from '../../state/runs/say.cases.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 describe('the watch on the main branch', () => {
-  it('records commits and pulls of people, and asks nobody', async () => {
+  it('records commits and pulls of people without a decision', async () => {
     const [first, second] = [scratch.git(repo, 'rev-parse', 'HEAD'), scratch.commit(repo, { a: '1' })];
     await project.mainWatch.poll();
     scratch.git(repo, 'pack-refs', '--all');
@@ -43,7 +43,7 @@ describe('the watch on the main branch', () => {
     expect(await decisions()).toEqual([]);
   });
 
-  it('asks about a commit that was made while an agent ran, and shows it', async () => {
+  it('opens a decision about a commit made while an agent ran, and shows it', async () => {
     await startAgent();
     const sha = scratch.commit(repo, { 'evil.ts': '1\n' }, 'not reviewed');
     await project.mainWatch.poll();
@@ -59,7 +59,7 @@ describe('the watch on the main branch', () => {
     expect((await decisions())[0]?.result?.kind).toBe('withdrawn');
   });
 
-  it('asks about a commit that was made while the command of a step ran, also if it ended before the look', async () => {
+  it('opens a decision about a commit made while the command of a step ran, also if it ended before the look', async () => {
     await tell(runs.startPipeline(runs.pipelinePlan([runs.shellStep('build')])));
     const command = await project.commandLoop.read(({ state }) =>
       [...state.effects.values()].find((effect) => effect.type === 'CommandRequested'),
@@ -72,7 +72,7 @@ describe('the watch on the main branch', () => {
     expect(await decisions()).toHaveLength(1);
   });
 
-  it('asks nobody if the upstream branch has the commits, fetched by Baton itself', async () => {
+  it('opens no decision if the upstream branch, fetched by Baton itself, has the commits', async () => {
     await startAgent();
     const before = scratch.git(repo, 'rev-parse', 'HEAD');
     scratch.commit(repo, { a: '1' });
@@ -94,7 +94,7 @@ describe('the watch on the main branch', () => {
     expect(await decisions()).toHaveLength(1);
   });
 
-  it('does not come to trust an address by itself, nor a remote with two of them', async () => {
+  it('trusts neither a new address by itself nor a remote with two addresses', async () => {
     const upstream = (await moves()).at(-1)?.upstream;
     const url = scratch.git(repo, 'config', 'remote.origin.url');
     const evil = scratch.bare(`evil${count}.git`);
@@ -113,7 +113,7 @@ describe('the watch on the main branch', () => {
     expect(await findUpstream(repo, 'main')).toBe(null);
   });
 
-  it('runs nothing that the repository names, even if it looks like a shallow clone, and asks', async () => {
+  it('runs no program that the repository configures, even if it looks like a shallow clone, and opens a decision', async () => {
     const mark = join(repo, '.git', 'was-run');
     scratch.write(repo, { '.git/gpg.sh': `#!/bin/sh\ntouch '${mark}'\n` });
     chmodSync(join(repo, '.git/gpg.sh'), 0o755);
@@ -153,7 +153,7 @@ describe('the watch on the main branch', () => {
     expect(await decisions()).toHaveLength(1);
   });
 
-  it('sees a branch that stands for another, a new name of the main branch, and a rewritten file', async () => {
+  it('detects a symbolic branch, a new name of the main branch, and a rewritten file', async () => {
     scratch.git(repo, 'branch', 'evil');
     scratch.git(repo, 'switch', '--quiet', '--detach');
     scratch.git(repo, 'symbolic-ref', 'refs/heads/main', 'refs/heads/evil');
@@ -172,7 +172,7 @@ describe('the watch on the main branch', () => {
     expect((await moves()).at(-1)).toMatchObject({ branch: 'evil', previous_branch: 'main' });
   });
 
-  it('compares with the record after a restart: what moved meanwhile is suspect only if a session was alive since', async () => {
+  it('compares with the record after a restart: a move is suspect only if a session was alive since', async () => {
     const id = await startAgent();
     await tell(runs.exited(id));
     await project.mainWatch.poll();
@@ -204,10 +204,7 @@ function fail(error: unknown): void {
 }
 
 async function tell(command: Command): Promise<void> {
-  const settled = await project.commandLoop.submit<unknown>({
-    actor: 'system:test',
-    decide: ({ state, rules }) => decide(state, command, { kind: 'system', name: 'test' }, rules),
-  });
+  const settled = await project.commandLoop.submitCommand(command, { kind: 'system', name: 'test' });
   expect(settled.ok).toBe(true);
 }
 

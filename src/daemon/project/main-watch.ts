@@ -3,18 +3,16 @@ import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../api/files.ts';
 import { findUpstream, readRefFingerprint, type RefFingerprint } from '../../git/main-branch.ts';
 import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
-import { decide } from '../../state/decide.ts';
 import { CLAIM_ENDS, type RecordedEvent } from '../../state/event.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
 import { hasNoSessionSince, type ObservedMove, type ObserveResult } from '../../state/main/observe-main.ts';
-import type { Outcome } from '../../state/outcome.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 import { measureMain, type MeasureMain } from './measure-main.ts';
 
 export interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly id: string;
   readonly stateDir: string;
-  readonly commandLoop: Pick<CommandLoop, 'read' | 'submit'>;
+  readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;
   /** The main branch, if the project names it. */
   readonly into: () => string | undefined;
   readonly now: () => Date;
@@ -22,18 +20,18 @@ export interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
 }
 
 /**
- * Sees every move of the main branch that Baton did not make: at the start, once a second by a look at a few files, when a session ends or
- * begins, and before each merge. What follows from a move is decided elsewhere (`state/main`, `engine/on-main-moved.ts`).
+ * Detects every move of the main branch that Baton did not make: at start-up, once a second by looking at a few files, when a session
+ * begins or ends, and before each merge. `state/main` and `engine/on-main-moved.ts` decide what follows.
  */
 export class MainWatch {
   readonly #options: MainWatchOptions;
   #commonDir: string | undefined;
-  /** The branch that was looked at last, and its files as they were then. */
+  /** The branch of the last look, and its files at that time. */
   #last: { readonly branch: string; readonly into: string | undefined; readonly mark: RefFingerprint } | undefined;
-  /** Until then nobody but Baton had moved the branch; undefined before the first look. */
+  /** The last time at which the branch was where the ledger has it; undefined before the first look. */
   #seenAt: string | undefined;
   #isBegun = false;
-  /** A session has ended since the time was written down. */
+  /** Whether the time must be written to its file again, because a session has ended since. */
   #isToKeep = true;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -43,12 +41,12 @@ export class MainWatch {
     this.#options = options;
   }
 
-  /** From now on it looks by itself. */
+  /** Starts looking by itself. */
   start(): void {
     this.#isBegun = true;
   }
 
-  /** Looks at the files, at most once a second; git is asked only if they have changed. */
+  /** Looks at the files, at most once a second; asks git only if they have changed. */
   pollIfDue(nowMs: number): void {
     if (!this.#isBegun || nowMs - this.#glancedMs < POLL_MS) return;
     this.#glancedMs = nowMs;
@@ -61,7 +59,7 @@ export class MainWatch {
     if (recorded.some(({ type }) => POLL_AFTER.has(type))) void this.poll();
   }
 
-  /** A look that begins after this call; several calls share one. */
+  /** Looks once, beginning after this call; several calls share one look. */
   async poll(): Promise<void> {
     this.#next ??= this.#running.then(async () => {
       this.#next = undefined;
@@ -72,8 +70,8 @@ export class MainWatch {
   }
 
   /**
-   * Before a call that may begin a session: a commit made before the call is not taken for one of that session. If a session was alive
-   * since the last look, every commit since then is suspect anyway.
+   * Called before a request that may begin a session, so that a commit made before it is not attributed to that session. If a session was
+   * alive since the last look, every commit since then is suspect anyway.
    */
   async pollBeforeSession(): Promise<void> {
     if (!this.#isBegun) return;
@@ -132,15 +130,11 @@ export class MainWatch {
       main === undefined || !isSame ? null : await measureMain(scene, { main, sha, isSuspect, upstream });
     const seenAt = main === undefined ? '' : this.#since(main);
     const command = { branch, sha, upstream: upstream?.digest ?? null, isConfigured, seenAt, move };
-    const settled = await keeper.submit<ObserveResult>({
-      actor: 'system:main',
-      decide: ({ state, rules }) =>
-        decide(state, { kind: 'see-main', command }, SYSTEM, rules) as Outcome<ObserveResult>, // oxlint-disable-line typescript/no-unsafe-type-assertion
-    });
+    const settled = await keeper.submitCommand({ kind: 'see-main', command }, SYSTEM);
     return settled.ok ? settled.answer : undefined;
   }
 
-  /** The branch is where it is on record, and was so at this time. */
+  /** The branch was where the ledger has it at this time. */
   async #confirm(at: string): Promise<ObserveResult> {
     this.#seenAt = at;
     if (!this.#isToKeep) return 'known';
@@ -154,7 +148,7 @@ export class MainWatch {
     return 'known';
   }
 
-  /** Since when sessions are suspect: since the branch was last seen where it is on record. */
+  /** Sessions that were alive after this time are suspects: then the branch was last seen where the ledger has it. */
   #since(main: MainBranchState): string {
     return this.#seenAt ?? readSeen(this.#options, main) ?? main.at;
   }
@@ -176,7 +170,7 @@ const POLL_MS = 1000;
 const MAX_TRIES = 5;
 const SYSTEM = { kind: 'system', name: 'main' } as const;
 
-/** Commands count as sessions: they run code of a branch. */
+/** Commands are treated like sessions, because they run code of a branch. */
 const COMMAND_ENDS = [
   'AgentStartFailed',
   'AgentKillRequested',
@@ -199,8 +193,8 @@ const POLL_AFTER: ReadonlySet<string> = new Set([
 type SeenFile = Pick<MainWatchOptions, 'stateDir' | 'id'>;
 
 /**
- * After a restart the daemon does not know when it last looked. It is written down once no session is alive, so that a person's commit
- * made while the daemon was away is not taken for one of a session that had ended long before. Without the file Baton asks more often.
+ * Keeps the time of the last look over a restart. It is written when no session is alive, so that a person's commit made while the daemon
+ * was down is not attributed to a session that had ended long before. Without the file, Baton asks more often.
  */
 function saveSeen(kept: SeenFile, { branch, sha }: MainBranchState, at: string): void {
   const path = seenPath(kept);

@@ -5,11 +5,11 @@ import type { MainBranchState } from '../../state/main/main-branch.ts';
 import type { ObservedMove } from '../../state/main/observe-main.ts';
 
 export interface MeasureMain {
-  /** The top of the repository. */
+  /** The top folder of the repository. */
   readonly path: string;
   readonly own: OwnRepositoryImporter;
   readonly branch: string;
-  /** Settings of git (`name=value`) for logging in at the remote. */
+  /** Git settings (`name=value`) to log in at the remote. */
   readonly login: () => readonly string[];
 }
 
@@ -22,9 +22,9 @@ interface Asked {
 }
 
 /**
- * Measures how the main branch got where it is. With a session alive that is done in Baton's own repository, where nobody else writes; the
- * upstream branch is fetched only if the answer depends on it. Commits that cannot be copied there (a shallow or partial clone, or one that
- * was made to look like it) count as rewritten history, and a person is asked.
+ * Measures how the main branch moved. If a session is alive, this is done in Baton's own repository, where only Baton writes; the upstream
+ * branch is fetched only if the result depends on it. Commits that cannot be copied there (a shallow or partial clone, or one made to look
+ * like it) count as rewritten history, and a person is asked.
  */
 export async function measureMain(
   scene: MeasureMain,
@@ -37,7 +37,7 @@ export async function measureMain(
   const old = prepared !== undefined && (await isInHistory(place, prepared, sha)) ? prepared : main.sha;
   const { fastForward, commits } = await measureMove(place, old, sha);
   const isKept = fastForward && branch === main.branch;
-  // An upstream that was exchanged since is no witness, and its address is not visited.
+  // An upstream that was changed since proves nothing, and its address is not contacted.
   const witness = upstream?.digest === main.upstream ? upstream : null;
   const onUpstream = isKept && isSuspect ? await isUpstream(scene, sha, witness) : null;
   if (isKept && (!isSuspect || onUpstream === true)) return { old, fastForward, commits, onUpstream, ...UNKNOWN };
@@ -59,7 +59,7 @@ async function ownPlace(
   { sha: old }: MainBranchState,
   sha: string,
 ): Promise<OwnRepository | undefined> {
-  // An old position that is gone from the repository may be here from before.
+  // A commit that the repository has lost may have been copied earlier.
   await own.with(old);
   const found = await own.with(sha);
   return found.ok ? found.value : undefined;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFileAtomically } from '../../api/files.ts';
 
-/** Which repository each project is, kept in `projects.json`: a session's token names only the project. */
+/** The repository of each project, kept in `projects.json`, because the token of a session names only the project. */
 export class ProjectList {
   readonly #path: string;
   readonly #paths: Map<string, string>;
@@ -32,7 +32,7 @@ function readList(path: string): Map<string, string> {
     const pairs = typeof list === 'object' && list !== null ? Object.entries(list) : [];
     return new Map(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
   } catch {
-    // Missing at the first start. A damaged one heals: every call of an operator says again where its project is.
+    // Missing at the first start. A damaged list repairs itself: each call of an operator adds the path of its project.
     return new Map();
   }
 }

@@ -10,7 +10,6 @@ import type { Ledger, LedgerOptions } from '../../ledger/writer/ledger.ts';
 import { openLedger } from '../../ledger/writer/open.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { decide } from '../../state/decide.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import { UnreadableEntry } from '../../state/recorded-event.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
@@ -27,34 +26,34 @@ import { FolderProbe, StoreWatch } from './storage-health.ts';
 
 export interface ProjectOptions {
   readonly id: string;
-  /** The top of its repository. */
+  /** The top folder of its repository. */
   readonly path: string;
   readonly stateDir: string;
   readonly ledger: Omit<LedgerOptions, 'project' | 'clock' | 'onEntries'>;
   readonly rules: Rules;
   readonly leaseTimes: LeaseTimes;
-  /** Loads what decisions need, before any is made. What comes back keeps the project closed. */
+  /** Loads what decisions need before the first decision. If it returns a problem, the project stays closed. */
   readonly prepare?: (ledger: Ledger, state: State) => Promise<Problem | undefined>;
   readonly now: () => Date;
   /** A clock that never jumps, in milliseconds. */
   readonly monotonicMs: () => number;
-  /** Everything that is durable, in order, for whoever listens. */
+  /** Receives all durable entries in order. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
-  /** Something threw that must not: for the log. */
+  /** Receives unexpected exceptions, for the log. */
   readonly onMistake?: (error: unknown) => void;
-  /** While commits are copied into Baton's own repository: how far that is. */
+  /** Receives progress while commits are copied into Baton's own repository. */
   readonly onImport?: (line: string) => void;
-  /** A snapshot was not read, and why: the entries were folded again instead. For the log. */
+  /** A snapshot was discarded, with the reason, for the log; the entries were folded instead. */
   readonly onDiscarded?: (name: string, why: string) => void;
-  /** The outbox, as far as it concerns this project. */
+  /** The messages of this project in the outbox. */
   readonly messages?: KeptMessages;
-  /** The store can no longer be written, or can be written again. */
+  /** Called when the store can no longer be written, and when it can be written again. */
   readonly onStoreHealth?: (health: StoreHealth) => void;
-  /** At every tick of the clock that claims run out by. */
+  /** Called at every tick of the lease clock. */
   readonly onTick?: (nowMs: number) => void;
 }
 
-/** One repository under care: its ledger, its state, its claims. */
+/** One open repository: its ledger, state, command loop, leases and fences. */
 export class Project {
   readonly id: string;
   readonly path: string;
@@ -66,12 +65,12 @@ export class Project {
   readonly commandLoop: CommandLoop;
   readonly leases: Leases;
   readonly fences: Fences;
-  /** Which runbook the project goes by; a project without a daemon around it adopts none. */
+  /** Which runbook is in force. Undefined in tests that open a project without a daemon: it adopts no runbook. */
   adoptions: Adoptions | undefined;
   readonly mainWatch: MainWatch;
-  /** One at a time begins to work on a branch, or removes its worktree. */
+  /** Locks by branch: only one effect at a time starts work on a branch or removes its worktree. */
   readonly places = new KeyedMutex();
-  /** When each running agent was last heard of. */
+  /** When each running agent last reported. */
   readonly lastReports: LastReports;
   readonly #state: State;
   readonly #monotonicMs: () => number;
@@ -120,28 +119,28 @@ export class Project {
     this.#ticking.unref();
   }
 
-  /** Processes of agents that live now, as far as was heard. */
+  /** How many processes of agents are running, as far as reported. */
   get liveAgents(): number {
     return [...this.#state.agents.values()].filter(({ process }) => process === 'running').length;
   }
 
-  /** For how long messages of its sessions have waited in the outbox and could not be recorded. */
+  /** How long recording messages from the outbox has failed. */
   get messagesBlockedMs(): number {
     return this.#messages.blockedMs();
   }
 
-  /** Whether anything can be recorded: since when not, why, and what to do. Tries it if the last success is a while ago. */
+  /** Whether entries can be recorded; if not, since when, why, and what to do. Probes the store if the last success is too old. */
   async storeHealth(): Promise<StoreHealth> {
     const health = await this.ledger.probe(FRESH_MS);
     return health.writable ? this.#folderProbe.probe(FRESH_MS) : health;
   }
 
-  /** The same as far as it is known at once. */
+  /** The same without probing the ledger. */
   get isWritable(): boolean {
     return this.ledger.health.writable && this.#folderProbe.probe(FRESH_MS).writable;
   }
 
-  /** From now on what the project owes to the outside is done. */
+  /** Starts the effects of the project. */
   startEffects(effects: Effects): void {
     void this.commandLoop
       .read(({ state }) => state.seq)
@@ -152,7 +151,7 @@ export class Project {
       });
   }
 
-  /** What was recorded is durable: the state is what everybody may act on. */
+  /** On entries that have just become durable. */
   applyRecorded(recorded: readonly RecordedEvent[]): void {
     this.#effects?.reconcile(this.#state);
     this.#effects?.onRecorded(recorded);
@@ -161,23 +160,19 @@ export class Project {
       if (type === 'AgentStarted') this.lastReports.noteAgent(data.agent_id, this.#monotonicMs());
   }
 
-  /** The holder lives: its claim goes on. False where it has none any more. */
+  /** Renews a claim whose holder is alive. Returns false if the claim has ended. */
   async renewClaim(taskId: string, epoch: number): Promise<boolean> {
     const live = await this.commandLoop.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
-    // It may have ended in the commit that the look at it has waited for.
+    // The claim may have ended in the commit that the read waited for; then there is no lease to renew.
     return live.ok && live.answer && this.leases.renew(taskId, epoch, this.#monotonicMs());
   }
 
-  /** Ends the claims whose holders were not heard of. */
+  /** Ends the claims that were not renewed in time. */
   async expireClaims(): Promise<void> {
     const expired = this.leases.expired(this.#monotonicMs());
     await Promise.all(
       expired.map(({ taskId, epoch }) =>
-        this.commandLoop.submit({
-          actor: 'system:daemon',
-          decide: ({ state, rules }) =>
-            decide(state, { kind: 'expire-claim', command: { id: taskId, epoch } }, SYSTEM, rules),
-        }),
+        this.commandLoop.submitCommand({ kind: 'expire-claim', command: { id: taskId, epoch } }, SYSTEM),
       ),
     );
   }
@@ -193,7 +188,7 @@ export class Project {
     this.#onTick(nowMs);
   }
 
-  /** Keeps what start-up would otherwise have to fold again. */
+  /** Saves a snapshot, so that the next start-up folds fewer entries. */
   async saveSnapshot(): Promise<void> {
     await this.commandLoop.whenIdle();
     const { head, store, snapshotSigner } = this.ledger;
@@ -212,7 +207,7 @@ export class Project {
   }
 }
 
-/** A write that succeeded this short a time ago proves that the store can be written. */
+/** A write that succeeded this recently proves that the store can be written. */
 const FRESH_MS = 2000;
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
@@ -226,7 +221,7 @@ export type OpenedProject =
   | { readonly ok: true; readonly project: Project }
   | { readonly ok: false; readonly problem: Problem };
 
-/** Opens the ledger, folds the state from the newest snapshot on, and gives every live claim a full interval. */
+/** Opens the ledger, reads the state, and gives every live claim a full lease. */
 export async function openProject(options: ProjectOptions): Promise<OpenedProject> {
   const clock = new CommitClock(options.now);
   let keeper: CommandLoop | undefined;

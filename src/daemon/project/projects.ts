@@ -29,7 +29,7 @@ import { EntryFeed } from './entry-feed.ts';
 import { ProjectList } from './project-list.ts';
 import { type OpenedProject, openProject, type Project, type ProjectOptions } from './project.ts';
 
-/** A project that is open, and what calls on it may use. */
+/** An open project and the services that its operations use. */
 export interface OpenProject {
   readonly project: Project;
   readonly services: Services;
@@ -40,7 +40,7 @@ export type FoundProject =
   | { readonly ok: true; readonly open: OpenProject }
   | { readonly ok: false; readonly error: ApiError };
 
-/** Who does what a project owes to the outside. */
+/** Creates the effects of a project. */
 export type EffectsFor = (project: Project, services: Services) => Effects;
 
 export interface ProjectsOptions {
@@ -48,16 +48,16 @@ export interface ProjectsOptions {
   readonly settings: DaemonSettings;
   readonly signer: Signer;
   readonly log: Log;
-  /** The daemon's own: where `gh` is, and who the user is there. */
+  /** The daemon's own environment: where `gh` is, and its login. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly servicesFor: (path: string) => Services;
-  /** What the outbox holds for a project. */
+  /** The messages of a project in the outbox. */
   readonly messagesFor: (projectId: string) => KeptMessages;
-  /** A store can be written again: what waited for it can go on. */
+  /** Called when a store can be written again, so that waiting work can continue. */
   readonly onStoreBack?: () => void;
 }
 
-/** The projects of this daemon: each is opened when it is first asked for, once, and closed at the end. */
+/** The projects of this daemon. Each is opened once, on first use, and closed at the end. */
 export class Projects {
   readonly #options: ProjectsOptions;
   readonly #list: ProjectList;
@@ -75,22 +75,22 @@ export class Projects {
     this.#list = new ProjectList(stateFiles(options.stateDir).projectList);
   }
 
-  /** From now on projects act. Those that are known are opened, so that what is under way in them goes on. */
+  /** Starts the effects. Known projects are opened, so that their runs continue. */
   async start(effectsFor: EffectsFor): Promise<void> {
     this.#effectsFor = effectsFor;
     for (const { project, services } of this.#open.values()) project.startEffects(effectsFor(project, services));
     for (const id of this.#list.ids()) {
-      // One whose folder is away, for the moment or for good, would only be told that it has no runbook.
+      // A project whose folder is missing, for now or for good, is not opened: it would seem to have no runbook.
       if (!this.#isClosed && existsSync(this.#list.pathOf(id) ?? '')) await this.find(id);
     }
   }
 
-  /** Those that are open now. */
+  /** The projects that are open now. */
   opened(): readonly OpenProject[] {
     return [...this.#open.values()];
   }
 
-  /** The project with this id: what a session's token names. */
+  /** The project with this id, which is what the token of a session names. */
   async find(id: string): Promise<FoundProject> {
     const open = this.#open.get(id);
     if (open !== undefined) return { ok: true, open };
@@ -104,8 +104,8 @@ export class Projects {
   }
 
   /**
-   * The project of the repository that a folder is in. All worktrees of a repository are one project. Git is asked once, and again now
-   * and then; nobody but the first waits for it.
+   * The project of the repository that contains a folder. All worktrees of a repository are one project. Git is asked on the first call and
+   * then from time to time; only the first caller waits for it.
    */
   async findByPath(path: string): Promise<FoundProject> {
     const known = this.#idOfPath.get(path);
@@ -155,7 +155,7 @@ export class Projects {
       else this.#options.log.error('cannot open a project', { project: id, cause: found.error.message });
       return found;
     } finally {
-      // One that failed is tried again by the next call.
+      // If opening failed, the next call tries again.
       this.#opening.delete(id);
     }
   }
@@ -182,7 +182,7 @@ export class Projects {
       if (project === undefined) return;
       const { inForce } = rulebook;
       const hasTasks = await project.commandLoop.read(({ state }) => state.tasks.size > 0);
-      // A project of an earlier version may have tasks and nothing in force yet: the workers on record go on.
+      // A project of an earlier version may have tasks and no runbook in force: its recorded workers stay.
       if (inForce !== undefined || (hasTasks.ok && !hasTasks.answer))
         await configureWorkers(project, inForce ?? { runbook: NO_RUNBOOK, holdsCredential: false }, log);
       await rulebook.detectGithub();
@@ -256,7 +256,7 @@ export class Projects {
     return { ok: true, open: { project: made, services, feed } };
   }
 
-  /** The first position of the main branch is on record before anything else happens; later ones are compared with it aside. */
+  /** Records the first position of the main branch before anything else happens; later positions are compared with it in the background. */
   async #watchMain({ mainWatch, commandLoop: keeper }: Project): Promise<void> {
     const known = await keeper.read(({ state }) => findMain(state) !== undefined);
     mainWatch.start();
@@ -265,7 +265,7 @@ export class Projects {
     else this.#runInBackground(looked);
   }
 
-  /** Nobody waits for it but the end: git and the disk take their time. */
+  /** Runs work in the background, because git and the disk are slow. Only `close` waits for it. */
   #runInBackground(work: Promise<void> | undefined): void {
     if (work === undefined) return;
     const done = work
@@ -275,7 +275,7 @@ export class Projects {
   }
 }
 
-/** A store that stops answering while the state is folded keeps the project closed; the next call tries again. */
+/** If the store stops answering while the state is folded, the project stays closed; the next call tries again. */
 async function openStored(options: ProjectOptions): Promise<OpenedProject> {
   try {
     return await openProject(options);
@@ -287,7 +287,7 @@ async function openStored(options: ProjectOptions): Promise<OpenedProject> {
 
 const MAX_PATHS = 10_000;
 
-/** The first copy of a large repository takes minutes: the log shows now and then how far it is. */
+/** The first copy of a large repository takes minutes: its progress is logged from time to time. */
 function importLog(project: string, log: Log): (line: string) => void {
   let nextMs = performance.now() + IMPORT_LOG_MS;
   return (line) => {
@@ -300,8 +300,8 @@ function importLog(project: string, log: Log): (line: string) => void {
 const IMPORT_LOG_MS = 2000;
 
 /**
- * Without its outside checkpoint a ledger cannot show that nothing is missing from its end. Somebody may have moved it for a good
- * reason, so Baton goes on; but that it was so is recorded, and stays.
+ * Without its outside checkpoint a ledger cannot prove that no entries are missing at its end. The file may have been moved for a good
+ * reason, so Baton continues, but records that it was missing.
  */
 async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise<void> {
   const { size } = ledger.head;
@@ -309,7 +309,7 @@ async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise
   await ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
 }
 
-/** Undefined where it was removed since git has seen it: nobody may be waiting for this answer, and that must not end the daemon. */
+/** Undefined if the repository was removed after git found it. An exception here would end the daemon, because no caller may be waiting. */
 function identityOf(repository: Parameters<typeof projectId>[0]): string | undefined {
   try {
     return projectId(repository);
@@ -318,19 +318,19 @@ function identityOf(repository: Parameters<typeof projectId>[0]): string | undef
   }
 }
 
-/** Before the first adoption: the working file counts again when no session is left that may be writing it. */
+/** Before the first adoption: the working file counts again when no session is left that could have written it. */
 function endsSession({ type }: Entry): boolean {
   return SESSION_ENDS.has(type);
 }
 
 const SESSION_ENDS: ReadonlySet<string> = new Set([...Object.values(CLAIM_ENDS), 'AgentExited']);
 
-/** What moves the main branch may have changed the runbook that it has. */
+/** Whether the runbook of the main branch may have changed. */
 function movesMain({ type, data }: Entry): boolean {
   return type === 'MainMoved' || (type === 'MergeFinished' && data['outcome'] === 'merged');
 }
 
-/** Without the rules on record every gate would be open, so that nothing is decided at all. */
+/** Without the recorded rules every gate would be open, so the project stays closed. */
 function lostRunbookProblem(sha256: string): Problem {
   const message = `the store has lost the runbook ${sha256}, which tasks of this project go by`;
   return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');

@@ -33,7 +33,7 @@ function killedAtTheEnd(repository: string, stateDir: string): string {
 }
 
 describe('a daemon that is killed when a workflow has just ended', () => {
-  it('leaves the seal to the next one, which makes it once', { timeout: 60_000 }, async () => {
+  it('leaves the seal to the next daemon, which makes it once', { timeout: 60_000 }, async () => {
     expect(await world.scene.run(killedAtTheEnd(world.repository, world.stateDir))).toBe('closed');
     await world.start();
     await until(async () => (await world.types()).includes('LedgerSealed'), 'it is sealed', 30_000);

@@ -23,7 +23,7 @@ describe('the silence of an agent', () => {
     expect(silence(new Play().order(runs.startAgent()).wait(7000), false)).toBe(7000);
   });
 
-  it('is none while a timer is set for an agent whose process has gone', () => {
+  it('is none while a timer is set for an exited agent', () => {
     const plan = runs.agentPlan({ on_dead: { action: 'resume', attempts: 3, cooldown_ms: 900_000 } });
     const play = new Play().order(runs.startAgent(plan)).say(runs.started('a1'));
     play.say(runs.exited('a1', { start: 1, code: 1 }));
@@ -32,7 +32,7 @@ describe('the silence of an agent', () => {
     expect(silence(play.wait(800_000))).toBe(0);
   });
 
-  it('is unknown of an agent that is unknown', () => {
+  it('is undefined for an unknown agent', () => {
     expect(silence(new Play())).toBe(undefined);
   });
 });

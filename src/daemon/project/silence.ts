@@ -8,14 +8,14 @@ export interface SilenceClocks {
   readonly lastReports: Pick<LastReports, 'silentMs'>;
   /** `limits.silence` */
   readonly silenceMs: number;
-  /** Of the monotonic clock. */
+  /** Time of the monotonic clock. */
   readonly nowMs: number;
   readonly now: Date;
 }
 
 /**
- * How long an agent that counts as running has not been heard of. Supervisors report for as long as their process lives, whatever the agent does.
- * An agent without a process is measured from the moment since which it should have one; while a timer or a gate is set for it, it waits for that.
+ * How long a running agent has not reported. Supervisors report as long as their process lives, whatever the agent does. An agent without a
+ * process is measured from the moment at which it should have one; while a timer or a gate is set for it, it is not silent.
  */
 export function measureSilence(state: State, agentId: string, clocks: SilenceClocks): SilenceMeasure | undefined {
   const run = state.agents.get(agentId);
@@ -43,7 +43,7 @@ export class LastReports {
     this.#startedMs = startedMs;
   }
 
-  /** Any call. */
+  /** Called with the caller of every request. */
   note(caller: Caller, atMs: number): void {
     if (caller.kind === 'supervisor') this.noteAgent(caller.agentId, atMs);
   }
@@ -57,7 +57,7 @@ export class LastReports {
     return this.#heardMs.get(agentId);
   }
 
-  /** How long the agent has not been heard of; without any report, since this daemon started. */
+  /** How long the agent has not reported; without any report, since this daemon started. */
   silentMs(agentId: string, nowMs: number): number {
     return Math.max(0, nowMs - (this.#heardMs.get(agentId) ?? this.#startedMs));
   }

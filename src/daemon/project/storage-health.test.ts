@@ -26,7 +26,7 @@ async function tick(watch: StoreWatch, disk: Disk, seconds: number): Promise<voi
   }
 }
 
-it('reports a store that cannot be written once, and once that it can again, by itself', async () => {
+it('reports once that a store cannot be written, and once that it can again', async () => {
   const disk = new Disk();
   const reported: StoreHealth[] = [];
   const watch = new StoreWatch(disk, (health) => reported.push(health));

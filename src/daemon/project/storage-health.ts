@@ -9,8 +9,8 @@ export interface ProbedStore {
 }
 
 /**
- * Reports once when a store can no longer be written and once when it can again. Nothing announces that a disk has room: the store is
- * probed, less and less often. A write that succeeds meanwhile is noticed, too.
+ * Reports once when a store can no longer be written, and once when it can be written again. Nothing announces free disk space, so the
+ * store is probed, less and less often. A write that succeeds in between is noticed too.
  */
 export class StoreWatch {
   readonly #store: ProbedStore;
@@ -39,7 +39,7 @@ export class StoreWatch {
     try {
       await this.#store.probe();
     } catch {
-      // A probe that fails says nothing new.
+      // A failed probe is not news.
     }
     this.#isProbing = false;
     this.#compare();
@@ -64,8 +64,8 @@ export interface FolderProbeOptions {
 }
 
 /**
- * Whether a file can be written into the state folder. A ledger can often be written on a full disk, since a database overwrites pages that it has,
- * while no agent can be started and no signal can be kept.
+ * Whether a file can be written into the state folder. On a full disk a database can often still overwrite its own pages, while no agent
+ * can be started and no signal can be kept.
  */
 export class FolderProbe {
   readonly #options: FolderProbeOptions;
@@ -106,7 +106,7 @@ export class FolderProbe {
   }
 }
 
-/** Less fits into room that no other file can use. */
+/** A smaller file could fit into space that no other file can use. */
 const PAGE = Buffer.alloc(4096);
 
 const HINT = 'Make room on its disk, or make the folder writable. Agents are started again by themselves.';

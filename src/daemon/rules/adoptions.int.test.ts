@@ -61,7 +61,7 @@ describe('the first runbook of a project', () => {
     expect(working).toMatchObject({ loosens: true, differences: [{ field: 'ci.required.test' }] });
   });
 
-  it('is compared with what was committed, not with an object that was overwritten to look like the working file', async () => {
+  it('is compared with the committed content, not with an object overwritten to look like the working file', async () => {
     commit({ 'baton.toml': STRICT });
     const name = git('rev-parse', 'HEAD:baton.toml');
     world.write(LAX);
@@ -141,7 +141,7 @@ describe('without an adoption, while a claim is alive', () => {
     expect(await claim('B')).toMatchObject({ ok: true });
   });
 
-  it('the workers on record go on after a restart', async () => {
+  it('the recorded workers continue after a restart', async () => {
     await world.stop();
     const runbook = '[workers.w]\nphases = ["REVIEW"]\nrun = "true"\n';
     world.write(runbook);
@@ -189,7 +189,7 @@ describe('the working file', () => {
     expect(await adoptions()).toHaveLength(1);
   });
 
-  it('is the same after a restart, and edits of it change no gate', async () => {
+  it('stays the same after a restart, and edits change no gate', async () => {
     const before = (await rules()).in_force?.sha256;
     world.write(LAX);
     await world.restart();
@@ -201,7 +201,7 @@ describe('the working file', () => {
 
 describe('a commit on the main branch', () => {
   // One that loosens asks a person: `test/attacks/03-rules.int.test.ts`.
-  it('is adopted by itself if it tightens', async () => {
+  it('is adopted automatically if it tightens', async () => {
     commit({ 'baton.toml': STRICT });
     await world.start();
     await addTask('A');
@@ -221,7 +221,7 @@ describe('a workflow that is started right after an edit and a commit', () => {
   };
   const types = async (type: string) => (await world.entries()).filter((entry) => entry.type === type);
 
-  it('runs the agents of the edited runbook, and the commit is not taken for one of its session', async () => {
+  it('runs the agents of the edited runbook, and the commit is not attributed to its session', async () => {
     commit({ 'baton.toml': edited('true') });
     await world.start();
     await world.run('issue', 'One');

@@ -5,7 +5,7 @@ import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/g
 import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
 import type { ReadRunbook } from '../../runbook/read/read-runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
-import { type Command, decide } from '../../state/decide.ts';
+import type { Command } from '../../state/decide.ts';
 import { acceptedMain } from '../../state/main/main-branch.ts';
 import { findAdoption } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
@@ -34,7 +34,7 @@ export interface AdoptionsOptions {
   readonly log: Log;
 }
 
-/** The working file beside the rules in force. */
+/** The working file, compared with the rules in force. */
 export interface Proposal {
   readonly pinned: PinnedRunbook;
   readonly differences: readonly RuleDifference[];
@@ -44,11 +44,13 @@ export type Proposed =
   | { readonly ok: true; readonly proposal: Proposal; readonly committed: CommittedRules | undefined }
   | { readonly ok: false; readonly error: ApiError };
 
-/** Decides which runbook a project adopts: the committed one by itself if it does not loosen, the working file by an operator. */
+/**
+ * Decides which runbook a project adopts: the committed one automatically if it loosens nothing, the working file on an operator's command.
+ */
 export class Adoptions {
   readonly #options: AdoptionsOptions;
   #last: Promise<unknown> = Promise.resolve();
-  /** The working file at the last try of a first adoption, and whether it was left out because a session was alive. */
+  /** The working file at the last attempt at a first adoption, and whether a session was alive then. */
   #tried: { readonly read: ReadRunbook; readonly besideSession: boolean } | undefined;
   #first: Promise<void> | undefined;
 
@@ -56,7 +58,7 @@ export class Adoptions {
     this.#options = options;
   }
 
-  /** The working file, compared with the rules in force, or with the committed runbook before the first adoption. */
+  /** Compares the working file with the rules in force; before the first adoption, with the committed runbook. */
   async propose(): Promise<Proposed> {
     const { project, working, rulebook } = this.#options;
     const read = working.read();
@@ -72,7 +74,7 @@ export class Adoptions {
     return { ok: true, proposal: { pinned, differences }, committed };
   }
 
-  /** How the working file differs from the rules in force; nothing before the first adoption, or if the file has mistakes. */
+  /** How the working file differs from the rules in force; empty before the first adoption, or if the file has errors. */
   async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
     const { inForce } = rulebook;
@@ -81,7 +83,7 @@ export class Adoptions {
     return pinned === undefined ? [] : compareRules(inForce.fields, pinned.fields);
   }
 
-  /** An operator uses the working file. If it loosens the rules, they have to name it by its hash. */
+  /** An operator adopts the working file. If it loosens the rules, the operator must name its hash. */
   async adoptWorking(by: string, accepted: string | undefined): Promise<AdoptedWorking> {
     return this.#inTurn(async () => {
       const proposed = await this.propose();
@@ -96,8 +98,8 @@ export class Adoptions {
   }
 
   /**
-   * Before the first task: the project gets the rules it starts with. The committed runbook counts, or the working file if it has the
-   * same gates or nothing is committed. While a session is alive only the committed one is adopted: the session may have written the file.
+   * Before the first task: adopts the committed runbook, or the working file if it has the same gates or nothing is committed. While a
+   * session is alive only the committed one is adopted, because the session may have written the file.
    */
   async adoptFirst(): Promise<void> {
     const { working, rulebook } = this.#options;
@@ -110,7 +112,7 @@ export class Adoptions {
     await this.#first;
   }
 
-  /** Undefined unless a first adoption is under way. Commands wait for it, so that none overtakes the one that caused it. */
+  /** Set while a first adoption is in progress. Commands wait for it, so that none overtakes the request that caused it. */
   get firstUnderWay(): Promise<void> | undefined {
     return this.#first;
   }
@@ -131,19 +133,21 @@ export class Adoptions {
         (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
       const first = isSame ? pinned : committed?.pinned;
       if (first === undefined || !hasGates(first)) return;
-      // A session can commit too: what it commits must not loosen the gates that its task goes by.
+      // A session can commit too: its commit must not loosen the gates of its own task.
       if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
       await this.#adopt(first, committed, 'system:daemon');
     }).catch((error: unknown) => this.#log('the first runbook cannot be adopted', error));
   }
 
-  /** The working file or the main branch has changed, or a session has ended. A project without tasks has nothing that the file could decide about yet. */
+  /**
+   * Called when the working file or the main branch has changed, or a session has ended. Nothing is adopted for a project without tasks.
+   */
   async adoptForTasks(): Promise<void> {
     const state = await this.#state();
     if (state !== undefined && state.tasks.size > 0) await this.adoptFirst();
   }
 
-  /** The main branch has moved: its runbook is adopted if it does not loosen anything; otherwise a person is asked. */
+  /** On a move of the main branch: adopts its runbook if it loosens nothing; else a person is asked. */
   async followMain(): Promise<void> {
     if (this.#options.rulebook.inForce === undefined) {
       await this.#first;
@@ -191,7 +195,7 @@ export class Adoptions {
     return this.#submit({ kind: 'adopt-runbook', command });
   }
 
-  /** Kept first, recorded second; and the rules are there before anything is decided by them. */
+  /** Stores the runbook and loads its rules before an entry names it. */
   async #keep(pinned: PinnedRunbook): Promise<boolean> {
     const kept = await storePinned(pinned, this.#options.project.ledger);
     if (kept) this.#options.rulebook.add(pinned);
@@ -199,10 +203,7 @@ export class Adoptions {
   }
 
   async #submit(command: Command): Promise<boolean> {
-    const settled = await this.#options.project.commandLoop.submit<unknown>({
-      actor: 'system:daemon',
-      decide: ({ state, rules }) => decide(state, command, SYSTEM, rules),
-    });
+    const settled = await this.#options.project.commandLoop.submitCommand(command, SYSTEM);
     return settled.ok;
   }
 
@@ -218,7 +219,7 @@ export class Adoptions {
     return readCommittedRules(path, { into, ledger });
   }
 
-  /** One at a time: two adoptions at once would each compare with the one before. */
+  /** Runs adoptions one after the other: two at once would compare with the same predecessor. */
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work, work);
     this.#last = done.catch(() => undefined);
@@ -237,7 +238,7 @@ export type AdoptedWorking =
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
-/** The daemon adopts nothing while the repository is damaged; its log says why. */
+/** While the repository is damaged nothing is adopted; the log has the reason. */
 function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {
   if (!found.ok) throw new Error(found.problem.message);
   return found.value;

@@ -15,19 +15,19 @@ import type { Runbook } from '../../runbook/runbook.ts';
 import { RUNBOOK_LIMITS } from '../../runbook/shape/fields.ts';
 import type { RunbookValue } from '../../runbook/shape/runbook-shape.ts';
 
-/** A runbook with the prompts that its workers give to agents, as one content with one name. */
+/** A runbook with the prompts of its workers, as one blob under one hash. */
 export interface PinnedRunbook {
-  /** Of `text`, which is canonical JSON. */
+  /** The hash of `text`, which is canonical JSON. */
   readonly sha256: string;
   readonly text: string;
   readonly runbook: Runbook;
   readonly prompts: Prompts;
   readonly fields: GateFields;
-  /** Something in a definition looked like a credential and was taken out: an agent would get another value than was meant. */
+  /** Something that looks like a credential was redacted, so an agent would get another value than the file has. */
   readonly holdsCredential: boolean;
 }
 
-/** Fields that have no part in a gate: they follow the working file. */
+/** Fields that are not part of a gate: they always come from the working file. */
 const FOLLOWED_FIELDS = ['$schema', 'exit_protocol', 'store', 'notify', 'commands', 'workspace'] as const;
 
 /** Undefined if the content cannot be written as canonical JSON. */
@@ -41,7 +41,7 @@ export function pinRunbook(
   );
   const content = canonicalJson({ v: 1, runbook: counted, prompts });
   if (!content.ok) return undefined;
-  // The ledger never forgets, so that no credential may get into the blob.
+  // Entries and blobs are never deleted, so no credential may get into one.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (!redacted.ok) return undefined;
   return parsePinned(redacted.value, toHex(sha256(new TextEncoder().encode(redacted.value))));
@@ -58,7 +58,7 @@ export async function findPinned(sha: string, { store, sha256 }: Ledger): Promis
   return parsePinned(new TextDecoder().decode(bytes), sha);
 }
 
-/** The content was checked before it was kept, and its hash vouches for it. */
+/** The content was checked before it was stored, and its hash proves that it has not changed. */
 function parsePinned(text: string, sha256: string): PinnedRunbook {
   const { runbook: value, prompts } = JSON.parse(text) as { runbook: RunbookValue; prompts: Prompts }; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const runbook = buildRunbook(value);
@@ -68,7 +68,7 @@ function parsePinned(text: string, sha256: string): PinnedRunbook {
 
 type Hashing = Pick<Ledger, 'sha256' | 'secrets'>;
 
-/** The working file of a project with its prompts; undefined if it has mistakes. */
+/** The working file of a project with its prompts; undefined if it has errors. */
 export async function readWorkingRules(
   projectDir: string,
   { checked, subject }: ReadRunbook,
@@ -80,13 +80,13 @@ export async function readWorkingRules(
 
 export interface CommittedRules {
   readonly commit: string;
-  /** Undefined if the commit has no runbook, or one with mistakes. */
+  /** Undefined if the commit has no runbook, or one with errors. */
   readonly pinned: PinnedRunbook | undefined;
 }
 
 /**
- * The runbook of the main branch; undefined if there is no main branch. Every object is hashed: an agent can overwrite those of the
- * repository, and rules that are compared with forged ones would seem unchanged. If one is damaged, there is no answer.
+ * The runbook of the main branch; undefined if there is no main branch. Every object is hashed, because an agent can overwrite objects of
+ * the repository: compared with forged rules, changed ones would seem unchanged. Fails if an object is damaged.
  */
 export async function readCommittedRules(
   path: string,

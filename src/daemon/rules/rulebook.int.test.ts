@@ -28,7 +28,7 @@ function pin(text: string, secrets: readonly string[] = []): PinnedRunbook {
 }
 
 describe('the rules of a project', () => {
-  it('say where its pull requests are, until git says otherwise; that git does not answer says nothing', async () => {
+  it('have the place of its pull requests, and keep it if git does not answer', async () => {
     const { path, book, errors } = open('busy');
     const { rules } = book;
     await book.detectGithub();
@@ -42,7 +42,7 @@ describe('the rules of a project', () => {
     expect(rules.pulls).toBeUndefined();
   });
 
-  it('are kept for each adopted runbook, and all of them know what git says', async () => {
+  it('are kept for each adopted runbook, each with the place of pull requests', async () => {
     const { book } = open('changed');
     const [strict, lax] = [pin('[merge]\nmethod = "rebase"\n'), pin('')];
     book.add(strict);
@@ -55,7 +55,7 @@ describe('the rules of a project', () => {
 });
 
 describe('before the first adoption', () => {
-  it('the working file counts: what it does not say any more holds no more, and what git says stays', async () => {
+  it('the working file is in force: removed settings no longer apply, and the place of pull requests stays', async () => {
     const { book } = open('first');
     await book.detectGithub();
     book.follow(pin('[merge]\nmethod = "rebase"\n').runbook);
@@ -67,13 +67,13 @@ describe('before the first adoption', () => {
 });
 
 describe('the content of a runbook', () => {
-  it('is named by what counts: neither comments nor notifications', () => {
+  it('has a hash that ignores comments and notifications', () => {
     const name = pin('[merge]\nmethod = "squash"\n').sha256;
     expect(pin('# merging\nmerge = { method = "squash" }\n[notify]\ndesktop = false\n').sha256).toBe(name);
     expect(pin('[merge]\nmethod = "rebase"\n').sha256).not.toBe(name);
   });
 
-  it('holds no credential, and says that one was taken out', () => {
+  it('has its credentials redacted, and a mark that they were', () => {
     const key = `sk-ant-api03-${'a'.repeat(60)}`;
     const pinned = pin(`[agents.a]\nrun = "claude"\nenv = { KEY = "${key}" }\n`);
     expect([pinned.text.includes(key), pinned.holdsCredential]).toEqual([false, true]);

@@ -15,23 +15,23 @@ import type { Log } from '../log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
 
 export interface RulebookOptions {
-  /** The repository. */
+  /** The path of the repository. */
   readonly path: string;
-  /** The working file, which counts for as long as nothing was adopted. */
+  /** The working file, which is in force until a runbook is adopted. */
   readonly working: { readonly lastValid: Runbook | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }
 
-/** The adopted runbooks of a project that are still needed, and the rules that follow from each. */
+/** The adopted runbooks that tasks of a project still use, and the rules of each. */
 export class Rulebook {
-  /** Always the same object: the command loop looks at it. */
+  /** Always the same object, changed in place, because the command loop holds it. */
   readonly rules: Rules;
   readonly #adopted = new Map<string, Rules>();
   readonly #pinned = new Map<string, PinnedRunbook>();
   readonly #options: RulebookOptions;
   #state: Pick<State, 'adopted' | 'tasks' | 'agents'> = { adopted: new Map(), tasks: new Map(), agents: new Map() };
-  /** The working file that counts before the first adoption. */
+  /** The working file that is in force before the first adoption. */
   #followed: Runbook | undefined;
   #pulls: Rules['pulls'];
   #looks = 0;
@@ -42,8 +42,8 @@ export class Rulebook {
   }
 
   /**
-   * Before the first adoption the working file counts: pipelines and standalone agents have its limits and prices. If the project has
-   * tasks, an edit that loosens does not count while a session is alive, because the session may have made it.
+   * Before the first adoption the working file is in force: pipelines and standalone agents use its limits and prices. If the project has
+   * tasks, an edit that loosens the gates is ignored while a session is alive, because the session may have made it.
    */
   follow(working: Runbook): void {
     const mayBeOfSession = this.inForce === undefined && this.#state.tasks.size > 0 && this.hasSessions;
@@ -54,7 +54,7 @@ export class Rulebook {
     Object.assign(this.rules, rulesFromRunbook(working), { adopted }, pulls === undefined ? {} : { pulls });
   }
 
-  /** Whether a runbook has looser gates than the working file that counts before the first adoption. */
+  /** Whether a runbook has looser gates than the working file that is in force before the first adoption. */
   loosensFollowed(runbook: Runbook): boolean {
     const followed = this.#followed;
     if (followed === undefined || followed === runbook) return false;
@@ -65,7 +65,7 @@ export class Rulebook {
     return hasSessions(this.#state);
   }
 
-  /** Loads what the state needs. Returns the name of a runbook that the store has lost. */
+  /** Loads the runbooks that the state refers to. Returns the sha256 of one that the store has lost. */
   async load(ledger: Ledger, state: State): Promise<string | undefined> {
     this.#state = state;
     const asked = [...state.decisions.values()].flatMap(({ adopts, result }) =>
@@ -79,7 +79,7 @@ export class Rulebook {
     return undefined;
   }
 
-  /** Before an entry names it: from then on decisions are made by its rules. */
+  /** Must be called before an entry names the runbook: from that entry on, decisions use its rules. */
   add(pinned: PinnedRunbook): void {
     if (this.#pinned.has(pinned.sha256)) return;
     const workers = pinned.holdsCredential ? [] : sortedWorkers(withLibrary(pinned.runbook));
@@ -97,15 +97,15 @@ export class Rulebook {
     return this.#pinned.get(findAdoption(this.#state)?.sha256 ?? '');
   }
 
-  /** The pinned runbook that a task goes by. */
+  /** The pinned runbook that applies to a task; without a task, the one in force. */
   pinnedFor(task: Pick<Task, 'flow'> | null): PinnedRunbook | undefined {
     const own = task?.flow.runbook ?? null;
     return own === null ? this.inForce : this.#pinned.get(own);
   }
 
   /**
-   * The same as a runbook: before the first adoption the working file as `follow` has it, and an empty one if there is none. How
-   * worktrees are made has no part in a gate, and follows the working file.
+   * The runbook that applies to a task: the pinned one, else the working file, else an empty one. The workspace section always comes from
+   * the working file, because it is not part of a gate.
    */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
     const { lastValid: good } = this.#options.working;
@@ -114,8 +114,8 @@ export class Rulebook {
   }
 
   /**
-   * Asks git whether there are pull requests, and where. Of two looks at once the newer counts. A look that git did not answer changes
-   * nothing: a task whose pull request is open must not be merged here because git was busy.
+   * Asks git whether the project uses pull requests, and where. If two calls overlap, the later one counts. If git does not answer, nothing
+   * changes: a task with an open pull request must not be merged locally because git was busy.
    */
   async detectGithub(): Promise<void> {
     const { path, env, log } = this.#options;
@@ -141,7 +141,7 @@ export class Rulebook {
 
 export const NO_RUNBOOK = buildRunbook({});
 
-/** The rules of a project, as its runbook has them. */
+/** The rules of a runbook. */
 export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
   const { ci, merge, limits, sameAgentMayReview, prices, envPass } = runbook;

@@ -19,37 +19,37 @@ describe('exit_protocol in a runbook', () => {
   ])('%j is %s', (toml, expected) => {
     const { folder } = repository();
     writeFileSync(join(folder, 'baton.toml'), toml);
-    expect(new RunbookWatch(folder).exitProtocol).toBe(expected);
+    expect(new RunbookWatch(folder).readExitProtocol()).toBe(expected);
   });
 
-  it('is off where there is no runbook', () => {
-    expect(new RunbookWatch(repository().folder).exitProtocol).toBe(false);
+  it('is off if there is no runbook', () => {
+    expect(new RunbookWatch(repository().folder).readExitProtocol()).toBe(false);
   });
 
-  it('follows the files, wherever in the runbook it stands', () => {
+  it('follows the files, whichever of them has it', () => {
     const { folder } = repository();
     const runbook = new RunbookWatch(folder);
-    expect(runbook.exitProtocol).toBe(false);
+    expect(runbook.readExitProtocol()).toBe(false);
     mkdirSync(join(folder, '.baton/runbooks'), { recursive: true });
     writeFileSync(join(folder, '.baton/runbooks/settings.yaml'), 'exit_protocol: true\n');
-    expect(runbook.exitProtocol).toBe(true);
+    expect(runbook.readExitProtocol()).toBe(true);
     rmSync(join(folder, '.baton/runbooks/settings.yaml'));
-    expect(runbook.exitProtocol).toBe(false);
+    expect(runbook.readExitProtocol()).toBe(false);
   });
 
-  it('is not switched off by a mistake elsewhere, nor by a file that cannot be read for the moment', () => {
+  it('is not switched off by an error elsewhere, nor by a file that cannot be read for the moment', () => {
     const { folder } = repository();
     const runbook = new RunbookWatch(folder);
     writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = true\n[agents.a]\nrnu = "claude"\n');
-    expect(runbook.exitProtocol).toBe(true);
+    expect(runbook.readExitProtocol()).toBe(true);
     writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = true\n[agents.a\n');
-    expect(runbook.exitProtocol).toBe(true);
+    expect(runbook.readExitProtocol()).toBe(true);
     writeFileSync(join(folder, 'baton.toml'), 'exit_protocol = false\n');
-    expect(runbook.exitProtocol).toBe(false);
+    expect(runbook.readExitProtocol()).toBe(false);
   });
 });
 
-it('tells its followers of every runbook that can be used, and keeps the last good one', () => {
+it('calls its followers with every valid runbook, and keeps the last one', () => {
   const { folder } = repository();
   const watch = new RunbookWatch(folder);
   const seen: string[] = [];

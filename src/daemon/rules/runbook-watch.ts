@@ -3,8 +3,8 @@ import { createRunbookReader, type ReadRunbook } from '../../runbook/read/read-r
 import type { Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 
 /**
- * The runbook of one project. Whoever is about to start something asks for it as it is now; a mistake in it keeps new runs from
- * starting, and everything else goes on with what was last good.
+ * The runbook files of one project. A new run uses them as they are now, and errors in them refuse it; everything else continues with the
+ * last valid version.
  */
 export class RunbookWatch {
   readonly #readNow: () => ReadRunbook;
@@ -20,30 +20,35 @@ export class RunbookWatch {
     this.#readNow = createRunbookReader(projectDir);
   }
 
-  /** The last one without mistakes; undefined before there was any. */
+  /** The last valid version; undefined before the first one. */
   get lastValid(): Runbook | undefined {
     return this.#good;
   }
 
-  /** What it says about exit signals now. A mistake elsewhere in it does not switch them off, nor does a file that cannot be read. */
+  /** `exit_protocol` as it was last read. An error elsewhere in the runbook does not switch it off, nor does a file that cannot be read. */
   get exitProtocol(): boolean {
-    const { subject, isReadable } = this.read();
-    if (isReadable) this.#exitProtocol = subject.value.exit_protocol ?? false;
     return this.#exitProtocol;
   }
 
-  /** Is told of every runbook that can be used; at once of the one that is there. */
+  /** The same as the files are now. */
+  readExitProtocol(): boolean {
+    this.read();
+    return this.#exitProtocol;
+  }
+
+  /** Calls the follower with every valid version, and at once with the current one. */
   follow(follower: (runbook: Runbook) => void): void {
     this.#followers.push(follower);
     if (this.#good !== undefined) follower(this.#good);
   }
 
-  /** As its files are now. */
+  /** Reads the files if they have changed. */
   read(): ReadRunbook {
     const read = this.#readNow();
     if (read === this.#seen) return read;
     const wasGood = this.#seen?.checked.ok ?? true;
     this.#seen = read;
+    if (read.isReadable) this.#exitProtocol = read.subject.value.exit_protocol ?? false;
     if (!read.checked.ok && wasGood) this.#onChange(read.checked.problems);
     if (read.checked.ok && !wasGood) this.#onChange(undefined);
     if (read.checked.ok) {
@@ -53,7 +58,7 @@ export class RunbookWatch {
     return read;
   }
 
-  /** Looks whether it has changed, at most once a second. */
+  /** Looks for changes, at most once a second. */
   readIfDue(nowMs: number): void {
     if (nowMs - this.#lookedMs < READ_INTERVAL_MS) return;
     this.#lookedMs = nowMs;
@@ -63,11 +68,11 @@ export class RunbookWatch {
 
 const READ_INTERVAL_MS = 1000;
 
-/** Is told when mistakes get into the runbook, and (undefined) when it is without any again. */
+/** Called with the problems when the runbook becomes invalid, and with undefined when it is valid again. */
 export type OnChange = (problems: RunbookProblems | undefined) => void;
 export type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
 
-/** Every problem, so that all of them can be corrected at once: as data, and in words with the first one's hint. */
+/** All problems in one error, so that they can be corrected together; the hint is that of the first. */
 export function runbookError(problems: RunbookProblems): ApiError {
   return {
     code: 'bad-runbook',

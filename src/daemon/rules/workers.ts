@@ -31,8 +31,8 @@ export async function configureWorkers(
 }
 
 /**
- * The start of a workflow after the workers of its runbook, in one commit: workers on record from an earlier runbook would claim the new
- * task first.
+ * The start of a workflow, preceded by the workers of its runbook in the same commit: recorded workers of an earlier runbook would claim
+ * the new task first.
  */
 export function withWorkers<A>(
   started: Outcome<A>,
@@ -40,7 +40,7 @@ export function withWorkers<A>(
   state: State,
   rules: Rules,
 ): Outcome<A> {
-  // The workflow brings its own workers if another runbook was adopted meanwhile.
+  // If another runbook was adopted meanwhile, the workflow uses the workers of its own.
   if (!started.ok || findAdoption(state)?.sha256 !== sha256) return started;
   const configured = decideWorkers(state, sortedWorkers(withLibrary(runbook)), rules);
   return configured.ok ? { ...started, events: [...configured.events, ...started.events] } : configured;
@@ -51,14 +51,14 @@ function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rule
   return decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules);
 }
 
-/** Those of the built-in workflow work from the first workflow on; a project without any has only its own. */
+/** Workers of the built-in workflow are recorded with the first workflow; before that a project has only its own workers. */
 function hasWorkflows({ tasks }: State): boolean {
   return [...tasks.values()].some(({ flow }) => flow.mode !== null);
 }
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
-/** The ledger gives fields back in another order than they were written in. */
+/** Compared in canonical form, because the ledger returns fields in another order. */
 function haveSameWorkers(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {
   const [a, b] = [canonicalJson(before), canonicalJson(now)];
   return a.ok && b.ok && a.value === b.value;

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { hasEnded } from '../../api/processes.ts';
-import { agentFiles, type Control, type Exit } from '../../supervisor/contract.ts';
+import type { Exit } from '../../protocol/agent-report.ts';
+import { agentFiles, type Control } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
 import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { readRunning } from '../processes/supervised.ts';

@@ -1,11 +1,11 @@
 import type { AgentPlan, HandlerPlan } from '../../protocol/run-plan.ts';
+import type { Standing } from '../../protocol/standing.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Events } from '../../state/event.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
-import type { Standing } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
 import { agentContext } from '../template-context.ts';
 import { sendControlToAgent } from './control.ts';

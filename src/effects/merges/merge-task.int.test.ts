@@ -6,14 +6,17 @@ import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
 import { decide, type Command } from '../../state/decide.ts';
 import { event, type Event, type Events } from '../../state/event.ts';
+import { createStory, type Story } from '../../state/given.cases.ts';
 import { findEffect } from '../../state/runs/effect.ts';
 import { create, operator, record, system } from '../../state/say.cases.ts';
-import { emptyState, evolve, type State } from '../../state/state.ts';
+import type { State } from '../../state/state.ts';
 import { mergeTask } from './merge-task.ts';
 import type { EffectContext } from '../context.ts';
 
 let scratch: Scratch;
 let repo: string;
+const RULES = { ciGate: true, mergeGate: true };
+let story: Story;
 let state: State;
 let recorded: Event['type'][];
 beforeEach(() => {
@@ -21,7 +24,8 @@ beforeEach(() => {
   repo = scratch.repository();
   scratch.git(repo, 'switch', '--quiet', '--create', 'feature/a');
   scratch.commit(repo, { mine: '1' });
-  state = emptyState();
+  story = createStory(RULES);
+  ({ state } = story);
   recorded = [];
 });
 afterEach(() => scratch.remove());
@@ -29,14 +33,12 @@ afterEach(() => scratch.remove());
 const main = (): string => scratch.git(repo, 'rev-parse', 'main');
 
 function fold(...events: readonly Event[]): void {
-  for (const each of events) {
-    recorded.push(each.type);
-    evolve(state, { ...each, seq: state.seq + 1, at: '', actor: 'operator:ann' });
-  }
+  recorded.push(...events.map(({ type }) => type));
+  story.record(events, 'operator:ann');
 }
 
 function say(command: Command, caller = operator): string | undefined {
-  const outcome = decide(state, command, caller, { ciGate: true, mergeGate: true });
+  const outcome = decide(state, command, caller, RULES);
   if (!outcome.ok) return outcome.refusal.message;
   fold(...outcome.events);
   return undefined;

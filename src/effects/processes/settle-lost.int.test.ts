@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcessIdentity } from '../../api/processes.ts';
-import { agentFiles, type Exit } from '../../supervisor/contract.ts';
+import type { Exit } from '../../protocol/agent-report.ts';
+import { agentFiles } from '../../supervisor/contract.ts';
 import { agentMark, endLostRun } from './settle-lost.ts';
 import { readExit, type SupervisedFiles } from './supervised.ts';
 

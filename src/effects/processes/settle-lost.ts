@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { writeFileAtomically } from '../../api/files.ts';
-import type { Exit } from '../../supervisor/contract.ts';
+import type { Exit } from '../../protocol/agent-report.ts';
 import { findProcessesByArguments, killRemains, readExit, readRunning, type SupervisedFiles } from './supervised.ts';
 
 export interface LostRun {

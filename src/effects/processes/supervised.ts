@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasEnded, listLiving, readProcFile } from '../../api/processes.ts';
+import type { Exit } from '../../protocol/agent-report.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
-import type { agentFiles, Exit, Running } from '../../supervisor/contract.ts';
+import type { agentFiles, Running } from '../../supervisor/contract.ts';
 
 export type SupervisedFiles = ReturnType<typeof agentFiles>;
 

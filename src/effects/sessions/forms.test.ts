@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EDGES, ROLES } from '../../protocol/handoff/edges.ts';
-import { ELEMENT_FORMATS } from '../../protocol/handoff/element.ts';
+import { ELEMENT_FORMATS } from '../../protocol/text/text-format.ts';
 import { extendWorkflow } from '../../protocol/handoff/extend-workflow.ts';
 import { createHandoffDialect, parseHandoff, routeHandoff } from '../../protocol/handoff/index.ts';
 import { findPlaceholder, PLACEHOLDERS } from '../../protocol/placeholder.ts';

@@ -1,4 +1,3 @@
-import type { ElementFormat } from '../../protocol/handoff/element.ts';
 import type { Workflow } from '../../protocol/handoff/extend-workflow.ts';
 import {
   createHandoffDialect,
@@ -10,6 +9,7 @@ import {
 } from '../../protocol/handoff/index.ts';
 import { PLACEHOLDERS } from '../../protocol/placeholder.ts';
 import { renderResult } from '../../protocol/result.ts';
+import type { ElementFormat } from '../../protocol/text/text-format.ts';
 import { renderYaml } from '../../protocol/text/yaml.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { missionIds, type Task } from '../../state/tasks/task.ts';

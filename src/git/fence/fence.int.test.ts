@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isLongLane, someOf } from '../../../test/lanes.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { createTakeoverWorktree, createWorktree } from '../worktree/create.ts';
 import { removeWorktree } from '../worktree/remove.ts';
@@ -46,7 +47,7 @@ describe('the fence', () => {
     expect(scratch.git(join(scratch.folder, 'remote.git'), 'branch', '--list', BRANCH)).toBe('');
   });
 
-  it.each([
+  const STALE = [
     ['reset', ['reset', '--hard', 'HEAD^']],
     ['update-ref', ['update-ref', `refs/heads/${BRANCH}`, 'HEAD^']],
     ['amend without hooks', ['commit', '--amend', '--no-verify', '--allow-empty', '-m', 'x']],
@@ -54,7 +55,9 @@ describe('the fence', () => {
     ['delete', ['update-ref', '-d', `refs/heads/${BRANCH}`]],
     ['merge', ['merge', '--no-ff', '-m', 'm', 'other']],
     ['fetch into it', ['fetch', '.', `+other:${BRANCH}`, '--update-head-ok']],
-  ])('refuses a stale %s, with packed refs too', async (_, args) => {
+  ] as const;
+
+  it.each(someOf(STALE, 1, 5))('refuses a stale %s, with packed refs too', async (_, args) => {
     scratch.git(repo, 'branch', 'other');
     const other = valueOf(
       await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/other', base: 'main' }),
@@ -108,28 +111,32 @@ describe('the fence', () => {
     expect(tryCommit({ BATON_SESSION: 's2' }).code).toBe(0);
   });
 
-  it.each([true, false])('stops a frozen worker that wakes up too late (in the same worktree: %s)', async (same) => {
-    await claim(1);
-    const script = `read go; echo late >late; git add late; git commit -m late; a=$?; git push origin HEAD:${BRANCH}; echo "$a $?"`;
-    const frozen = spawn('sh', ['-c', script], { cwd: worktree, env: { ...process.env, BATON_SESSION: 's1' } });
-    let said = '';
-    for (const stream of [frozen.stdout, frozen.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
-    frozen.kill('SIGSTOP');
-    const next = same
-      ? worktree
-      : valueOf(await createTakeoverWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path;
-    valueOf(await installFence(next, { stateDir, project: PROJECT, taskId: 'P0.1.1', epoch: 2, branch: BRANCH }));
-    writeFence(stateDir, PROJECT, 'P0.1.1', { epoch: 2, sessionId: 's2' });
-    const head = scratch.commit(next, { done: '1' });
-    expect(scratch.try(next, ['push', 'origin', BRANCH], { BATON_SESSION: 's2' })).toMatchObject({ code: 0 });
-    frozen.kill('SIGCONT');
-    frozen.stdin.end('go\n');
-    await once(frozen, 'close');
-    expect(said).toMatch(/stale claim: (?:epoch 1 < 2|session s1 does not hold P0\.1\.1)/);
-    expect(said.trim().split('\n').at(-1)).toMatch(same ? /^128 1$/ : /^0 1$/);
-    expect(scratch.git(repo, 'rev-parse', BRANCH)).toBe(head);
-    expect(scratch.git(join(scratch.folder, 'remote.git'), 'rev-parse', BRANCH)).toBe(head);
-  });
+  it.each(someOf([true, false], 1))(
+    'stops a frozen worker that wakes up too late (in the same worktree: %s)',
+    async (same) => {
+      await claim(1);
+      const script = `read go; echo late >late; git add late; git commit -m late; a=$?; git push origin HEAD:${BRANCH}; echo "$a $?"`;
+      const frozen = spawn('sh', ['-c', script], { cwd: worktree, env: { ...process.env, BATON_SESSION: 's1' } });
+      let said = '';
+      for (const stream of [frozen.stdout, frozen.stderr])
+        stream.on('data', (data: Buffer) => (said += data.toString()));
+      frozen.kill('SIGSTOP');
+      const next = same
+        ? worktree
+        : valueOf(await createTakeoverWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, epoch: 2 })).path;
+      valueOf(await installFence(next, { stateDir, project: PROJECT, taskId: 'P0.1.1', epoch: 2, branch: BRANCH }));
+      writeFence(stateDir, PROJECT, 'P0.1.1', { epoch: 2, sessionId: 's2' });
+      const head = scratch.commit(next, { done: '1' });
+      expect(scratch.try(next, ['push', 'origin', BRANCH], { BATON_SESSION: 's2' })).toMatchObject({ code: 0 });
+      frozen.kill('SIGCONT');
+      frozen.stdin.end('go\n');
+      await once(frozen, 'close');
+      expect(said).toMatch(/stale claim: (?:epoch 1 < 2|session s1 does not hold P0\.1\.1)/);
+      expect(said.trim().split('\n').at(-1)).toMatch(same ? /^128 1$/ : /^0 1$/);
+      expect(scratch.git(repo, 'rev-parse', BRANCH)).toBe(head);
+      expect(scratch.git(join(scratch.folder, 'remote.git'), 'rev-parse', BRANCH)).toBe(head);
+    },
+  );
 
   it('stands in the worktree of a worktree, of a bare repository, and goes with it', async () => {
     const bare = join(scratch.folder, 'bare.git');
@@ -176,7 +183,7 @@ describe('the fence', () => {
   });
 
   it('can be put up in many worktrees at once', async () => {
-    const names = Array.from({ length: 8 }, (_, i) => `feature/n${i}`);
+    const names = Array.from({ length: isLongLane ? 8 : 3 }, (_, i) => `feature/n${i}`);
     const made = await Promise.all(
       names.map((branch) => createWorktree(repo, { stateDir: scratch.folder, branch, base: 'main' })),
     );
@@ -185,7 +192,7 @@ describe('the fence', () => {
         installFence(valueOf(one).path, { stateDir, project: 'p', taskId: `T${i}`, epoch: 1, branch: names[i] ?? '' }),
       ),
     );
-    expect(fences.filter(({ ok }) => ok)).toHaveLength(8);
+    expect(fences.filter(({ ok }) => ok)).toHaveLength(names.length);
     expect(readFileSync(join(repo, '.git/config'), 'utf8').match(/worktreeConfig/g)).toHaveLength(1);
   });
 });

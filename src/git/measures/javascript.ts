@@ -1,10 +1,11 @@
+import { fieldsOf, isObject, type Fields } from '../../protocol/shape/read-unknown.ts';
 import { parse as parseYaml } from 'yaml';
-import { isUnknownTable, namesIn, type UnknownTable } from './table.ts';
+import { namesIn } from './table.ts';
 
 /** package.json: what it asks for itself. Workspaces' own files are read each by itself. */
 export function parsePackageJson(text: string): Set<string> {
   const manifest = parseJson(text);
-  const pnpm = isUnknownTable(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
+  const pnpm = isObject(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
   return new Set([
     ...FIELDS.flatMap((field) => packagesIn(manifest[field])),
     ...[manifest['overrides'], manifest['resolutions'], pnpm].flatMap(aliasesIn),
@@ -18,7 +19,7 @@ export function nameInPackageJson(text: string): string | undefined {
 
 /** An alias (`"a": "npm:b@1"`) is another package than its name says; one of the workspace is the repository's own. */
 function packagesIn(dependencies: unknown): string[] {
-  if (!isUnknownTable(dependencies)) return [];
+  if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, wanted]) => {
     if (typeof wanted !== 'string') return [name];
     if (wanted.startsWith('workspace:')) return [];
@@ -28,7 +29,7 @@ function packagesIn(dependencies: unknown): string[] {
 
 /** What stands in for others, however deep. */
 function aliasesIn(overrides: unknown): string[] {
-  if (isUnknownTable(overrides)) return Object.values(overrides).flatMap(aliasesIn);
+  if (isObject(overrides)) return Object.values(overrides).flatMap(aliasesIn);
   const name = typeof overrides === 'string' ? aliased(overrides) : undefined;
   return name === undefined ? [] : [name];
 }
@@ -42,29 +43,29 @@ const FIELDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peer
 /** package-lock.json and npm-shrinkwrap.json, of npm 7 on (`packages`) and before (`dependencies`). */
 export function parseNpmLock(text: string): Set<string> {
   const lock = parseJson(text);
-  const names = Object.entries(isUnknownTable(lock['packages']) ? lock['packages'] : {}).flatMap(([path, found]) => {
+  const names = Object.entries(fieldsOf(lock['packages'])).flatMap(([path, found]) => {
     const at = path.lastIndexOf('node_modules/');
     // A link leads to a package of the repository itself.
-    if (at < 0 || (isUnknownTable(found) && found['link'] === true)) return [];
+    if (at < 0 || (isObject(found) && found['link'] === true)) return [];
     // An alias is installed under one name and is another package.
-    const alias = isUnknownTable(found) && typeof found['name'] === 'string' ? [found['name']] : [];
+    const alias = isObject(found) && typeof found['name'] === 'string' ? [found['name']] : [];
     return [path.slice(at + 'node_modules/'.length), ...alias];
   });
   return new Set([...names, ...nestedNames(lock['dependencies'])]);
 }
 
 function nestedNames(dependencies: unknown): string[] {
-  if (!isUnknownTable(dependencies)) return [];
+  if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => [
     name,
-    ...(isUnknownTable(found) ? nestedNames(found['dependencies']) : []),
+    ...(isObject(found) ? nestedNames(found['dependencies']) : []),
   ]);
 }
 
 /** pnpm-lock.yaml: keys such as `/name/1.0.0`, `/@scope/name@1.0.0(peer@2)`, `name@1.0.0`. */
 export function parsePnpmLock(text: string): Set<string> {
   const lock: unknown = parseYaml(text);
-  if (!isUnknownTable(lock)) throw new TypeError('not a pnpm lock file');
+  if (!isObject(lock)) throw new TypeError('not a pnpm lock file');
   return new Set(namesIn(lock['packages']).map((key) => pnpmName(key)));
 }
 
@@ -100,7 +101,7 @@ function aliasIn(range: string): string | undefined {
 /** bun.lock: JSON with trailing commas, `packages` by the path under which each is installed. */
 export function parseBunLock(text: string): Set<string> {
   const lock = parseJson(text.replaceAll(/,(\s*[}\]])/g, '$1'));
-  const packages: UnknownTable = isUnknownTable(lock['packages']) ? lock['packages'] : {};
+  const packages: Fields = fieldsOf(lock['packages']);
   return new Set(
     Object.values(packages).flatMap((found) => {
       const specifier: unknown = Array.isArray(found) ? found[0] : undefined;
@@ -110,8 +111,8 @@ export function parseBunLock(text: string): Set<string> {
   );
 }
 
-function parseJson(text: string): UnknownTable {
+function parseJson(text: string): Fields {
   const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-  if (!isUnknownTable(value)) throw new TypeError('not a JSON object');
+  if (!isObject(value)) throw new TypeError('not a JSON object');
   return value;
 }

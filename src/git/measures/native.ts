@@ -1,11 +1,11 @@
+import { isObject, type Fields } from '../../protocol/shape/read-unknown.ts';
 import { parse as parseToml } from 'smol-toml';
-import { isUnknownTable, type UnknownTable } from './table.ts';
 
 /** Cargo.toml: dependencies of every kind, also those of one target only and those of the workspace. */
 export function parseCargoToml(text: string): Set<string> {
-  const manifest: UnknownTable = parseToml(text);
-  const targets = isUnknownTable(manifest['target']) ? Object.values(manifest['target']).filter(isUnknownTable) : [];
-  const places = [manifest, manifest['workspace'], ...targets].filter(isUnknownTable);
+  const manifest: Fields = parseToml(text);
+  const targets = isObject(manifest['target']) ? Object.values(manifest['target']).filter(isObject) : [];
+  const places = [manifest, manifest['workspace'], ...targets].filter(isObject);
   return new Set(places.flatMap((place) => CARGO_KINDS.flatMap((kind) => cratesIn(place[kind]))));
 }
 
@@ -19,9 +19,9 @@ const CARGO_KINDS = [
 
 /** A crate may be used under another name than its own; one with a path is a folder of the repository. */
 function cratesIn(dependencies: unknown): string[] {
-  if (!isUnknownTable(dependencies)) return [];
+  if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => {
-    if (!isUnknownTable(found)) return [name];
+    if (!isObject(found)) return [name];
     if ('path' in found) return [];
     return [typeof found['package'] === 'string' ? found['package'] : name];
   });
@@ -29,7 +29,7 @@ function cratesIn(dependencies: unknown): string[] {
 
 export function nameInCargoToml(text: string): string | undefined {
   const own = parseToml(text)['package'];
-  return isUnknownTable(own) && typeof own['name'] === 'string' ? own['name'] : undefined;
+  return isObject(own) && typeof own['name'] === 'string' ? own['name'] : undefined;
 }
 
 /** Cargo.lock: packages that come from somewhere; those without a source are the repository's own. */
@@ -38,7 +38,7 @@ export function parseCargoLock(text: string): Set<string> {
   if (!Array.isArray(packages)) return new Set();
   return new Set(
     packages.flatMap((found) =>
-      isUnknownTable(found) && typeof found['name'] === 'string' && 'source' in found ? [found['name']] : [],
+      isObject(found) && typeof found['name'] === 'string' && 'source' in found ? [found['name']] : [],
     ),
   );
 }

@@ -1,32 +1,35 @@
 import { parse as parseToml } from 'smol-toml';
-import { isUnknownTable, namesIn, textsIn, type UnknownTable } from './table.ts';
+import { type Fields, fieldsOf, isObject } from '../../protocol/shape/read-unknown.ts';
+import { namesIn, textsIn } from './table.ts';
 
 /** pyproject.toml: of the standard (`project`, `dependency-groups`), of poetry, uv, pdm and hatch; and what building needs. */
 export function parsePyproject(text: string): Set<string> {
-  const manifest: UnknownTable = parseToml(text);
-  const project = table(manifest['project']);
-  const tool = table(manifest['tool']);
-  const poetry = table(tool['poetry']);
+  const manifest: Fields = parseToml(text);
+  const project = fieldsOf(manifest['project']);
+  const tool = fieldsOf(manifest['tool']);
+  const poetry = fieldsOf(tool['poetry']);
   const specifiers = [
     ...textsIn(project['dependencies']),
-    ...Object.values(table(project['optional-dependencies'])).flatMap((extra) => textsIn(extra)),
-    ...Object.values(table(manifest['dependency-groups'])).flatMap((group) => textsIn(group)),
-    ...textsIn(table(manifest['build-system'])['requires']),
-    ...textsIn(table(tool['uv'])['dev-dependencies']),
-    ...Object.values(table(table(tool['pdm'])['dev-dependencies'])).flatMap((group) => textsIn(group)),
-    ...Object.values(table(table(tool['hatch'])['envs'])).flatMap((env) => textsIn(table(env)['dependencies'])),
+    ...Object.values(fieldsOf(project['optional-dependencies'])).flatMap((extra) => textsIn(extra)),
+    ...Object.values(fieldsOf(manifest['dependency-groups'])).flatMap((group) => textsIn(group)),
+    ...textsIn(fieldsOf(manifest['build-system'])['requires']),
+    ...textsIn(fieldsOf(tool['uv'])['dev-dependencies']),
+    ...Object.values(fieldsOf(fieldsOf(tool['pdm'])['dev-dependencies'])).flatMap((group) => textsIn(group)),
+    ...Object.values(fieldsOf(fieldsOf(tool['hatch'])['envs'])).flatMap((env) =>
+      textsIn(fieldsOf(env)['dependencies']),
+    ),
   ];
   const named = [
     ...namesIn(poetry['dependencies']),
     ...namesIn(poetry['dev-dependencies']),
-    ...Object.values(table(poetry['group'])).flatMap((group) => namesIn(table(group)['dependencies'])),
+    ...Object.values(fieldsOf(poetry['group'])).flatMap((group) => namesIn(fieldsOf(group)['dependencies'])),
   ].filter((name) => name !== 'python');
   return new Set([...specifiers.flatMap(nameOfSpecifier), ...named.map(normalized)]);
 }
 
 export function nameInPyproject(text: string): string | undefined {
-  const manifest: UnknownTable = parseToml(text);
-  const name = table(manifest['project'])['name'] ?? table(table(manifest['tool'])['poetry'])['name'];
+  const manifest: Fields = parseToml(text);
+  const name = fieldsOf(manifest['project'])['name'] ?? fieldsOf(fieldsOf(manifest['tool'])['poetry'])['name'];
   return typeof name === 'string' ? normalized(name) : undefined;
 }
 
@@ -56,9 +59,9 @@ export function parseTomlLock(text: string): Set<string> {
   if (!Array.isArray(packages)) return new Set();
   return new Set(
     packages.flatMap((found) => {
-      if (!isUnknownTable(found) || typeof found['name'] !== 'string') return [];
+      if (!isObject(found) || typeof found['name'] !== 'string') return [];
       // Packages of the repository itself are listed with the folder they are in.
-      const source = table(found['source']);
+      const source = fieldsOf(found['source']);
       const isOwn = ['virtual', 'editable', 'directory'].some((kind) => kind in source || source['type'] === kind);
       return isOwn || 'directory' in found ? [] : [normalized(found['name'])];
     }),
@@ -66,13 +69,13 @@ export function parseTomlLock(text: string): Set<string> {
 }
 
 export function parsePipfile(text: string): Set<string> {
-  const manifest: UnknownTable = parseToml(text);
+  const manifest: Fields = parseToml(text);
   return new Set([...namesIn(manifest['packages']), ...namesIn(manifest['dev-packages'])].map(normalized));
 }
 
 export function parsePipfileLock(text: string): Set<string> {
   const lock: unknown = JSON.parse(text);
-  if (!isUnknownTable(lock)) throw new TypeError('not a Pipfile.lock');
+  if (!isObject(lock)) throw new TypeError('not a Pipfile.lock');
   return new Set([...namesIn(lock['default']), ...namesIn(lock['develop'])].map(normalized));
 }
 
@@ -84,10 +87,6 @@ export function nameOfSpecifier(specifier: string): string[] {
 /** `Flask_Login` and `flask-login` are one package. */
 function normalized(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
-}
-
-function table(value: unknown): UnknownTable {
-  return isUnknownTable(value) ? value : {};
 }
 
 /** setup.cfg: what `[options]` and `[options.extras_require]` ask for, a requirement a line. */

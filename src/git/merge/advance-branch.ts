@@ -1,7 +1,8 @@
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { exportCommit } from '../own/transfer-commits.ts';
 import { findSha } from '../repository.ts';
-import { git, gitFailure, type GitFailure, type GitResult, quoteForShell } from '../run-git.ts';
+import { git, gitFailure, type GitFailure, type GitResult } from '../run-git.ts';
 import { findWorktree } from '../worktree/worktree.ts';
 import { moveCheckout } from './move-checkout.ts';
 
@@ -53,5 +54,5 @@ async function moveRef(folder: string, ref: string, { from, to }: AdvanceRequest
 function worktreeHasBranch(branch: string, path: string, { problem }: GitFailure): GitFailure {
   if (problem.code !== 'git/failed') return { ok: false, problem };
   const message = `'${branch}' is checked out at '${path}', and what is not committed there is in the way: ${problem.message}`;
-  return gitFailure('git/checkout-in-the-way', message, `Commit or stash it: git -C ${quoteForShell(path)} status`);
+  return gitFailure('git/checkout-in-the-way', message, `Commit or stash it: git -C ${shellWord(path)} status`);
 }

@@ -1,17 +1,10 @@
 import { lstat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskFaultText } from '../../protocol/resource-faults.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { withCheckout } from '../own/with-checkout.ts';
-import {
-  git,
-  gitFailure,
-  type GitFailure,
-  type GitResult,
-  gitText,
-  type OwnGitFolder,
-  quoteForShell,
-} from '../run-git.ts';
+import { git, gitFailure, type GitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
 import { CheckoutBackup, type TouchedPath } from './checkout-backup.ts';
 
 export interface CheckoutMove {
@@ -116,8 +109,8 @@ async function cannotUpdate(path: string, { problem }: GitFailure): Promise<GitF
   const isFull = problem.code === 'git/disk' || (await hasNoRoom(path));
   const cause = isFull ? `there is no room on its disk, or it cannot be written (${problem.message})` : problem.message;
   const hint = isFull
-    ? `Make room: df -h ${quoteForShell(path)}. Then merge again.`
-    : `Check who owns the files, and the quota: ls -l ${quoteForShell(path)}. Then merge again.`;
+    ? `Make room: df -h ${shellWord(path)}. Then merge again.`
+    : `Check who owns the files, and the quota: ls -l ${shellWord(path)}. Then merge again.`;
   const message = `the files of '${path}' cannot be updated: ${cause}. Nothing was merged, and the files are as before`;
   return gitFailure('git/checkout-failed', message, hint);
 }
@@ -196,6 +189,6 @@ function wouldOverwrite(worktree: string, path: string): GitResult<never> {
   return gitFailure(
     'git/checkout-in-the-way',
     message,
-    `Move it away: mv ${quoteForShell(join(worktree, path))} ELSEWHERE`,
+    `Move it away: mv ${shellWord(join(worktree, path))} ELSEWHERE`,
   );
 }

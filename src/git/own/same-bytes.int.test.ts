@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
+import { isLongLane } from '../../../test/lanes.ts';
 import { makeCheckout } from '../checkout/make-checkout.ts';
 import { readDiff } from '../commits.ts';
 import { measureChange } from '../measures/measure-change.ts';
@@ -78,7 +79,7 @@ const repository = fc.record({
 });
 
 /** More of the same: `BATON_BYTES_RUNS=200 vitest run src/git/own/same-bytes`. */
-const RUNS = Number(process.env['BATON_BYTES_RUNS'] ?? 12);
+const RUNS = Number(process.env['BATON_BYTES_RUNS'] ?? (isLongLane ? 12 : 4));
 const LIMIT_MS = RUNS <= 12 ? 20_000 : RUNS * 10_000;
 
 let count = 0;

@@ -1,11 +1,12 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BranchTask, DEFAULT_BRANCH, renderBranch } from '../../protocol/branch-name.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { isGitRef, isRelativePath } from '../../protocol/text/text-format.ts';
 import { readFence, readLiveClaim } from '../fence/fence.ts';
 import { withCheckout } from '../own/with-checkout.ts';
 import { findRepository, findSha } from '../repository.ts';
-import { git, gitFailure, type GitFailure, type GitResult, gitText, quoteForShell } from '../run-git.ts';
+import { git, gitFailure, type GitFailure, type GitResult, gitText } from '../run-git.ts';
 import { excludeWorktrees, WORKTREES_FOLDER } from './ignore-rules.ts';
 import {
   CREATION_LOCK_REASON,
@@ -134,7 +135,7 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
     return gitFailure(
       'git/branch-exists',
       message,
-      nextThing(owner ?? null, `git branch -m ${quoteForShell(branch)} OTHER-NAME`),
+      nextThing(owner ?? null, `git branch -m ${shellWord(branch)} OTHER-NAME`),
     );
   }
   if (await isThere(path)) {
@@ -150,11 +151,7 @@ function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | nul
     return gitFailure('git/worktree-missing', message, 'Forget it: git worktree prune');
   }
   const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
-  return gitFailure(
-    'git/worktree-exists',
-    message,
-    nextThing(owner, `go on there: cd ${quoteForShell(worktree.path)}`),
-  );
+  return gitFailure('git/worktree-exists', message, nextThing(owner, `go on there: cd ${shellWord(worktree.path)}`));
 }
 
 /** A worktree of Baton knows its task, and the fence of the task knows who holds it. */

@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { readOperatorFilters } from '../own/with-checkout.ts';
 import { findMainBranch, findRepository, findSha } from '../repository.ts';
-import { git, gitFailure, type GitResult, quoteForShell } from '../run-git.ts';
+import { git, gitFailure, type GitResult } from '../run-git.ts';
 import { describeContent, readWorktreeContent, type WorktreeContent, type WorktreeContentOptions } from './content.ts';
 import { removeOrigin } from './origin.ts';
 import { findWorktree, listWorktrees, type Worktree } from './worktree.ts';
@@ -26,7 +27,7 @@ export async function removeWorktree(
   const kept = describeContent(content.value);
   if (kept.length > 0) {
     const message = `kept '${worktree.path}': ${kept.join(', ')}`;
-    return gitFailure('git/worktree-keeps-work', message, `Look at it: git -C ${quoteForShell(worktree.path)} status`);
+    return gitFailure('git/worktree-keeps-work', message, `Look at it: git -C ${shellWord(worktree.path)} status`);
   }
   const place = await findRepository(worktree.path);
   // Without --force, git looks once more itself: what came after our look is safe too.
@@ -50,7 +51,7 @@ async function requireLinked(repository: string, path: string): Promise<GitResul
     return gitFailure('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
   }
   if (worktree.isLocked) {
-    const hint = `If nobody needs the lock: git worktree unlock ${quoteForShell(path)}`;
+    const hint = `If nobody needs the lock: git worktree unlock ${shellWord(path)}`;
     return gitFailure('git/worktree-locked', `the worktree '${path}' is locked`, hint);
   }
   return { ok: true, value: worktree };
@@ -87,7 +88,7 @@ export async function removeMergedBranch(
   const missing = await git(['rev-list', '--count', head, `^refs/heads/${main.value.name}`, '--'], { cwd: repository });
   if (!missing.ok) return missing;
   if (missing.value.stdout.trim() !== '0' || main.value.name === branch) {
-    const hint = `Look at it: git log ${quoteForShell(branch)}`;
+    const hint = `Look at it: git log ${shellWord(branch)}`;
     return gitFailure(
       'git/worktree-keeps-work',
       `kept the branch '${branch}': it has commits that are not merged`,

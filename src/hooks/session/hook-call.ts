@@ -2,6 +2,7 @@ import type { Client } from '../../api/client/client.ts';
 import { createClient } from '../../api/client/connect.ts';
 import { type Ancestor, readAncestors } from '../../api/client/own-session.ts';
 import { findStateDir } from '../../api/state-folder.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { ClientName } from '../client.ts';
 
 /** What a client tells its hooks, as far as it is needed here. What cannot be read says nothing. */
@@ -19,7 +20,7 @@ export interface HookInput {
 }
 
 export function readHookInput(bytes: Uint8Array, cwd: string): HookInput {
-  const fields = parse(bytes);
+  const fields = fieldsInJson(new TextDecoder().decode(bytes));
   const text = (name: string): string => {
     const value = fields[name];
     return typeof value === 'string' ? value : '';
@@ -32,15 +33,6 @@ export function readHookInput(bytes: Uint8Array, cwd: string): HookInput {
     reason: text('reason'),
     prompt: text('prompt'),
   };
-}
-
-function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 /** What a hook hands back: words for the model at the start, a block at a stop, and one line for the person. */

@@ -6,11 +6,11 @@ import {
   listOwnSessions,
   type OwnClaim,
   type OwnSession,
-  parseOwnClaim,
   removeOwnSession,
   saveOwnClaim,
   saveOwnSession,
 } from '../../api/client/own-session.ts';
+import type { ProjectBrief } from '../../api/operations/project.ts';
 import { hasEnded } from '../../api/processes.ts';
 import { releaseHookClaims } from './end.ts';
 import { connectAsWorker, findClientProcess, type HookCall, type HookOutput } from './hook-call.ts';
@@ -43,8 +43,7 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
     const brief = await client.call('project_brief', {});
     if (!brief.ok) return { note: brief.error.message };
     const holds = claimed === undefined ? held : [claimed];
-    // The daemon's own answer.
-    return { context: renderProjectBrief(brief.result as ProjectBrief, holds, await briefOf(client, claimed)) }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return { context: renderProjectBrief(brief.result, holds, await briefOf(client, claimed)) };
   } finally {
     client.close();
   }
@@ -76,16 +75,17 @@ async function claimNext(
   pid: number,
 ): Promise<OwnClaim | undefined> {
   const answer = await client.call('task_claim', { as: `${call.client} (${personName()})`, pid });
-  const claim = answer.ok ? parseOwnClaim(answer.result, true) : undefined;
-  if (claim !== undefined) saveOwnClaim(session, claim);
+  if (!answer.ok) return undefined;
+  const { task_id, session_id, token } = answer.result;
+  const claim = { task_id, session_id, token, by_hook: true };
+  saveOwnClaim(session, claim);
   return claim;
 }
 
 async function briefOf(client: Client, claim: OwnClaim | undefined): Promise<string | undefined> {
   if (claim === undefined) return undefined;
   const answer = await client.call('task_brief', { task_id: claim.task_id });
-  const text: unknown = answer.ok ? Reflect.get(Object(answer.result), 'text') : undefined;
-  return typeof text === 'string' ? text : undefined;
+  return answer.ok ? answer.result.text : undefined;
 }
 
 function personName(): string {
@@ -112,25 +112,6 @@ export async function releaseDeadSessions(client: Client, stateDir: string, sess
 
 function isOld({ started }: OwnSession): boolean {
   return Date.now() - started > DAY_MS;
-}
-
-/** The answer to `project_brief`. */
-export interface ProjectBrief {
-  readonly claimable: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
-  readonly claimed: readonly { readonly id: string; readonly title: string; readonly holder: string }[];
-  readonly claimed_total: number;
-  readonly decisions: number;
-  readonly last_session: LastSession | null;
-}
-
-interface LastSession {
-  readonly task_id: string;
-  readonly title: string;
-  readonly phase: string;
-  readonly how: string;
-  readonly holder: string;
-  readonly reason: string | null;
-  readonly record: { readonly summary: string; readonly branch: string; readonly commit_sha: string } | null;
 }
 
 /** What a session is told when it begins, in a page at most. Words of other agents stand in a fence: they are no orders. */
@@ -165,7 +146,7 @@ function describeHeld(held: readonly OwnClaim[]): string {
   ].join('\n');
 }
 
-function describeLast(last: LastSession | null): string {
+function describeLast(last: ProjectBrief['last_session']): string {
   if (last === null) return '';
   const why = last.reason === null ? '' : ` (${line(last.reason)})`;
   const said = `The last session (${line(last.holder)}) worked on ${last.task_id}, ${line(last.title)}: ${last.how}${why}; it is ${last.phase} now.`;

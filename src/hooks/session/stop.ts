@@ -9,8 +9,7 @@ import {
 import { CLAIM_OVER_CODES } from '../../api/client/renew-claims.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { decideStop } from '../../protocol/decide-stop.ts';
-import type { Standing } from '../../supervisor/contract.ts';
-import { isStanding } from '../../supervisor/control.ts';
+import type { Standing } from '../../protocol/standing.ts';
 import { hasSignalInOutbox } from '../../supervisor/outbox-signal.ts';
 import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 import { readLastBlock, writeLastBlock } from './last-block.ts';
@@ -58,7 +57,7 @@ export async function stopTurn(call: HookCall): Promise<HookOutput> {
 async function askStanding(client: Client, session: OwnSession, claim: OwnClaim): Promise<Standing | 'away' | 'over'> {
   const { token } = claim;
   const answer = await client.call('agent_standing', {}, { token, timeoutMs: 5000 });
-  if (answer.ok && isStanding(answer.result) && answer.result.is_owned) {
+  if (answer.ok && answer.result?.is_owned === true) {
     // Whoever ends a turn is there: that is worth a renewal.
     await client.call('task_heartbeat', {}, { token, timeoutMs: 5000 });
     return answer.result;

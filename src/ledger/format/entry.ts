@@ -1,4 +1,5 @@
 import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { type JsonObject, NotCanonical, renderCanonical } from './canonical-json.ts';
 import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 
@@ -133,10 +134,6 @@ export function isTime(value: unknown): value is string {
   if (Number.isNaN(time) || new Date(time).toISOString() !== value) return false;
   goodTime = value;
   return true;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** It comes out of a JSON parser, so whatever is inside is JSON. */

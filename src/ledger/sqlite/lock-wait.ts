@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Problem } from '../../protocol/shape/problem.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { StoreProblem } from '../store.ts';
 
@@ -124,7 +125,7 @@ export function writeProblem(path: string, error: unknown): Problem {
 
 /** Another process has a lock on the file. */
 export function databaseLocked(path: string, lockedMs: number): Problem {
-  const file = /^[\w./:=@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+  const file = shellWord(path);
   return ledgerProblem(
     'ledger/locked',
     `${path} has been locked by another process for ${(lockedMs / 1000).toFixed(1)} s`,

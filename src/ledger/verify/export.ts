@@ -1,4 +1,5 @@
 import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { parseHex, toHex } from '../format/bytes.ts';
 import { canonicalJson } from '../format/canonical-json.ts';
 import { GENESIS } from '../format/chain.ts';
@@ -67,7 +68,7 @@ interface Reading {
 }
 
 function startReading(verifier: Verifier, entry: unknown): Reading {
-  const project = isRecord(entry) && isProject(entry.project) ? entry.project : '';
+  const project = isObject(entry) && isProject(entry.project) ? entry.project : '';
   const keyring = new Keyring(verifier, project);
   const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
   return { project, keyring, walk: new LedgerWalk(verifier, project, keyring, start) };
@@ -76,7 +77,7 @@ function startReading(verifier: Verifier, entry: unknown): Reading {
 function parseLine(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -86,16 +87,12 @@ function toStored({ entry, hash, ...rest }: Record<string, unknown>): StoredEntr
   const text = canonicalJson(entry);
   const bytes = typeof hash === 'string' ? parseHex(hash) : undefined;
   if (!text.ok || bytes?.length !== 32 || Object.keys(rest).length > 0) return undefined;
-  if (!isRecord(entry) || typeof entry.seq !== 'number') return undefined;
+  if (!isObject(entry) || typeof entry.seq !== 'number') return undefined;
   return { seq: entry.seq, hash: bytes, bytes: encoder.encode(text.value) };
 }
 
 function isCheckpointLine(value: Record<string, unknown>): value is { checkpoint: string } {
   return typeof value.checkpoint === 'string' && Object.keys(value).length === 1;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function bad(line: number, what: string): Parsed<never> {

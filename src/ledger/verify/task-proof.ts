@@ -1,4 +1,5 @@
 import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { parseBase64, toBase64 } from '../format/bytes.ts';
 import { canonicalJson, type JsonObject } from '../format/canonical-json.ts';
 import {
@@ -133,7 +134,7 @@ export async function verifyTaskProof(
   value: unknown,
   knownKey?: string,
 ): Promise<Parsed<ProvenTask>> {
-  if (!isRecord(value) || Object.keys(value).sort().join() !== FIELDS.join()) {
+  if (!isObject(value) || Object.keys(value).sort().join() !== FIELDS.join()) {
     return bad(`its fields are not ${FIELDS.join(', ')}`);
   }
   const { kind, v, project, task_id: taskId, key, checkpoint, entries } = value;
@@ -177,7 +178,7 @@ async function checkSignature(
 }
 
 function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parsed<Entry> {
-  if (!isRecord(value) || Object.keys(value).sort().join() !== 'entry,proof' || !Array.isArray(value.proof)) {
+  if (!isObject(value) || Object.keys(value).sort().join() !== 'entry,proof' || !Array.isArray(value.proof)) {
     return bad('an entry is not {entry, proof}');
   }
   const text = canonicalJson(value.entry);
@@ -193,10 +194,6 @@ function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parse
     return bad(`entry ${seq} is not in the ledger that was signed`);
   }
   return entry;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function bad(what: string): Parsed<never> {

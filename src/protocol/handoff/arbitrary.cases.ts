@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { isGitRef } from '../text/text-format.ts';
+import type { CountElement, Data, DataElement, Element, Elements } from '../shape/shape.ts';
+import { type ElementFormat, isGitRef } from '../text/text-format.ts';
 import { BASE_ELEMENTS, type Edge, EDGES, elementsOfEdge, WORKFLOW_COMPLETE } from './edges.ts';
-import type { CountElement, Data, DataElement, Element, ElementFormat, Elements } from './element.ts';
 
-/** Any text that XML can carry, with what is hard to carry more often than chance would have it. */
+/** Any text that XML can carry, with more difficult characters than chance would give. */
 export const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(' ', '\t', '\n', '\r', '\r\n', '<', '>', '&', ']]>', '"', "'", '&amp;', '<!--', '\u0085', '\u2028'),
@@ -17,7 +17,8 @@ export const anyText = fc.string({
 
 const someText = anyText.filter((text) => text !== '');
 
-const formats: Record<ElementFormat, fc.Arbitrary<string>> = {
+/** Texts of each format that a runbook may name. */
+export const elementFormats: Record<ElementFormat, fc.Arbitrary<string>> = {
   agent: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/),
   branch: fc.oneof(
     fc.constantFrom('no', '1e5', 'a&b', 'ü/x<y'),
@@ -48,7 +49,7 @@ const { data } = fc.letrec<{ data: Data; element: DataElement }>((tie) => ({
 function valueFor(element: Element): fc.Arbitrary<unknown> {
   switch (element.kind) {
     case 'text':
-      if (element.format !== undefined) return formats[element.format];
+      if (element.format !== undefined) return elementFormats[element.format];
       return element.may_be_empty === true ? anyText : someText;
     case 'choice':
       return fc.constantFrom(...element.values);
@@ -78,7 +79,7 @@ function groupFor(elements: Elements): fc.Arbitrary<Record<string, unknown>> {
     .map((group) => ({ ...group }));
 }
 
-/** A count that says less than its list shows is not valid, so it is raised to what the list shows. */
+/** Raises counts to the number of listed items, because a lower count is not valid. */
 function countHonestly(elements: Elements, value: Record<string, unknown>): Record<string, unknown> {
   const raised = Object.entries(elements).flatMap(([name, element]) => {
     const given = value[name];
@@ -102,7 +103,7 @@ export function handoffOn(edge: Edge): fc.Arbitrary<Record<string, unknown>> {
   return groupFor(elements).map((value) => ({ ...countHonestly(elements, value), ...known }));
 }
 
-/** Any valid message at all. */
+/** Any valid message. */
 export const anyMessage: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   ...EDGES.map(handoffOn),
   handoffOn(WORKFLOW_COMPLETE),

@@ -3,20 +3,63 @@ import { defineMessage } from '../shape/message.ts';
 import type { ObjectShape, Shape, TextShape } from '../shape/shape.ts';
 import { parseJsonDocument } from '../text/json.ts';
 
-/**
- * What a declaration looks like, in the same form of data in which the other messages are declared. Elements are declared one
- * kind at a time, since a shape has no alternatives.
- */
-const open = { kind: 'object', fields: {}, open: true, optional: true } as const satisfies Shape;
-const sentence = { kind: 'text', optional: true } as const satisfies Shape;
-const flag = { kind: 'flag', optional: true } as const satisfies Shape;
-const wholeNumber = { kind: 'number', whole: true, min: 0, optional: true } as const satisfies Shape;
-
 const agent = {
   kind: 'text',
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
   expected: 'letters, digits, . _ -, at most 64',
 } as const satisfies TextShape;
+
+/** The roles and edges that a runbook adds, and the built-in edges that it removes. */
+export const declarationShape = {
+  kind: 'object',
+  fields: {
+    roles: {
+      kind: 'list',
+      optional: true,
+      about: 'New roles.',
+      of: {
+        kind: 'object',
+        fields: {
+          name: { ...agent, about: 'The name of the role, as in `security`.' },
+          agent: { ...agent, about: 'What it is called in handoffs, as in `security-agent`.' },
+        },
+      },
+    },
+    edges: {
+      kind: 'list',
+      optional: true,
+      about: 'New ways that work can take.',
+      of: {
+        kind: 'object',
+        fields: {
+          from: { ...agent, about: 'Who sends the handoff.' },
+          to: { ...agent, about: 'Who receives it.' },
+          when: { kind: 'text', optional: true, about: 'When this way is taken, in a few words.' },
+          phase: { kind: 'choice', values: PHASES, about: "The task's phase afterwards." },
+          next: { ...agent, optional: true, about: "The role whose turn it is; left out: the receiver's." },
+          elements: { kind: 'object', fields: {}, open: true, optional: true, about: 'What the handoff contains.' },
+        },
+      },
+    },
+    without: {
+      kind: 'list',
+      optional: true,
+      about: 'Built-in ways that are closed, so that nobody can walk around a new role.',
+      of: { kind: 'object', fields: { from: agent, to: agent } },
+    },
+  },
+} as const satisfies ObjectShape;
+
+export const declarationMessage = defineMessage({
+  title: 'Declaration',
+  read: parseJsonDocument,
+  shape: declarationShape,
+});
+
+const sentence = { kind: 'text', optional: true } as const satisfies Shape;
+const flag = { kind: 'flag', optional: true } as const satisfies Shape;
+const wholeNumber = { kind: 'number', whole: true, min: 0, optional: true } as const satisfies Shape;
+const anyElements = { kind: 'object', fields: {}, open: true } as const satisfies Shape;
 
 const word = {
   kind: 'text',
@@ -24,65 +67,14 @@ const word = {
   expected: 'lower case letters, digits and _',
 } as const satisfies TextShape;
 
-export const declarationMessage = defineMessage({
-  title: 'Declaration',
-  read: parseJsonDocument,
-  shape: {
-    kind: 'object',
-    fields: {
-      roles: { kind: 'list', optional: true, of: { kind: 'object', fields: { name: agent, agent } } },
-      edges: {
-        kind: 'list',
-        optional: true,
-        of: {
-          kind: 'object',
-          fields: {
-            from: agent,
-            to: agent,
-            when: sentence,
-            phase: { kind: 'choice', values: PHASES },
-            next: { ...agent, optional: true },
-            elements: open,
-          },
-        },
-      },
-      without: { kind: 'list', optional: true, of: { kind: 'object', fields: { from: agent, to: agent } } },
-    },
-  },
-});
-
-const described = { optional: flag, about: sentence } as const satisfies Readonly<Record<string, Shape>>;
-
-const element = <const S extends ObjectShape>(shape: S) =>
-  defineMessage({ title: 'Element', read: parseJsonDocument, shape });
-
-const text = element({
-  kind: 'object',
-  fields: {
-    kind: { kind: 'choice', values: ['text'] },
-    format: {
-      kind: 'choice',
-      values: ['agent', 'branch', 'digits', 'sha', 'timestamp', 'url'],
-      optional: true,
-    },
+/** How an element of each kind is declared. The elements of a group are checked one by one, because shapes do not recurse. */
+export const elementMessages = {
+  text: element('text', {
+    format: { kind: 'choice', values: ['agent', 'branch', 'digits', 'sha', 'timestamp', 'url'], optional: true },
     may_be_empty: flag,
-    ...described,
-  },
-});
-
-const choice = element({
-  kind: 'object',
-  fields: {
-    kind: { kind: 'choice', values: ['choice'] },
-    values: { kind: 'list', of: { kind: 'text', notEmpty: true }, min: 1 },
-    ...described,
-  },
-});
-
-const count = element({
-  kind: 'object',
-  fields: {
-    kind: { kind: 'choice', values: ['count'] },
+  }),
+  choice: element('choice', { values: { kind: 'list', of: { kind: 'text', notEmpty: true }, min: 1 } }),
+  count: element('count', {
     min: wholeNumber,
     max: wholeNumber,
     because: sentence,
@@ -91,33 +83,21 @@ const count = element({
       optional: true,
       fields: { list: word, attribute: word, value: { kind: 'text' } },
     },
-    ...described,
-  },
-});
+  }),
+  flag: element('flag', {}),
+  list: element('list', { item: word, attributes: { ...anyElements, optional: true }, min: wholeNumber }),
+  group: element('group', { elements: anyElements }),
+} as const;
 
-const flagElement = element({
-  kind: 'object',
-  fields: { kind: { kind: 'choice', values: ['flag'] }, ...described },
-});
-
-const list = element({
-  kind: 'object',
-  fields: {
-    kind: { kind: 'choice', values: ['list'] },
-    item: word,
-    attributes: open,
-    min: wholeNumber,
-    ...described,
-  },
-});
-
-const group = element({
-  kind: 'object',
-  fields: {
-    kind: { kind: 'choice', values: ['group'] },
-    elements: { kind: 'object', fields: {}, open: true },
-    ...described,
-  },
-});
-
-export const elementMessages = { text, choice, count, flag: flagElement, list, group } as const;
+// The parameter K keeps the literal type of the kind.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+function element<const K extends string, const F extends Readonly<Record<string, Shape>>>(kind: K, fields: F) {
+  return defineMessage({
+    title: 'Element',
+    read: parseJsonDocument,
+    shape: {
+      kind: 'object',
+      fields: { kind: { kind: 'choice', values: [kind] }, ...fields, optional: flag, about: sentence },
+    },
+  });
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fixture } from './fixtures.cases.ts';
 import { parseHandoffDialect, parseHandoff, type HandoffDialect } from './index.ts';
 
-/** What a runbook says to put a security reviewer between the reviewer and the validator. Nothing but data. */
+/** A declaration that puts a security reviewer between the reviewer and the validator. */
 const securityReview = {
   roles: [{ name: 'security-reviewer', agent: 'security-reviewer-agent' }],
   without: [{ from: 'reviewer-agent', to: 'validator-agent' }],
@@ -64,7 +64,7 @@ const cleared = `<handoff>
 `;
 
 describe('a role added as data', () => {
-  it('has handoffs of its own, which are read, written and typed by kind', () => {
+  it('has its own handoffs, which are parsed and rendered', () => {
     const parsed = secure.parse(cleared);
     if (!parsed.ok) throw new Error('was refused');
     expect(parsed).toEqual({
@@ -99,7 +99,7 @@ describe('a role added as data', () => {
     ]);
   });
 
-  it('is routed to, and the way around it is gone', () => {
+  it('receives work, and the edge that bypassed it is gone', () => {
     const parsed = secure.parse(cleared);
     if (!parsed.ok) throw new Error('was refused');
     expect(secure.route(parsed.value)).toMatchObject({
@@ -118,7 +118,7 @@ describe('a role added as data', () => {
     });
   });
 
-  it('changes nothing for the other edges, and nothing for those who did not declare it', () => {
+  it('changes neither the other edges nor the built-in dialect', () => {
     const text = fixture('reviewer-agent-to-fixer-agent');
     expect(secure.parse(text)).toEqual(parseHandoff(text));
     expect(parseHandoff(cleared).ok).toBe(false);
@@ -189,7 +189,7 @@ describe('a bad declaration', () => {
     expect(result.problems[0].hint).not.toBe('');
   });
 
-  it('that contains itself is a problem too', () => {
+  it('that contains itself is refused', () => {
     const elements: Record<string, unknown> = {};
     elements['x'] = { kind: 'group', elements };
     expect(parseHandoffDialect({ edges: [{ ...edge, elements }] }).ok).toBe(false);

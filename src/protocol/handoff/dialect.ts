@@ -6,25 +6,25 @@ import { type FindExpectation, parseHandoffMessage, renderHandoffMessage } from 
 import { handoffSchemaOf } from './handoff-schema.ts';
 import { findEdge, findRoute, type HandoffMessage, InvalidHandoff, noEdge, type Route } from './handoff.ts';
 
-/** Handoffs between a given set of roles: the built-in ones, and those that a runbook adds. */
+/** The handoffs between a set of roles: the built-in ones, and those that a runbook adds. */
 export interface HandoffDialect {
   readonly roles: readonly Role[];
   readonly edges: readonly Edge[];
-  /** XML (text or UTF-8 bytes) or an object in value form, to a typed value or all that is wrong with it. Never throws. */
+  /** Parses XML (text or UTF-8 bytes), or an object in value form, to a typed value or to all its problems. Never throws. */
   readonly parse: (input: unknown) => Parsed<HandoffMessage>;
-  /** The texts of all problems; empty where there are none. Never throws. */
+  /** The messages of all problems; empty if there are none. Never throws. */
   readonly validate: (input: unknown) => string[];
-  /** As XML, which parses to the same value. Throws `InvalidHandoff` rather than write what would be refused. */
+  /** Renders XML that parses to the same value. Throws `InvalidHandoff` if the message would be refused on arrival. */
   readonly render: (message: HandoffMessage) => string;
-  /** Where a handoff takes its task, or a problem where no edge leads that way. */
+  /** The edge, phase and next role of a handoff, or a problem if no edge leads from its sender to its receiver. */
   readonly route: (message: HandoffMessage) => Parsed<Route>;
   /** JSON Schema (draft 2020-12) of the value form. */
   readonly schema: JsonSchema;
 }
 
 /**
- * The built-in dialect and whatever a runbook declares: `roles` (`name`, and `agent`, its name on the wire), `edges` (`from`,
- * `to`, `phase`, `elements`, `when`, `next`), and `without`, built-in edges that no longer exist.
+ * The built-in dialect, extended by what a runbook declares: `roles` (`name`, and `agent`, its name on the wire), `edges` (`from`,
+ * `to`, `phase`, `elements`, `when`, `next`), and `without`, the built-in edges that are removed.
  */
 export function parseHandoffDialect(declaration: unknown): Parsed<HandoffDialect> {
   const workflow = extendWorkflow({ roles: ROLES, edges: EDGES }, declaration);
@@ -33,7 +33,7 @@ export function parseHandoffDialect(declaration: unknown): Parsed<HandoffDialect
 
 export const HANDOFF_DIALECT = createHandoffDialect({ roles: ROLES, edges: EDGES });
 
-/** The dialect of a workflow that was checked before. */
+/** The dialect of a workflow that `extendWorkflow` has checked. */
 export function createHandoffDialect({ roles, edges }: Workflow): HandoffDialect {
   const expect = expectOn(edges);
   const parse = (input: unknown) => parseHandoffMessage(input, expect);
@@ -57,7 +57,7 @@ export function createHandoffDialect({ roles, edges }: Workflow): HandoffDialect
   };
 }
 
-/** Who is on an edge says what the edge asks for; everybody else says what the base form asks for. */
+/** Requires the elements of the edge between sender and receiver, or those of the base form if there is no edge. */
 function expectOn(edges: readonly Edge[]): FindExpectation {
   const workflowComplete = { elements: elementsOfEdge(WORKFLOW_COMPLETE) };
   const base = { elements: elementsOfEdge({ to: '', elements: BASE_ELEMENTS }) };

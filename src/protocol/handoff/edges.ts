@@ -1,34 +1,34 @@
 import type { Phase } from '../phase.ts';
-import type { Elements } from './element.ts';
+import type { Elements } from '../shape/shape.ts';
 
-/** A way that work can take from one agent to the next. Plain data: a runbook adds its own. */
+/** A way that work can take from one agent to the next. It is plain data: a runbook can add edges. */
 export interface Edge {
   /** The agent's name on the wire; `*` is any agent. */
   readonly from: string;
-  /** null where the workflow ends. */
+  /** Null at the end of the workflow. */
   readonly to: string | null;
-  /** When this way is taken, in a few words for people. */
+  /** The condition under which work takes this way, in a few words for people. */
   readonly when: string;
   /** The task's phase afterwards. */
   readonly phase: Phase;
-  /** The role whose turn it is afterwards; `same` is the sender's, null is nobody's. */
+  /** The role whose turn it is afterwards; `same` is the sender's role, null is none. */
   readonly next: string | null;
-  /** Waits before the same role is tried again, where the error is `recoverable`. */
+  /** The delays before each retry by the same role, if the error is `recoverable`. */
   readonly retry_after_ms?: readonly number[];
-  /** What the handoff contains besides `from`, `to` and the elements every handoff may have. */
+  /** The elements of the handoff besides `from`, `to` and `COMMON_ELEMENTS`. */
   readonly elements: Elements;
 }
 
 export interface Role {
   readonly name: string;
-  /** What the role is called in `from` and `to`. */
+  /** The role's name in `from` and `to`. */
   readonly agent: string;
 }
 
-/** `success`, `skipped`, what an edge adds (`ready`) and no status at all proceed. */
+/** Work proceeds with `success`, `skipped`, a status that an edge adds (`ready`), or no status. */
 export const HANDOFF_STATUSES = ['success', 'failure', 'blocked', 'pending', 'skipped'] as const;
 
-/** What every handoff may have where its edge does not say more. */
+/** The elements that every handoff may have; an edge can declare them more strictly. */
 export const COMMON_ELEMENTS = {
   timestamp: { kind: 'text', format: 'timestamp', optional: true },
   issue_number: { kind: 'text', format: 'digits', optional: true },
@@ -43,14 +43,14 @@ const ENDS = {
   to: { kind: 'text', format: 'agent' },
 } as const satisfies Elements;
 
-/** Everything that may stand in a handoff on this edge, in the order in which it is written. */
+/** All elements that a handoff on this edge may have, in the order in which they are written. */
 export function elementsOfEdge(edge: Pick<Edge, 'to' | 'elements'>): Elements {
   const { timestamp, data, ...common } = COMMON_ELEMENTS;
   const ends = edge.to === null ? {} : ENDS;
   return { ...ends, timestamp, ...withoutDeclared(common, edge.elements), ...edge.elements, data };
 }
 
-/** Spreading alone would put the edge's own elements at the place of the common ones, out of the example's order. */
+/** Without this, a common element that the edge declares again would be written in the position of the common one. */
 function withoutDeclared(common: Elements, declared: Elements): Elements {
   return Object.fromEntries(Object.entries(common).filter(([name]) => !Object.hasOwn(declared, name)));
 }
@@ -96,7 +96,7 @@ const noneWhenApproved = {
   because: '`approved` means no such finding is left',
 } as const;
 
-/** The table of the specification, row by row; the elements are those of the document's example for the row. */
+/** The table of the specification, row by row, with the elements of the specification's example for the row. */
 export const EDGES = [
   {
     from: 'issue-manager',
@@ -253,7 +253,7 @@ export const EDGES = [
   },
 ] as const satisfies readonly Edge[];
 
-/** The last row: a message with a root element of its own, since nobody receives it. */
+/** The last row: a message with its own root element, because it has no receiver. */
 export const WORKFLOW_COMPLETE = {
   from: 'closer-agent',
   to: null,
@@ -276,7 +276,7 @@ export const WORKFLOW_COMPLETE = {
   },
 } as const satisfies Edge;
 
-/** What agents that are on no edge may say to each other: it parses, but it goes nowhere. */
+/** The base form, for agents without an edge between them: it parses, but it cannot be routed. */
 export const BASE_ELEMENTS = {
   timestamp: { kind: 'text', format: 'timestamp' },
   issue_number: digits,

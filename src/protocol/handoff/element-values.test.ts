@@ -16,18 +16,18 @@ describe('text is data', () => {
     ['coverage', '96%', '1e5'],
     ['coverage', '96%', 'true'],
     ['summary', 'Implemented user authentication with JWT tokens', '012'],
-  ])('%s: %s may be %s, and stays so', (name, before, after) => {
+  ])('%s: %s may be %s and stays unchanged', (name, before, after) => {
     const value = valueOf(changed(implemented, `<${name}>${before}<`, `<${name}>${after}<`));
     expect(value).toMatchObject({ [name]: after });
     expect(valueOf(renderHandoff(value))).toEqual(value);
   });
 
-  it('a commit of 1e5 is no number', () => {
+  it('a commit of 1e5 stays text', () => {
     const value = valueOf(changed(implemented, 'sha="abc123"', 'sha="1e5"'));
     expect(value).toMatchObject({ commits: [{ sha: '1e5' }, { sha: 'def456' }] });
   });
 
-  it('only declared counts become numbers, and they come back as they were written', () => {
+  it('only declared counts become numbers, and they are rendered as they were written', () => {
     expect(valueOf(fixture(implemented))).toMatchObject({ files_changed: 12, tests_added: 24 });
     for (const wrong of ['1e5', '007', '-1', '+1', '1.0', '0x10', '1_000', '', 'many', '９', '9007199254740992']) {
       expect(messagesOf(changed(implemented, '>12<', `>${wrong}<`))).toEqual([
@@ -141,12 +141,12 @@ describe('values', () => {
     'HEAD',
     'a&#9;b',
     'a&#127;b',
-  ])('a branch is not called %s', (branch) => {
+  ])('refuses the branch %s', (branch) => {
     const [message] = messagesOf(changed(implemented, 'feature/issue-123-user-auth', branch));
     expect(message).toMatch(/^Element branch must be a valid git branch name that does not start with -: got '/);
   });
 
-  it.each(['main', 'a/b', 'ünï/cödé', 'a-', 'a.b', 'a@b', '@a', 'a{b', '1'])('a branch may be called %s', (branch) => {
+  it.each(['main', 'a/b', 'ünï/cödé', 'a-', 'a.b', 'a@b', '@a', 'a{b', '1'])('accepts the branch %s', (branch) => {
     expect(validateHandoff(changed(implemented, 'feature/issue-123-user-auth', branch))).toEqual([]);
   });
 
@@ -161,18 +161,21 @@ describe('values', () => {
     'https://h/ö&#160;',
     'file:///etc/passwd',
     'https://h:99999/',
-  ])('a URL is not %s', (url) => {
+  ])('refuses the URL %s', (url) => {
     const [message] = messagesOf(changed(implemented, 'https://github.com/owner/repo/pull/456', url));
     expect(message).toMatch(/^Element pr_url must be an http or https URL with a host/);
   });
 
-  it.each(['http://localhost:3000/x', 'https://h', 'HTTPS://H/x?y=1#z', 'http://[::1]/'])('a URL may be %s', (url) => {
-    expect(validateHandoff(changed(implemented, 'https://github.com/owner/repo/pull/456', url))).toEqual([]);
-  });
+  it.each(['http://localhost:3000/x', 'https://h', 'HTTPS://H/x?y=1#z', 'http://[::1]/'])(
+    'accepts the URL %s',
+    (url) => {
+      expect(validateHandoff(changed(implemented, 'https://github.com/owner/repo/pull/456', url))).toEqual([]);
+    },
+  );
 });
 
 describe('counts and findings', () => {
-  it('a count is at least the number listed with its severity', () => {
+  it('a count must be at least the number of listed issues of its severity', () => {
     expect(messagesOf(changed(review, '<critical_count>2<', '<critical_count>1<'))).toEqual([
       'Element critical_count is 1, but blocking_issues lists 2 with severity critical',
     ]);
@@ -196,15 +199,15 @@ describe('counts and findings', () => {
   });
 });
 
-describe('who speaks to whom', () => {
-  it('is asked first, since everything else depends on it', () => {
+describe('sender and receiver', () => {
+  it('are checked first, because they decide what else is required', () => {
     expect(messagesOf('<handoff><branch>x</branch></handoff>')).toEqual([
       'Missing required element: from',
       'Missing required element: to',
     ]);
   });
 
-  it('is named where a handoff does not fit because no edge leads there', () => {
+  it('are named in the problem if no edge leads from one to the other', () => {
     expect(problemsOf(changed(review, '>fixer-agent<', '>fixer-agnet<'))).toMatchObject([
       {
         code: 'handoff/no-edge',
@@ -217,7 +220,7 @@ describe('who speaks to whom', () => {
     ]);
   });
 
-  it('the base form is for agents on no edge: on an edge, the edge decides', () => {
+  it('the base form is only for agents without an edge between them', () => {
     const onEdge = changed('base', '>source-agent-name<', '>prep-agent<').replace(
       '>target-agent-name<',
       '>implementer-agent<',

@@ -22,7 +22,7 @@ describe('every example of the document', () => {
   });
 });
 
-describe('what the examples say', () => {
+describe('the values of the examples', () => {
   it('the base form', () => {
     expect(valueOf(fixture('base'))).toEqual({
       kind: 'handoff',
@@ -76,7 +76,7 @@ describe('what the examples say', () => {
 });
 
 describe('types', () => {
-  it('come from the declaration of the edge', () => {
+  it('are derived from the declaration of the edge', () => {
     type Review = HandoffOf<'reviewer-agent', 'fixer-agent'>;
     expectTypeOf<Review['from']>().toEqualTypeOf<'reviewer-agent'>();
     expectTypeOf<Review['issue_number']>().toEqualTypeOf<string>();
@@ -89,7 +89,7 @@ describe('types', () => {
     expectTypeOf<HandoffOf<'*', 'orchestrator'>['error']['recoverable']>().toEqualTypeOf<boolean>();
   });
 
-  it('let a program write a handoff, and be told by the compiler what is missing', () => {
+  it('make the compiler report missing elements', () => {
     const failed: HandoffOf<'ci-gate', 'fixer-agent'> = {
       kind: 'handoff',
       from: 'ci-gate',
@@ -101,7 +101,7 @@ describe('types', () => {
       failures: [{ type: 'test', text: 'expected 200, got 401' }],
     };
     expect(valueOf(renderHandoff(failed))).toEqual(failed);
-    // @ts-expect-error The edge asks for more than its ends.
+    // @ts-expect-error The edge requires more than `from` and `to`.
     const empty: HandoffOf<'ci-gate', 'fixer-agent'> = { kind: 'handoff', from: 'ci-gate', to: 'fixer-agent' };
     expect(validateHandoff(empty)).toContain('Missing required element: failures');
   });

@@ -1,17 +1,18 @@
 import { accepted, didYouMean, type Parsed, type Problem, problem, quote, refused } from '../shape/problem.ts';
+import { fieldOf, textOf } from '../shape/read-unknown.ts';
+import type { Element, Elements, Scalar } from '../shape/shape.ts';
 import { declarationMessage, elementMessages } from './declaration-shape.ts';
 import type { Edge, Role } from './edges.ts';
-import type { Element, Elements, Scalar } from './element.ts';
 
-/** All roles and edges there are: the built-in ones and what a runbook says about them. */
+/** All roles and edges: the built-in ones, with the changes that a runbook declares. */
 export interface Workflow {
   readonly roles: readonly Role[];
   readonly edges: readonly Edge[];
 }
 
 /**
- * A declaration comes from a file that a person wrote, so it is checked as strictly as a message. What can only be meant in
- * one way may be left out: the next role is the receiver's.
+ * Applies a declaration to the built-in workflow. A person wrote it, so it is checked as strictly as a message. If `next` is
+ * left out, it is the receiver's role.
  */
 export function extendWorkflow(builtIn: Workflow, input: unknown): Parsed<Workflow> {
   const parsed = declarationMessage.parse(input);
@@ -64,7 +65,7 @@ function hasSameEnds(a: EdgeEnds, b: EdgeEnds): boolean {
   return a.from === b.from && a.to === b.to;
 }
 
-/** Takes built-in edges away, so that nobody can walk around an added role. */
+/** Removes built-in edges, so that work cannot bypass an added role. */
 function withoutThese(edges: readonly Edge[], without: readonly EdgeEnds[], problems: Problem[]): Edge[] {
   for (const [i, way] of without.entries()) {
     if (edges.some((edge) => hasSameEnds(edge, way))) continue;
@@ -88,15 +89,15 @@ function checkEnds(edge: Edge, roles: readonly Role[], path: string, problems: P
   check('next', 'role', edge.next, names);
 }
 
-/** Groups in groups: far below the depth of a handoff. */
+/** How deep groups may be nested: far below the depth of a handoff. */
 const GROUP_DEPTH = 4;
 
-/** Names with a meaning of their own. `kind` tells a handoff from the end of a workflow in value form. */
+/** Names with a meaning of their own. In value form, `kind` distinguishes a handoff from the end of a workflow. */
 const RESERVED = ['kind', 'from', 'to', 'data'];
 
 type Declared = Readonly<Record<string, unknown>>;
 
-/** The declared elements of an edge or of a group; what is wrong is added to the problems and left out. */
+/** The declared elements of an edge or of a group. Wrong ones are reported and left out. */
 export function checkDeclaredElements(declared: Declared, path: string, problems: Problem[], depth = 1): Elements {
   if (depth > GROUP_DEPTH) {
     problems.push(badDeclaration(path, `Groups are more than ${GROUP_DEPTH} deep`, 'Make them flatter.'));
@@ -115,32 +116,29 @@ export function checkDeclaredElements(declared: Declared, path: string, problems
 }
 
 function checkElement(input: unknown, path: string, problems: Problem[], depth: number): Element | undefined {
-  switch (kindOf(input)) {
+  const kind = fieldOf(input, 'kind');
+  switch (kind) {
     case 'group': {
       const group = valueOrReport(elementMessages.group.parse(input), path, problems);
       if (!group) return undefined;
-      return {
-        ...group,
-        elements: checkDeclaredElements(group.elements, `${path}.elements`, problems, depth + 1),
-      };
+      const elements = checkDeclaredElements(group.elements, `${path}.elements`, problems, depth + 1);
+      return { ...group, elements };
     }
     case 'list': {
       const list = valueOrReport(elementMessages.list.parse(input), path, problems);
       if (!list) return undefined;
       const { attributes, ...rest } = list;
-      if (!attributes) return rest;
-      return { ...rest, attributes: checkAttributes(attributes, `${path}.attributes`, problems) };
+      return attributes ? { ...rest, attributes: checkAttributes(attributes, `${path}.attributes`, problems) } : rest;
     }
     case 'count':
-      return valueOrReport(elementMessages.count.parse(input), path, problems);
     case 'flag':
-      return valueOrReport(elementMessages.flag.parse(input), path, problems);
+      return valueOrReport<Scalar>(elementMessages[kind].parse(input), path, problems);
     default:
       return checkText(input, path, problems, Object.keys(elementMessages));
   }
 }
 
-/** An item's own text is called `text` beside its attributes, so no attribute can be. */
+/** No attribute may be called `text`, because an item's value has its text under that name. */
 function checkAttributes(declared: Declared, path: string, problems: Problem[]): Record<string, Scalar> {
   const attributes: [string, Scalar][] = [];
   for (const [name, input] of Object.entries(declared)) {
@@ -153,15 +151,15 @@ function checkAttributes(declared: Declared, path: string, problems: Problem[]):
 }
 
 function checkText(input: unknown, path: string, problems: Problem[], kinds: readonly string[]): Scalar | undefined {
-  const kind = kindOf(input);
-  if (kind === 'text') return valueOrReport(elementMessages.text.parse(input), path, problems);
-  if (kind === 'choice') return valueOrReport(elementMessages.choice.parse(input), path, problems);
-  const hint = didYouMean(typeof kind === 'string' ? kind : '', kinds) ?? 'Write for example {"kind": "text"}.';
+  const kind = fieldOf(input, 'kind');
+  if (kind === 'text' || kind === 'choice')
+    return valueOrReport<Scalar>(elementMessages[kind].parse(input), path, problems);
+  const hint = didYouMean(textOf(kind), kinds) ?? 'Write for example {"kind": "text"}.';
   problems.push(badDeclaration(`${path}.kind`, `Field kind must be one of ${kinds.join(', ')}`, hint));
   return undefined;
 }
 
-/** A count of something that is not there would never refuse anything. */
+/** Refuses a count of a list or attribute that does not exist: it would never refuse a handoff. */
 function checkCounted(element: Element, elements: Elements, path: string, problems: Problem[]): void {
   if (element.kind !== 'count' || !element.counts) return;
   const { list, attribute } = element.counts;
@@ -178,10 +176,6 @@ function checkName(name: string, reserved: readonly string[], path: string, prob
   problems.push(badDeclaration(path, message, hint));
 }
 
-function kindOf(input: unknown): unknown {
-  return typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined;
-}
-
 function valueOrReport<T>(parsed: Parsed<T>, path: string, problems: Problem[]): T | undefined {
   if (parsed.ok) return parsed.value;
   for (const found of parsed.problems) {
@@ -190,7 +184,7 @@ function valueOrReport<T>(parsed: Parsed<T>, path: string, problems: Problem[]):
   return undefined;
 }
 
-/** Every problem of a declaration has the same code, and names its place in the sentence: people see it in a runbook. */
+/** All problems of a declaration have one code, and the message names the path, because people see it in a runbook. */
 export function badDeclaration(path: string, message: string, hint: string): Problem {
   return { ...problem('handoff/bad-declaration', path === '' ? message : `${path}: ${message}`, hint), path };
 }

@@ -25,7 +25,7 @@ export function fixture(name: Fixture): string {
   return readFileSync(join(import.meta.dirname, `../../../test/fixtures/handoff/${name}.xml`), 'utf8');
 }
 
-/** The example with something changed in its text; a change that changes nothing is a mistake in the test. */
+/** The example with a change in its text. Throws if the text does not change, which is a mistake in the test. */
 export function changed(name: Fixture, from: string | RegExp, to: string): string {
   const text = fixture(name);
   const result = text.replace(from, () => to);

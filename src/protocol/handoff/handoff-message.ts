@@ -1,205 +1,182 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import {
-  accepted,
-  didYouMean,
-  type Parsed,
-  type Problem,
-  quote,
-  refused,
-  type Refused,
-  type TextPosition,
-  textPositionAt,
-} from '../shape/problem.ts';
+import { checkShape } from '../shape/check-shape.ts';
+import { type Finding, problemAt } from '../shape/finding.ts';
+import { accepted, didYouMean, type Parsed, quote, refused, type Refused } from '../shape/problem.ts';
+import { fieldsOf, isObject, listOf } from '../shape/read-unknown.ts';
+import type { DataElement, Element, Elements } from '../shape/shape.ts';
+import { type Node, sourceOf, treeOfValue } from '../text/node.ts';
 import { utf8Length } from '../text/text-format.ts';
 import { parseXmlBytes, parseXmlTree, type XmlDocument } from '../text/xml.ts';
-import { checkElements } from './check-elements.ts';
-import { type ElementFinding, ElementFindings, handoffTooLarge } from './check-values.ts';
-import type { Data, DataElement, Element, Elements } from './element.ts';
+import { ELEMENT_WORDING } from './element-wording.ts';
 import type { HandoffMessage } from './handoff.ts';
 import { readElements } from './read-elements.ts';
 
 export type HandoffKind = HandoffMessage['kind'];
 
-/** What is expected of a message, by what it is and who sends it to whom. */
+/** The elements that a message must have, by its kind, its sender and its receiver. */
 export type FindExpectation = (kind: HandoffKind, from: unknown, to: unknown) => ExpectedHandoff;
 
 export interface ExpectedHandoff {
   readonly elements: Elements;
-  /** Said instead of anything else where it does not fit: with the wrong agents, all the rest would be noise. */
-  readonly otherwise?: ElementFinding;
+  /** Reported instead of all other findings: between the wrong agents, the others would only distract. */
+  readonly otherwise?: Finding;
 }
 
 export const HANDOFF_KINDS: readonly HandoffKind[] = ['handoff', 'workflow-complete'];
 
-/** XML as text or as UTF-8 bytes, or an object in value form: to a checked message, or to problems with their places. */
+/** Reads XML (text or UTF-8 bytes), or an object in value form, to a checked message or to problems with their places. */
 export function parseHandoffMessage(input: unknown, expect: FindExpectation): Parsed<HandoffMessage> {
   try {
     if (typeof input === 'string') return parseXml(parseXmlTree(input), expect);
     if (input instanceof Uint8Array) return parseXml(parseXmlBytes(input), expect);
     return parseValue(input, expect);
   } catch {
-    // Objects from outside can run code when they are looked at. Whatever it threw is none of our business.
-    return refuse([finding('handoff/unreadable', 'Handoff could not be read', 'Send XML text, or plain data.')]);
+    // A proxy can run code, and throw, when its class is asked for.
+    return refuse([UNREADABLE]);
   }
 }
 
 function parseXml(xml: Parsed<XmlDocument>, expect: FindExpectation): Parsed<HandoffMessage> {
   if (!xml.ok) return xml;
-  const { root } = xml.value;
+  const { root, text } = xml.value;
   const kind = HANDOFF_KINDS.find((name) => name === root.name);
-  if (!kind) return refuse([unknownKind('root element', root.name)], xml.value);
-  const end = (name: string) => root.children.find((child) => child.name === name)?.text;
-  const expected = expect(kind, end('from'), end('to'));
-  const read = readElements(root, expected.elements);
-  const checked = checkMessage(kind, read.value, expected.elements);
-  const isCovered = ({ path }: ElementFinding) => read.findings.some((found) => covers(found, path));
-  const findings = [...read.findings, ...checked.findings.filter((found) => !isCovered(found))];
+  if (!kind) return refuse([unknownKind('root element', root.name, root.at)], text);
+  const end = (name: string) => root.children.find((child) => child.name === name);
+  const { elements, otherwise } = expect(kind, end('from')?.text, end('to')?.text);
+  const misread: Finding[] = [];
+  const node = readElements(root, elements, misread);
+  const checked = checkMessage(kind, node, elements);
+  const findings = [
+    ...misread,
+    ...checked.findings.filter(({ path }) => !misread.some((found) => covers(found, path))),
+  ];
   if (findings.length === 0) return accepted(checked.message);
-  return refuse(dropCoveredFindings(findings, expected), xml.value, read.places);
+  return refuse(relevant(findings, otherwise && { ...otherwise, at: end('to')?.at ?? root.at }), text);
 }
 
 function parseValue(input: unknown, expect: FindExpectation): Parsed<HandoffMessage> {
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-  const { kind: given, ...fields }: Record<string, unknown> = isObject ? { ...input } : {};
-  const kind = HANDOFF_KINDS.find((name) => name === (given ?? 'handoff'));
-  if (!kind) return refuse([unknownKind('kind', String(given))]);
-  const expected = expect(kind, fields['from'], fields['to']);
-  const { message, findings } = checkMessage(kind, isObject ? fields : input, expected.elements);
-  return findings.length > 0 ? refuse(dropCoveredFindings(findings, expected)) : accepted(message);
+  const budget = { units: PROTOCOL_LIMITS.handoffBytes * UNITS_PER_BYTE, isLenient: true };
+  const read = treeOfValue(input, budget);
+  if (!read.ok) return refuse([budget.units < 0 ? tooLarge(`more than ${PROTOCOL_LIMITS.handoffBytes}`) : UNREADABLE]);
+  const fields = new Map(read.node.kind === 'object' ? read.node.fields : []);
+  const given = fields.get('kind')?.value;
+  const name = given === undefined || given.kind === 'null' ? 'handoff' : sourceOf(given);
+  const kind = HANDOFF_KINDS.find((each) => each === name);
+  if (!kind) return refuse([unknownKind('kind', name)]);
+  fields.delete('kind');
+  const node = read.node.kind === 'object' ? { ...read.node, fields } : read.node;
+  const { elements, otherwise } = expect(kind, textIn(node, 'from'), textIn(node, 'to'));
+  const { message, findings } = checkMessage(kind, node, elements);
+  return findings.length > 0 ? refuse(relevant(findings, otherwise)) : accepted(message);
+}
+
+/** In value form, the field names of free content cost more than `<a/>` does in XML: 15 units for 4 bytes. */
+const UNITS_PER_BYTE = 4;
+
+function textIn(node: Node, name: string): string | undefined {
+  const value = node.kind === 'object' ? node.fields.get(name)?.value : undefined;
+  return value?.kind === 'text' ? value.text : undefined;
 }
 
 interface CheckedMessage {
   readonly message: HandoffMessage;
-  readonly findings: readonly ElementFinding[];
+  readonly findings: readonly Finding[];
 }
 
-/** What Baton would write must fit too: an accepted handoff can always be sent on. */
-function checkMessage(kind: HandoffKind, value: unknown, elements: Elements): CheckedMessage {
-  const findings = new ElementFindings();
-  const fields = checkElements(value, elements, '', findings);
-  if (findings.list.length === 0) {
-    const bytes = utf8Length(renderHandoffMessage(kind, fields, elements));
-    if (bytes > PROTOCOL_LIMITS.handoffBytes) findings.add(handoffTooLarge(String(bytes)));
-  }
-  // The one place where checked data gets the type that it was checked against.
-  const message = { kind, ...fields } as HandoffMessage; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  return { message, findings: findings.list };
+/** Also refuses a message that is too large as XML, so that an accepted handoff can always be sent on. */
+function checkMessage(kind: HandoffKind, node: Node, elements: Elements): CheckedMessage {
+  const { value, findings } = checkShape({ kind: 'group', elements }, node, 'Handoff', ELEMENT_WORDING);
+  const bytes = findings.length === 0 ? utf8Length(renderHandoffMessage(kind, value, elements)) : 0;
+  // This is the one place where checked data gets the type that it was checked against.
+  const message = { kind, ...(value as object) } as HandoffMessage; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return { message, findings: bytes > PROTOCOL_LIMITS.handoffBytes ? [tooLarge(String(bytes), node.at)] : findings };
 }
 
-/** Indented for people, unless only the compact form is small enough. */
-export function renderHandoffMessage(kind: HandoffKind, fields: object, elements: Elements): string {
+/** Indents the XML for people, unless only the compact form is small enough. */
+export function renderHandoffMessage(kind: HandoffKind, fields: unknown, elements: Elements): string {
   const tree = messageTree(kind, fields, elements);
   const indented = renderXml(tree, 'indented');
   return utf8Length(indented) > PROTOCOL_LIMITS.handoffBytes ? renderXml(tree, 'compact') : indented;
 }
 
-/** Who speaks to whom decides what else is asked for; while that is wrong, it is all there is to say. */
-function dropCoveredFindings(
-  findings: readonly ElementFinding[],
-  { otherwise }: ExpectedHandoff,
-): readonly ElementFinding[] {
+/** Sender and receiver decide what else is required, so problems with them are reported alone. */
+function relevant(findings: readonly Finding[], otherwise: Finding | undefined): readonly Finding[] {
   const ends = findings.filter(({ path }) => path === 'from' || path === 'to');
   if (ends.length > 0) return ends;
   return otherwise ? [otherwise] : findings;
 }
 
-/** An element with the wrong kind of content is one problem, not one more for everything that is missing in it. */
-function covers({ code, path }: ElementFinding, other: string): boolean {
+/** An element with the wrong kind of content is one problem; whatever is missing inside it is not reported too. */
+function covers({ code, path }: Finding, other: string): boolean {
   if (!code.startsWith('handoff/unexpected-')) return false;
   return path === '' || other === path || other.startsWith(`${path}.`) || other.startsWith(`${path}[`);
 }
 
-function refuse(
-  found: readonly ElementFinding[],
-  xml?: XmlDocument,
-  places: ReadonlyMap<string, number> = new Map(),
-): Refused {
-  const placed = found
-    .slice(0, PROTOCOL_LIMITS.problems)
-    .map((finding) => ({ finding, at: offsetOf(finding, places) }));
-  if (xml) placed.sort((a, b) => a.at - b.at);
-  const [first, ...rest] = placed.map(({ finding, at }) => problemOf(finding, xml && textPositionAt(xml.text, at)));
+function refuse(findings: readonly Finding[], text?: string): Refused {
+  const reported = findings.slice(0, PROTOCOL_LIMITS.problems);
+  const sorted = text === undefined ? reported : reported.toSorted((a, b) => a.at - b.at);
+  const [first, ...rest] = sorted.map((finding) => problemAt(finding, text));
   if (!first) throw new Error('a refusal needs a problem');
   return refused(first, ...rest);
 }
 
-function problemOf({ code, message, path, hint }: ElementFinding, place?: TextPosition): Problem {
-  return { code, message, path, line: place?.line ?? null, column: place?.column ?? null, hint };
-}
-
-/** What is missing is reported at the element that lacks it. */
-function offsetOf({ at, path }: ElementFinding, places: ReadonlyMap<string, number>): number {
-  if (at !== undefined) return at;
-  for (let part = path; part !== ''; part = part.slice(0, Math.max(part.lastIndexOf('.'), part.lastIndexOf('['), 0))) {
-    const found = places.get(part);
-    if (found !== undefined) return found;
-  }
-  return places.get('') ?? 0;
-}
-
-function unknownKind(what: string, given: string): ElementFinding {
+function unknownKind(what: string, given: string, at = 0): Finding {
   const message = `Unknown ${what}: ${quote(given)} (expected ${HANDOFF_KINDS.join(' or ')})`;
-  return finding('handoff/unknown-kind', message, didYouMean(given, HANDOFF_KINDS) ?? 'Start with <handoff>.');
+  const hint = didYouMean(given, HANDOFF_KINDS) ?? 'Start with <handoff>.';
+  return { code: 'handoff/unknown-kind', message, path: '', at, hint };
 }
 
-function finding(code: string, message: string, hint: string): ElementFinding {
-  return { code, message, path: '', hint };
+const UNREADABLE: Finding = {
+  code: 'handoff/unreadable',
+  message: 'Handoff could not be read',
+  path: '',
+  at: 0,
+  hint: 'Send XML text, or plain data.',
+};
+
+function tooLarge(bytes: string, at = 0): Finding {
+  const message = `Handoff too large: ${bytes} bytes as XML, ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`;
+  return { code: 'handoff/too-large', message, path: '', at, hint: 'Keep long text in a file, and name the file.' };
 }
 
-/** The elements of a checked message, in the order in which its edge declares them. */
-export function messageTree(root: string, fields: object, elements: Elements): DataElement {
-  const given = new Map<string, unknown>(Object.entries(fields));
-  const content: DataElement[] = [];
-  for (const [name, element] of Object.entries(elements)) {
-    const value = given.get(name);
-    if (value !== undefined) content.push(elementTree(name, value, element));
-  }
-  return { name: root, content };
+/** The XML elements of a checked message, in the order in which its edge declares them. */
+export function messageTree(name: string, value: unknown, elements: Elements): DataElement {
+  const fields = fieldsOf(value);
+  const content = Object.entries(elements).flatMap(([child, element]) =>
+    fields[child] === undefined ? [] : [elementTree(child, fields[child], element)],
+  );
+  return { name, content };
 }
 
 function elementTree(name: string, value: unknown, element: Element): DataElement {
-  if (element.kind === 'free') return { name, content: dataTree(value) };
-  if (element.kind === 'group') return messageTree(name, isObject(value) ? value : {}, element.elements);
-  if (element.kind !== 'list') return { name, content: textOf(value) };
-  return { name, content: itemsOf(value).map((item) => itemTree(element.item, item)) };
+  if (element.kind === 'free') return dataTree(name, value);
+  if (element.kind === 'group') return messageTree(name, value, element.elements);
+  if (element.kind !== 'list') return { name, content: String(value) };
+  return { name, content: listOf(value).map((item) => itemTree(element.item, item)) };
 }
 
 function itemTree(name: string, item: unknown): DataElement {
-  if (!isObject(item)) return { name, content: textOf(item) };
+  if (!isObject(item)) return { name, content: String(item) };
   const { text, ...attributes } = item;
-  return { name, attributes: textsOf(attributes), content: textOf(text) };
+  return { name, attributes: textsOf(attributes), content: String(text) };
 }
 
-function dataTree(value: unknown): Data {
-  if (!Array.isArray(value)) return textOf(value);
-  return itemsOf(value).map((item) => {
-    const { name, attributes, content } = isObject(item) ? item : {};
-    return { name: textOf(name), attributes: textsOf(attributes), content: dataTree(content) };
+function dataTree(name: string, content: unknown): DataElement {
+  if (!Array.isArray(content)) return { name, content: String(content) };
+  const children = listOf(content).map((child) => {
+    const { name: childName, attributes, content: inner } = fieldsOf(child);
+    return { ...dataTree(String(childName), inner), attributes: textsOf(attributes) };
   });
+  return { name, content: children };
 }
 
 function textsOf(fields: unknown): Record<string, string> {
-  if (!isObject(fields)) return {};
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textOf(value)]));
-}
-
-function itemsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** The check has let nothing else through than these three. */
-function textOf(value: unknown): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' ? value : '';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Object.fromEntries(Object.entries(fieldsOf(fields)).map(([name, value]) => [name, String(value)]));
 }
 
 /**
- * Writes an element so that reading it gives the same again: what white space and characters would lose is escaped. Compact,
- * no spelling of the same element is shorter, so that what could arrive can always be sent on.
+ * Writes an element so that reading it gives the same value: white space and characters that a parser would change are escaped.
+ * The compact layout is the shortest spelling of the element, so every handoff that fits when received also fits when sent on.
  */
 export function renderXml(element: DataElement, layout: 'indented' | 'compact'): string {
   return layout === 'indented' ? write(element, '', '  ', '\n') : write(element, '', '', '');
@@ -214,7 +191,7 @@ function write({ name, attributes = {}, content }: DataElement, indent: string, 
   return `${start}>${end}${children}${indent}</${name}>${end}`;
 }
 
-/** White space at the ends would be taken for layout, and a carriage return for a line feed. `>` matters only after `]]`. */
+/** Escapes white space at the ends, which is read as layout, carriage returns, which are read as line feeds, and `]]>`. */
 function escapeText(text: string): string {
   const escaped = text
     .replaceAll('&', '&amp;')
@@ -231,7 +208,7 @@ function escapeText(text: string): string {
   );
 }
 
-/** In the quotes that occur less often in the value. Other white space than spaces would be read as spaces. */
+/** Uses the kind of quotes that occurs less often in the value, and escapes white space that would be read as spaces. */
 function quoteAttribute(value: string): string {
   const escaped = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const quote = value.split('"').length > value.split("'").length ? "'" : '"';

@@ -6,7 +6,7 @@ import { handoffSchema, validateHandoff } from './index.ts';
 import { fitsSchema } from './json-schema.cases.ts';
 
 describe('the JSON Schema', () => {
-  it('is of the draft it names, and plain data', () => {
+  it('names its draft and is plain data', () => {
     expect(handoffSchema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
     expect(JSON.parse(JSON.stringify(handoffSchema))).toEqual(handoffSchema);
   });

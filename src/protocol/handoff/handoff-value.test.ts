@@ -25,7 +25,7 @@ describe('free content', () => {
     expect(value.data).toBe('{"a": 1}');
   });
 
-  it('is as deep as the limit, in both forms', () => {
+  it('may be as deep as the limit', () => {
     const base = valueOf(fixture('base'));
     const nested = (depth: number): unknown => (depth === 0 ? 'x' : [{ name: 'a', content: nested(depth - 1) }]);
     const deepest = PROTOCOL_LIMITS.handoffDepth - 2;
@@ -34,7 +34,7 @@ describe('free content', () => {
     expect(message).toMatch(/ is nested too deep: more than 16 elements inside each other$/);
   });
 
-  it('has names that XML can carry', () => {
+  it('has only names that XML can carry', () => {
     const base = valueOf(fixture('base'));
     for (const name of ['', 'a b', '1', '<', 'a>', 'a"', '-a', 7, null]) {
       expect(messagesOf({ ...base, data: [{ name, content: '' }] })).toEqual([
@@ -71,7 +71,7 @@ describe('values from outside', () => {
     expect(messagesOf({ ...base, ...fields })).toEqual([message]);
   });
 
-  it('counts are numbers and lists are lists there', () => {
+  it('require numbers for counts and lists for lists', () => {
     const value = valueOf(fixture(implemented));
     expect(messagesOf({ ...value, files_changed: '12' })).toEqual(['Element files_changed must be a whole number ≥ 0']);
     expect(messagesOf({ ...value, files_changed: -0 })).toEqual(['Element files_changed must be a whole number ≥ 0']);
@@ -83,7 +83,7 @@ describe('values from outside', () => {
     ]);
   });
 
-  it('are never thrown at: whatever it is, it is a problem', () => {
+  it('never make the parser throw', () => {
     const hostile = new Proxy(
       {},
       {
@@ -125,7 +125,7 @@ describe('values from outside', () => {
     for (const input of inputs) expect(validateHandoff(input).length).toBeGreaterThan(0);
   });
 
-  it('cost no more than they may, however large they pretend to be', () => {
+  it('take bounded time, however large they claim to be', () => {
     let data: unknown = 'x';
     for (let i = 0; i < 13; i++) data = Array.from({ length: 10 }, () => ({ name: 'a', content: data }));
     const start = performance.now();
@@ -145,7 +145,7 @@ describe('values from outside', () => {
 describe('size', () => {
   const withSummary = (summary: string) => ({ ...valueOf(fixture('base')), summary });
 
-  it('what is accepted can be sent on, and what could not be is refused', () => {
+  it('accepts exactly the handoffs that fit when rendered', () => {
     const room =
       PROTOCOL_LIMITS.handoffBytes - new TextEncoder().encode(renderHandoff(valueOf(fixture('base')))).length;
     const fits = withSummary('x'.repeat(room));
@@ -153,21 +153,21 @@ describe('size', () => {
     expect(messagesOf(withSummary('&'.repeat(100_000)))[0]).toMatch(/^Handoff too large: \d+ bytes as XML/);
   });
 
-  it('a compact handoff that would be too large with indentation is rendered compact', () => {
+  it('renders without indentation if only that fits', () => {
     const many = '<a/>'.repeat(60_000);
     const value = valueOf(changed('base', /<data>[^]*<\/data>/, `<data>${many}</data>`));
     expect(renderHandoff(value)).toContain(many);
     expect(valueOf(renderHandoff(value))).toEqual(value);
   });
 
-  it('reports no more problems than anybody reads', () => {
+  it('reports at most a hundred problems', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => `<b${i}/>`).join('');
     expect(problemsOf(adding('base', many))).toHaveLength(PROTOCOL_LIMITS.problems);
   });
 });
 
 describe('rendering', () => {
-  it('throws rather than write what would be refused', () => {
+  it('throws if the handoff would be refused', () => {
     const value = valueOf(fixture('base'));
     if (value.kind !== 'handoff') throw new Error('is a handoff');
     expect(() => renderHandoff({ ...value, summary: '\u0007' })).toThrow(InvalidHandoff);
@@ -176,7 +176,7 @@ describe('rendering', () => {
     );
   });
 
-  it('escapes what reading would lose', () => {
+  it('escapes what a parser would change', () => {
     const value = valueOf(fixture('implementer-agent-to-reviewer-agent'));
     if (value.kind !== 'handoff') throw new Error('is a handoff');
     const commits = [{ sha: 'a1', text: ' <b> & ]]> \r\n' }];

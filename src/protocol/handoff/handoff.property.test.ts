@@ -31,7 +31,7 @@ describe('rendering, then parsing, changes nothing', () => {
 });
 
 describe('characters', () => {
-  it('a text is carried whole or refused, never changed', () => {
+  it('a text is kept unchanged or refused', () => {
     const anyUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) });
     const rest = { from: 'a', to: 'b', timestamp: '2024-01-15T10:30:00Z', issue_number: '1', summary: 'x' };
     fc.assert(
@@ -89,7 +89,7 @@ const edit = fc.record({
 });
 
 describe('mutated messages', () => {
-  it('are accepted as something that can be sent on, or refused with a place; nothing is thrown', () => {
+  it('are accepted and can be rendered, or are refused with a place; the parser never throws', () => {
     fc.assert(
       fc.property(anyMessage, fc.array(edit, { minLength: 1, maxLength: 4 }), (message, edits) => {
         expect(findBroken(edits.reduce(applied, render(message)))).toBeUndefined();
@@ -98,7 +98,7 @@ describe('mutated messages', () => {
     );
   });
 
-  it('any value at all is answered', () => {
+  it('any value is refused with a problem', () => {
     const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     fc.assert(
       fc.property(anything, (value) => {
@@ -108,7 +108,7 @@ describe('mutated messages', () => {
     );
   });
 
-  it('any field may be anything', () => {
+  it('with any value in a field are accepted and can be rendered, or are refused', () => {
     fc.assert(
       fc.property(anyMessage, fc.nat(), fc.anything(), (message, index, value) => {
         const names = Object.keys(message);
@@ -120,7 +120,7 @@ describe('mutated messages', () => {
   });
 });
 
-/** What a parser promises for any input: the same again after rendering, or problems that somebody can act on. */
+/** The first violation of the parser's promise: the same value after rendering, or problems with code, place and hint. */
 function findBroken(input: unknown): string | undefined {
   const parsed = parseHandoff(input);
   if (!parsed.ok) return parsed.problems.find((found) => !isUseful(found, typeof input === 'string'))?.message;

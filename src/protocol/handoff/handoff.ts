@@ -1,5 +1,7 @@
+import { type Finding, problemAt } from '../shape/finding.ts';
 import { accepted, didYouMean, type Parsed, type Problem, quote, refused } from '../shape/problem.ts';
-import type { ElementFinding } from './check-values.ts';
+import { fieldOf } from '../shape/read-unknown.ts';
+import type { Data, FieldsOf, Flat } from '../shape/shape.ts';
 import {
   type BASE_ELEMENTS,
   type COMMON_ELEMENTS,
@@ -8,11 +10,10 @@ import {
   type Role,
   WORKFLOW_COMPLETE,
 } from './edges.ts';
-import type { Data, Flat, ValuesOfElements } from './element.ts';
 
 /**
- * A handoff as a value. Fields have the names of the wire. `kind` is not on the wire: there it is the root element, and in
- * values that come from outside it may be left out.
+ * A handoff in value form. Fields have the names of the XML elements. `kind` is the name of the root element; input values may
+ * leave it out.
  */
 export interface Handoff {
   readonly kind: 'handoff';
@@ -25,11 +26,11 @@ export interface Handoff {
   readonly status?: string;
   readonly summary?: string;
   readonly data?: Data;
-  /** The elements of its edge; `isHandoffOn` gives them their types. */
+  /** The elements of the handoff's edge; `isHandoffOn` gives them their types. */
   readonly [element: string]: ElementValue | undefined;
 }
 
-/** The end of a workflow: the closer's last message, which nobody receives. */
+/** The end of a workflow: the closer's last message, which has no receiver. */
 export type WorkflowComplete = Flat<
   { readonly kind: 'workflow-complete' } & WithCommon<(typeof WORKFLOW_COMPLETE)['elements']>
 >;
@@ -53,7 +54,7 @@ export type HandoffOf<From extends BuiltInEdge['from'], To extends BuiltInEdge['
 /** Sent by any agent that failed. */
 export type ErrorHandoff = HandoffOf<'*', 'orchestrator'>;
 
-/** Sent between agents that are on no edge. */
+/** Sent between agents without an edge between them. */
 export type BaseHandoff = Flat<
   { readonly kind: 'handoff'; readonly from: string; readonly to: string } & WithCommon<typeof BASE_ELEMENTS>
 >;
@@ -68,9 +69,9 @@ type HandoffOn<E extends BuiltInEdge> = E extends BuiltInEdge
     >
   : never;
 
-type WithCommon<G> = ValuesOfElements<Omit<typeof COMMON_ELEMENTS, keyof G> & G>;
+type WithCommon<G> = FieldsOf<Omit<typeof COMMON_ELEMENTS, keyof G> & G>;
 
-/** Narrows what was parsed to the type of one built-in edge. */
+/** Narrows a parsed message to the type of one built-in edge. */
 export function isHandoffOn<From extends BuiltInEdge['from'], To extends BuiltInEdge['to']>(
   message: HandoffMessage,
   from: From,
@@ -79,22 +80,22 @@ export function isHandoffOn<From extends BuiltInEdge['from'], To extends BuiltIn
   return message.kind === 'handoff' && message.to === to && (from === '*' || message.from === from);
 }
 
-/** Where a message takes its task. Whether it is the sender's turn is not asked here. */
+/** The effect of a message on its task. Whether it is the sender's turn is not checked here. */
 export interface Route {
   readonly edge: Edge;
   readonly outcome: 'proceeds' | 'blocked' | 'waits';
-  /** The phase afterwards; null leaves it as it is. */
+  /** The phase afterwards; null if it does not change. */
   readonly phase: Edge['phase'] | null;
-  /** The role whose turn it is afterwards; null is nobody's, or with `waits` whoever's it was. */
+  /** The role whose turn it is afterwards. Null is no role; with `waits` it means that the role does not change. */
   readonly next: string | null;
-  /** Where the error is recoverable: the waits before each new try, before the phase changes at all. */
+  /** If the error is recoverable: the delays before each retry. The phase changes only after the last one. */
   readonly retry_after_ms: readonly number[];
 }
 
 export function findRoute(message: HandoffMessage, edges: readonly Edge[], roles: readonly Role[]): Parsed<Route> {
   if (message.kind === 'workflow-complete') return accepted(onward(WORKFLOW_COMPLETE));
   const edge = findEdge(edges, message.from, message.to);
-  if (!edge) return refused({ ...noEdge(message.from, message.to, edges), line: null, column: null });
+  if (!edge) return refused(problemAt(noEdge(message.from, message.to, edges), undefined));
   const sender = roles.find((role) => role.agent === message.from)?.name ?? null;
   if (message.status === 'pending') {
     return accepted({ edge, outcome: 'waits', phase: null, next: null, retry_after_ms: [] });
@@ -106,7 +107,7 @@ export function findRoute(message: HandoffMessage, edges: readonly Edge[], roles
   return accepted(onward(edge));
 }
 
-/** An edge for any sender comes last: one that names the sender wins. */
+/** An edge that names the sender wins over an edge for any sender. */
 export function findEdge(edges: readonly Edge[], from: unknown, to: unknown): Edge | undefined {
   if (typeof from !== 'string') return undefined;
   return (
@@ -120,11 +121,11 @@ function onward(edge: Edge): Route {
 }
 
 function isRecoverable(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'recoverable' in error && error.recoverable === true;
+  return fieldOf(error, 'recoverable') === true;
 }
 
-/** What to say where no edge leads that way: where work goes from there, or which name was probably meant. */
-export function noEdge(from: string, to: string, edges: readonly Edge[]): ElementFinding {
+/** The problem of a handoff without an edge; the hint names the receivers of this sender, or a similar name. */
+export function noEdge(from: string, to: string, edges: readonly Edge[]): Finding {
   const targets = edges.filter((edge) => edge.from === from).flatMap((edge) => edge.to ?? []);
   const senders = [...new Set(edges.map((edge) => edge.from).filter((name) => name !== '*'))];
   const hint =
@@ -132,10 +133,10 @@ export function noEdge(from: string, to: string, edges: readonly Edge[]): Elemen
       ? (didYouMean(from, senders) ?? `Agents that hand work on: ${senders.join(', ')}.`)
       : (didYouMean(to, targets) ?? `From ${quote(from)} work goes to ${targets.join(' or ')}.`);
   const message = `No edge leads from ${quote(from)} to ${quote(to)}`;
-  return { code: 'handoff/no-edge', message, path: 'to', hint: `${hint} Errors go to orchestrator.` };
+  return { code: 'handoff/no-edge', message, path: 'to', at: 0, hint: `${hint} Errors go to orchestrator.` };
 }
 
-/** Thrown where somebody renders what would be refused on arrival: a mistake in the program, not in a message. */
+/** Thrown if a program renders a handoff that would be refused on arrival. */
 export class InvalidHandoff extends Error {
   override readonly name = 'InvalidHandoff';
   readonly problems: readonly [Problem, ...Problem[]];

@@ -3,13 +3,13 @@ import { HANDOFF_DIALECT } from './dialect.ts';
 /** Reads a handoff or a `workflow-complete` from XML (text or UTF-8 bytes), or from an object in value form. */
 export const parseHandoff = HANDOFF_DIALECT.parse;
 
-/** All errors of a handoff, empty when it is valid. Never throws. */
+/** The messages of all problems of a handoff; empty if it is valid. Never throws. */
 export const validateHandoff = HANDOFF_DIALECT.validate;
 
 /** Writes a handoff as XML, which parses to the same value. */
 export const renderHandoff = HANDOFF_DIALECT.render;
 
-/** Where a handoff takes its task: the edge, the phase afterwards and the next role. */
+/** The edge of a handoff, and the task's phase and role afterwards. */
 export const routeHandoff = HANDOFF_DIALECT.route;
 
 export const handoffSchema = HANDOFF_DIALECT.schema;
@@ -22,7 +22,7 @@ export type {
   DataElement as HandoffDataElement,
   Element as HandoffElement,
   Elements as HandoffElements,
-} from './element.ts';
+} from '../shape/shape.ts';
 export {
   isHandoffOn,
   type BaseHandoff,

@@ -1,6 +1,6 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Just enough of JSON Schema to check ours against values. A keyword that it does not know is a mistake in the test. */
+/** Validates a value against the keywords of JSON Schema that Baton uses. Throws at any other keyword. */
 export function fitsSchema(value: unknown, schema: Schema, root: Schema = schema): boolean {
   return Object.entries(schema).every(([keyword, argument]) => {
     const check = KEYWORDS[keyword];

@@ -1,156 +1,140 @@
+import { type FieldLocation, type Finding, locateField, locateItem, rootSpot } from '../shape/finding.ts';
 import { quote } from '../shape/problem.ts';
+import type { Element, Elements, ListElement } from '../shape/shape.ts';
+import type { ListNode, Node, ObjectField, ObjectNode, TextNode } from '../text/node.ts';
 import type { ElementNode } from '../text/xml.ts';
-import type { ElementFinding } from './check-values.ts';
-import type { Data, Element, Elements, ListElement } from './element.ts';
-
-/** What the text says, in the form of a value that is not checked yet, and where it says so. */
-export interface ReadElements {
-  readonly value: Readonly<Record<string, unknown>>;
-  readonly places: ReadonlyMap<string, number>;
-  readonly findings: readonly ElementFinding[];
-}
 
 /**
- * From elements to a value: what only XML can get wrong (twice the same element, stray attributes, text where elements
- * belong) is found here; everything else is left to the check that values from outside go through too.
+ * Turns XML elements into the tree that the checker reads. Only mistakes that are specific to XML are found here (duplicate
+ * elements, unknown attributes, text in place of elements); the checker finds the others.
  */
-export function readElements(root: ElementNode, elements: Elements): ReadElements {
-  const reading: Reading = { places: new Map([['', root.at]]), findings: [] };
-  refuseAttributes(root, '', reading);
-  return { ...reading, value: readGroup(root, elements, '', reading) };
+export function readElements(root: ElementNode, elements: Elements, findings: Finding[]): ObjectNode {
+  const spot = rootSpot(root.name, root.at);
+  refuseAttributes(root, spot, findings);
+  return readGroup(root, elements, spot, findings);
 }
 
-interface Reading {
-  readonly places: Map<string, number>;
-  readonly findings: ElementFinding[];
-}
-
-function readGroup(node: ElementNode, elements: Elements, path: string, reading: Reading): Record<string, unknown> {
-  refuseText(node, path, reading);
-  const fields = new Map<string, unknown>();
-  for (const child of node.children) {
-    const name = quote(child.name);
-    const childPath = path === '' ? name : `${path}.${name}`;
-    if (fields.has(child.name)) {
-      reading.findings.push(duplicate(child, childPath));
+function readGroup(element: ElementNode, elements: Elements, spot: FieldLocation, findings: Finding[]): ObjectNode {
+  refuseText(element, spot, findings);
+  const fields = new Map<string, ObjectField>();
+  for (const child of element.children) {
+    const { name, at } = child;
+    const childSpot = locateField(spot, quote(name), at);
+    if (fields.has(name)) {
+      const hint = 'Keep one of them: the element may occur only once.';
+      findings.push(finding('handoff/duplicate-element', `Duplicate element: ${childSpot.path}`, childSpot, hint));
       continue;
     }
-    reading.places.set(childPath, child.at);
-    const element = Object.hasOwn(elements, child.name) ? elements[child.name] : undefined;
-    fields.set(child.name, element ? readElement(child, element, childPath, reading) : child.text);
+    const shape = Object.hasOwn(elements, name) ? elements[name] : undefined;
+    fields.set(name, { at, value: shape ? readElement(child, shape, childSpot, findings) : text(child) });
   }
-  return Object.fromEntries(fields);
+  return { kind: 'object', at: element.at, end: element.at, fields };
 }
 
-function readElement(node: ElementNode, element: Element, path: string, reading: Reading): unknown {
-  refuseAttributes(node, path, reading);
-  switch (element.kind) {
+function readElement(element: ElementNode, shape: Element, spot: FieldLocation, findings: Finding[]): Node {
+  refuseAttributes(element, spot, findings);
+  switch (shape.kind) {
     case 'group':
-      return readGroup(node, element.elements, path, reading);
+      return readGroup(element, shape.elements, spot, findings);
     case 'list':
-      return readList(node, element, path, reading);
+      return readList(element, shape, spot, findings);
     case 'free':
-      return dataOf(node);
+      return dataNode(element);
     case 'count':
-      return /^(?:0|[1-9][0-9]*)$/.test(node.text) ? Number(textOf(node, path, reading)) : textOf(node, path, reading);
-    case 'flag':
-      return FLAGS.get(node.text) ?? textOf(node, path, reading);
+    case 'flag': {
+      const { at, text: source } = onlyText(element, spot, findings);
+      const scalar = { at, source, plain: false };
+      if (shape.kind === 'flag' && (source === 'true' || source === 'false'))
+        return { ...scalar, kind: 'boolean', value: source === 'true' };
+      if (shape.kind === 'count' && /^(?:0|[1-9][0-9]*)$/.test(source))
+        return { ...scalar, kind: 'number', value: Number(source) };
+      return text(element);
+    }
     case 'text':
     case 'choice':
-      return textOf(node, path, reading);
+      return onlyText(element, spot, findings);
   }
 }
 
-const FLAGS = new Map([
-  ['true', true],
-  ['false', false],
-]);
-
-function readList(node: ElementNode, list: ListElement, path: string, reading: Reading): unknown[] {
-  refuseText(node, path, reading);
-  const items: unknown[] = [];
-  for (const child of node.children) {
+function readList(element: ElementNode, list: ListElement, spot: FieldLocation, findings: Finding[]): ListNode {
+  refuseText(element, spot, findings);
+  const items: Node[] = [];
+  for (const child of element.children) {
     if (child.name !== list.item) {
-      reading.findings.push(foreignItem(child, list.item, path));
+      const childSpot = locateField(spot, quote(child.name), child.at);
+      const hint = `Only <${list.item}> is allowed in <${spot.path}>.`;
+      findings.push(finding('handoff/unknown-element', `Unknown element: ${childSpot.path}`, childSpot, hint));
       continue;
     }
-    const itemPath = `${path}[${items.length}]`;
-    reading.places.set(itemPath, child.at);
-    refuseAttributes(child, itemPath, reading, list.attributes);
-    const text = textOf(child, itemPath, reading);
-    items.push(list.attributes ? { ...knownAttributes(child, list.attributes), text } : text);
+    const itemSpot = locateItem(spot, items.length, child.at);
+    refuseAttributes(child, itemSpot, findings, list.attributes);
+    const content = onlyText(child, itemSpot, findings);
+    items.push(list.attributes ? itemNode(child, content, list.attributes) : content);
   }
-  return items;
+  return { kind: 'list', at: element.at, items };
 }
 
-function knownAttributes(node: ElementNode, known: object): Record<string, string> {
-  return Object.fromEntries([...node.attributes].filter(([name]) => Object.hasOwn(known, name)));
+function itemNode({ at, attributes }: ElementNode, content: TextNode, known: object): ObjectNode {
+  const given = [...attributes].filter(([name]) => Object.hasOwn(known, name));
+  const fields = new Map<string, ObjectField>(
+    given.map(([name, value]) => [name, field(at, { kind: 'text', at, text: value })]),
+  );
+  return { kind: 'object', at, end: at, fields: fields.set('text', field(at, content)) };
 }
 
-function textOf(node: ElementNode, path: string, reading: Reading): string {
-  const child = node.children[0];
-  if (child) {
-    reading.findings.push({
-      code: 'handoff/unexpected-element',
-      message: `Element ${path} must contain only text`,
-      path,
-      hint: `Write &lt;${quote(child.name)}&gt; where the tag is meant as text.`,
-      at: child.at,
-    });
-  }
-  return node.text;
-}
-
-function dataOf(node: ElementNode): Data {
-  if (node.children.length === 0) return node.text;
-  return node.children.map((child) => ({
-    name: child.name,
-    ...(child.attributes.size > 0 && { attributes: Object.fromEntries(child.attributes) }),
-    content: dataOf(child),
-  }));
-}
-
-function refuseText(node: ElementNode, path: string, reading: Reading): void {
-  if (node.text === '') return;
-  reading.findings.push({
-    code: 'handoff/unexpected-text',
-    message: `Element ${path === '' ? node.name : path} must contain elements, not text`,
-    path,
-    hint: 'Put the text into an element of its own.',
-    at: node.at,
+/** Free content as the tree of its value form. */
+function dataNode(element: ElementNode): Node {
+  const { at, children } = element;
+  if (children.length === 0) return text(element);
+  const items = children.map((child): ObjectNode => {
+    const attributes = [...child.attributes].map(([name, value]): [string, ObjectField] => [
+      name,
+      field(child.at, { kind: 'text', at: child.at, text: value }),
+    ]);
+    const fields = new Map<string, ObjectField>([
+      ['name', field(child.at, { kind: 'text', at: child.at, text: child.name })],
+      ['attributes', field(child.at, { kind: 'object', at: child.at, end: child.at, fields: new Map(attributes) })],
+      ['content', field(child.at, dataNode(child))],
+    ]);
+    return { kind: 'object', at: child.at, end: child.at, fields };
   });
+  return { kind: 'list', at, items };
 }
 
-function refuseAttributes(node: ElementNode, path: string, reading: Reading, allowed: object = {}): void {
-  for (const name of node.attributes.keys()) {
-    if (name !== 'text' && Object.hasOwn(allowed, name)) continue;
-    const known = Object.keys(allowed);
-    reading.findings.push({
-      code: 'handoff/unknown-attribute',
-      message: `Unknown attribute: ${quote(name)} of ${path === '' ? node.name : path}`,
-      path: path === '' ? quote(name) : `${path}.${quote(name)}`,
-      hint: known.length > 0 ? `Allowed here: ${known.join(', ')}.` : 'Remove it: this element has no attributes.',
-      at: node.at,
-    });
+function field(at: number, value: Node): ObjectField {
+  return { at, value };
+}
+
+function text({ at, text: content }: ElementNode): TextNode {
+  return { kind: 'text', at, text: content };
+}
+
+function onlyText(element: ElementNode, spot: FieldLocation, findings: Finding[]): TextNode {
+  const child = element.children[0];
+  if (child) {
+    const hint = `Write &lt;${quote(child.name)}&gt; if the tag is meant as text.`;
+    const message = `Element ${spot.path} must contain only text`;
+    findings.push(finding('handoff/unexpected-element', message, { ...spot, at: child.at }, hint));
+  }
+  return text(element);
+}
+
+function refuseText({ name, text: content }: ElementNode, spot: FieldLocation, findings: Finding[]): void {
+  if (content === '') return;
+  const message = `Element ${spot.path || name} must contain elements, not text`;
+  findings.push(finding('handoff/unexpected-text', message, spot, 'Put the text into an element of its own.'));
+}
+
+function refuseAttributes(element: ElementNode, spot: FieldLocation, findings: Finding[], allowed: object = {}): void {
+  const known = Object.keys(allowed);
+  const hint = known.length > 0 ? `Allowed here: ${known.join(', ')}.` : 'Remove it: this element has no attributes.';
+  for (const name of element.attributes.keys()) {
+    if (known.includes(name)) continue;
+    const message = `Unknown attribute: ${quote(name)} of ${spot.path || element.name}`;
+    findings.push(finding('handoff/unknown-attribute', message, locateField(spot, quote(name), element.at), hint));
   }
 }
 
-function duplicate(node: ElementNode, path: string): ElementFinding {
-  return {
-    code: 'handoff/duplicate-element',
-    message: `Duplicate element: ${path}`,
-    path,
-    hint: 'Keep one of them: what occurs once occurs once.',
-    at: node.at,
-  };
-}
-
-function foreignItem(node: ElementNode, item: string, path: string): ElementFinding {
-  return {
-    code: 'handoff/unknown-element',
-    message: `Unknown element: ${path}.${quote(node.name)}`,
-    path: `${path}.${quote(node.name)}`,
-    hint: `Only <${item}> may stand in <${path}>.`,
-    at: node.at,
-  };
+function finding(code: string, message: string, { path, at }: FieldLocation, hint: string): Finding {
+  return { code, message, path, at, hint };
 }

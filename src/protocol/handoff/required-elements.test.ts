@@ -8,7 +8,7 @@ const approval = 'reviewer-agent-to-validator-agent';
 const prepared = 'prep-agent-to-implementer-agent';
 const merged = 'validator-agent-to-closer-agent';
 
-describe('what must and what may be there', () => {
+describe('required and optional elements', () => {
   const required: readonly (readonly [Parameters<typeof fixture>[0], readonly string[]])[] = [
     ['base', ['from', 'to', 'timestamp', 'issue_number', 'summary']],
     [
@@ -38,7 +38,7 @@ describe('what must and what may be there', () => {
     });
   }
 
-  it('what is in a group is needed too', () => {
+  it('the elements of a group are required too', () => {
     expect(problemsOf(changed(prepared, /\n *<build>.*/, ''))).toMatchObject([
       {
         code: 'handoff/missing-element',
@@ -79,13 +79,13 @@ describe('what must and what may be there', () => {
     expect(valueOf(renderHandoff(value))).toEqual(value);
   });
 
-  it('pr_number and summary may be added where the example has none', () => {
+  it('pr_number and summary may be added if the example has none', () => {
     expect(validateHandoff(adding(prepared, '<pr_number>7</pr_number><summary>x</summary>'))).toEqual([]);
     expect(validateHandoff(adding(review, '<summary>x</summary><status>success</status>'))).toEqual([]);
     expect(validateHandoff(adding('error', '<issue_number>7</issue_number>'))).toEqual([]);
   });
 
-  it('other elements are refused, with the one that was meant', () => {
+  it('unknown elements are refused, with a suggestion', () => {
     expect(problemsOf(adding(prepared, '<brannch>x</brannch>'))).toMatchObject([
       {
         code: 'handoff/unknown-element',
@@ -107,7 +107,7 @@ describe('what must and what may be there', () => {
     ]);
   });
 
-  it('what occurs once occurs once', () => {
+  it('duplicate elements are refused', () => {
     expect(problemsOf(adding(prepared, '<branch>other</branch>'))).toMatchObject([
       { code: 'handoff/duplicate-element', message: 'Duplicate element: branch', path: 'branch', line: 16 },
     ]);
@@ -124,7 +124,7 @@ describe('what must and what may be there', () => {
     expect(valueOf(moved)).toEqual(valueOf(fixture('workflow-complete')));
   });
 
-  it('lists may be empty, but not those that say what to fix', () => {
+  it('lists may be empty, except those that list what to fix', () => {
     expect(valueOf(changed(implemented, /<commits>[^]*<\/commits>/, '<commits/>'))).toMatchObject({
       commits: [],
     });
@@ -133,7 +133,7 @@ describe('what must and what may be there', () => {
     ]);
   });
 
-  it('attributes are as in the examples', () => {
+  it('missing and unknown attributes are refused', () => {
     expect(messagesOf(changed(implemented, ' sha="abc123"', ''))).toEqual([
       'Missing required attribute: sha of commits[0]',
     ]);
@@ -148,7 +148,7 @@ describe('what must and what may be there', () => {
     ]);
   });
 
-  it('text stands where text belongs, and elements where elements belong', () => {
+  it('text in place of elements is refused, and elements in place of text', () => {
     expect(messagesOf(changed(implemented, '>96%<', '><b>96%</b><'))).toEqual([
       'Element coverage must contain only text',
     ]);

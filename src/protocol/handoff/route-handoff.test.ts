@@ -18,7 +18,7 @@ describe('the table of the specification', () => {
     expect(route(fixture(name))).toMatchObject({ outcome: 'proceeds', phase, next });
   });
 
-  it('an error blocks the task, and the same role has its turn again', () => {
+  it('an error blocks the task, and the next turn is the sender’s', () => {
     const failed = { outcome: 'blocked', phase: 'BLOCKED', next: 'implementer' };
     expect(route(fixture('error'))).toMatchObject({ ...failed, retry_after_ms: [1_000, 2_000, 4_000] });
     expect(route(changed('error', '>true<', '>false<'))).toMatchObject({ ...failed, retry_after_ms: [] });
@@ -35,23 +35,23 @@ describe('the status', () => {
     expect(withStatus(status, 'fixer-agent-to-reviewer-agent')).toMatchObject({ phase: 'CI_PENDING' });
   });
 
-  it('absence proceeds', () => {
+  it('a missing status proceeds', () => {
     const silent = changed('prep-agent-to-implementer-agent', '<status>ready</status>', '');
     expect(route(silent)).toMatchObject({ outcome: 'proceeds', next: 'implementer' });
   });
 
-  it.each(['failure', 'blocked'])('%s blocks, and it stays the turn of the sender', (status) => {
+  it.each(['failure', 'blocked'])('%s blocks, and the next turn is the sender’s', (status) => {
     const blocked = { outcome: 'blocked', phase: 'BLOCKED', next: 'prep', retry_after_ms: [] };
     expect(withStatus(status)).toMatchObject(blocked);
   });
 
-  it('pending moves nothing', () => {
+  it('pending changes neither phase nor role', () => {
     expect(withStatus('pending')).toMatchObject({ outcome: 'waits', phase: null, next: null });
   });
 });
 
 describe('no edge', () => {
-  it('the base form parses, but goes nowhere', () => {
+  it('the base form parses but has no route', () => {
     expect(routeHandoff(valueOf(fixture('base')))).toMatchObject({
       ok: false,
       problems: [
@@ -64,7 +64,7 @@ describe('no edge', () => {
     });
   });
 
-  it('a re-review goes through the validator: the reviewer has no way to the closer', () => {
+  it('there is no edge from the reviewer to the closer', () => {
     const shortcut = changed('base', '>source-agent-name<', '>reviewer-agent<').replace(
       '>target-agent-name<',
       '>closer-agent<',

@@ -1,29 +1,46 @@
 import type { ObjectShape, Shape, TypedShape } from './shape.ts';
 
-/** Short forms for shapes of data that only programs write: no texts for people, no limits. */
+/** Short forms of the shapes that operations and entries are declared with. */
 export const text = { kind: 'text' } as const;
-export const integer = { kind: 'number', whole: true } as const;
 export const flag = { kind: 'flag' } as const;
+export const whole = { kind: 'number', whole: true } as const;
+export const count = { kind: 'number', whole: true, min: 0 } as const;
 
-export const oneOf = <const V extends readonly string[]>(...values: V) => ({ kind: 'choice', values }) as const;
+export function object<const F extends ObjectShape['fields']>(fields: F) {
+  return { kind: 'object', fields } as const;
+}
 
-export const list = <const S extends Shape>(of: S) => ({ kind: 'list', of }) as const;
+export function list<const S extends Shape>(of: S) {
+  return { kind: 'list', of } as const;
+}
 
-export const map = <const S extends Shape>(of: S) => ({ kind: 'map', of, names: {} }) as const;
+export function map<const S extends Shape>(of: S) {
+  return { kind: 'map', of, names: {} } as const;
+}
 
-export const object = <const F extends ObjectShape['fields']>(fields: F) => ({ kind: 'object', fields }) as const;
+export function choice<const V extends readonly string[]>(values: V) {
+  return { kind: 'choice', values } as const;
+}
 
-export function nullable<const S extends Shape>(shape: S): S & { readonly nullable: true } {
+/** Always there, and null if there is no value. */
+export function nullable<const S extends Described>(shape: S): S & { readonly nullable: true } {
   return { ...shape, nullable: true };
 }
 
-export function optional<const S extends Shape>(shape: S): S & { readonly optional: true } {
-  return { ...shape, optional: true };
+/** Left out if there is no value. */
+export function optional<const S extends Described>(shape: S, about = shape.about): S & { readonly optional: true } {
+  return { ...shape, ...(about === undefined ? {} : { about }), optional: true };
+}
+
+/** Not `Shape`, which would widen the shape inside a list or an object. */
+interface Described {
+  readonly kind: Shape['kind'];
+  readonly about?: string;
 }
 
 /** Objects that their field `kind` tells apart; each variant is named by the value of that field. */
 export function variants<const V extends Readonly<Record<string, ObjectShape['fields']>>>(byKind: V): VariantsShape<V> {
-  const options = Object.entries(byKind).map(([kind, fields]) => object({ kind: oneOf(kind), ...fields }));
+  const options = Object.entries(byKind).map(([kind, fields]) => object({ kind: choice([kind]), ...fields }));
   return { kind: 'either', options, expected: Object.keys(byKind).join(', ') } as unknown as VariantsShape<V>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
@@ -38,7 +55,9 @@ interface VariantShape<K, F> {
   readonly fields: { readonly kind: { readonly kind: 'choice'; readonly values: readonly [K] } } & F;
 }
 
-/** JSON whose type is declared in TypeScript, and whose content is checked elsewhere. */
+/** Any JSON, of a type that is declared in TypeScript. */
 export function typed<T>(): TypedShape<T> {
   return { kind: 'any' };
 }
+
+export const nothing = object({});

@@ -1,233 +1,256 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import type { Node, ObjectNode, ScalarNode } from '../text/node.ts';
+import { isScalar, type Node, type ObjectNode } from '../text/node.ts';
 import { TEXT_FORMATS } from '../text/text-format.ts';
 import {
-  emptyField,
+  FIELD_WORDING,
   type FieldLocation,
   type Finding,
-  isFieldOfItem,
   locateField,
   locateItem,
-  missingField,
-  notAChoice,
-  notAnObject,
-  ROOT_LOCATION,
-  tooFewItems,
+  rootSpot,
   tooManyItems,
-  unknownField,
+  type Wording,
   wrongFieldType,
-  wrongFormat,
   wrongMapKey,
 } from './finding.ts';
 import { findNearest } from './problem.ts';
-import type {
-  ChoiceShape,
-  EitherShape,
-  FlagShape,
-  ListShape,
-  MapShape,
-  NumberShape,
-  ObjectShape,
-  Shape,
-  TextShape,
+import { fieldOf, listOf } from './read-unknown.ts';
+import {
+  type ChoiceShape,
+  type CountElement,
+  type EitherShape,
+  type Element,
+  type Fielded,
+  fieldShapesOf,
+  type FlagShape,
+  itemShapeOf,
+  type ListElement,
+  type ListShape,
+  type MapShape,
+  type NumberShape,
+  type Shape,
+  type TextShape,
 } from './shape.ts';
 
 export interface CheckedShape {
-  /** The value as the shape sees it; meaningless where there are findings. */
+  /** The value as the shape declares it; meaningless if there are findings. */
   readonly value: unknown;
   readonly findings: readonly Finding[];
 }
 
 /** Compares a tree with a shape and reports everything that does not fit, in the order of the shape's fields. */
-export function checkShape(shape: ObjectShape, node: Node, title: string): CheckedShape {
-  if (node.kind !== 'object') {
-    return { value: undefined, findings: [notAnObject(title, node.at)] };
-  }
-  const findings: Finding[] = [];
-  const value = readObject(shape, node, ROOT_LOCATION, findings);
-  return { value, findings: findings.slice(0, PROTOCOL_LIMITS.problems) };
+export function checkShape(shape: Fielded, node: Node, title: string, wording: Wording = FIELD_WORDING): CheckedShape {
+  const check = new Check(wording);
+  const value = check.read(shape, node, rootSpot(title, node.at));
+  return { value, findings: check.findings.slice(0, PROTOCOL_LIMITS.problems) };
 }
 
-function readShape(shape: Shape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  if (node.kind === 'null' && shape.nullable) return null;
-  switch (shape.kind) {
-    case 'text':
-      return readText(shape, node, spot, findings);
-    case 'choice':
-      return readChoice(shape, node, spot, findings);
-    case 'number':
-      return readNumber(shape, node, spot, findings);
-    case 'flag':
-      return readFlag(shape, node, spot, findings);
-    case 'list':
-      return readList(shape, node, spot, findings);
-    case 'object':
-      if (node.kind === 'object') return readObject(shape, node, spot, findings);
-      findings.push(wrongFieldType(spot, 'an object'));
-      return undefined;
-    case 'map':
-      return readMap(shape, node, spot, findings);
-    case 'either': {
-      const option = chooseOption(shape, node);
-      if ('kind' in option) return readShape(option, node, spot, findings);
-      findings.push(wrongFieldType(spot, shape.expected, option.hint));
-      return undefined;
+class Check {
+  readonly findings: Finding[] = [];
+  readonly #wording: Wording;
+
+  constructor(wording: Wording) {
+    this.#wording = wording;
+  }
+
+  read(shape: Shape | Element, node: Node, spot: FieldLocation): unknown {
+    if (node.kind === 'null' && shape.nullable) return null;
+    switch (shape.kind) {
+      case 'text':
+        return this.#readText(shape, node, spot);
+      case 'choice':
+        return this.#readChoice(shape, node, spot);
+      case 'number':
+      case 'count':
+        return this.#readNumber(shape, node, spot);
+      case 'flag':
+        return this.#readFlag(shape, node, spot);
+      case 'list':
+        return this.#readList(shape, node, spot);
+      case 'object':
+      case 'group':
+        return node.kind === 'object'
+          ? this.#readObject(shape, node, spot)
+          : this.#refuse(this.#wording.notAnObject(shape, spot));
+      case 'map':
+        return this.#readMap(shape, node, spot);
+      case 'either': {
+        const option = chooseOption(shape, node);
+        return 'kind' in option
+          ? this.read(option, node, spot)
+          : this.#refuse(wrongFieldType(spot, shape.expected, option.hint));
+      }
+      case 'any':
+        return this.#readAny(node, spot);
+      case 'free':
+        return this.#wording.free?.(node, spot, this.findings);
     }
-    case 'any':
-      return readAny(node, spot, findings);
   }
-}
 
-function readFlag({ only }: FlagShape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  if (node.kind !== 'boolean') findings.push(wrongFieldType(spot, 'a boolean'));
-  else if (only !== undefined && node.value !== only) findings.push(wrongFieldType(spot, `${only}, or left out`));
-  return node.kind === 'boolean' ? node.value : undefined;
-}
-
-function readMap(shape: MapShape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  if (node.kind !== 'object') {
-    findings.push(wrongFieldType(spot, 'an object'));
-    return undefined;
+  #refuse(finding: Finding): undefined {
+    this.findings.push(finding);
   }
-  if (node.fields.size > (shape.max ?? Infinity)) findings.push(tooManyItems(shape.max, spot));
-  const entries: [string, unknown][] = [];
-  for (const [name, field] of node.fields) {
-    if (!fits({ kind: 'text', ...shape.names }, name))
-      findings.push(wrongMapKey(shape, locateField(spot, name, field.at)));
-    const about = shape.of.about ?? shape.about;
-    entries.push([name, readShape(shape.of, field.value, locateField(spot, name, field.value.at, about), findings)]);
-    if (findings.length >= PROTOCOL_LIMITS.problems) break;
-  }
-  return Object.fromEntries(entries);
-}
 
-function readObject(shape: ObjectShape, node: ObjectNode, spot: FieldLocation, findings: Finding[]): unknown {
-  const entries: [string, unknown][] = [];
-  for (const [name, fieldShape] of Object.entries(shape.fields)) {
-    const field = node.fields.get(name);
-    if (field === undefined || (field.value.kind === 'null' && !fieldShape.nullable)) {
-      if (!fieldShape.optional)
-        findings.push(missingField(locateField(spot, name, field?.at ?? node.end, fieldShape.about)));
-      continue;
+  /** Whether there are so many findings that more are of no use. */
+  get #isFull(): boolean {
+    return this.findings.length >= PROTOCOL_LIMITS.problems;
+  }
+
+  #readObject(shape: Fielded, node: ObjectNode, spot: FieldLocation): unknown {
+    const entries: [string, unknown][] = [];
+    const isUnknownFirst = this.#wording.reportsUnknownFirst(shape);
+    if (isUnknownFirst) this.#readUnknown(shape, node, spot, entries);
+    for (const [name, field] of Object.entries(fieldShapesOf(shape))) {
+      const given = node.fields.get(name);
+      if (given === undefined || (given.value.kind === 'null' && !field.nullable)) {
+        const place = locateField(spot, name, given?.at ?? node.end, field.about);
+        if (!field.optional) this.#refuse(this.#wording.missing(field, place, shape));
+        continue;
+      }
+      entries.push([name, this.read(field, given.value, locateField(spot, name, given.value.at, field.about))]);
     }
-    entries.push([
-      name,
-      readShape(fieldShape, field.value, locateField(spot, name, field.value.at, fieldShape.about), findings),
-    ]);
+    if (!isUnknownFirst) this.#readUnknown(shape, node, spot, entries);
+    const value = Object.fromEntries(entries);
+    if (shape.kind === 'group') this.#checkCounts(shape.elements, value, node, spot);
+    return value;
   }
-  for (const [name, field] of node.fields) {
-    if (Object.hasOwn(shape.fields, name)) continue;
-    if (shape.open) entries.push([name, readAny(field.value, locateField(spot, name, field.value.at), findings)]);
-    else findings.push(unknownField(locateField(spot, name, field.at), Object.keys(shape.fields)));
-    if (findings.length >= PROTOCOL_LIMITS.problems) break;
-  }
-  return Object.fromEntries(entries);
-}
 
-function readList(shape: ListShape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  if (node.kind !== 'list') {
-    findings.push(wrongFieldType(spot, 'an array'));
-    return undefined;
+  #readUnknown(shape: Fielded, node: ObjectNode, spot: FieldLocation, entries: [string, unknown][]): void {
+    const known = fieldShapesOf(shape);
+    for (const [name, field] of node.fields) {
+      if (Object.hasOwn(known, name)) continue;
+      if (shape.kind === 'object' && shape.open) {
+        entries.push([name, this.#readAny(field.value, locateField(spot, name, field.value.at))]);
+      } else {
+        this.#refuse(this.#wording.unknown(locateField(spot, name, field.at), Object.keys(known)));
+      }
+      if (this.#isFull) break;
+    }
   }
-  if (node.items.length < (shape.min ?? 0)) findings.push(tooFewItems(shape, spot));
-  if (node.items.length > (shape.max ?? Infinity)) findings.push(tooManyItems(shape.max, spot));
-  const values: unknown[] = [];
-  for (const [index, item] of node.items.entries()) {
-    values.push(readShape(shape.of, item, locateItem(spot, index, item.at), findings));
-    if (findings.length >= PROTOCOL_LIMITS.problems) break;
-  }
-  return values;
-}
 
-function readText(shape: TextShape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  const text = textOf(shape, node);
-  if (text === undefined) {
-    findings.push(shape.quoted ? wrongFormat(shape, sourceOf(node), spot) : wrongFieldType(spot, 'a string'));
-  } else if (text === '' && shape.notEmpty) {
-    findings.push(isFieldOfItem(spot) ? missingField(spot) : emptyField(spot));
-  } else if (!fits(shape, text)) {
-    findings.push(wrongFormat(shape, text, spot));
+  /** Refuses a count that is lower than the list beside it shows: the mistake would hide an issue. */
+  #checkCounts(
+    elements: Readonly<Record<string, Element>>,
+    value: object,
+    node: ObjectNode,
+    spot: FieldLocation,
+  ): void {
+    for (const [name, element] of Object.entries(elements)) {
+      const given = fieldOf(value, name);
+      if (element.kind !== 'count' || !element.counts || typeof given !== 'number') continue;
+      const { list, attribute, value: counted } = element.counts;
+      const listed = listOf(fieldOf(value, list)).filter((item) => fieldOf(item, attribute) === counted).length;
+      const place = locateField(spot, name, node.fields.get(name)?.value.at ?? node.at);
+      const finding = given < listed ? this.#wording.countTooLow?.(element.counts, given, listed, place) : undefined;
+      if (finding) this.#refuse(finding);
+    }
   }
-  return text;
+
+  #readMap(shape: MapShape, node: Node, spot: FieldLocation): unknown {
+    if (node.kind !== 'object') return this.#refuse(wrongFieldType(spot, 'an object'));
+    if (node.fields.size > (shape.max ?? Infinity)) this.#refuse(tooManyItems(shape.max, spot));
+    const entries: [string, unknown][] = [];
+    for (const [name, field] of node.fields) {
+      if (!fits({ kind: 'text', ...shape.names }, name))
+        this.#refuse(wrongMapKey(shape, locateField(spot, name, field.at)));
+      const about = shape.of.about ?? shape.about;
+      entries.push([name, this.read(shape.of, field.value, locateField(spot, name, field.value.at, about))]);
+      if (this.#isFull) break;
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #readList(shape: ListShape | ListElement, node: Node, spot: FieldLocation): unknown {
+    if (node.kind !== 'list') return this.#refuse(this.#wording.notAList(shape, spot));
+    if (node.items.length < (shape.min ?? 0)) this.#refuse(this.#wording.tooFew(shape, spot));
+    if ('of' in shape && node.items.length > (shape.max ?? Infinity)) this.#refuse(tooManyItems(shape.max, spot));
+    const item = itemShapeOf(shape);
+    const values: unknown[] = [];
+    for (const [index, each] of node.items.entries()) {
+      values.push(this.read(item, each, locateItem(spot, index, each.at)));
+      if (this.#isFull) break;
+    }
+    return values;
+  }
+
+  #readText(shape: TextShape, node: Node, spot: FieldLocation): unknown {
+    const text = textOf(shape, node);
+    if (text === undefined) return this.#refuse(this.#wording.notText(shape, node, spot));
+    const unwritable = this.#wording.unwritable?.(text, spot);
+    if (unwritable) return this.#refuse(unwritable);
+    if (text === '' && !this.#wording.mayBeEmpty(shape)) return this.#refuse(this.#wording.empty(spot));
+    return fits(shape, text) ? text : this.#refuse(this.#wording.misfit(shape, text, spot));
+  }
+
+  #readChoice(shape: ChoiceShape, node: Node, spot: FieldLocation): unknown {
+    if (node.kind !== 'text') return this.#refuse(this.#wording.notAChoice(shape, node, spot));
+    const unwritable = this.#wording.unwritable?.(node.text, spot);
+    if (unwritable) return this.#refuse(unwritable);
+    return shape.values.includes(node.text) ? node.text : this.#refuse(this.#wording.notAChoice(shape, node, spot));
+  }
+
+  #readNumber(shape: NumberShape | CountElement, node: Node, spot: FieldLocation): unknown {
+    const value = node.kind === 'number' && typeof node.value === 'number' ? node.value : Number.NaN;
+    const isCount = shape.kind === 'count';
+    const { min = isCount ? 0 : -Infinity, max = Infinity } = shape;
+    const isWhole = Number.isSafeInteger(value) || !(isCount || shape.whole);
+    return Number.isFinite(value) && isWhole && value >= min && value <= max
+      ? withoutMinusZero(value)
+      : this.#refuse(this.#wording.notANumber(shape, value, spot));
+  }
+
+  #readFlag(shape: FlagShape, node: Node, spot: FieldLocation): unknown {
+    const fitting = node.kind === 'boolean' && (shape.only === undefined || node.value === shape.only);
+    return fitting ? node.value : this.#refuse(this.#wording.notAFlag(shape, node, spot));
+  }
+
+  /** Accepts what the ledger can record: functions, infinities and fractions are refused, not changed. */
+  #readAny(node: Node, spot: FieldLocation): unknown {
+    if (node.kind === 'object') {
+      const entries = [...node.fields].map(
+        ([name, { value }]) => [name, this.#readAny(value, locateField(spot, name, value.at))] as const,
+      );
+      return Object.fromEntries(entries);
+    }
+    if (node.kind === 'list') {
+      return node.items.map((item, index) => this.#readAny(item, locateItem(spot, index, item.at)));
+    }
+    if (node.kind === 'text') return node.text;
+    if (node.kind === 'other') this.#refuse(wrongFieldType(spot, 'JSON data'));
+    // The ledger accepts only numbers that every language reads alike; refusing the others here gives them a place.
+    else if (node.kind === 'number' && !Number.isSafeInteger(node.value))
+      this.#refuse(wrongFieldType(spot, 'a whole number, or text'));
+    return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
+  }
 }
 
 function fits(shape: TextShape, text: string): boolean {
   if (shape.pattern !== undefined && !new RegExp(shape.pattern, 'u').test(text)) return false;
-  return shape.format === undefined || TEXT_FORMATS[shape.format](text);
+  return shape.format === undefined || TEXT_FORMATS[shape.format].fits(text);
 }
 
-function readChoice(shape: ChoiceShape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  const text = node.kind === 'text' ? node.text : sourceOf(node);
-  if (node.kind !== 'text' || !shape.values.includes(text)) findings.push(notAChoice(shape, text, spot));
-  return text;
-}
-
-function readNumber(shape: NumberShape, node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  const value = node.kind === 'number' && typeof node.value === 'number' ? node.value : Number.NaN;
-  const tooSmall = shape.min !== undefined && value < shape.min;
-  const tooLarge = shape.max !== undefined && value > shape.max;
-  if (!Number.isFinite(value) || tooSmall || tooLarge || (shape.whole && !Number.isSafeInteger(value))) {
-    findings.push(wrongFieldType(spot, numberName(shape)));
-  }
-  return withoutMinusZero(value);
-}
-
-function numberName({ min, max, whole }: NumberShape): string {
-  const noun = whole ? 'whole number' : 'number';
-  if (min !== undefined && max !== undefined) return `a ${noun} from ${min} to ${max}`;
-  return min === 0 ? `a non-negative ${noun}` : `a ${noun}`;
-}
-
-/** JSON cannot say it, so it would not survive being passed on. */
+/** JSON cannot write -0, so it would become 0 when the message is passed on. */
 function withoutMinusZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
 /**
- * YAML's idea of a number is not a reason to lose a text: unquoted, `1e5` in a text field is the text `1e5`. Null is no
- * text in either syntax: as a field it is absent, in a list it is a mistake.
+ * The text of a node; undefined if it is none. An unquoted YAML scalar such as `1e5` is text in a text field, as written.
+ * Null is never text: as a field it counts as missing, in a list it is a mistake.
  */
 function textOf(shape: TextShape, node: Node): string | undefined {
   if (node.kind === 'text') return node.text;
   return isScalar(node) && node.kind !== 'null' && node.plain && !shape.quoted ? node.source : undefined;
 }
 
-function sourceOf(node: Node): string {
-  if (node.kind === 'text') return node.text;
-  return isScalar(node) ? node.source : node.kind === 'list' ? 'a list' : 'an object';
-}
-
-function isScalar(node: Node): node is ScalarNode {
-  return node.kind === 'number' || node.kind === 'boolean' || node.kind === 'null' || node.kind === 'other';
-}
-
-/** Free content: anything that the ledger can hold, so functions, infinities and fractions are refused rather than changed. */
-function readAny(node: Node, spot: FieldLocation, findings: Finding[]): unknown {
-  if (node.kind === 'object') {
-    const entries = [...node.fields].map(
-      ([name, { value }]) => [name, readAny(value, locateField(spot, name, value.at), findings)] as const,
-    );
-    return Object.fromEntries(entries);
-  }
-  if (node.kind === 'list') {
-    return node.items.map((item, index) => readAny(item, locateItem(spot, index, item.at), findings));
-  }
-  if (node.kind === 'text') return node.text;
-  // The ledger keeps only numbers that every language reads the same: what it would refuse is refused here, with its place.
-  if (node.kind === 'other') findings.push(wrongFieldType(spot, 'JSON data'));
-  else if (node.kind === 'number' && !Number.isSafeInteger(node.value))
-    findings.push(wrongFieldType(spot, 'a whole number, or text'));
-  return typeof node.value === 'number' ? withoutMinusZero(node.value) : node.value;
-}
-
-/** The shape that somebody who sent this value had in mind, or, where none fits, what they may have misspelt. */
+/** The option that the sender of this value meant; if none fits, a hint about a misspelt field. */
 export function chooseOption({ options }: EitherShape, node: Node): Shape | { readonly hint: string | undefined } {
   const ofKind = options.filter(({ kind }) => KINDS[kind].includes(node.kind));
   const [only, another] = ofKind;
   if (only !== undefined && another === undefined) return only;
   const chosen = ofKind.find((option) => option.kind !== 'object' || isMarked(option.mark, node));
   if (chosen !== undefined) return chosen;
-  // Unquoted in YAML, `5` is a text where a text may stand.
+  // An unquoted YAML scalar such as `5` is read as text if text is an option.
   const text = 'plain' in node && node.plain ? options.find(({ kind }) => kind === 'text') : undefined;
   return text ?? { hint: misspelt(ofKind, node) };
 }

@@ -1,35 +1,44 @@
-import { didYouMean, quote } from './problem.ts';
-import type { ChoiceShape, ListShape, MapShape, TextShape } from './shape.ts';
+import { type Node, sourceOf } from '../text/node.ts';
+import { didYouMean, type Problem, quote, textPositionAt } from './problem.ts';
+import type {
+  ChoiceShape,
+  CountElement,
+  Element,
+  Fielded,
+  FlagShape,
+  ListElement,
+  ListShape,
+  MapShape,
+  NumberShape,
+  Shape,
+  TextShape,
+} from './shape.ts';
 
-/** What is wrong with a tree, before anybody knows in which line its offset lies. */
-export interface Finding {
-  readonly code: string;
-  readonly message: string;
-  readonly path: string;
+/** A problem of a tree: `at` is the offset in the text, from which line and column are counted only if they are reported. */
+export interface Finding extends Omit<Problem, 'line' | 'column'> {
   readonly at: number;
-  readonly hint: string;
 }
 
-/** Where a value stands: its own name, and the list item it belongs to, if any. */
+/** The problem of a finding; it has no line and column if the input was not text. */
+export function problemAt({ code, message, path, at, hint }: Finding, text: string | undefined): Problem {
+  const { line, column } = text === undefined ? { line: null, column: null } : textPositionAt(text, at);
+  return { code, message, path, line, column, hint };
+}
+
+/** The position of a value in the tree: its own name, and the list item it belongs to, if any. */
 export interface FieldLocation {
   readonly path: string;
   readonly field: string;
   readonly item: string;
   readonly at: number;
-  /** What the shape says about it: the best hint there is. */
+  /** The shape's description, which is the best hint. */
   readonly about: string | undefined;
 }
 
-export const ROOT_LOCATION: FieldLocation = { path: '', field: '', item: '', at: 0, about: undefined };
-
-const HINTS = {
-  object: 'Send an object with the fields that `baton schema` lists.',
-  missing: 'Add it; `baton schema` lists every field.',
-  type: 'Change the value to the type that `baton schema` gives for this field.',
-  name: 'Choose another name.',
-  many: 'Split it up.',
-  value: 'Use one of the values that `baton schema` gives for this field.',
-};
+/** The root of a message; `field` is the message's title. */
+export function rootSpot(title: string, at: number): FieldLocation {
+  return { path: '', field: title, item: '', at, about: undefined };
+}
 
 export function locateField(spot: FieldLocation, field: string, at: number, about?: string): FieldLocation {
   const path = spot.path === '' ? field : `${spot.path}.${field}`;
@@ -41,22 +50,89 @@ export function locateItem(list: FieldLocation, index: number, at: number): Fiel
   return { path, field: path, item: path, at, about: list.about };
 }
 
-/** A field of a list's item is named after the item; an item that is itself a text has only its path. */
+/** Whether the spot is a field of a list's item; an item that is itself a text has only its path. */
 export function isFieldOfItem(spot: FieldLocation): boolean {
   return spot.item !== '' && spot.item !== spot.path;
 }
 
-export function notAnObject(title: string, at: number): Finding {
-  return { code: 'wrong-type', message: `${title} must be an object`, path: '', at, hint: HINTS.object };
+type Counts = NonNullable<CountElement['counts']>;
+
+/**
+ * The words for what the checker finds. JSON and YAML messages talk about fields (`FIELD_WORDING`), handoffs about elements and
+ * attributes (`ELEMENT_WORDING`), each with codes of their own.
+ */
+export interface Wording {
+  /** Whether unknown fields are reported before the problems of known fields. */
+  readonly reportsUnknownFirst: (shape: Fielded) => boolean;
+  readonly mayBeEmpty: (shape: TextShape) => boolean;
+  readonly notAnObject: (shape: Fielded, spot: FieldLocation) => Finding;
+  readonly notAList: (shape: ListShape | ListElement, spot: FieldLocation) => Finding;
+  readonly notText: (shape: TextShape, node: Node, spot: FieldLocation) => Finding;
+  readonly notANumber: (shape: NumberShape | CountElement, value: number, spot: FieldLocation) => Finding;
+  readonly notAFlag: (shape: FlagShape, node: Node, spot: FieldLocation) => Finding;
+  readonly notAChoice: (shape: ChoiceShape, node: Node, spot: FieldLocation) => Finding;
+  /** The problem of a text that the syntax cannot carry; undefined if it can. */
+  readonly unwritable?: (text: string, spot: FieldLocation) => Finding | undefined;
+  readonly empty: (spot: FieldLocation) => Finding;
+  readonly misfit: (shape: TextShape, text: string, spot: FieldLocation) => Finding;
+  readonly tooFew: (shape: ListShape | ListElement, spot: FieldLocation) => Finding;
+  readonly missing: (field: Shape | Element, spot: FieldLocation, owner: Fielded) => Finding;
+  readonly unknown: (spot: FieldLocation, known: readonly string[]) => Finding;
+  readonly countTooLow?: (counts: Counts, given: number, listed: number, spot: FieldLocation) => Finding;
+  /** Checks free XML content; the findings are added to the list. */
+  readonly free?: (node: Node, spot: FieldLocation, findings: Finding[]) => unknown;
 }
 
-export function notAChoice(shape: ChoiceShape, text: string, spot: FieldLocation): Finding {
-  const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected: ${shape.values.join(', ')})`;
-  const hint = didYouMean(text, shape.values) ?? spot.about ?? HINTS.value;
-  return finding('invalid-value', shape.says ?? says, spot, text, hint);
-}
+const HINTS = {
+  object: 'Send an object with the fields that `baton schema` lists.',
+  missing: 'Add it; `baton schema` lists every field.',
+  type: 'Change the value to the type that `baton schema` gives for this field.',
+  name: 'Choose another name.',
+  many: 'Split it up.',
+  value: 'Use one of the values that `baton schema` gives for this field.',
+};
 
-export function wrongFormat(shape: TextShape, text: string, spot: FieldLocation): Finding {
+export const FIELD_WORDING: Wording = {
+  reportsUnknownFirst: () => false,
+  mayBeEmpty: (shape) => !shape.notEmpty,
+  notAnObject: (_, spot) =>
+    spot.path === ''
+      ? { code: 'wrong-type', message: `${spot.field} must be an object`, path: '', at: spot.at, hint: HINTS.object }
+      : wrongFieldType(spot, 'an object'),
+  notAList: (_, spot) => wrongFieldType(spot, 'an array'),
+  notText: (shape, node, spot) =>
+    shape.quoted ? wrongFormat(shape, sourceOf(node), spot) : wrongFieldType(spot, 'a string'),
+  notANumber: (shape, _, spot) => wrongFieldType(spot, numberName(shape)),
+  notAFlag: ({ only }, node, spot) =>
+    wrongFieldType(spot, node.kind === 'boolean' && only !== undefined ? `${only}, or left out` : 'a boolean'),
+  notAChoice: (shape, node, spot) => {
+    const text = sourceOf(node);
+    const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected: ${shape.values.join(', ')})`;
+    const hint = didYouMean(text, shape.values) ?? spot.about ?? HINTS.value;
+    return finding('invalid-value', shape.says ?? says, spot, text, hint);
+  },
+  empty: (spot) =>
+    isFieldOfItem(spot)
+      ? missingField(spot)
+      : finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot)),
+  misfit: wrongFormat,
+  tooFew: (shape, spot) =>
+    finding(
+      'too-few',
+      shape.says ?? `Field {path} must contain at least ${shape.min}`,
+      spot,
+      '',
+      spot.about ?? HINTS.type,
+    ),
+  missing: (_, spot) => missingField(spot),
+  unknown: (spot, known) => {
+    const fields = known.length === 0 ? 'there are no fields here' : `the fields here are: ${known.join(', ')}`;
+    const hint = didYouMean(spot.field, known) ?? `Remove it; ${fields}.`;
+    return finding('unknown-field', 'Unknown field: {path}', spot, '', hint);
+  },
+};
+
+function wrongFormat(shape: TextShape, text: string, spot: FieldLocation): Finding {
   const expected = shape.expected ?? 'another form';
   const says = isFieldOfItem(spot) ? ITEM_MISFIT : `Invalid {path}: {value} (expected ${expected})`;
   return finding('invalid-value', shape.says ?? says, spot, text, spot.about ?? HINTS.value);
@@ -64,32 +140,24 @@ export function wrongFormat(shape: TextShape, text: string, spot: FieldLocation)
 
 const ITEM_MISFIT = "{item}: invalid {field} '{value}'";
 
-export function tooFewItems(shape: ListShape, spot: FieldLocation): Finding {
-  const says = shape.says ?? `Field {path} must contain at least ${shape.min}`;
-  return finding('too-few', says, spot, '', spot.about ?? HINTS.type);
+function numberName(shape: NumberShape | CountElement): string {
+  const { min, max } = shape;
+  const noun = shape.kind === 'count' || shape.whole ? 'whole number' : 'number';
+  if (min !== undefined && max !== undefined) return `a ${noun} from ${min} to ${max}`;
+  return min === 0 ? `a non-negative ${noun}` : `a ${noun}`;
 }
 
 export function tooManyItems(max: number | undefined, spot: FieldLocation): Finding {
   return finding('too-many', `Field {path} must contain at most ${max}`, spot, '', HINTS.many);
 }
 
-export function missingField(spot: FieldLocation): Finding {
+function missingField(spot: FieldLocation): Finding {
   const says = isFieldOfItem(spot) ? '{item}: missing {field}' : 'Missing required field: {path}';
   return finding('missing-field', says, spot, '', howToAdd(spot));
 }
 
-export function emptyField(spot: FieldLocation): Finding {
-  return finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot));
-}
-
 function howToAdd({ about }: FieldLocation): string {
   return about === undefined ? HINTS.missing : `Add it. ${about}`;
-}
-
-export function unknownField(spot: FieldLocation, known: readonly string[]): Finding {
-  const fields = known.length === 0 ? 'there are no fields here' : `the fields here are: ${known.join(', ')}`;
-  const hint = didYouMean(spot.field, known) ?? `Remove it; ${fields}.`;
-  return finding('unknown-field', 'Unknown field: {path}', spot, '', hint);
 }
 
 export function wrongFieldType(spot: FieldLocation, type: string, hint?: string): Finding {

@@ -32,7 +32,7 @@ describe.each(DECLARED_DIALECTS)('the JSON Schema of $name', (dialect) => {
     .map(({ text }) => dialect.parse(text))
     .map((parsed): Record<string, unknown> => (parsed.ok ? { ...Object(parsed.value) } : {}));
 
-  it('says what it is', () => {
+  it('has a draft, a title and a description', () => {
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       title: expect.stringMatching(/^[A-Z]/),
@@ -81,7 +81,7 @@ describe.each(DECLARED_DIALECTS)('the JSON Schema of $name', (dialect) => {
     }
   });
 
-  it('refuses a field that there is not, where the parser does', () => {
+  it('refuses an unknown field if the parser does', () => {
     const parsed = dialect.parse(JSON.stringify({ ...values[0], bogus: 1 }));
     expect(schemaAccepts(schema, { ...values[0], bogus: 1 })).toBe(parsed.ok);
   });

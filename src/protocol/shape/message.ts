@@ -2,15 +2,15 @@ import { PROTOCOL_LIMITS } from '../limits.ts';
 import { type Node, type SyntaxDocument, treeOfValue, type Unreadable } from '../text/node.ts';
 import { byteLengthOf, decodeUtf8, isTextOrBytes } from '../text/text-format.ts';
 import { checkShape } from './check-shape.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, problemAt } from './finding.ts';
 import { accepted, type Parsed, type Problem, problem, refused, textPositionAt, tooLarge } from './problem.ts';
 import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from './shape.ts';
 
-/** What every dialect that is declared as a shape can do. */
+/** The functions of a dialect that is declared as a shape. */
 export interface Message<T> {
-  /** Text (or its bytes), or a value somebody already holds, to a typed value or all that is wrong with it. */
+  /** Parses text, its bytes, or a value that the caller already has, to a typed value or to all its problems. */
   readonly parse: (input: unknown) => Parsed<T>;
-  /** The texts of all problems of a value; empty where it is valid. Never throws, whatever the value is. */
+  /** The messages of all problems of a value; empty if it is valid. Never throws. */
   readonly validate: (value: unknown) => string[];
   readonly schema: JsonSchema;
 }
@@ -18,11 +18,11 @@ export interface Message<T> {
 export interface MessageOptions<S extends ObjectShape> {
   readonly title: string;
   readonly shape: S;
-  /** How its text is read: `readDocument` for YAML or JSON, `readJsonOnly` for JSON. */
+  /** The reader of its text: `readDocument` for YAML or JSON, `readJsonOnly` for JSON. */
   readonly read: (text: string) => SyntaxDocument;
-  /** For the few that may be larger than a message is. */
+  /** `LIMITS.messageBytes` if not set. */
   readonly maxBytes?: number;
-  /** What a shape cannot say: rules between fields. */
+  /** Rules between fields, which a shape cannot express. They run if the shape fits. */
   readonly rules?: (value: ValueOf<S>) => readonly Finding[];
 }
 
@@ -60,16 +60,11 @@ function checked<S extends ObjectShape>(
   text: string | undefined,
 ): Parsed<ValueOf<S>> {
   const { value, findings } = checkShape(options.shape, node, options.title);
-  // The shape has vouched for the value, field by field; this is the one place where that becomes a type.
+  // The shape has checked every field; this is the one place where the value gets its type.
   const typed = value as ValueOf<S>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const all = findings.length > 0 ? findings : (options.rules?.(typed) ?? []);
   const [first, ...rest] = all.map((finding) => problemAt(finding, text));
   return first ? refused(first, ...rest) : accepted(typed);
-}
-
-function problemAt({ code, message, path, at, hint }: Finding, text: string | undefined): Problem {
-  const { line, column } = text === undefined ? { line: null, column: null } : textPositionAt(text, at);
-  return { code, message, path, line, column, hint };
 }
 
 function unreadable({ code, what, at, hint }: Unreadable, kind: string, text: string | undefined): Problem {

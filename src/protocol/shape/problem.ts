@@ -1,18 +1,18 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
 
-/** One thing that is wrong with an input: a stable code, a sentence, the place, and the next thing to do. */
+/** A problem of an input: a stable code, a sentence, the place, and what to do about it. */
 export interface Problem {
   readonly code: string;
   readonly message: string;
   /** Dotted path of the value inside the message (`files_modified[0].path`); empty for the whole message. */
   readonly path: string;
-  /** 1-based; null where the input was not text. Columns count characters. */
+  /** 1-based; null if the input was not text. Columns count characters. */
   readonly line: number | null;
   readonly column: number | null;
   readonly hint: string;
 }
 
-/** What a parser gives back: the typed value, or at least one problem. Parsers never throw. */
+/** The result of a parser: the typed value, or at least one problem. Parsers never throw. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | Refused;
 
 export interface Refused {
@@ -20,7 +20,7 @@ export interface Refused {
   readonly problems: readonly [Problem, ...Problem[]];
 }
 
-/** A problem of the whole message, which has no place of its own. */
+/** A problem of the whole message, without a place. */
 export function problem(code: string, message: string, hint: string): Problem {
   return { code, message, path: '', line: null, column: null, hint };
 }
@@ -44,8 +44,8 @@ export interface TextPosition {
 }
 
 /**
- * Readers keep plain offsets, since most documents are fine and nobody asks; the place is counted out only for a problem.
- * Lines end at \n, \r\n or \r. Columns count characters, not UTF-16 units, so that they agree with what an editor shows.
+ * The line and column of an offset. Readers keep offsets, because most documents are valid and need no places. Lines end at \n,
+ * \r\n or \r. Columns count characters, not UTF-16 units, as editors do.
  */
 export function textPositionAt(text: string, offset: number): TextPosition {
   let line = 1;
@@ -74,7 +74,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** A foreign value inside a message: whole where it is short, cut (never through a character) where it would drown it. */
+/** A value of the sender for a problem text: cut if it is long, but never inside a character. */
 export function quote(value: string): string {
   const start = firstCharacters(value, PROTOCOL_LIMITS.quotedCharacters);
   return start.length === value.length ? value : `${start}…`;
@@ -86,7 +86,7 @@ export function firstCharacters(value: string, count: number): string {
     .join('');
 }
 
-/** The known word that somebody probably meant, as a hint; undefined where nothing is near enough to be worth saying. */
+/** A hint with the known word that is most similar to the given one; undefined if none is similar enough. */
 export function didYouMean(given: string, known: readonly string[]): string | undefined {
   const nearest = findNearest(given, known);
   return nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`;
@@ -107,7 +107,7 @@ export function findNearest(given: string, known: readonly string[]): string | u
   return best?.word;
 }
 
-/** Letters put in, left out, replaced, or swapped with their neighbour; one row at a time. */
+/** The number of letters to insert, delete, replace or swap with their neighbour (Damerau-Levenshtein). */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);

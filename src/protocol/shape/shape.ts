@@ -1,6 +1,8 @@
+import { type ElementFormat, TEXT_FORMATS, type TextFormat } from '../text/text-format.ts';
+
 /**
- * The one source of what a message looks like. A shape is plain data, so the same declaration is checked (`check-shape.ts`),
- * published as JSON Schema (`json-schema.ts`), typed (`ValueOf`), and may come from a file that a user wrote.
+ * A shape declares what a message looks like. It is plain data: the same declaration is checked (`check-shape.ts`), published
+ * as JSON Schema (`json-schema.ts`) and typed (`ValueOf`), and it may come from a file that a user wrote.
  */
 export type Shape =
   | TextShape
@@ -13,14 +15,22 @@ export type Shape =
   | EitherShape
   | AnyShape;
 
+/** The shapes of XML content: a runbook declares the elements of a handoff with these names. */
+export type Element = Scalar | ListElement | GroupElement | FreeElement;
+
+/** An element without children, or an attribute. */
+export type Scalar = TextElement | ChoiceShape | CountElement | FlagShape;
+
+export type Elements = Readonly<Record<string, Element>>;
+
 interface Described {
   /** One sentence for people: it becomes the description in the JSON Schema. */
   readonly about?: string;
-  /** A field that may be missing; null counts as missing. */
+  /** The field may be missing; null counts as missing. */
   readonly optional?: boolean;
   /** The value may be null, and null is kept. */
   readonly nullable?: boolean;
-  /** The text of the problem where the value does not fit: `{value}`, `{path}`, `{item}`, `{field}` are filled in. */
+  /** The problem text if the value does not fit: `{value}`, `{path}`, `{item}`, `{field}` are filled in. */
   readonly says?: string;
 }
 
@@ -29,13 +39,19 @@ export interface TextShape extends Described {
   readonly pattern?: string;
   readonly format?: TextFormat;
   readonly notEmpty?: boolean;
-  /** What a fitting text looks like, in a word or two, for the default problem text. */
+  /** Describes a fitting text in a word or two, for the default problem text. */
   readonly expected?: string;
-  /** Text only where it was written as text: an unquoted 1 in YAML stays a number and is refused. */
+  /** Refuses YAML scalars that are not quoted text: an unquoted 1 stays a number. */
   readonly quoted?: boolean;
+  /** For the texts of elements, which must not be empty otherwise. */
+  readonly may_be_empty?: boolean;
 }
 
-export type TextFormat = 'iso-8601' | 'relative-path' | 'git-ref' | 'git-sha';
+export interface TextElement extends Described {
+  readonly kind: 'text';
+  readonly format?: ElementFormat;
+  readonly may_be_empty?: boolean;
+}
 
 export interface ChoiceShape extends Described {
   readonly kind: 'choice';
@@ -49,9 +65,20 @@ export interface NumberShape extends Described {
   readonly whole?: boolean;
 }
 
+/** A whole number ≥ 0. XML writes it in plain decimal digits. */
+export interface CountElement extends Described {
+  readonly kind: 'count';
+  readonly min?: number;
+  readonly max?: number;
+  /** The reason for the bounds, for the problem's hint. */
+  readonly because?: string;
+  /** The count is at least the number of items in the sibling `list` whose `attribute` is `value`. */
+  readonly counts?: { readonly list: string; readonly attribute: string; readonly value: string };
+}
+
 export interface FlagShape extends Described {
   readonly kind: 'flag';
-  /** The only value that makes sense here. */
+  /** The only value that is accepted. */
   readonly only?: boolean;
 }
 
@@ -62,29 +89,46 @@ export interface ListShape extends Described {
   readonly max?: number;
 }
 
+/** `<commits><commit sha="…">text</commit>…</commits>`: a list of texts, or with attributes a list of `{sha, text}`. */
+export interface ListElement extends Described {
+  readonly kind: 'list';
+  /** The name of the element that holds one item. */
+  readonly item: string;
+  readonly attributes?: Readonly<Record<string, Scalar>>;
+  readonly min?: number;
+}
+
 export interface ObjectShape extends Described {
   readonly kind: 'object';
   readonly fields: Readonly<Record<string, Shape>>;
-  /** Other fields are kept as they are instead of being refused. */
+  /** Keeps unknown fields instead of refusing them. */
   readonly open?: boolean;
-  /** The field by which it is told from other objects, where a value is `either`. It is required. */
+  /** The required field that identifies this object among the options of an `either`. */
   readonly mark?: string;
+}
+
+/** An element whose children are named and occur at most once. */
+export interface GroupElement extends Described {
+  readonly kind: 'group';
+  readonly elements: Elements;
+  /** Set by the checker for an item of a list: the item's name. Its `elements` are then its attributes and its `text`. */
+  readonly item?: string;
 }
 
 /** Names that the sender chooses, each with a value of the same shape. */
 export interface MapShape extends Described {
   readonly kind: 'map';
   readonly of: Shape;
-  /** What a name looks like. */
+  /** The form that each name must have. */
   readonly names: Pick<TextShape, 'pattern' | 'expected'>;
   readonly max?: number;
 }
 
-/** One of several shapes: the first whose kind of value was sent, or, among objects, whose `mark` was. */
+/** One of several shapes: the first that accepts this kind of value, or, among objects, whose `mark` is present. */
 export interface EitherShape extends Described {
   readonly kind: 'either';
   readonly options: readonly Exclude<Shape, EitherShape>[];
-  /** All of them in a few words, for the problem text. */
+  /** Describes all options in a few words, for the problem text. */
   readonly expected: string;
 }
 
@@ -98,6 +142,36 @@ export interface TypedShape<T> extends AnyShape {
   readonly type?: T;
 }
 
+/** Any XML content, kept as it is: the `data` element. */
+export interface FreeElement extends Described {
+  readonly kind: 'free';
+}
+
+/** Free content: a text, or elements in their order. Empty content is an empty text. */
+export type Data = string | readonly DataElement[];
+
+export type DataElement = {
+  readonly name: string;
+  /** Missing if there are none. */
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly content: Data;
+};
+
+/** A shape with named fields: a JSON object, an XML group, or an item of a list with attributes. */
+export type Fielded = ObjectShape | GroupElement;
+
+export function fieldShapesOf(shape: Fielded): Readonly<Record<string, Shape | Element>> {
+  return shape.kind === 'object' ? shape.fields : shape.elements;
+}
+
+/** The shape of one item of a list. */
+export function itemShapeOf(list: ListShape | ListElement): Shape | Element {
+  if ('of' in list) return list.of;
+  return list.attributes ? { kind: 'group', item: list.item, elements: { ...list.attributes, text: TEXT } } : TEXT;
+}
+
+const TEXT = { kind: 'text' } as const satisfies TextElement;
+
 /** The TypeScript type of the values that a shape accepts. */
 export type ValueOf<S> = S extends { nullable: true } ? PresentOf<S> | null : PresentOf<S>;
 
@@ -105,51 +179,72 @@ type PresentOf<S> = S extends { kind: 'text' }
   ? string
   : S extends { kind: 'choice'; values: readonly (infer V)[] }
     ? V
-    : S extends { kind: 'number' }
+    : S extends { kind: 'number' | 'count' }
       ? number
       : S extends { kind: 'flag' }
         ? boolean
         : S extends { kind: 'list'; of: infer I }
           ? readonly ValueOf<I>[]
-          : S extends { kind: 'object'; fields: infer F }
-            ? ObjectOf<F, S extends { open: true } ? true : false>
-            : S extends { kind: 'map'; of: infer M }
-              ? { readonly [name: string]: ValueOf<M> }
-              : S extends { kind: 'either'; options: readonly (infer O)[] }
-                ? EachOf<O>
-                : S extends TypedShape<infer T>
-                  ? T
-                  : unknown;
+          : S extends { kind: 'list'; attributes: infer A }
+            ? readonly Flat<FieldsOf<A> & { readonly text: string }>[]
+            : S extends { kind: 'list' }
+              ? readonly string[]
+              : S extends { kind: 'object'; fields: infer F }
+                ? OpenOr<FieldsOf<F>, S>
+                : S extends { kind: 'group'; elements: infer G }
+                  ? FieldsOf<G>
+                  : S extends { kind: 'map'; of: infer M }
+                    ? { readonly [name: string]: ValueOf<M> }
+                    : S extends { kind: 'either'; options: readonly (infer O)[] }
+                      ? EachOf<O>
+                      : S extends { kind: 'free' }
+                        ? Data
+                        : S extends TypedShape<infer T>
+                          ? T
+                          : unknown;
 
-/** Option by option, since a union of shapes has no one kind. */
+/** Distributes over the options, because a union of shapes has no single kind. */
 type EachOf<O> = O extends unknown ? ValueOf<O> : never;
 
-type ObjectOf<F, Open> = Flat<
+type OpenOr<T, S> = S extends { open: true } ? Flat<T & { readonly [other: string]: unknown }> : T;
+
+/** The TypeScript type of an object with one field per shape. */
+export type FieldsOf<F> = Flat<
   { readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: ValueOf<F[K]> } & {
     readonly [K in keyof F as F[K] extends { optional: true } ? K : never]?: ValueOf<F[K]>;
-  } & (Open extends true ? { readonly [other: string]: unknown } : unknown)
+  }
 >;
 
-type Flat<T> = { [K in keyof T]: T[K] };
+export type Flat<T> = { [K in keyof T]: T[K] };
 
-/** JSON Schema, draft 2020-12: as much of a shape as a schema can say, for editors and for other people's validators. */
+/** JSON Schema, draft 2020-12: the part of a shape that a schema can express, for editors and other validators. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
+export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+
 export function jsonSchemaOf(title: string, shape: ObjectShape): JsonSchema {
-  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schemaOf(shape) };
+  return { $schema: DRAFT, title, ...schemaOf(shape) };
 }
 
-function schemaOf(shape: Shape): JsonSchema {
+/**
+ * A shape's schema. Schemas of elements differ in form, and stay as they were first published: the description comes last,
+ * null is written out as an alternative, and counts have a maximum.
+ */
+function schemaOf(shape: Shape | Element, isElement = false): JsonSchema {
+  if (shape.kind === 'free') return { $ref: '#/$defs/data' };
   const about = shape.about === undefined ? {} : { description: shape.about };
-  return { ...about, ...(shape.nullable ? { anyOf: [typeOf(shape), { type: 'null' }] } : typeOf(shape)) };
+  const type = shape.nullable ? { anyOf: [typeOf(shape, isElement), { type: 'null' }] } : typeOf(shape, isElement);
+  return isElement ? { ...type, ...about } : { ...about, ...type };
 }
 
-function typeOf(shape: Shape): JsonSchema {
+function typeOf(shape: Exclude<Shape | Element, { kind: 'free' }>, isElement: boolean): JsonSchema {
   switch (shape.kind) {
     case 'text':
-      return textSchema(shape);
+      return textSchema(shape, isElement);
     case 'choice':
-      return { type: 'string', enum: shape.values };
+      return { ...(isElement ? {} : { type: 'string' }), enum: shape.values };
+    case 'count':
+      return { type: 'integer', minimum: shape.min ?? 0, maximum: shape.max ?? Number.MAX_SAFE_INTEGER };
     case 'number':
       return {
         type: shape.whole ? 'integer' : 'number',
@@ -161,50 +256,49 @@ function typeOf(shape: Shape): JsonSchema {
     case 'list':
       return {
         type: 'array',
-        items: schemaOf(shape.of),
+        items: schemaOf(itemShapeOf(shape), isElement),
         ...(shape.min === undefined ? {} : { minItems: shape.min }),
-        ...(shape.max === undefined ? {} : { maxItems: shape.max }),
+        ...('of' in shape && shape.max !== undefined ? { maxItems: shape.max } : {}),
       };
     case 'object':
-      return objectSchema(shape);
+    case 'group':
+      return fieldsSchemaOf(shape);
     case 'map':
       return {
         type: 'object',
-        propertyNames: textSchema({ kind: 'text', ...shape.names }),
+        propertyNames: textSchema({ kind: 'text', ...shape.names }, isElement),
         additionalProperties: schemaOf(shape.of),
         ...(shape.max === undefined ? {} : { maxProperties: shape.max }),
       };
     case 'either':
-      return { anyOf: shape.options.map(schemaOf) };
+      return { anyOf: shape.options.map((option) => schemaOf(option)) };
     case 'any':
       return {};
   }
 }
 
-function objectSchema(shape: ObjectShape): JsonSchema {
-  const fields = Object.entries(shape.fields);
+export function fieldsSchemaOf(shape: Fielded) {
+  const fields = Object.entries(fieldShapesOf(shape));
+  const isElement = shape.kind === 'group';
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, schemaOf(field)])),
+    properties: Object.fromEntries(
+      fields.map(([name, field]) => [
+        name,
+        isElement && field.optional ? { anyOf: [schemaOf(field, true), { type: 'null' }] } : schemaOf(field, isElement),
+      ]),
+    ),
     required: fields.filter(([, field]) => !field.optional).map(([name]) => name),
-    additionalProperties: shape.open === true,
+    additionalProperties: shape.kind === 'object' && shape.open === true,
   };
 }
 
-const FORMATS: Record<TextFormat, JsonSchema> = {
-  'iso-8601': { format: 'date-time' },
-  'relative-path': {
-    pattern: '^(?![/\\\\])(?![A-Za-z]:)(?!([\\s\\S]*[/\\\\])?\\.\\.([/\\\\]|$))[^\\u0000-\\u001f\\u007f-\\u009f]+$',
-  },
-  'git-ref': { pattern: '^(?!-)[^\\u0000-\\u0020\\u007f-\\u009f~^:?*\\[\\\\]+$' },
-  'git-sha': { pattern: '^[0-9a-fA-F]{1,64}$' },
-};
-
-function textSchema(shape: TextShape): JsonSchema {
+function textSchema(shape: TextShape, isElement: boolean): JsonSchema {
+  const { notEmpty = isElement, may_be_empty, format, pattern } = shape;
   return {
     type: 'string',
-    ...(shape.notEmpty ? { minLength: 1 } : {}),
-    ...(shape.format === undefined ? {} : FORMATS[shape.format]),
-    ...(shape.pattern === undefined ? {} : { pattern: shape.pattern }),
+    ...(notEmpty && may_be_empty !== true ? { minLength: 1 } : {}),
+    ...(format === undefined ? {} : TEXT_FORMATS[format].schema),
+    ...(pattern === undefined ? {} : { pattern }),
   };
 }

@@ -1,7 +1,7 @@
 import type { ChoiceShape, TextShape } from './shape.ts';
 import { PHASES } from '../phase.ts';
 
-/** Fields that several dialects share, each with the exact text of its problem. */
+/** Fields that several dialects share, with their exact problem texts. */
 export const protocolVersion = {
   kind: 'text',
   pattern: '^1$',
@@ -46,7 +46,7 @@ export const phase = {
 } as const satisfies ChoiceShape;
 
 export const TASK_STATUSES = ['todo', 'in_progress', 'blocked', 'done'] as const;
-/** Those that a task can have: `cancelled` is reached by cancelling alone. */
+/** All statuses of a task: a worker cannot report `cancelled`; only the cancel command sets it. */
 export const SHOWN_STATUSES = [...TASK_STATUSES, 'cancelled'] as const;
 
 export const fileActions = {

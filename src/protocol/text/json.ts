@@ -1,47 +1,37 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
 import { quote } from '../shape/problem.ts';
-import type {
-  ListNode,
-  Node,
-  ObjectField,
-  ObjectNode,
-  ReadResult,
-  ScalarNode,
-  SyntaxDocument,
-  TextNode,
-  Unreadable,
+import {
+  type ListNode,
+  type Node,
+  type ObjectField,
+  type ObjectNode,
+  readOrStop,
+  type ReadResult,
+  type ScalarNode,
+  Stopped,
+  type SyntaxDocument,
+  type TextNode,
 } from './node.ts';
 
 /**
- * A strict RFC 8259 reader. `JSON.parse` would be faster, but it keeps the last of two equal keys, swallows `__proto__`,
- * lets lone surrogates through and forgets where anything stood; here each of these is refused, with its place.
+ * A strict RFC 8259 reader. `JSON.parse` is faster, but it accepts duplicate keys, `__proto__` and lone surrogates, and it does
+ * not keep offsets. This reader refuses all three, with their place.
  */
 export function parseJsonTree(text: string): ReadResult<Node> {
   const cursor: Cursor = { text, at: 0, depth: 0 };
-  try {
+  return readOrStop(() => {
     skipSpace(cursor);
     const node = readValue(cursor);
     skipSpace(cursor);
     if (cursor.at < text.length) stop(cursor.at, 'trailing characters', 'Send one JSON value and nothing after it.');
-    return { ok: true, node };
-  } catch (error) {
-    if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
-    throw error;
-  }
+    return node;
+  });
 }
 
 interface Cursor {
   readonly text: string;
   at: number;
   depth: number;
-}
-
-class Stopped extends Error {
-  readonly unreadable: Unreadable;
-  constructor(unreadable: Unreadable) {
-    super(unreadable.what);
-    this.unreadable = unreadable;
-  }
 }
 
 function stop(at: number, what: string, hint: string): never {
@@ -122,7 +112,7 @@ function readList(cursor: Cursor): ListNode {
   return { kind: 'list', at, items };
 }
 
-/** True at a comma (which it passes), false at the closing bracket; anything else ends the reading. */
+/** Passes a comma and returns true, or returns false at the closing bracket. Stops the reader at anything else. */
 function endsWithComma(cursor: Cursor, close: number): boolean {
   const unit = cursor.text.charCodeAt(cursor.at);
   if (unit === close) return false;
@@ -186,7 +176,7 @@ function unescape(raw: string, offset: number): string {
   );
 }
 
-/** What follows a backslash may be a line break or half a character, neither of which belongs in a message. */
+/** An escape for the problem text, without control characters and lone surrogates. */
 function printable(escape: string): string {
   return escape.toWellFormed().replace(/\p{Cc}/gu, ' ');
 }
@@ -227,12 +217,12 @@ function skipSpace(cursor: Cursor): void {
   }
 }
 
-/** For the dialects that are JSON and nothing else: they start without the YAML reader, which hooks cannot afford. */
+/** The reader of dialects that are JSON only. It does not load the YAML reader, which would slow down hooks. */
 export function parseJsonDocument(text: string): SyntaxDocument {
   return { syntax: 'JSON', read: parseJsonTree(text) };
 }
 
-/** The characters that JSON is made of, as UTF-16 units. */
+/** The structural characters of JSON, as UTF-16 units. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -242,7 +232,7 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** A message as people read it in a terminal; fields keep the order they have. */
+/** Renders a message as indented JSON, with the fields in their order. */
 export function renderJson(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

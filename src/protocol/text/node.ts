@@ -1,15 +1,15 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
 
 /**
- * What every reader (JSON, YAML, plain values) turns its input into, so that one checker serves them all. `at` is the offset
- * in the text; `source` is a scalar as it was written, since `1e5` may be a number to YAML and a commit to us.
+ * The tree that every reader (JSON, YAML, XML, plain values) produces, so that one checker serves them all. `at` is the offset
+ * in the text; `source` is a scalar as it was written, because `1e5` may be a number to YAML and a commit to Baton.
  */
 export type Node = ObjectNode | ListNode | TextNode | ScalarNode;
 
 export interface ObjectNode {
   readonly kind: 'object';
   readonly at: number;
-  /** The place of whatever is missing from it: its closing brace in JSON, its first field in YAML, which has no end. */
+  /** The offset of problems about missing fields: the closing brace in JSON, the first field in YAML, the start tag in XML. */
   readonly end: number;
   readonly fields: ReadonlyMap<string, ObjectField>;
 }
@@ -36,11 +36,11 @@ export interface ScalarNode {
   readonly at: number;
   readonly value: number | boolean | null;
   readonly source: string;
-  /** Written without quotes in YAML, where a field that must be text reads it as text. */
+  /** Written without quotes in YAML: a field that must be text reads it as text. */
   readonly plain: boolean;
 }
 
-/** What stopped a reader: where, and what was wrong there. */
+/** The syntax error that stopped a reader. */
 export interface Unreadable {
   readonly code: string;
   readonly what: string;
@@ -48,7 +48,7 @@ export interface Unreadable {
   readonly hint: string;
 }
 
-/** A whole text, read in the syntax it turned out to have. */
+/** A whole text, read in the syntax that was detected. */
 export interface SyntaxDocument {
   readonly syntax: 'JSON' | 'YAML';
   readonly read: ReadResult<Node>;
@@ -58,12 +58,43 @@ export type ReadResult<T> =
   | { readonly ok: true; readonly node: T }
   | { readonly ok: false; readonly unreadable: Unreadable };
 
+/** Thrown inside a reader at the first syntax error, and caught by `readOrStop`. */
+export class Stopped extends Error {
+  readonly unreadable: Unreadable;
+
+  constructor(unreadable: Unreadable) {
+    super(unreadable.what);
+    this.unreadable = unreadable;
+  }
+}
+
+export function readOrStop<T>(read: () => T): ReadResult<T> {
+  try {
+    return { ok: true, node: read() };
+  } catch (error) {
+    if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
+    throw error;
+  }
+}
+
+export function isScalar(node: Node): node is ScalarNode {
+  return node.kind === 'number' || node.kind === 'boolean' || node.kind === 'null' || node.kind === 'other';
+}
+
+/** The value as it was written, for a problem text. */
+export function sourceOf(node: Node): string {
+  if (node.kind === 'text') return node.text;
+  return isScalar(node) ? node.source : node.kind === 'list' ? 'a list' : 'an object';
+}
+
 /**
- * Any JavaScript value as a tree, for callers that hold a value instead of text. It never throws: getters may, proxies may,
- * and a value may contain itself.
+ * Any JavaScript value as a tree, for callers that hold a value instead of text. Never throws, although getters and proxies may,
+ * and although a value may contain itself.
  */
-export function treeOfValue(value: unknown): ReadResult<Node> {
-  const budget = { units: PROTOCOL_LIMITS.messageBytes };
+export function treeOfValue(
+  value: unknown,
+  budget: Budget = { units: PROTOCOL_LIMITS.messageBytes },
+): ReadResult<Node> {
   try {
     return { ok: true, node: nodeOf(value, 1, budget) };
   } catch (error) {
@@ -82,15 +113,25 @@ export function treeOfValue(value: unknown): ReadResult<Node> {
 
 class Unfit extends Error {}
 
+/** The units that may still be read: each value costs one, and each character one more. Below zero if that was not enough. */
 interface Budget {
   units: number;
+  /**
+   * Keeps what a checker can report with its path: lone surrogates, fields called `__proto__`, and, as nodes of kind `other`,
+   * values nested too deep and -0, which no text can express.
+   */
+  readonly isLenient?: boolean;
 }
 
 function nodeOf(value: unknown, depth: number, budget: Budget): Node {
-  if (depth > PROTOCOL_LIMITS.nesting) throw new Unfit(`nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`);
+  if (depth > PROTOCOL_LIMITS.nesting) {
+    if (budget.isLenient) return scalar('other', null, typeof value);
+    throw new Unfit(`nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`);
+  }
   spend(budget, 1);
   if (typeof value === 'string') return textNode(value, budget);
   if (value === null || value === undefined) return scalar('null', null, 'null');
+  if (Object.is(value, -0) && budget.isLenient) return scalar('other', null, '-0');
   if (typeof value === 'number') return scalar('number', value, String(value));
   if (typeof value === 'boolean') return scalar('boolean', value, String(value));
   if (Array.isArray(value)) return listNode(value, depth, budget);
@@ -99,7 +140,7 @@ function nodeOf(value: unknown, depth: number, budget: Budget): Node {
   return objectNode(value, depth, budget);
 }
 
-/** Item by item, each paid for: an array may claim four billion items and hold none, or have methods of its own. */
+/** Charges the budget for each item: an array may claim four billion items and hold none. */
 function listNode(value: readonly unknown[], depth: number, budget: Budget): Node {
   const { length } = value;
   const items: Node[] = [];
@@ -107,7 +148,7 @@ function listNode(value: readonly unknown[], depth: number, budget: Budget): Nod
   return { kind: 'list', at: 0, items };
 }
 
-/** Objects that would list every one of their units or bytes as a field. */
+/** Whether the object would list each of its characters or bytes as a field. */
 function listsItsUnits(value: object): boolean {
   return ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object String]';
 }
@@ -116,7 +157,7 @@ function objectNode(value: object, depth: number, budget: Budget): Node {
   const fields = new Map<string, ObjectField>();
   for (const [name, field] of Object.entries(value)) {
     textNode(name, budget);
-    if (name === '__proto__') throw new Unfit('field name `__proto__` is not allowed');
+    if (name === '__proto__' && !budget.isLenient) throw new Unfit('field name `__proto__` is not allowed');
     fields.set(name, { at: 0, value: nodeOf(field, depth + 1, budget) });
   }
   return { kind: 'object', at: 0, end: 0, fields };
@@ -124,7 +165,7 @@ function objectNode(value: object, depth: number, budget: Budget): Node {
 
 function textNode(text: string, budget: Budget): Node {
   spend(budget, text.length);
-  if (!text.isWellFormed()) throw new Unfit('lone surrogate in a string');
+  if (!budget.isLenient && !text.isWellFormed()) throw new Unfit('lone surrogate in a string');
   return { kind: 'text', at: 0, text };
 }
 

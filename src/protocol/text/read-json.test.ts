@@ -46,7 +46,7 @@ describe('readJson against JSON.parse', () => {
   });
 });
 
-describe('readJson refuses, where JSON.parse does not', () => {
+describe('readJson refuses what JSON.parse accepts', () => {
   it.each([
     ['{"a":1,"b":2,"a":3}', 'duplicate field `a`', 13],
     ['[{"a":{"b":1,"\\u0062":2}}]', 'duplicate field `b`', 13],
@@ -61,14 +61,14 @@ describe('readJson refuses, where JSON.parse does not', () => {
     expect(parseJsonTree(text)).toMatchObject({ ok: false, unreadable: { code: 'invalid-json', what, at } });
   });
 
-  it('but not what is just within', () => {
+  it('accepts values just within the limits', () => {
     expect(parseJsonTree('['.repeat(32) + ']'.repeat(32))).toMatchObject({ ok: true });
     expect(valueOf('1.7976931348623157e308')).toEqual({ value: Number.MAX_VALUE });
     expect(valueOf('{"a":{"a":1},"A":2}')).toEqual({ value: { a: { a: 1 }, A: 2 } });
   });
 });
 
-describe('readJson says where it stopped', () => {
+describe('readJson reports where it stopped', () => {
   it.each([
     ['', 'unexpected end, expected a value', 0],
     ['  ', 'unexpected end, expected a value', 2],
@@ -117,7 +117,7 @@ describe('readJson says where it stopped', () => {
     },
   );
 
-  it('and where everything else stands', () => {
+  it('keeps the offset of every node', () => {
     expect(parseJsonTree(' {"a": [1, "b"]}')).toEqual({
       ok: true,
       node: {
@@ -145,7 +145,7 @@ describe('readJson says where it stopped', () => {
   });
 });
 
-/** What JSON.parse says, with the few things taken out that only it accepts. */
+/** The result of JSON.parse, without the few inputs that only it accepts. */
 function expected(text: string): { value: unknown } | undefined {
   let refusesMore = false;
   try {
@@ -161,7 +161,7 @@ function expected(text: string): { value: unknown } | undefined {
   }
 }
 
-/** JSON.parse drops duplicates, so an object with one loses a colon when it is written again. */
+/** JSON.parse drops duplicate fields, so rendering an object with one again gives fewer colons. */
 function hasDuplicates(text: string): boolean {
   const outsideStrings = (json: string) => json.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length;
   return outsideStrings(text) !== outsideStrings(JSON.stringify(JSON.parse(text)));

@@ -12,7 +12,7 @@ describe('XML in bytes', () => {
     }
   });
 
-  it('is refused where it is not UTF-8, at the first character that is none', () => {
+  it('is refused if it is not UTF-8, at the first invalid byte', () => {
     const bytes = [...encode('<a>\né\uFFFD😀'), 0xff, ...encode('\uFFFD</a>')];
     expect(parseXmlBytes(Uint8Array.from(bytes))).toMatchObject({
       ok: false,
@@ -22,7 +22,7 @@ describe('XML in bytes', () => {
     expect(parseXmlBytes(utf16)).toMatchObject({ problems: [{ code: 'xml/not-utf-8', line: 1, column: 1 }] });
   });
 
-  it('is refused where it is too large, before it is decoded', () => {
+  it('is refused if it is too large, before it is decoded', () => {
     expect(parseXmlBytes(new Uint8Array(PROTOCOL_LIMITS.handoffBytes + 1))).toMatchObject({
       problems: [{ code: 'xml/too-large', line: 1, column: 1 }],
     });

@@ -3,7 +3,7 @@ import { PROTOCOL_LIMITS } from '../limits.ts';
 import type { Problem } from '../shape/problem.ts';
 import { parseXmlTree, type ElementNode } from './xml.ts';
 
-describe('what is read', () => {
+describe('readXml reads', () => {
   it('reads elements, attributes and text', () => {
     expect(plain(root('<a b="1" c=\'2\'><d>x</d><e/></a>'))).toEqual({
       name: 'a',
@@ -15,7 +15,7 @@ describe('what is read', () => {
     });
   });
 
-  it('drops white space around a text and comments, and keeps white space inside', () => {
+  it('drops comments and white space around a text, and keeps white space inside', () => {
     expect(root('<a>\n  one\n  two  <!-- three -->\n</a>').text).toBe('one\n  two');
     expect(root('<a>one <!-- and --> two</a>').text).toBe('one  two');
     expect(root('<a> <!-- x --> one <!-- y --> </a>').text).toBe('one');
@@ -36,12 +36,12 @@ describe('what is read', () => {
     expect(root('<a>1\r\n2\r3\n4</a>').text).toBe('1\n2\n3\n4');
   });
 
-  it('allows a byte order mark and a declaration of what it reads anyway', () => {
+  it('accepts a byte order mark and a declaration of version 1.0 and UTF-8', () => {
     expect(root('\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<a/>').name).toBe('a');
     expect(root("<?xml version='1.0' standalone='yes' ?><a/>").name).toBe('a');
   });
 
-  it('reads exactly as large and as deep as the limits say', () => {
+  it('reads up to the limits of size and depth', () => {
     expect(root(sized(PROTOCOL_LIMITS.handoffBytes)).text).toHaveLength(PROTOCOL_LIMITS.handoffBytes - 7);
     expect(problem(sized(PROTOCOL_LIMITS.handoffBytes + 1)).message).toBe(
       'XML too large: 262145 bytes > 262144 bytes maximum',
@@ -61,7 +61,7 @@ describe('what is read', () => {
 const laughs =
   '<!DOCTYPE lolz [<!ENTITY lol "lol"><!ENTITY lol2 "&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;&lol;">]>\n<a>&lol2;</a>';
 
-describe('what is refused, and where', () => {
+describe('readXml refuses', () => {
   it.each([
     ['billion laughs', laughs, 'xml/doctype', 1, 1],
     ['an external entity', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', 'xml/doctype', 1, 1],
@@ -109,7 +109,7 @@ describe('what is refused, and where', () => {
     expect(problem(text).hint).not.toBe('');
   });
 
-  it('says what to do', () => {
+  it('gives a hint', () => {
     expect(problem('<a><branch>x</a>')).toMatchObject({
       message: 'Missing end tag for element branch',
       hint: 'Close it with </branch>.',
@@ -119,7 +119,7 @@ describe('what is refused, and where', () => {
   });
 });
 
-describe('hostile input is answered at once', () => {
+describe('hostile input takes little time', () => {
   it.each([
     ['10,000 deep', '<a>'.repeat(10_000) + '</a>'.repeat(10_000)],
     ['10,000 deep in attributes', '<a b="<">'.repeat(10_000)],
@@ -144,7 +144,7 @@ describe('hostile input is answered at once', () => {
     ['many comments in a text', `<a>${'x<!---->'.repeat(30_000)}</a>`],
     ['many brackets', `<a>${']'.repeat(200_000)}</a>`],
     ['many attributes', `<a ${Array.from({ length: 20_000 }, (_, i) => `a${i}=""`).join(' ')}/>`],
-  ])('%s, which is allowed', (_, text) => {
+  ])('%s, which is accepted', (_, text) => {
     const start = performance.now();
     expect(parseXmlTree(text).ok).toBe(true);
     expect(performance.now() - start).toBeLessThan(20_000);

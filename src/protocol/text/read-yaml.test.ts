@@ -3,7 +3,7 @@ import { PROTOCOL_LIMITS } from '../limits.ts';
 import { parseYamlTree } from './yaml.ts';
 
 describe('readYaml', () => {
-  it('keeps what was written, and where', () => {
+  it('keeps the source and the offset of every node', () => {
     expect(parseYamlTree('a: 1e5\nb:\n  - "1"\n  - no\n')).toEqual({
       ok: true,
       node: {
@@ -44,7 +44,7 @@ describe('readYaml', () => {
     expect(parseYamlTree(text)).toMatchObject({ ok: true, node: { fields: new Map([['a', expect.anything()]]) } });
   });
 
-  it('puts a value that was left out where its name stands', () => {
+  it('gives an empty value the offset of its name', () => {
     const read = parseYamlTree('--- {a: b, c}');
     expect(read.ok && read.node.kind === 'object' && read.node.fields.get('c')).toMatchObject({
       at: 11,
@@ -65,7 +65,7 @@ describe('readYaml', () => {
     ['a: \x07', 3],
     ['a: é\ud800', 4],
     ['a: b\n---\nc: d', 5],
-  ])('says where it stopped: %j', (text, at) => {
+  ])('reports where it stopped: %j', (text, at) => {
     expect(parseYamlTree(text)).toMatchObject({ ok: false, unreadable: { code: 'invalid-yaml', at } });
   });
 });
@@ -80,7 +80,7 @@ describe('nesting in YAML', () => {
     ['block maps with room', (levels) => lines(levels, (i) => `${'    '.repeat(i)}a:`)],
   ];
 
-  it.each(shapes)('may be 31 levels of %s around a value, and not 33', (_, nested) => {
+  it.each(shapes)('accepts 31 levels of %s around a value, and refuses 33', (_, nested) => {
     expect(parseYamlTree(nested(PROTOCOL_LIMITS.nesting - 1))).toMatchObject({ ok: true });
     expect(parseYamlTree(nested(PROTOCOL_LIMITS.nesting + 1))).toMatchObject({
       ok: false,
@@ -88,12 +88,12 @@ describe('nesting in YAML', () => {
     });
   });
 
-  it.each(shapes)('is stopped before anything recurses: 5,000 levels of %s', (_, nested) => {
+  it.each(shapes)('stops before any recursion at 5,000 levels of %s', (_, nested) => {
     expect(parseYamlTree(nested(5_000))).toMatchObject({ unreadable: { what: 'nesting deeper than 32 levels' } });
   });
 });
 
-describe('the number of words and signs in YAML', () => {
+describe('the number of lexemes in YAML', () => {
   it('may be that of a large message', () => {
     const files = Array.from({ length: 4_000 }, (_, i) => `  - path: src/file-${i}.ts\n    action: modified\n`);
     expect(parseYamlTree(`files_modified:\n${files.join('')}`)).toMatchObject({ ok: true });

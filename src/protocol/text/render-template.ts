@@ -1,18 +1,19 @@
 import { isBatonVariable } from '../environment.ts';
 import { PROTOCOL_LIMITS } from '../limits.ts';
 import { accepted, type Parsed, problem, type Problem, quote, refused } from '../shape/problem.ts';
+import { quoteForShell } from './quote-for-shell.ts';
 import { type ShellContext, shellContexts } from './shell-context.ts';
 import { parseTemplate, type Slot, type TaskField, type Template, type TemplateFault } from './template.ts';
 import { utf8Length } from './text-format.ts';
 
-/** What is known where a template is filled in. Whatever is left out has no value there. */
+/** The values for a template. A name that is left out has no value. */
 export interface TemplateContext {
   readonly vars?: Readonly<Record<string, string>>;
   /** Null for a run without a task. */
   readonly task?: Readonly<Partial<Record<TaskField, string | number | null>>> | null;
   /** The name of the step that is being run. */
   readonly step?: string | null;
-  /** How the steps before it went. */
+  /** The outcomes of the earlier steps. */
   readonly steps?: Readonly<Record<string, { readonly output?: string | null; readonly exit_code?: number | null }>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -22,9 +23,8 @@ export interface RenderOptions {
 }
 
 /**
- * A template with its values. For the shell a value never becomes part of the command: it is given to a variable in front of it, in single
- * quotes, and the command names that variable. So no value can end a quote, start a command or be split into words, wherever it
- * stands.
+ * Fills in a template. For the shell, a value never becomes part of the command: it is assigned to a variable in front of the command, in
+ * single quotes, and the command refers to that variable. So no value can end a quote, start a command or be split into words.
  */
 export function renderTemplate(text: string, context: TemplateContext, options: RenderOptions): Parsed<string> {
   const template = parseTemplate(text);
@@ -45,7 +45,7 @@ export function slotsOf({ parts }: Template): Slot[] {
   return parts.filter((part) => part.kind === 'slot');
 }
 
-/** Slots at places of a shell command where a value would not be filled in, or would be read as an expression. */
+/** The slots in a shell command where the shell would not expand the variable, or would evaluate its value. */
 export function shellFaults(template: Template): TemplateFault[] {
   const places = shellContexts(template.parts);
   return slotsOf(template).flatMap(({ source, at }, index) => {
@@ -57,15 +57,15 @@ export function shellFaults(template: Template): TemplateFault[] {
 const UNFIT: Partial<Record<ShellContext, Pick<TemplateFault, 'what' | 'hint'>>> = {
   'single-quotes': {
     what: 'template in single quotes',
-    hint: 'The shell fills nothing in there: use double quotes, or none.',
+    hint: 'The shell expands nothing there: use double quotes, or none.',
   },
   'quoted-here-document': {
     what: 'template in a here-document whose end is quoted',
-    hint: 'The shell fills nothing in there: take the quotes off the word after `<<`.',
+    hint: 'The shell expands nothing there: remove the quotes around the word after `<<`.',
   },
   arithmetic: {
     what: 'template in an arithmetic expression',
-    hint: 'Some shells run commands that stand in one: give the value to a variable, check that it is a number, and use that.',
+    hint: 'Some shells run commands inside it: assign the value to a variable, check that it is a number, and use the variable.',
   },
   escaped: { what: 'template after a backslash', hint: 'Write `$${` for a plain `${`.' },
 };
@@ -109,7 +109,7 @@ function renderForShell(template: Template, values: ReadonlyMap<Slot, string>): 
     if (value.includes('\0')) return refused(notForShell(source));
     const variable = `baton_${variables.size + 1}`;
     variables.set(source, variable);
-    assignments.push(`${variable}='${value.replaceAll("'", "'\\''")}'\n`);
+    assignments.push(`${variable}=${quoteForShell(value)}\n`);
   }
   let slot = 0;
   const command = template.parts.map((part) => {
@@ -142,7 +142,7 @@ function noValue({ source, name }: Slot): Problem {
 }
 
 function notForShell(source: string): Problem {
-  const hint = 'No shell can hold a NUL character: take it out of the value.';
+  const hint = 'A shell cannot hold a NUL character: remove it from the value.';
   return problem('invalid-value', `the value of ${quote(source)} holds a NUL character`, hint);
 }
 

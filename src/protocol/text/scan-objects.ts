@@ -3,19 +3,19 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_B
 
 export interface ObjectScanner {
   push(chunk: string): void;
-  /** Nothing more comes: what is still open was no object, and what lies inside it is searched. Then all begins anew. */
+  /** Ends the stream: searches inside an object that was never closed, and starts over. */
   end(): void;
 }
 
 const KEPT = PROTOCOL_LIMITS.exitSignalBytes;
 
 /**
- * Finds whole JSON objects in a stream of prose. Every `{` may begin one; a small automaton follows it until it is complete
- * or turns out to be something else, and then the search goes on right behind that `{`.
+ * Finds complete JSON objects in a stream of prose. Every `{` may begin one: a small automaton follows it until the object is
+ * complete or cannot be JSON, and then the search continues right after that `{`.
  *
- * Time is linear: candidates that are alive at the same place lie inside one another (at most `nesting` deep) or disagree
- * about where strings begin (two ways), so no character is looked at more than a fixed number of times. Memory is bounded:
- * of a candidate that outgrows the limit only the end is kept, for the search that follows if it breaks.
+ * Time is linear: candidates that are open at the same position are nested (at most `nesting` deep) or disagree about where
+ * strings begin (two ways), so each character is read a bounded number of times. Memory is bounded: of a candidate that exceeds
+ * the limit only the end is kept, for the search that follows if the candidate fails.
  */
 export function createObjectScanner(onObject: (text: string) => void): ObjectScanner {
   let held = '';
@@ -52,7 +52,7 @@ export function createObjectScanner(onObject: (text: string) => void): ObjectSca
     if (candidate !== undefined) hold(text.slice(start));
   }
 
-  /** Trimmed only at twice the limit, so that a candidate that comes in single bytes is not copied for each of them. */
+  /** Trimmed only at twice the limit, so that input in single bytes is not copied for each byte. */
   function hold(text: string): void {
     held += text;
     if (held.length > 2 * KEPT) held = held.slice(-KEPT);
@@ -63,21 +63,21 @@ type State = 'value' | 'first-item' | 'first-name' | 'name' | 'colon' | 'after' 
 
 interface Candidate {
   state: State;
-  /** The closing brackets still owed, outermost first. */
+  /** The closing brackets that are still expected, outermost first. */
   readonly open: number[];
   /** Whether the string being read is a field's name. */
   readsName: boolean;
-  /** Characters followed so far, including those no longer kept. */
+  /** The number of characters read so far, including those no longer kept. */
   length: number;
 }
 
 interface End {
   readonly fate: 'alive' | 'complete' | 'broken';
-  /** The first character that was not taken. */
+  /** The offset of the first character that was not consumed. */
   readonly at: number;
 }
 
-/** Follows the text with the grammar of JSON; scalars and escapes only roughly, since a reader checks what is complete. */
+/** Follows the grammar of JSON. Scalars and escapes are checked roughly, because a reader checks complete objects. */
 function advance(candidate: Candidate, text: string, from: number): End {
   let at = from;
   while (at < text.length) {
@@ -90,7 +90,7 @@ function advance(candidate: Candidate, text: string, from: number): End {
   return { fate: 'alive', at };
 }
 
-/** One step; false where no JSON goes on like this. */
+/** Consumes one character; false if the text cannot be JSON. */
 function stepCandidate(candidate: Candidate, unit: number): boolean {
   switch (candidate.state) {
     case 'string':
@@ -159,7 +159,7 @@ function isSpace(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
-/** Digits, letters, sign and point: what numbers, `true`, `false` and `null` are made of. */
+/** Whether the character can be part of a number, `true`, `false` or `null`. */
 function isScalarUnit(unit: number): boolean {
   const isDigit = unit >= 0x30 && unit <= 0x39;
   const isLetter = (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x61 && unit <= 0x7a);

@@ -1,20 +1,20 @@
 import type { TemplatePart } from './template.ts';
 
-/** Where in a shell command a slot stands, as far as quoting goes. */
+/** The quoting context of a slot in a shell command. */
 export type ShellContext =
   | 'word'
   | 'double-quotes'
   | 'here-document'
   | 'comment'
-  /** Nothing is expanded there, or it is read as an expression: a value has no business in these. */
+  /** In these the shell expands nothing, or evaluates the value; slots are refused there. */
   | 'single-quotes'
   | 'quoted-here-document'
   | 'arithmetic'
   | 'escaped';
 
 /**
- * The place of each slot, in order. The scanner knows quotes, substitutions, comments and here-documents. It need not be perfect:
- * values reach the shell as variables, so that a wrong guess may cost a quote, but never makes a command of a value.
+ * The context of each slot, in order. The scanner knows quotes, substitutions, comments and here-documents. It may be wrong in rare
+ * cases, which is safe: values reach the shell as variables, so a wrong guess can misplace quotes but never run a value as a command.
  */
 export function shellContexts(parts: readonly TemplatePart[]): ShellContext[] {
   const scanner: Scanner = { frames: [], isComment: false, previous: '\n', awaited: [], hereDocument: null, line: '' };
@@ -43,14 +43,14 @@ interface HereDocument {
 }
 
 interface Scanner {
-  /** What has been opened and not closed, innermost last. */
+  /** The open quotes and substitutions, innermost last. */
   readonly frames: Frame[];
   isComment: boolean;
   previous: string;
-  /** Announced in this line; their texts begin with the next one. */
+  /** Here-documents announced on this line; their texts begin on the next line. */
   readonly awaited: HereDocument[];
   hereDocument: HereDocument | null;
-  /** Of the here-document, up to here. */
+  /** The current line of the here-document, as far as it was read. */
   line: string;
 }
 
@@ -77,7 +77,7 @@ function scan(text: string, scanner: Scanner): void {
   }
 }
 
-/** Looks at what begins here, and says how many characters it was. */
+/** Consumes the token at this offset and returns its length. */
 function step(text: string, at: number, scanner: Scanner): number {
   const character = text[at] ?? '';
   if (scanner.hereDocument !== null) return inHereDocument(character, scanner.hereDocument, scanner);

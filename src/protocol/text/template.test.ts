@@ -65,7 +65,7 @@ describe('a template', () => {
     expect(plain(text)).toEqual([message]);
   });
 
-  it('says everything that is wrong with it', () => {
+  it('reports all its faults', () => {
     expect(plain('${a} ${var.title} ${b} ${var.none}')).toEqual([
       'invalid-template: unknown name: ${a}',
       'invalid-template: unknown name: ${b}',
@@ -73,18 +73,18 @@ describe('a template', () => {
     ]);
   });
 
-  it('is filled in once: a value that looks like a template stays what it is', () => {
+  it('is filled in once: a value that looks like a template is not expanded', () => {
     expect(plain('${var.title}', { vars: { title: '${env.HOME} $${x}' }, env: { HOME: '/' } })).toBe(
       '${env.HOME} $${x}',
     );
   });
 
-  it('has no task and no step where there are none', () => {
+  it('has no value for the task and the step if there are none', () => {
     expect(plain('${task.id:-none} ${step.name:-none}', { task: null, step: null })).toBe('none none');
     expect(plain('${task.id}', {})).toEqual(['missing-value: no value for ${task.id}']);
   });
 
-  it('knows where each place to fill in stands', () => {
+  it('knows the offset of each slot', () => {
     const slots = slotsOf(parseTemplate('a ${var.b} c ${env.D:-e}'));
     expect(slots.map(({ at, source, fallback }) => ({ at, source, fallback }))).toEqual([
       { at: 2, source: '${var.b}', fallback: null },
@@ -92,7 +92,7 @@ describe('a template', () => {
     ]);
   });
 
-  it('keeps every text that has no `${`, and gives an escaped one back as it would stand without escape', () => {
+  it('keeps a text without `${`, and unescapes `$${`', () => {
     const piece = fc.string({ unit: fc.constantFrom('{', '}', 'a', '.', '\n', ' ', '"', 'var') });
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
@@ -102,7 +102,7 @@ describe('a template', () => {
     );
   });
 
-  it('takes linear time, whatever it is', () => {
+  it('takes linear time for any text', () => {
     for (const unit of ['${', '$${', '${var.title}', '${x', '}', '$', '${var.title:-', '${\n']) {
       const start = performance.now();
       parseTemplate(unit.repeat(500_000 / unit.length));

@@ -1,17 +1,17 @@
 import { didYouMean } from '../shape/problem.ts';
 
 /**
- * Texts with places to fill in: `${var.title}`, `${task.id}`, `${step.build.output}`, `${env.HOME:-/root}`; `$${` is a plain `${`. What is
- * filled in is never looked at again, so a title that says `${env.TOKEN}` stays a title.
+ * Texts with slots: `${var.title}`, `${task.id}`, `${step.build.output}`, `${env.HOME:-/root}`; `$${` is a plain `${`. Values are not
+ * expanded again, so a title that contains `${env.TOKEN}` stays as it is.
  */
 export type TemplatePart = { readonly kind: 'text'; readonly text: string } | Slot;
 
 export interface Slot {
   readonly kind: 'slot';
   readonly name: SlotName;
-  /** What stands in where the value is missing or empty. */
+  /** The default for a value that is missing or empty. */
   readonly fallback: string | null;
-  /** As it was written, and where in the text. */
+  /** The slot as it was written; `at` is its offset. */
   readonly source: string;
   readonly at: number;
 }
@@ -40,11 +40,11 @@ export const TASK_FIELDS = [
 ] as const;
 export type TaskField = (typeof TASK_FIELDS)[number];
 
-/** What is wrong with a template by itself, whatever it is filled with. */
+/** A fault of the template itself, independent of its values. */
 export interface TemplateFault {
   readonly what: string;
   readonly hint: string;
-  /** The part of the text that is wrong, and where it begins. */
+  /** The wrong part of the text; `at` is its offset. */
   readonly source: string;
   readonly at: number;
 }
@@ -83,7 +83,7 @@ export function parseTemplate(text: string): Template {
   return { parts, faults };
 }
 
-/** Up to its brace; a slot that is not closed ends with its line, so that the next one is looked at too. */
+/** The end of a slot: its closing brace, or the end of the line, so that later slots are still checked. */
 function endOfSlot(text: string, at: number): number {
   const stop = /[}\n]/g;
   stop.lastIndex = at;

@@ -1,16 +1,81 @@
-import type { TextFormat } from '../shape/shape.ts';
+/** The formats that a runbook may name for an element or an attribute. */
+export type ElementFormat = 'agent' | 'branch' | 'digits' | 'sha' | 'timestamp' | 'url';
 
-/** The formats that a pattern cannot say in one readable line. Each is a yes or no about one text. */
-export const TEXT_FORMATS: Record<TextFormat, (text: string) => boolean> = {
-  'iso-8601': isIso8601,
-  'relative-path': isRelativePath,
-  'git-ref': isGitRef,
-  'git-sha': (text) => /^[0-9a-f]{1,64}$/i.test(text),
+export type TextFormat = 'iso-8601' | 'relative-path' | 'git-ref' | 'git-sha' | ElementFormat;
+
+/** A form of text that one readable pattern cannot express. */
+interface Format {
+  readonly fits: (text: string) => boolean;
+  /** The part of the format that JSON Schema can express: never stricter than `fits`. */
+  readonly schema: { readonly pattern?: string; readonly format?: string };
+  /** Completes the sentence "Element x must be …". */
+  readonly expected?: string;
+  readonly example?: string;
+}
+
+const AGENT = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
+const SHA = '^[0-9A-Fa-f]{1,64}$';
+const DIGITS = '^[0-9]+$';
+
+export const ELEMENT_FORMATS: Readonly<Record<ElementFormat, Format>> = {
+  agent: {
+    fits: (text) => new RegExp(AGENT).test(text),
+    expected: 'the name of an agent (letters, digits, . _ -, at most 64)',
+    example: 'reviewer-agent',
+    schema: { pattern: AGENT },
+  },
+  branch: {
+    fits: isGitRef,
+    expected: 'a valid git branch name that does not start with -',
+    example: 'feature/issue-123-user-auth',
+    schema: { pattern: '^(?!-)[^ \\u0000-\\u001f\\u007f~^:?*\\[\\\\]+$' },
+  },
+  digits: {
+    fits: (text) => new RegExp(DIGITS).test(text),
+    expected: 'a number in digits',
+    example: '123',
+    schema: { pattern: DIGITS },
+  },
+  sha: {
+    fits: (text) => new RegExp(SHA).test(text),
+    expected: 'a commit in hexadecimal digits',
+    example: 'abc123',
+    schema: { pattern: SHA },
+  },
+  timestamp: {
+    fits: isIso8601,
+    expected: 'a date and time in ISO 8601',
+    example: '2024-01-15T10:30:00Z',
+    schema: { pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}' },
+  },
+  url: {
+    fits: isWebUrl,
+    expected: 'an http or https URL with a host, without spaces or control characters',
+    example: 'https://github.com/owner/repo',
+    schema: { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\]' },
+  },
+};
+
+/** The formats of messages in JSON and YAML, and those of elements. */
+export const TEXT_FORMATS: Readonly<Record<TextFormat, Format>> = {
+  ...ELEMENT_FORMATS,
+  'iso-8601': { fits: isIso8601, schema: { format: 'date-time' } },
+  'relative-path': {
+    fits: isRelativePath,
+    schema: {
+      pattern: '^(?![/\\\\])(?![A-Za-z]:)(?!([\\s\\S]*[/\\\\])?\\.\\.([/\\\\]|$))[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+    },
+  },
+  'git-ref': { fits: isGitRef, schema: { pattern: '^(?!-)[^\\u0000-\\u0020\\u007f-\\u009f~^:?*\\[\\\\]+$' } },
+  'git-sha': {
+    fits: (text) => /^[0-9a-f]{1,64}$/i.test(text),
+    schema: { pattern: '^[0-9a-fA-F]{1,64}$' },
+  },
 };
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](\d\d):?(\d\d))?$/;
 
-/** A date and a time of ISO 8601's extended form, on a day that exists. */
+/** Whether the text is a date and time in ISO 8601's extended form, on a day that exists. */
 export function isIso8601(text: string): boolean {
   const parts = DATE_TIME.exec(text);
   if (!parts) return false;
@@ -22,20 +87,25 @@ export function isIso8601(text: string): boolean {
   return isDay && hour <= 23 && minute <= 59 && second <= 60 && zoneHour <= 23 && zoneMinute <= 59;
 }
 
-/** A path that stays below the folder it is relative to, on every system. */
+/** Whether the path stays below the folder it is relative to, on every operating system. */
 export function isRelativePath(path: string): boolean {
   if (path === '' || /^[/\\]|^[A-Za-z]:|\p{Cc}/u.test(path)) return false;
   return !path.split(/[/\\]/).includes('..');
 }
 
-/** The rules of `git check-ref-format --branch`: a name that git takes and that no command line takes for an option. */
+/** The rules of `git check-ref-format --branch`; a name that starts with `-` could be read as an option and is refused. */
 export function isGitRef(name: string): boolean {
   if (name === '@' || name === 'HEAD' || name.startsWith('-') || name.endsWith('.')) return false;
   if (/[\p{Cc} ~^:?*[\\]|\.\.|@\{/u.test(name)) return false;
   return name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'));
 }
 
-/** The size of a text on the wire. Counted, not encoded, since it is asked for every field of every message. */
+/** The pattern requires a host, because `URL` also finds one in `https:///x`. */
+function isWebUrl(text: string): boolean {
+  return /^https?:\/\/[^\s/?#\\]/i.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
+}
+
+/** The size of a text in UTF-8. It is counted without encoding, because it is needed for every field of every message. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -47,14 +117,14 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** A surrogate pair is two units and four bytes, which is what the 2 + 2 above already come to. */
+/** A surrogate pair is two units and four bytes: the sum above already counts both. */
 function isPairAt(text: string, i: number, unit: number): boolean {
   if (unit < 0xd800 || unit > 0xdbff) return false;
   const next = text.charCodeAt(i + 1);
   return next >= 0xdc00 && next <= 0xdfff;
 }
 
-/** True for what can be read as text. A proxy may refuse to say what it is; then it is a value like any other. */
+/** Whether the input is text or bytes. A proxy that throws when it is asked counts as another value. */
 export function isTextOrBytes(input: unknown): input is string | Uint8Array {
   try {
     return typeof input === 'string' || input instanceof Uint8Array;
@@ -67,7 +137,7 @@ export function byteLengthOf(input: string | Uint8Array): number {
   return typeof input === 'string' ? utf8Length(input) : input.length;
 }
 
-/** What was received as text, or undefined where it is not UTF-8. A byte order mark is dropped: editors on Windows add it. */
+/** The input as text; undefined if it is not UTF-8. A byte order mark, which editors on Windows add, is dropped. */
 export function decodeUtf8(input: string | Uint8Array): string | undefined {
   if (typeof input === 'string') return input.startsWith('\ufeff') ? input.slice(1) : input;
   try {
@@ -77,7 +147,7 @@ export function decodeUtf8(input: string | Uint8Array): string | undefined {
   }
 }
 
-/** `1h 30m`, `45s`: the two largest units. */
+/** Renders a duration in its two largest units: `1h 30m`, `45s`. */
 export function renderElapsedTime(ms: number): string {
   if (ms > 0 && ms < 1000) return `${ms}ms`;
   const words: string[] = [];

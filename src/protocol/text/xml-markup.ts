@@ -3,8 +3,8 @@ import { quote } from '../shape/problem.ts';
 import type { Unreadable } from './node.ts';
 
 /**
- * Walks the markup once, from the first `<` to the last, and names the first thing that we refuse although XML may allow it.
- * What is merely malformed is left to the parser: the walk just stops there, and the parser stops there or earlier.
+ * Walks through the markup once and reports the first construct that Baton refuses although XML may allow it. At malformed
+ * markup the walk ends without a report, because the parser stops there or earlier.
  */
 export function findRefusedMarkup(text: string): Unreadable | undefined {
   const illegal = findIllegalCharacter(text);
@@ -36,15 +36,15 @@ export function findRefusedMarkup(text: string): Unreadable | undefined {
 }
 
 /**
- * `<?xml version="1.0" encoding="UTF-8"?>` is no processing instruction by XML's own grammar, most tools write it, and it says
- * nothing that could differ from what we do: so it is allowed, where it says just that.
+ * Accepts `<?xml version="1.0" encoding="UTF-8"?>`, which most tools write. It is not a processing instruction, and with these
+ * values it does not change how the text is read.
  */
 function readDeclaration(text: string): { end: number; unreadable?: Unreadable } {
   if (!/^<\?xml[ \t\n]/.test(text)) return { end: 0 };
   const found = DECLARATION.exec(text);
   if (found) return { end: found[0].length };
   const hint = 'Write <?xml version="1.0" encoding="UTF-8"?> or leave it out.';
-  const what = 'XML declaration must say version 1.0 and, where it names an encoding, UTF-8';
+  const what = 'XML declaration must have version 1.0 and, if it names an encoding, UTF-8';
   return { end: 0, unreadable: { code: 'xml/declaration', what, at: 0, hint } };
 }
 
@@ -56,7 +56,7 @@ function after(text: string, mark: string, from: number): number {
   return found < 0 ? text.length : found + mark.length;
 }
 
-/** CDATA is refused since it is a second spelling of the same text, in which `<` and `&` mean something else than elsewhere. */
+/** CDATA is refused, because it is a second spelling of text in which `<` and `&` have another meaning. */
 function refusedAt(text: string, at: number): Unreadable | undefined {
   if (text.startsWith('<![CDATA[', at)) {
     const hint = 'Write the text as it is, with &lt; for < and &amp; for &.';
@@ -80,7 +80,7 @@ function refusedAt(text: string, at: number): Unreadable | undefined {
   return undefined;
 }
 
-/** The offset of the `>` that ends the tag; undefined where there is none, or a `<` comes first. */
+/** The offset of the `>` that ends the tag; undefined if there is none, or a `<` comes first. */
 function endOfTag(text: string, open: number): number | undefined {
   for (let at = open + 1; at < text.length; at++) {
     const character = text[at];
@@ -98,7 +98,7 @@ function tooDeep(at: number): Unreadable {
   return { code: 'xml/too-deep', what, at, hint: 'Make the structure flatter.' };
 }
 
-/** Everything that is not a `Char` of XML 1.0: most control characters, lone surrogates, U+FFFE and U+FFFF. */
+/** Characters that are not a `Char` of XML 1.0: most control characters, lone surrogates, U+FFFE and U+FFFF. */
 const ILLEGAL = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 export function findIllegalCharacter(text: string): Unreadable | undefined {
@@ -112,13 +112,13 @@ export function findIllegalCharacter(text: string): Unreadable | undefined {
   };
 }
 
-/** The name of the first character that XML cannot carry in any spelling, not even as a reference. */
+/** The name of the first character that XML cannot express, not even as a reference. */
 export function findUnwritable(text: string): string | undefined {
   const found = ILLEGAL.exec(text);
   return found ? nameCharacter(found[0]) : undefined;
 }
 
-/** Looks in a slice, since a search in the whole text would run to its end again for every tag. */
+/** Searches a slice: a search of the whole text for every tag would take quadratic time. */
 export function findBadReference(text: string, from: number, to: number): Unreadable | undefined {
   const part = text.slice(from, to);
   for (let at = part.indexOf('&'); at >= 0; at = part.indexOf('&', at + 1)) {

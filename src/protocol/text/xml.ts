@@ -5,7 +5,7 @@ import type { Unreadable } from './node.ts';
 import { decodeUtf8, utf8Length } from './text-format.ts';
 import { findRefusedMarkup } from './xml-markup.ts';
 
-/** One element: either `text` or `children` says what is in it, never both. `at` is its offset in the document's text. */
+/** An element has text or children, never both. `at` is its offset in the document's text. */
 export interface ElementNode {
   readonly name: string;
   readonly at: number;
@@ -16,14 +16,14 @@ export interface ElementNode {
 
 export interface XmlDocument {
   readonly root: ElementNode;
-  /** What the offsets count in: the input without byte order mark, with plain line feeds. Its lines and columns are the input's. */
+  /** The text that the offsets refer to: the input without byte order mark, and with `\n` as line ends. */
   readonly text: string;
 }
 
 /**
- * A small part of XML, read strictly: elements, attributes, text, comments, the five entities and character references.
- * The input is measured and searched for what is refused before the parser sees it, so that its recursion and its work are
- * bounded. White space as written around text is layout and dropped; as a character reference it is data and kept.
+ * Reads a small part of XML strictly: elements, attributes, text, comments, the five entities and character references. Size,
+ * depth and refused markup are checked before the parser runs, which bounds its work. White space around text is layout and is
+ * dropped; as a character reference it is data and is kept.
  */
 export function parseXmlTree(input: string): Parsed<XmlDocument> {
   if (input.length > PROTOCOL_LIMITS.handoffBytes || utf8Length(input) > PROTOCOL_LIMITS.handoffBytes)
@@ -78,8 +78,8 @@ function elementOf(element: XmlElement, source: string, mixed: Unreadable[]): El
 }
 
 /**
- * The parser has already replaced references, so the source tells which white space at the ends was written as such. One
- * character of layout is one character of text, since line ends were made plain before.
+ * Removes the layout around a text. The parser has already replaced references, so only the source shows which white space was
+ * written as such. One character of layout is one character of text, because line ends were normalized before.
  */
 function withoutLayout({ text, start, end }: XmlText, source: string): string {
   const written = source.slice(start, end).replace(/<!--[^]*?-->/g, '');
@@ -111,7 +111,7 @@ function unreadableOf(error: unknown, text: string): Unreadable {
   return { ...describeMalformation(error.message), at: unitOffset(text, error.pos) };
 }
 
-/** The parser counts characters where we count UTF-16 units. */
+/** Converts the parser's offset, which counts characters, to UTF-16 units. */
 function unitOffset(text: string, characters: number): number {
   let at = 0;
   for (let i = 0; i < characters && at < text.length; i++) {
@@ -120,7 +120,7 @@ function unitOffset(text: string, characters: number): number {
   return at;
 }
 
-/** XML as it comes from a file or a socket: UTF-8 and nothing else, whatever a declaration inside may claim. */
+/** Reads XML from bytes. They must be UTF-8, whatever encoding an XML declaration names. */
 export function parseXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
   if (bytes.length > PROTOCOL_LIMITS.handoffBytes) return refuseSize(bytes.length);
   const text = decodeUtf8(bytes);
@@ -135,7 +135,7 @@ export function parseXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
   });
 }
 
-/** The first replacement character that the decoder put in, and not the sender. */
+/** The offset of the first replacement character that the decoder inserted for an invalid byte. */
 function findReplaced(text: string, bytes: Uint8Array): number {
   let byte = 0;
   let from = 0;
@@ -152,7 +152,7 @@ function findReplaced(text: string, bytes: Uint8Array): number {
 export const MALFORMED_HINT =
   'Close every element, quote every attribute, and write &amp; for & and &lt; for < in text.';
 
-/** Sentences of the parser that deserve a code of their own, since a sender can act on each in another way. */
+/** Messages of the parser that get a code of their own, because the sender can fix each in a different way. */
 const NAMED: readonly (readonly [RegExp, string, string])[] = [
   [/^Duplicate attribute/, 'xml/duplicate-attribute', 'Keep one of the two.'],
   [/^Missing end tag for element (\S+)/, 'xml/not-closed', 'Close it with </$1>.'],
@@ -161,7 +161,7 @@ const NAMED: readonly (readonly [RegExp, string, string])[] = [
   [/^Root element/, 'xml/no-root', 'Start with <handoff> or <workflow-complete>.'],
 ];
 
-/** The parser's messages end in an excerpt, which is the sender's text and may be anything: only the first line is kept. */
+/** Keeps the first line of a parser message: the rest is an excerpt of the sender's text. */
 export function describeMalformation(message: string): Omit<Unreadable, 'at'> {
   const sentence = (message.split('\n')[0] ?? '').replace(/ \(line \d+, column \d+\)$/, '');
   const what = quote(sentence);

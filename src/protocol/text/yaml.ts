@@ -15,27 +15,14 @@ import {
 import { PROTOCOL_LIMITS } from '../limits.ts';
 import { quote } from '../shape/problem.ts';
 import { parseJsonTree } from './json.ts';
-import type { Node, ObjectField, ReadResult, SyntaxDocument, Unreadable } from './node.ts';
+import { type Node, type ObjectField, readOrStop, type ReadResult, Stopped, type SyntaxDocument } from './node.ts';
 
 /**
- * YAML as a plain tree of data. What makes YAML dangerous or surprising is refused rather than interpreted: anchors,
- * aliases, merge keys, tags, directives, several documents, keys that are not text, two equal keys.
+ * Reads YAML as a plain tree of data. Dangerous or surprising features are refused, not interpreted: anchors, aliases, merge
+ * keys, tags, directives, several documents, keys that are not text, and duplicate keys.
  */
 export function parseYamlTree(text: string): ReadResult<Node> {
-  try {
-    return { ok: true, node: nodeOf(contentsOf(compose(text)), 1) };
-  } catch (error) {
-    if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
-    throw error;
-  }
-}
-
-class Stopped extends Error {
-  readonly unreadable: Unreadable;
-  constructor(unreadable: Unreadable) {
-    super(unreadable.what);
-    this.unreadable = unreadable;
-  }
+  return readOrStop(() => nodeOf(contentsOf(compose(text)), 1));
 }
 
 function stop(at: number, what: string, hint: string): never {
@@ -45,7 +32,7 @@ function stop(at: number, what: string, hint: string): never {
 const SYNTAX_HINT = 'Check indentation, quotes and colons around this place.';
 const DEPTH_HINT = 'Flatten the message: no message needs such depth.';
 
-/** The library's own check for equal keys compares each with each; `readPairs` does it with a set. */
+/** Without the library's check for duplicate keys, which takes quadratic time: `readPairs` makes it. */
 function compose(text: string): Document.Parsed | undefined {
   const lone = /\p{Surrogate}/u.exec(text);
   if (lone) stop(lone.index, 'lone surrogate in the text', 'Use valid Unicode.');
@@ -63,8 +50,8 @@ function compose(text: string): Document.Parsed | undefined {
 }
 
 /**
- * The composer recurses and collects every error, so what is deep, long or broken is stopped on the flat stream of lexemes,
- * before it gets there.
+ * Stops at input that is too deep, too long or broken while it is still a flat stream of lexemes, because the composer recurses
+ * and collects every error.
  */
 function tokenize(text: string): CST.Token[] {
   const parser = new Parser();
@@ -97,7 +84,7 @@ function allowed(token: CST.Token, before: readonly CST.Token[]): CST.Token {
 
 function contentsOf(document: Document.Parsed | undefined): ParsedNode | null {
   if (document === undefined) return null;
-  // A tag that the library does not know is one of those that `nodeOf` refuses, with a better text.
+  // `nodeOf` refuses every tag, with a better message than the library has for unknown ones.
   const warnings = document.warnings.filter(({ code }) => code !== 'TAG_RESOLVE_FAILED');
   const [error] = [...document.errors, ...warnings];
   if (error) stop(error.pos[0], sentence(error.message), SYNTAX_HINT);
@@ -139,7 +126,7 @@ function readPairs(pairs: readonly Pair[], depth: number): Map<string, ObjectFie
   return fields;
 }
 
-/** A key as text: `no:`, `1e5:` and `012:` are names here, whatever YAML takes them for. */
+/** A key as text: `no:`, `1e5:` and `012:` are field names, although YAML has other types for them. */
 function nameOf(key: ParsedNode | null, depth: number): string {
   const at = key?.range[0] ?? 0;
   if (!isScalar(key)) stop(at, 'a field name must be text', 'Use a plain word before the colon.');
@@ -151,7 +138,7 @@ function nameOf(key: ParsedNode | null, depth: number): string {
   return name;
 }
 
-/** A value that was left out has no place of its own: it stands where its name stands. */
+/** Gives an empty value, which has no offset, the offset of its name. */
 function atLeast(node: Node, at: number): Node {
   return node.at < at ? { ...node, at } : node;
 }
@@ -171,7 +158,7 @@ function scalarOf(node: Scalar.Parsed): Node {
   return stop(at, 'unknown kind of scalar', 'Put the value in quotes.');
 }
 
-/** YAML that every reader takes for the same thing: whatever could be read as something else than text is quoted. */
+/** Renders YAML that every reader reads alike: text that some reader takes for another type is quoted. */
 export function renderYaml(value: object): string {
   const document = new Document(value, { version: '1.1', aliasDuplicateObjects: false });
   visit(document, {
@@ -187,15 +174,15 @@ function needsQuotes(text: string): boolean {
   return [UNPRINTABLE, BLANK_START, OCTAL].some((pattern) => pattern.test(text));
 }
 
-/** Text to YAML 1.1, which the library writes for, and a number to YAML 1.2: the only word of that kind. */
+/** `0o17` is text in YAML 1.1, for which the library renders, and a number in YAML 1.2. No other form differs this way. */
 const OCTAL = /^0o[0-7]+$/;
 
-/** The first line of a block sets its indentation, and where it is blank the library loses its spaces. */
+/** The library loses leading white space in block scalars, because the first line sets the indentation. */
 const BLANK_START = /^\s/;
 
 /**
- * What YAML forbids in a text, or takes for a line break, or drops: it survives only in double quotes, as an escape. The
- * library writes the first few as escapes there by itself.
+ * Characters that YAML forbids, reads as a line break, or drops. They survive only as escapes in double quotes. The library
+ * escapes the first few itself.
  */
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/; // oxlint-disable-line no-control-regex
 const STILL_UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g; // oxlint-disable-line no-control-regex
@@ -204,7 +191,7 @@ function escape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** A message that may be written in either: what starts with a brace or a bracket is JSON, everything else is YAML. */
+/** Reads a message in JSON or YAML: text that starts with a brace or a bracket is JSON. */
 export function parseJsonOrYaml(text: string): SyntaxDocument {
   return /^\s*[[{]/.test(text)
     ? { syntax: 'JSON', read: parseJsonTree(text) }

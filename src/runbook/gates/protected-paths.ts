@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { parse } from 'smol-toml';
+import { isObject } from '../../protocol/shape/read-unknown.ts';
 import type { Runbook } from '../runbook.ts';
 import { findWorkerReach, type Prompts } from './gate-fields.ts';
 
@@ -161,7 +162,7 @@ export function isSamePart(before: string, after: string, key: string, path: str
 function partOf(text: string, key: string, path: string): string | undefined {
   try {
     let found: unknown = path.toLowerCase().endsWith('.toml') ? parse(text) : JSON.parse(text);
-    for (const name of key.split('.')) found = isTable(found) && Object.hasOwn(found, name) ? found[name] : null;
+    for (const name of key.split('.')) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : null;
     return JSON.stringify(sorted(found));
   } catch {
     return undefined;
@@ -170,10 +171,6 @@ function partOf(text: string, key: string, path: string): string | undefined {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isTable(value)) return typeof value === 'bigint' ? String(value) : value;
+  if (!isObject(value)) return typeof value === 'bigint' ? String(value) : value;
   return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])])); // prettier-ignore
-}
-
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,28 +2,33 @@ import { parse, TomlError } from 'smol-toml';
 import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { quote } from '../../protocol/shape/problem.ts';
 import { parseJsonTree } from '../../protocol/text/json.ts';
-import type { Node, ObjectField, ReadResult, Unreadable } from '../../protocol/text/node.ts';
+import {
+  type Node,
+  type ObjectField,
+  readOrStop,
+  type ReadResult,
+  Stopped,
+  type Unreadable,
+} from '../../protocol/text/node.ts';
 import { parseYamlTree } from '../../protocol/text/yaml.ts';
 import { locateToml, type TomlLocation } from './locate-toml.ts';
 
-/** TOML as the same tree that JSON and YAML become. The library reads it, and `locateToml` says where everything stood. */
+/** TOML as the tree that JSON and YAML become. The library reads the values, and `locateToml` finds their offsets. */
 export function parseTomlTree(text: string): ReadResult<Node> {
+  return readOrStop(() => nodeOf(parseToml(text), locateToml(text), text, 1));
+}
+
+function parseToml(text: string): unknown {
   try {
-    const value = parse(text, { maxDepth: PROTOCOL_LIMITS.nesting });
-    return { ok: true, node: nodeOf(value, locateToml(text), text, 1) };
+    return parse(text, { maxDepth: PROTOCOL_LIMITS.nesting });
   } catch (error) {
-    if (error instanceof Stopped) return { ok: false, unreadable: error.unreadable };
-    if (error instanceof TomlError) return { ok: false, unreadable: syntaxError(error, text) };
+    if (error instanceof TomlError) throw new Stopped(syntaxError(error, text));
     throw error;
   }
 }
 
-class Stopped extends Error {
-  readonly unreadable: Unreadable;
-  constructor(at: number, what: string, hint: string) {
-    super(what);
-    this.unreadable = { code: 'invalid-toml', what, at, hint };
-  }
+function stop(at: number, what: string, hint: string): never {
+  throw new Stopped({ code: 'invalid-toml', what, at, hint });
 }
 
 const SYNTAX_HINT = 'Check quotes, brackets and commas around this place.';
@@ -34,7 +39,7 @@ function syntaxError({ message, line, column }: TomlError, text: string): Unread
   return { code: 'invalid-toml', what, at: offsetOf(text, line, column), hint: SYNTAX_HINT };
 }
 
-/** The library counts lines and UTF-16 units; the tree holds offsets. */
+/** Converts the line and column (in UTF-16 units) of the library into an offset. */
 function offsetOf(text: string, line: number, column: number): number {
   let start = 0;
   for (let passed = 1; passed < line; passed++) start = text.indexOf('\n', start) + 1;
@@ -44,14 +49,10 @@ function offsetOf(text: string, line: number, column: number): number {
 function nodeOf(value: unknown, place: TomlLocation, text: string, depth: number): Node {
   const { at } = place;
   if (depth > PROTOCOL_LIMITS.nesting) {
-    throw new Stopped(
-      at,
-      `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`,
-      'Flatten it: no runbook needs such depth.',
-    );
+    stop(at, `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`, 'Flatten it: no runbook needs such depth.');
   }
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw new Stopped(at, 'lone surrogate in a string', 'Use valid Unicode.');
+    if (!value.isWellFormed()) stop(at, 'lone surrogate in a string', 'Use valid Unicode.');
     return { kind: 'text', at, text: value };
   }
   const source = text.slice(at, place.end);
@@ -62,7 +63,7 @@ function nodeOf(value: unknown, place: TomlLocation, text: string, depth: number
     return { kind: 'list', at, items };
   }
   if (isTable(value)) return { kind: 'object', at, end: place.end, fields: fieldsOf(value, place, text, depth) };
-  // Dates and times: no field of a runbook is one.
+  // A date or time: no field of a runbook has one.
   return { kind: 'other', at, value: null, source, plain: false };
 }
 
@@ -75,11 +76,7 @@ function fieldsOf(table: object, place: TomlLocation, text: string, depth: numbe
   for (const [name, value] of Object.entries(table)) {
     const field = place.fields.get(name) ?? { keyAt: place.at, place };
     if (name === '__proto__') {
-      throw new Stopped(
-        field.keyAt,
-        'field name `__proto__` is not allowed',
-        'Remove it: no runbook has such a field.',
-      );
+      stop(field.keyAt, 'field name `__proto__` is not allowed', 'Remove it: no runbook has such a field.');
     }
     fields.set(name, { at: field.keyAt, value: nodeOf(value, field.place, text, depth + 1) });
   }

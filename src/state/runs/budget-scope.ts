@@ -1,8 +1,8 @@
-import { object, oneOf, text } from '../../protocol/shape/build-shape.ts';
+import { object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 
 /** Whose spending a budget limits: one run of an agent or a pipeline, a task over all its sessions, or a day (UTC) of the project. */
-export const budgetScope = object({ kind: oneOf('agent', 'pipeline', 'task', 'day'), id: text });
+export const budgetScope = object({ kind: choice(['agent', 'pipeline', 'task', 'day']), id: text });
 export type BudgetScope = ValueOf<typeof budgetScope>;
 
 /** A budget that has had no event has no record. */

@@ -1,4 +1,4 @@
-import { flag, object, oneOf, text } from '../../protocol/shape/build-shape.ts';
+import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { BudgetScope } from './budget-scope.ts';
 
@@ -46,7 +46,7 @@ export const DECISION_ACTIONS = [
 export type DecisionAction = (typeof DECISION_ACTIONS)[number];
 
 /** Options are numbered from 1 in the order of their list. */
-export const decisionOption = object({ label: text, action: oneOf(...DECISION_ACTIONS), recommended: flag });
+export const decisionOption = object({ label: text, action: choice(DECISION_ACTIONS), recommended: flag });
 export type DecisionOption = ValueOf<typeof decisionOption>;
 
 export type DecisionResult =

@@ -1,72 +1,24 @@
-import type { TokenCounts } from '../../protocol/price.ts';
-import type { AgentError } from '../../protocol/run-plan.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
 import type { Caller } from '../caller.ts';
-import { event, type Event, type EventOf } from '../event.ts';
+import { event, type Event } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
 import { excerptEnd } from './excerpt.ts';
 import { findAgent, findReportedAgent } from './find-run.ts';
 import { findSilenceDecision } from './open-decisions.ts';
-import { type CountedUsage, isWorthRecording, priceRequests, priceUsage } from './usage.ts';
-
-/** A report about an agent, mostly by its supervisor. */
-export type AgentObservation =
-  | { readonly kind: 'started'; readonly start: number; readonly supervisor: string; readonly process: string }
-  | {
-      readonly kind: 'exited';
-      readonly start: number;
-      readonly code: number | null;
-      readonly signal: string | null;
-      readonly timed_out: boolean;
-      readonly blocks_used: boolean;
-      readonly output: string | null;
-    }
-  | { readonly kind: 'attached'; readonly start: number; readonly by: string }
-  | ({ readonly kind: 'detached' } & Pick<Detached, 'start' | 'how' | 'talked'>)
-  | { readonly kind: 'idle'; readonly why: 'stop' | 'waiting' | 'quiet' }
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'blocked'; readonly blocks: number }
-  /** No event in a turn, or a tool call that stays open; and the end of that. */
-  | {
-      readonly kind: 'silent';
-      readonly start: number;
-      readonly what: 'turn' | 'tool';
-      readonly for_ms: number;
-      readonly tool: string | null;
-    }
-  | { readonly kind: 'heard'; readonly start: number }
-  | { readonly kind: 'prompted'; readonly prompt: string }
-  | ({ readonly kind: 'used' } & Omit<
-      WorkflowEvents['SessionUsed'],
-      'agent_id' | 'unpriced_tokens' | 'reserved_tokens' | 'reserved_millicents'
-    > &
-      Pick<CountedUsage, 'open'> & {
-        /** An estimate for requests in progress. */
-        readonly reserved?: TokenCounts;
-        /** Record in any case, not only if a budget moves by a step. */
-        readonly isDue?: boolean;
-      })
-  | {
-      readonly kind: 'errored';
-      readonly error: AgentError;
-      readonly message: string;
-      readonly reset_at: string | null;
-    };
-
-type Detached = EventOf<'AgentDetached'>['data'];
+import { isWorthRecording, priceRequests, priceUsage } from './usage.ts';
 
 export interface ReportAgent {
   /** Missing: the caller's own. */
   readonly agentId?: string;
-  readonly report: AgentObservation;
+  readonly report: AgentReport;
   /** The time of the entry, for the budget of the day. */
   readonly at?: string;
 }
 
-/** Agents and people may report idle and stop; all other reports come from supervisors. */
+/** Agents and people may report that an agent is idle or wants to stop; only its supervisor reports the rest. */
 export function decideReportAgent(
   state: State,
   { agentId, report, at }: ReportAgent,
@@ -92,14 +44,14 @@ export function decideReportAgent(
     : decided(workEvents(speaker.answer, report), null);
 }
 
-type ProcessObservation = Extract<AgentObservation, { kind: 'started' | 'exited' }>;
+type ProcessObservation = Extract<AgentReport, { kind: 'started' | 'exited' }>;
 
-/** Each process number starts and ends once: repeated or older reports change nothing. */
+/** Starts are numbered, and each begins and ends once: a repeat, or a report about an earlier start, changes nothing. */
 function decideProcess(agent: AgentRun, report: ProcessObservation): Outcome<null> {
   const { start } = report;
   if (start > agent.start) {
     const message = `agent ${agent.id} has had ${agent.start} starts, not ${start}`;
-    return refusal('unknown-start', message, 'This is a mistake in whoever reports.');
+    return refusal('unknown-start', message, 'This is a mistake in the supervisor.');
   }
   const isNews = start === agent.start && agent.process !== 'gone';
   if (!isNews || (report.kind === 'started' && agent.process === 'running')) return decided([], null);
@@ -115,24 +67,25 @@ function processEvent(agent_id: string, report: ProcessObservation): Event {
   return event('AgentExited', { agent_id, ...exit, output: output === null ? null : excerptEnd(output) });
 }
 
-type BlockObservation = Extract<AgentObservation, { kind: 'blocked' }>;
+type BlockObservation = Extract<AgentReport, { kind: 'blocked' }>;
 
 /** The count only grows: a late or repeated report changes nothing. */
 function blockEvents({ id: agent_id, blocks }: AgentRun, report: BlockObservation): Event[] {
   return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
 }
 
-type HeardObservation = Extract<AgentObservation, { kind: 'heard' }>;
+type HeardObservation = Extract<AgentReport, { kind: 'heard' }>;
 
-/** Recorded only if a decision about the agent's silence is open and its process runs. */
+/** Recorded only if a decision about its silence is open and its process still runs. */
 function heardEvents(state: State, agent: AgentRun, report: HeardObservation): Event[] {
   const isAwaited = findSilenceDecision(state, agent) !== undefined;
   const isThere = agent.process === 'running' && agent.start === report.start;
   return isAwaited && isThere ? [event('AgentHeard', { agent_id: agent.id })] : [];
 }
 
-type AttachmentObservation = Extract<AgentObservation, { kind: 'attached' | 'detached' }>;
+type AttachmentObservation = Extract<AgentReport, { kind: 'attached' | 'detached' }>;
 
+/** A person attaches once and leaves once. */
 function attachmentEvents({ id: agent_id, attach }: AgentRun, report: AttachmentObservation): Event[] {
   const { start } = report;
   if (attach === null || attach.start !== start || attach.state === 'gone') return [];
@@ -142,33 +95,41 @@ function attachmentEvents({ id: agent_id, attach }: AgentRun, report: Attachment
   return [event('AgentDetached', { agent_id, start, by: attach.by, how, talked })];
 }
 
-type UsageObservation = Extract<AgentObservation, { kind: 'used' }>;
+type UsageObservation = Extract<AgentReport, { kind: 'used' }>;
 
 /**
- * Also after the end of the run: its last usage counts. Supervisors report at each tool call; an entry is recorded when a turn ends, after
- * a while, or when a budget moves by a step.
+ * Also for an agent whose run is over: its last usage counts. Supervisors report at each tool call; an entry is recorded when a turn has
+ * ended, when the last entry is old, or when a budget moves by a step.
  */
 function usageEvents(state: State, agent: AgentRun, report: UsageObservation, rules: Rules, at = ''): Event[] {
   const { id: agent_id, usage } = agent;
   const { prices = [] } = rules;
-  const { kind: _, open: __, reserved = NO_TOKENS, isDue = true, ...counted } = report;
+  const { conversation_id, model, input_tokens, output_tokens, cached_tokens, turns, waiting_tokens } = report;
+  const counted = { conversation_id, model, input_tokens, output_tokens, cached_tokens, turns, waiting_tokens };
+  const { open_input_tokens: input, open_output_tokens: output, open_cached_tokens: cached } = report;
+  const open = { input, output, cached, lasting: report.unpriced_tokens };
+  const reserved = {
+    input: report.reserved_input_tokens ?? 0,
+    output: report.reserved_output_tokens ?? 0,
+    cached: report.reserved_cached_tokens ?? 0,
+  };
+  // An older supervisor sends neither, and expects each of its reports to be recorded.
+  const isDue = report.is_due ?? report.reserved_input_tokens === undefined;
   const reserved_tokens = reserved.input + reserved.output + reserved.cached;
   const reserved_millicents = priceRequests(report.model, reserved, prices);
   const requests = reserved_tokens === 0 ? {} : { reserved_tokens, reserved_millicents };
-  const used = { ...counted, ...priceUsage(usage, report, prices), ...requests };
+  const used = { ...counted, ...priceUsage(usage, { ...report, open }, prices), ...requests };
   const known: object = { reserved_tokens: undefined, reserved_millicents: undefined, ...usage };
   const isNews = usage === null || Object.entries({ ...known, ...used }).some(([n, v]) => Reflect.get(usage, n) !== v);
   const isWanted = isDue || usage?.turns !== used.turns || isWorthRecording(state, agent, used, rules, at);
   return isNews && isWanted ? [event('SessionUsed', { agent_id, ...used })] : [];
 }
 
-const NO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0 };
-
-/** Reports about an agent whose run has ended, that is parked or attached change nothing. */
+/** Not recorded if the run is over, the agent waits for a person, or a person has it in their terminal. */
 function workEvents(
   agent: AgentRun,
   report: Exclude<
-    AgentObservation,
+    AgentReport,
     ProcessObservation | UsageObservation | AttachmentObservation | BlockObservation | HeardObservation
   >,
 ): Event[] {
@@ -200,7 +161,7 @@ export interface ReportStarted {
   readonly process: string;
 }
 
-/** The same as the supervisor's own report, for a process that the daemon finds. */
+/** The same as the supervisor's own report, for the daemon that finds a process which was not reported. */
 export function decideReportStarted(state: State, { agentId, ...started }: ReportStarted): Outcome<null> {
   const agent = findAgent(state, agentId);
   return agent.ok ? decideProcess(agent.answer, { kind: 'started', ...started }) : agent;
@@ -212,6 +173,7 @@ export interface ReportStartFailed {
   readonly reason: string;
 }
 
+/** The process could not be started. */
 export function decideReportStartFailed(state: State, { agentId, start, reason }: ReportStartFailed): Outcome<null> {
   const agent = state.agents.get(agentId);
   const isNews = agent !== undefined && agent.start === start && agent.process === 'wanted';

@@ -13,12 +13,12 @@ import {
 } from '../../protocol/run-plan.ts';
 import {
   flag,
-  integer,
+  whole,
   list,
   map,
   nullable,
   object,
-  oneOf,
+  choice,
   optional,
   text,
   typed,
@@ -29,17 +29,17 @@ import { budgetScope, MEASURES } from './budget-scope.ts';
 import { DECISION_ACTIONS, DECISION_SOURCES, decisionOption } from './decision.ts';
 
 /** The claim that a run works under. */
-export const claimRef = object({ task_id: text, epoch: integer, session_id: text });
+export const claimRef = object({ task_id: text, epoch: whole, session_id: text });
 export type TaskRef = ValueOf<typeof claimRef>;
 
 /** The pipeline and step that a nested pipeline or an agent belongs to. */
 const stepRef = object({ pipeline_id: text, step: text });
 
-const outcome = oneOf('done', 'failed', 'cancelled');
+const outcome = choice(['done', 'failed', 'cancelled']);
 export type RunOutcome = ValueOf<typeof outcome>;
 
-const handler = { agent_id: text, handler: oneOf(...HANDLER_NAMES), error: nullable(oneOf(...AGENT_ERRORS)) };
-const stepVisit = { pipeline_id: text, step: text, visit: integer };
+const handler = { agent_id: text, handler: choice(HANDLER_NAMES), error: nullable(choice(AGENT_ERRORS)) };
+const stepVisit = { pipeline_id: text, step: text, visit: whole };
 
 /** What a command runs for: a step of a pipeline, or a gate of a handler. */
 const subject = variants({ step: stepVisit, gate: handler });
@@ -55,9 +55,9 @@ const timerPurpose = variants({
   /** A failed step is tried again. */
   retry: stepVisit,
   /** A task has stayed in a phase for long. */
-  stall: { task_id: text, phase: oneOf(...PHASES), since: integer },
+  stall: { task_id: text, phase: choice(PHASES), since: whole },
   /** A recoverable error of a task is tried again. */
-  unblock: { task_id: text, since: integer },
+  unblock: { task_id: text, since: whole },
   /** An agent whose run is over has not exited by itself. */
   leave: { agent_id: text },
   /** The earliest time at which a time budget can be used up. */
@@ -68,7 +68,7 @@ const timerPurpose = variants({
 export type TimerPurpose = ValueOf<typeof timerPurpose>;
 
 /** Tokens, thousandths of a cent, or milliseconds. */
-const budgetReading = { scope: budgetScope, measure: oneOf(...MEASURES), used: integer, limit: integer };
+const budgetReading = { scope: budgetScope, measure: choice(MEASURES), used: whole, limit: whole };
 
 /**
  * The entries about pipelines, agents, decisions, budgets and notifications. Whatever must be done outside is an entry itself (`…Requested`,
@@ -109,30 +109,30 @@ export const RUN_EVENTS = {
     vars: map(text),
     task: nullable(claimRef),
     worker: nullable(text),
-    on_stop: oneOf(...STOP_ACTIONS),
+    on_stop: choice(STOP_ACTIONS),
   },
   /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
-  AgentResumeRequested: { agent_id: text, start: integer, message: nullable(text), append: flag },
+  AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },
   /** `supervisor` and `process`: boot id, pid and start time. `sandbox`: its kind; missing if there is none. */
-  AgentStarted: { agent_id: text, start: integer, supervisor: text, process: text, sandbox: optional(text) },
-  AgentStartFailed: { agent_id: text, start: integer, reason: text },
-  AgentSignalled: { agent_id: text, kind: oneOf('complete', 'escalate'), message: nullable(text) },
-  AgentIdle: { agent_id: text, why: oneOf('stop', 'waiting', 'quiet') },
+  AgentStarted: { agent_id: text, start: whole, supervisor: text, process: text, sandbox: optional(text) },
+  AgentStartFailed: { agent_id: text, start: whole, reason: text },
+  AgentSignalled: { agent_id: text, kind: choice(['complete', 'escalate']), message: nullable(text) },
+  AgentIdle: { agent_id: text, why: choice(['stop', 'waiting', 'quiet']) },
   AgentStop: { agent_id: text },
   /** A stop was blocked. `blocks`: how many of the run, this one included. */
-  AgentBlocked: { agent_id: text, blocks: integer },
+  AgentBlocked: { agent_id: text, blocks: whole },
   /** No event during a turn for `limits.silence`, or a tool call open for `limits.tool`. `tool` is null for a silent turn. */
-  AgentSilent: { agent_id: text, what: oneOf('turn', 'tool'), for_ms: integer, tool: nullable(text) },
+  AgentSilent: { agent_id: text, what: choice(['turn', 'tool']), for_ms: whole, tool: nullable(text) },
   /** The agent printed something while a decision about its silence was open. */
   AgentHeard: { agent_id: text },
   AgentPrompted: { agent_id: text, prompt: text },
   /** `reset_at`: when a limit ends; RFC 3339. */
-  AgentErrored: { agent_id: text, error: oneOf(...AGENT_ERRORS), message: text, reset_at: nullable(text) },
+  AgentErrored: { agent_id: text, error: choice(AGENT_ERRORS), message: text, reset_at: nullable(text) },
   /** `blocks_used`: the agent was let go without a signal, after as many blocks as `attempts` allows. */
   AgentExited: {
     agent_id: text,
-    start: integer,
-    code: nullable(integer),
+    start: whole,
+    code: nullable(whole),
     signal: nullable(text),
     timed_out: flag,
     blocks_used: flag,
@@ -146,16 +146,16 @@ export const RUN_EVENTS = {
   AgentEnded: { agent_id: text, outcome, reason: nullable(text) },
   AgentKillRequested: { agent_id: text, reason: text },
   /** The process `start` is stopped, and the next one continues the conversation with `message`. */
-  AgentRestartRequested: { agent_id: text, start: integer, message: text },
+  AgentRestartRequested: { agent_id: text, start: whole, message: text },
   /** A person wants the conversation in their own terminal: the process before is stopped, and `start` is theirs. */
-  AgentAttachRequested: { agent_id: text, start: integer, by: text },
-  AgentAttached: { agent_id: text, start: integer, by: text },
+  AgentAttachRequested: { agent_id: text, start: whole, by: text },
+  AgentAttached: { agent_id: text, start: whole, by: text },
   /** `absent`: the person never came. `talked`: a message was exchanged. */
   AgentDetached: {
     agent_id: text,
-    start: integer,
+    start: whole,
     by: text,
-    how: oneOf('left', 'lost', 'absent', 'ended'),
+    how: choice(['left', 'lost', 'absent', 'ended']),
     talked: flag,
   },
   /** `wakes`: deliver only if the turn has ended; a running turn needs no wake-up. */
@@ -165,16 +165,16 @@ export const RUN_EVENTS = {
   /** `attempt`: how often the handler has acted since the agent last made progress. */
   HandlerTried: {
     agent_id: text,
-    handler: oneOf(...HANDLER_NAMES),
-    attempt: integer,
-    action: oneOf(...STOP_ACTIONS, ...IDLE_ACTIONS, ...DEAD_ACTIONS, ...ERROR_ACTIONS, ...PROMPT_ACTIONS),
+    handler: choice(HANDLER_NAMES),
+    attempt: whole,
+    action: choice([...STOP_ACTIONS, ...IDLE_ACTIONS, ...DEAD_ACTIONS, ...ERROR_ACTIONS, ...PROMPT_ACTIONS]),
   },
 
-  CommandRequested: { command_id: text, subject, command: text, timeout_ms: nullable(integer) },
+  CommandRequested: { command_id: text, subject, command: text, timeout_ms: nullable(whole) },
   CommandFinished: {
     command_id: text,
     subject,
-    exit_code: nullable(integer),
+    exit_code: nullable(whole),
     timed_out: flag,
     output: nullable(text),
   },
@@ -187,7 +187,7 @@ export const RUN_EVENTS = {
 
   DecisionOpened: {
     decision_id: text,
-    source: oneOf(...DECISION_SOURCES),
+    source: choice(DECISION_SOURCES),
     title: text,
     context: text,
     options: list(decisionOption),
@@ -208,8 +208,8 @@ export const RUN_EVENTS = {
   /** The entry's actor chose, at the entry's time. */
   DecisionResolved: {
     decision_id: text,
-    option: integer,
-    action: oneOf(...DECISION_ACTIONS),
+    option: whole,
+    action: choice(DECISION_ACTIONS),
     message: nullable(text),
   },
   /** There is nothing left to decide. */
@@ -222,11 +222,11 @@ export const RUN_EVENTS = {
   /** All of a budget is used: agents that draw on it are parked until the decision. */
   BudgetReached: { ...budgetReading, decision_id: text },
   /** `raises`: how many times its own amount was added to the budget, in total. */
-  BudgetRaised: { scope: budgetScope, raises: integer },
+  BudgetRaised: { scope: budgetScope, raises: whole },
 
   NotificationRequested: {
     notification_id: text,
-    kind: oneOf('attention', 'warning', 'done', 'failed'),
+    kind: choice(['attention', 'warning', 'done', 'failed']),
     title: text,
     message: text,
     decision_id: nullable(text),

@@ -1,8 +1,8 @@
+import type { AgentReport } from '../../protocol/agent-report.ts';
 import type { AgentPlan, PipelinePlan, StepPlan, WorkerPlan } from '../../protocol/run-plan.ts';
 import type { Caller } from '../caller.ts';
 import type { Command } from '../decide.ts';
 import type { AgentRun } from './agent-run.ts';
-import type { AgentObservation } from './report-agent.ts';
 import type { RaisedFinding } from './resolve-decision.ts';
 import type { SignalAgent } from './steer-agent.ts';
 import type { PipelineRunPlan } from './steer-pipeline.ts';
@@ -61,7 +61,7 @@ export function signal(kind: SignalAgent['signal'], agentId?: string, message?: 
   return { kind: 'signal-agent', command };
 }
 
-export function report(seen: AgentObservation, agentId?: string): Command {
+export function report(seen: AgentReport, agentId?: string): Command {
   return { kind: 'report-agent', command: { ...(agentId === undefined ? {} : { agentId }), report: seen } };
 }
 
@@ -69,7 +69,7 @@ export function report(seen: AgentObservation, agentId?: string): Command {
 export function used(
   { id, usage }: { readonly id: string; readonly usage: AgentRun['usage'] },
   tokens: number,
-  more: Partial<Extract<AgentObservation, { kind: 'used' }>> = {},
+  more: Partial<Extract<AgentReport, { kind: 'used' }>> = {},
 ): Command {
   const counted = {
     conversation_id: 'c1',
@@ -80,11 +80,15 @@ export function used(
     cost_millicents: null,
     turns: usage?.turns ?? 0,
     waiting_tokens: 0,
+    open_input_tokens: 0,
+    open_output_tokens: 0,
+    open_cached_tokens: 0,
+    unpriced_tokens: 0,
   };
   return report({ kind: 'used', ...counted, ...more }, id);
 }
 
-export function exited(agentId: string, more: Partial<Extract<AgentObservation, { kind: 'exited' }>> = {}): Command {
+export function exited(agentId: string, more: Partial<Extract<AgentReport, { kind: 'exited' }>> = {}): Command {
   const exit = { code: 0, signal: null, timed_out: false, blocks_used: false, output: null };
   return report({ kind: 'exited', start: 1, ...exit, ...more }, agentId);
 }

@@ -1,26 +1,11 @@
+import type { Standing } from '../../protocol/standing.ts';
 import type { Session, State } from '../state.ts';
 import { usesExitProtocol } from '../tasks/task.ts';
 import { findMissingMessages, hasWriteback } from '../tasks/writeback.ts';
 import type { AgentRun } from './agent-run.ts';
 
-/** What the stop hook needs to know about an agent. */
-export interface AgentStanding {
-  /** Seq of the newest entry that it follows from: of two standings the later one counts. */
-  readonly at: number;
-  readonly has_signalled: boolean;
-  /** A step, or the run itself, still waits for the agent. */
-  readonly is_owned: boolean;
-  readonly is_parked: boolean;
-  /** Parked for a budget: a request in progress may end, but no new one may begin. */
-  readonly is_held?: boolean;
-  /** How many stops were blocked, over all processes. */
-  readonly blocks?: number;
-  /** What the session still owes, for people. */
-  readonly missing: readonly string[];
-}
-
-/** An unknown agent has no owner and may stop, unless it is a client's own session that has claimed a task. */
-export function standingOf(state: State, agentId: string, exitProtocol: boolean): AgentStanding {
+/** An unknown agent has no owner and may stop, unless it is a person's own session that has claimed a task by hand. */
+export function standingOf(state: State, agentId: string, exitProtocol: boolean): Standing {
   const agent = state.agents.get(agentId);
   const session = agent === undefined ? state.sessions.get(agentId) : undefined;
   if (session !== undefined) return standingByHand(state, session);
@@ -35,13 +20,13 @@ export function standingOf(state: State, agentId: string, exitProtocol: boolean)
   };
 }
 
-/** Parked for a budget, and the run has not ended. */
+/** Whether the agent waits for a budget. An agent whose run is over waits for nothing. */
 export function isHeldByBudget({ decisions }: Pick<State, 'decisions'>, agent: AgentRun | undefined): boolean {
   return agent?.outcome === null && decisions.get(agent.parked ?? '')?.source === 'budget';
 }
 
-/** Such a session owes its thought record, and may stop after it or after its claim has ended. */
-function standingByHand(state: State, { id, taskId }: Session): AgentStanding {
+/** The session owes a thought record, and may stop once it has one or its claim has ended. */
+function standingByHand(state: State, { id, taskId }: Session): Standing {
   const task = state.tasks.get(taskId);
   const claim = task?.claim?.sessionId === id ? task.claim : null;
   const is_owned = task !== undefined && claim !== null;

@@ -14,11 +14,11 @@ type SessionCaller = Caller & { readonly kind: 'session' };
  * even if the claim has lapsed, unless something else has happened to the task since. A message that ends the claim restores it first; any
  * other message is added to the lapsed claim. Undefined if it is no such message.
  */
-export function decideOutboxMessage(
+export function decideOutboxMessage<A>(
   state: State,
   caller: SessionCaller,
-  decide: (state: State) => Outcome<unknown>,
-): Outcome<unknown> | undefined {
+  decide: (state: State) => Outcome<A>,
+): Outcome<A> | undefined {
   const task = state.tasks.get(caller.taskId);
   const lapsed = task === undefined ? undefined : findLapsedClaim(state, task, caller);
   if (task === undefined || lapsed === undefined) return undefined;

@@ -1,8 +1,8 @@
 import { missionShape } from '../../protocol/mission.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { VIOLATION_KINDS } from '../../protocol/agent-session-completed.ts';
-import { flag, integer, list, nullable, object, oneOf, optional, text } from '../../protocol/shape/build-shape.ts';
-import type { ValueOf } from '../../protocol/shape/shape.ts';
+import { flag, whole, list, nullable, object, choice, optional, text } from '../../protocol/shape/build-shape.ts';
+import type { FieldsOf, ValueOf } from '../../protocol/shape/shape.ts';
 
 /** A handoff: its message as XML, and the phase and role that it gives the task. `phase` is null if the task stays where it is. */
 export const handoffRef = object({
@@ -10,7 +10,7 @@ export const handoffRef = object({
   task_id: text,
   from: text,
   to: nullable(text),
-  phase: nullable(oneOf(...PHASES)),
+  phase: nullable(choice(PHASES)),
   next_role: nullable(text),
   xml: text,
 });
@@ -20,16 +20,16 @@ const checkPlan = object({
   name: text,
   /** Missing if another system runs the check and reports it. */
   run: optional(text),
-  timeout_ms: optional(integer),
+  timeout_ms: optional(whole),
   /** Variables of the daemon that the check gets besides the default list, those of the whole project included. */
   env_pass: optional(list(text)),
 });
 export type CheckPlan = ValueOf<typeof checkPlan>;
 
-const checkOutcome = oneOf('passed', 'failed', 'cancelled');
+const checkOutcome = choice(['passed', 'failed', 'cancelled']);
 export type CheckOutcome = ValueOf<typeof checkOutcome>;
 
-const mergeMethod = oneOf('squash', 'merge', 'rebase');
+const mergeMethod = choice(['squash', 'merge', 'rebase']);
 export type MergeMethod = ValueOf<typeof mergeMethod>;
 
 /** Where the pull requests of a project are. */
@@ -39,7 +39,7 @@ const pullRepository = {
   /** The git remote that branches are pushed to. */
   remote: text,
 };
-export type PullRepository = ValueOf<{ readonly kind: 'object'; readonly fields: typeof pullRepository }>;
+export type PullRepository = FieldsOf<typeof pullRepository>;
 
 export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
@@ -58,50 +58,50 @@ export const WORKFLOW_EVENTS = {
     main: optional(text),
     agent_id: text,
     task_id: text,
-    epoch: integer,
+    epoch: whole,
     workspace: text,
     branch: text,
     /** The commit that the session starts from, and is measured against. */
     base: text,
     /** Start of an earlier session whose work broke a constraint and is still there: constraints are measured from this commit. */
     since: optional(text),
-    port: nullable(integer),
+    port: nullable(whole),
     mission: missionShape,
   },
   /** What a session really did; recorded in the transaction that ends it. */
   SessionMeasured: {
     task_id: text,
-    epoch: integer,
+    epoch: whole,
     session_id: text,
     base: text,
     head: text,
-    commits: integer,
-    file_count: integer,
+    commits: whole,
+    file_count: whole,
     /** The first of them. */
     files: list(object({ path: text, action: text })),
     new_dependencies: list(text),
     /** For people. */
     violations: list(text),
     /** The kinds of the violations, each once: rules decide by these. Entries without it are read by `upcast`. */
-    broken: list(oneOf(...VIOLATION_KINDS)),
+    broken: list(choice(VIOLATION_KINDS)),
   },
   /** Totals of a session; the newest counts. */
   SessionUsed: {
     agent_id: text,
     conversation_id: nullable(text),
     model: nullable(text),
-    input_tokens: integer,
-    output_tokens: integer,
-    cached_tokens: integer,
-    cost_millicents: nullable(integer),
-    turns: integer,
+    input_tokens: whole,
+    output_tokens: whole,
+    cached_tokens: whole,
+    cost_millicents: nullable(whole),
+    turns: whole,
     /** Tokens that were used while the agent had nothing to do but wait. */
-    waiting_tokens: integer,
+    waiting_tokens: whole,
     /** Tokens without a price: neither the client nor the runbook knows one. */
-    unpriced_tokens: optional(integer),
+    unpriced_tokens: optional(whole),
     /** An estimate for requests in progress: each as much as the largest of the run. Missing if there are none. */
-    reserved_tokens: optional(integer),
-    reserved_millicents: optional(integer),
+    reserved_tokens: optional(whole),
+    reserved_millicents: optional(whole),
   },
 
   /** The required checks of a task's head commit, in a clean checkout of it. */
@@ -111,7 +111,7 @@ export const WORKFLOW_EVENTS = {
     ...checksRef,
     name: text,
     outcome: checkOutcome,
-    exit_code: nullable(integer),
+    exit_code: nullable(whole),
     log: nullable(text),
     output: nullable(text),
   },
@@ -138,13 +138,13 @@ export const WORKFLOW_EVENTS = {
   MergeFinished: {
     merge_id: text,
     task_id: text,
-    outcome: oneOf('merged', 'conflict', 'failed', 'refused'),
+    outcome: choice(['merged', 'conflict', 'failed', 'refused']),
     head: text,
     /** Position of the main branch before the merge. */
     base: nullable(text),
     merge_sha: nullable(text),
     /** The cause, if it is not the merged tree; rules and handoffs decide by this and not by the reason. */
-    failure: optional(oneOf('writeback')),
+    failure: optional(choice(['writeback'])),
     reason: nullable(text),
     files: list(text),
     output: nullable(text),
@@ -160,7 +160,7 @@ export const WORKFLOW_EVENTS = {
     new: text,
     fast_forward: flag,
     /** The number of new commits. */
-    commits: integer,
+    commits: whole,
     /** Whether the new commits are on the upstream branch that Baton fetched; null if that was not checked. */
     on_upstream: nullable(flag),
     /** A digest of the address of the upstream branch; null if there is none. */
@@ -189,27 +189,27 @@ export const WORKFLOW_EVENTS = {
   PullRequestPublished: {
     pull_id: text,
     task_id: text,
-    number: integer,
+    number: whole,
     url: text,
     head: text,
-    how: oneOf('opened', 'found', 'updated', 'reopened'),
+    how: choice(['opened', 'found', 'updated', 'reopened']),
     /** The required checks of this head that GitHub runs: Baton polls them until they have ended. */
     watch: list(text),
   },
   PullRequestFailed: { pull_id: text, task_id: text, reason: text },
   /** The task was cancelled. */
-  PullRequestCloseRequested: { pull_id: text, task_id: text, repository: text, number: integer, comment: text },
+  PullRequestCloseRequested: { pull_id: text, task_id: text, repository: text, number: whole, comment: text },
   PullRequestClosed: {
     pull_id: text,
     task_id: text,
-    number: integer,
-    outcome: oneOf('closed', 'merged', 'failed'),
+    number: whole,
+    outcome: choice(['closed', 'merged', 'failed']),
     reason: nullable(text),
   },
   /** The task was cancelled: its worktree and branch are removed if they hold nothing. */
   PlaceClearRequested: { task_id: text, branch: text },
   /** `reason`: what the worktree or branch holds, or why it could not be removed. */
-  PlaceCleared: { task_id: text, branch: text, outcome: oneOf('removed', 'kept', 'absent'), reason: nullable(text) },
+  PlaceCleared: { task_id: text, branch: text, outcome: choice(['removed', 'kept', 'absent']), reason: nullable(text) },
   /** The protected paths that the branch changes between the merge base and its head, as many as an entry has room for. */
   ProtectedMeasured: { task_id: text, head: text, base: text, paths: list(text) },
   /** The merge waits for a person because it changes protected paths. */
@@ -220,14 +220,11 @@ export const WORKFLOW_EVENTS = {
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },
   /** `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. */
-  WorkflowStarted: { task_id: text, mode: oneOf(...WORKFLOW_MODES), runbook: optional(text) },
+  WorkflowStarted: { task_id: text, mode: choice(WORKFLOW_MODES), runbook: optional(text) },
   /** Recorded so that a second delivery of the same webhook is ignored. */
-  WebhookReceived: { delivery_id: text, source: oneOf('github'), event: text },
+  WebhookReceived: { delivery_id: text, source: choice(['github']), event: text },
 } as const;
 
 export type WorkflowEvents = {
-  readonly [T in keyof typeof WORKFLOW_EVENTS]: ValueOf<{
-    readonly kind: 'object';
-    readonly fields: (typeof WORKFLOW_EVENTS)[T];
-  }>;
+  readonly [T in keyof typeof WORKFLOW_EVENTS]: FieldsOf<(typeof WORKFLOW_EVENTS)[T]>;
 };

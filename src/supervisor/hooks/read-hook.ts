@@ -1,6 +1,7 @@
+import type { AgentReport } from '../../protocol/agent-report.ts';
 import { AGENT_ERRORS, type AgentError } from '../../protocol/run-plan.ts';
+import { type Fields, fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAUDE_ERRORS } from '../../streams/claude.ts';
-import type { AgentReport } from '../contract.ts';
 
 /** What a hook other than Stop says about the agent. */
 export type HookReport =
@@ -11,7 +12,7 @@ export type HookReport =
 
 /** Reads a hook's input, in the names and fields of Claude Code; what it does not know says nothing. */
 export function parseHook(name: string, input: Uint8Array): HookReport {
-  const fields = parse(input);
+  const fields = fieldsInJson(new TextDecoder().decode(input));
   switch (name) {
     case 'post-tool-use':
       return { kind: 'progress' };
@@ -55,17 +56,6 @@ function readFailure({ error, error_details: details, message, reset_at }: Field
 }
 
 const MAX_CHARACTERS = 4000;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function parse(input: Uint8Array): Fields {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(input));
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
-}
 
 /**
  * Which of the four kinds an API error is, by the client's own code for it, compared as a whole: whatever else a text holds, such as a

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Answer } from '../../api/answer.ts';
-import type { Standing } from '../contract.ts';
+import type { Standing } from '../../protocol/standing.ts';
 import { StopGuard, type StopGuardOptions } from './stop-guard.ts';
 
 const AT_WORK: Standing = { has_signalled: false, is_owned: true, is_parked: false, missing: [] };

@@ -1,7 +1,9 @@
 import type { Answer } from '../../api/answer.ts';
 import { decideStop, MAX_BLOCKS, type StopAttempt } from '../../protocol/decide-stop.ts';
 import { parseStopHookInput, type StopHookOutput } from '../../protocol/stop-hook.ts';
-import type { AgentReport, HookConfig, Standing } from '../contract.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
+import type { Standing } from '../../protocol/standing.ts';
+import type { HookConfig } from '../contract.ts';
 import { isStanding } from '../control.ts';
 
 export interface StopGuardOptions {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readProcessName } from '../../api/processes.ts';
+import type { AgentReport, Exit } from '../../protocol/agent-report.ts';
 import type { AgentHost } from '../agent-host.ts';
-import type { AgentReport, Exit, filesIn, Launch, Running } from '../contract.ts';
+import type { filesIn, Launch, Running } from '../contract.ts';
 import { childEnvironment, dropTerminalVariables, environmentMark, fillUrl } from './child.ts';
 import { endProcesses } from './process-tree.ts';
 import type { AttachedTerminal, TerminalEnd, TerminalSession } from './terminal.ts';

@@ -1,3 +1,4 @@
+import { fieldsInJson, fieldsOf, type Fields } from '../../protocol/shape/read-unknown.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { respondJson } from '../hooks/hook-server.ts';
 import { splitLines } from '../stream/signal-scanner.ts';
@@ -45,7 +46,7 @@ export class TerminalSession {
     request.on(
       'data',
       splitLines((line) => {
-        const said = fieldsIn(line);
+        const said = fieldsInJson(line);
         first.resolve(said);
         if ('left' in said) gone.resolve({ how: 'left', code: codeOf(said['left']) });
       }),
@@ -74,25 +75,15 @@ export class TerminalSession {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function fieldsIn(line: string): Fields {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
-}
-
 function codeOf(left: unknown): number | null {
   const { code }: { code?: unknown } = Object(left);
   return typeof code === 'number' ? code : null;
 }
 
 function textsIn(value: unknown): Record<string, string> {
-  const pairs: [string, unknown][] = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+  return Object.fromEntries(
+    Object.entries(fieldsOf(value)).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );
 }
 
 const ALREADY_ATTACHED = {

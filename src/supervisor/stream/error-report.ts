@@ -1,5 +1,5 @@
 import type { AgentErrorEvent } from '../../streams/stream-event.ts';
-import type { AgentReport } from '../contract.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
 
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
 

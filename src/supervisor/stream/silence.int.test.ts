@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../test/processes/until.ts';
-import type { Standing } from '../contract.ts';
+import type { Standing } from '../../protocol/standing.ts';
 import { denyTool } from '../hooks/budget-hold.ts';
 import { Scene } from '../scene.cases.ts';
 

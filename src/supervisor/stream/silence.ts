@@ -1,4 +1,5 @@
-import type { AgentReport, Launch } from '../contract.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
+import type { Launch } from '../contract.ts';
 import { drainOutput } from '../timers.ts';
 
 export interface SilenceReporterOptions {

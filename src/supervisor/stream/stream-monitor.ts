@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
 import { writeFileAtomically } from '../../api/files.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
 import { ClientRecord, type RecordHint } from '../../streams/client-record.ts';
 import { STREAM_READERS } from '../../streams/reader.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
-import type { AgentReport, filesIn, Launch } from '../contract.ts';
+import type { filesIn, Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
 import type { Tail } from '../process/output.ts';
 import { ErrorReport } from './error-report.ts';

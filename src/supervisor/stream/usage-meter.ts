@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { writeFileAtomically } from '../../api/files.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
 import type { TokenUsage, UsageEvent } from '../../streams/stream-event.ts';
 import {
   addToTally,
@@ -13,7 +14,7 @@ import {
   type UsageTally,
 } from '../../streams/tally.ts';
 import { CONVERSATION_FINDERS, TRANSCRIPT_READERS } from '../../streams/transcript.ts';
-import type { AgentReport, Launch } from '../contract.ts';
+import type { Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
 
 type UsageReport = Extract<AgentReport, { kind: 'used' }>;

@@ -67,7 +67,7 @@ async function untilAnswered(
   key: string = crypto.randomUUID(),
 ): Promise<Record<string, unknown> | undefined> {
   while (performance.now() < deadline) {
-    const answer = await client.call(operation, input, { timeoutMs: 15_000, key });
+    const answer = await client.forward(operation, input, { timeoutMs: 15_000, key });
     if (answer.ok) return { ...Object(answer.result) };
     // What the client has kept is delivered by itself, and answered by the same key.
     await pause(300);

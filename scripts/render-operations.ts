@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Operation } from '../src/api/operations/operation.ts';
+import { OPERATIONS } from '../src/api/operations/registry.ts';
+import type { ObjectShape, Shape } from '../src/protocol/shape/shape.ts';
+
+/** Renders docs/operations.md from the declarations in src/api; `node scripts/render-operations.ts` writes it. */
+export function renderOperations(): string {
+  const seen = new Map<object, string>();
+  const sorted = [...OPERATIONS.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const sections = sorted.map((each) => sectionOf(each, seen));
+  return `${INTRODUCTION}\n${sections.join('\n')}`;
+}
+
+const INTRODUCTION = `# Operations
+
+Every operation of the daemon, made from its declaration by \`node scripts/render-operations.ts\`. \`POST /v1/NAME\` calls one over
+[HTTP](api.md), \`client.call('NAME', input)\` from a program; those marked as tools are tools of the [MCP server](mcp.md). The same
+declarations as an OpenAPI document: \`GET /v1/openapi.json\`. A field with \`?\` may be left out; \`[]\` is a list of objects.
+`;
+
+function sectionOf({ name, about, access, kind, tool, input, result }: Operation, seen: Map<object, string>): string {
+  const lines = [
+    `## ${name}`,
+    '',
+    about,
+    '',
+    `${kind === 'write' ? 'Write' : 'Read'}. Callers: ${access.join(', ')}.${tool ? ' Tool.' : ''}`,
+    '',
+    ...tableOf('input', input, name, new Map()),
+    ...tableOf('result', result, name, seen),
+  ];
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+function tableOf(title: string, shape: ObjectShape, place: string, seen: Map<object, string>): string[] {
+  const rows = rowsOf(shape, '', place, seen);
+  return rows.length === 0 ? [] : [`| ${title} | | |`, '|---|---|---|', ...rows, ''];
+}
+
+/** One row a field; an object that an earlier operation returned is named, not repeated. */
+function rowsOf(shape: ObjectShape, path: string, place: string, seen: Map<object, string>): string[] {
+  const known = seen.get(shape.fields);
+  if (known !== undefined && known !== place)
+    return [`| \`${path || 'all'}\` | | the same as in [${known}](#${known}) |`];
+  if (Object.keys(shape.fields).length > 2) seen.set(shape.fields, place);
+  return Object.entries(shape.fields).flatMap(([name, field]) => {
+    const at = `${path === '' ? '' : `${path}.`}${name}`;
+    const inner = field.kind === 'list' ? field.of : field;
+    const label = `${at}${field.kind === 'list' && inner.kind === 'object' ? '[]' : ''}`;
+    const row = `| \`${label}${field.optional ? '?' : ''}\` | ${typeOf(field)} |${field.about === undefined ? '' : ` ${field.about}`} |`;
+    return inner.kind === 'object' ? [row, ...rowsOf(inner, label, place, seen)] : [row];
+  });
+}
+
+function typeOf(shape: Shape): string {
+  return `${nameOf(shape)}${shape.nullable ? ' or null' : ''}`;
+}
+
+function nameOf(shape: Shape): string {
+  switch (shape.kind) {
+    case 'choice':
+      return shape.values.map((value) => `\`${value}\``).join(', ');
+    case 'number':
+      return shape.whole ? 'whole number' : 'number';
+    case 'flag':
+      return 'true or false';
+    case 'list':
+      return shape.of.kind === 'object' ? 'list' : `list of ${nameOf(shape.of)}`;
+    case 'map':
+      return `object of ${nameOf(shape.of)}`;
+    case 'any':
+      return 'JSON';
+    default:
+      return shape.kind;
+  }
+}
+
+if (process.argv[1] === import.meta.filename)
+  writeFileSync(join(import.meta.dirname, '../docs/operations.md'), renderOperations());

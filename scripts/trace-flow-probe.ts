@@ -1,0 +1,20 @@
+import { writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+
+/**
+ * Loaded into the daemon's process before its program (`--import`) by `trace-flow.ts`. Counts the calls of every function, and for each
+ * message writes the counts since the message before into the file that the message names.
+ */
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+process.on('message', (file: string) => void writeCounts(file));
+// A daemon that is told to end must not be kept by us.
+process.channel?.unref();
+
+async function writeCounts(file: string): Promise<void> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  writeFileSync(file, JSON.stringify(result));
+}

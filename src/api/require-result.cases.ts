@@ -1,0 +1,15 @@
+import { defineMessage } from '../protocol/shape/message.ts';
+import { parseJsonDocument } from '../protocol/text/json.ts';
+import type { Answer } from './answer.ts';
+import { OPERATIONS } from './operations/registry.ts';
+
+/** Throws if a result is not what its operation declares: handlers are typed, but a type does not see additional fields. */
+export function requireResult(name: string, answer: Answer): void {
+  const operation = OPERATIONS.get(name);
+  if (!answer.ok || operation === undefined) return;
+  if (answer.result === null && operation.result.nullable === true) return;
+  // As it is sent: undefined fields are left out.
+  const sent: unknown = JSON.parse(JSON.stringify(answer.result));
+  const problems = defineMessage({ title: name, shape: operation.result, read: parseJsonDocument }).validate(sent);
+  if (problems.length > 0) throw new Error(`the result of ${name} is not as declared: ${problems.join('; ')}`);
+}

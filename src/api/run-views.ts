@@ -1,0 +1,161 @@
+import type { StoreHealth } from '../protocol/resource-faults.ts';
+import { STOP_ACTIONS } from '../protocol/run-plan.ts';
+import type { ValueOf } from '../protocol/shape/shape.ts';
+import { REASON_KINDS } from './all-clear.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  typed,
+  whole,
+} from '../protocol/shape/build-shape.ts';
+
+/** Runs and decisions as every surface shows them. The texts come from agents and people: they are not safe to print as they are. */
+const outcome = choice(['done', 'failed', 'cancelled']);
+
+export const agentView = object({
+  id: text,
+  name: text,
+  status: choice(['starting', 'running', 'attached', 'escalated', 'leaving', 'done', 'failed', 'cancelled']),
+  run: { ...text, about: 'What was started: `scripted`, `claude`, a command.' },
+  role: nullable(text),
+  pipeline_id: nullable(text),
+  step: nullable(text),
+  task_id: nullable(text),
+  worker: nullable(text),
+  on_stop: choice(STOP_ACTIONS),
+  process: choice(['wanted', 'running', 'gone']),
+  start: { ...whole, about: 'Process number, starting at 1.' },
+  pid: nullable(whole),
+  attached: { ...nullable(text), about: 'Who has it in their terminal now, or is about to.' },
+  interactive: { ...flag, about: 'Its client has an interactive mode that a person can take it into.' },
+  signal: nullable(object({ kind: choice(['complete', 'escalate']), message: nullable(text) })),
+  decision_id: { ...nullable(text), about: 'The decision that it waits for.' },
+  outcome: nullable(outcome),
+  reason: nullable(text),
+  exit: nullable(
+    object({
+      code: nullable(whole),
+      signal: nullable(text),
+      timed_out: flag,
+      blocks_used: flag,
+      output: { ...nullable(text), about: 'The end of what it printed.' },
+      at: text,
+    }),
+  ),
+  usage: nullable(
+    object({
+      conversation_id: nullable(text),
+      model: nullable(text),
+      input_tokens: count,
+      output_tokens: count,
+      cached_tokens: count,
+      cost_millicents: nullable(count),
+      turns: count,
+      waiting_tokens: count,
+      unpriced_tokens: optional(count),
+      reserved_tokens: optional(count),
+      reserved_millicents: optional(count),
+    }),
+  ),
+  requested_at: text,
+  folder: text,
+  log: { ...text, about: 'The file with everything that it printed.' },
+});
+export type AgentView = ValueOf<typeof agentView>;
+
+const stepView = object({
+  name: text,
+  kind: choice(['shell', 'agent', 'pipeline']),
+  status: choice(['pending', 'running', 'waiting', 'done', 'failed', 'cancelled']),
+  visits: { ...count, about: 'How often it was entered.' },
+  reason: nullable(text),
+  output: { ...nullable(text), about: 'The end of what it printed.' },
+  exit_code: nullable(whole),
+  since: nullable(text),
+  agent_id: nullable(text),
+  agent_status: nullable(agentView.fields.status),
+  command_id: nullable(text),
+  log: { ...nullable(text), about: 'The file with everything that its command printed.' },
+  pipeline_id: { ...nullable(text), about: 'The nested pipeline that runs it.' },
+});
+export type StepView = ValueOf<typeof stepView>;
+
+export const pipelineView = object({
+  id: text,
+  name: text,
+  status: choice(['running', 'waiting', 'done', 'failed', 'cancelled']),
+  step: nullable(text),
+  reason: nullable(text),
+  decision_id: { ...nullable(text), about: 'The decision that it, or a pipeline inside it, waits for.' },
+  vars: { kind: 'map', of: text, names: {} },
+  parent: nullable(object({ pipeline_id: text, step: text })),
+  task_id: nullable(text),
+  worker: nullable(text),
+  workspace: nullable(object({ path: text, branch: text })),
+  started_at: text,
+  ended_at: nullable(text),
+  steps: list(stepView),
+});
+export type PipelineView = ValueOf<typeof pipelineView>;
+
+export const decisionView = object({
+  id: text,
+  status: choice(['open', 'resolved', 'withdrawn']),
+  source: text,
+  title: text,
+  context: text,
+  options: list(object({ n: { ...whole, about: 'From 1.' }, label: text, action: text, recommended: flag })),
+  agent_id: nullable(text),
+  pipeline_id: nullable(text),
+  task_id: nullable(text),
+  opened_at: text,
+  result: {
+    ...nullable(
+      object({
+        kind: choice(['resolved', 'withdrawn']),
+        at: text,
+        option: optional(whole),
+        action: optional(text),
+        by: optional(text),
+        message: optional(nullable(text)),
+        reason: optional(text),
+      }),
+    ),
+    about: 'Null while it is open. `resolved` has `option`, `action`, `by` and `message`; `withdrawn` has `reason`.',
+  },
+});
+export type DecisionView = ValueOf<typeof decisionView>;
+
+const attentionView = object({
+  kind: choice(REASON_KINDS),
+  count: { ...count, about: 'How many things it stands for.' },
+  task_id: nullable(text),
+  title: text,
+  context: text,
+  next: { ...text, about: 'The command to type.' },
+});
+export type AttentionView = ValueOf<typeof attentionView>;
+
+export const statusView = object({
+  seq: { ...whole, about: 'The newest entry that it takes into account.' },
+  importing: { ...nullable(text), about: 'How far the first copy of the repository is, while it is made.' },
+  all_clear: flag,
+  summary: { ...text, about: 'The line that every surface shows.' },
+  needs: { ...count, about: 'How many things need a person.' },
+  running: count,
+  needs_you: { ...list(decisionView), about: 'The open decisions.' },
+  attention: { ...list(attentionView), about: 'What else needs a person.' },
+  pipelines: list(pipelineView),
+  agents: list(agentView),
+  workers: list(object({ name: text, concurrency: whole, busy: count })),
+  tasks: object({ todo: count, in_progress: count, blocked: count, done: count, cancelled: count }),
+  store: typed<StoreHealth>(),
+  at: text,
+});
+export type StatusView = ValueOf<typeof statusView>;

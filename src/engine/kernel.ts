@@ -1,0 +1,98 @@
+import { actorOf, type Caller } from '../state/caller.ts';
+import type { CommandKind } from '../protocol/command-access.ts';
+import { decide, type AnswerOf, type CommandOf } from '../state/decide.ts';
+import type { Event, RecordedEvent, SettledRequest } from '../state/event.ts';
+import type { Refusal } from '../state/outcome.ts';
+import { trackReadyTasks } from '../state/tasks/ready.ts';
+import { copyState, evolve, type State } from '../state/state.ts';
+import { reactUntilQuiet } from './react-until-quiet.ts';
+import { react } from './react.ts';
+import type { EngineContext } from './context.ts';
+
+/** An entry as it is folded into the state. It is durable only once the ledger has it. */
+export interface Step {
+  readonly event: Event;
+  /** The same event with its number, time and actor. */
+  readonly recorded: RecordedEvent;
+  /** The entry that it follows from; undefined if the command itself decided it. */
+  readonly cause: RecordedEvent | undefined;
+}
+
+export type Applied<A> =
+  | { readonly ok: true; readonly answer: A; readonly steps: readonly Step[] }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/**
+ * Applies one command: checks the caller, decides, folds the entries into the state, and lets the rules react until nothing more follows. A refusal
+ * changes nothing. An accepted command changes `world.state` in place; the steps are what must be recorded in one commit.
+ */
+export function apply<K extends CommandKind>(
+  world: EngineContext,
+  command: CommandOf<K>,
+  caller: Caller,
+): Applied<AnswerOf<K>> {
+  const outcome = decide(world.state, command, caller, world.rules);
+  if (!outcome.ok) return outcome;
+  return { ok: true, answer: outcome.answer, steps: advance(world, outcome.events, { actor: actorOf(caller) }) };
+}
+
+/**
+ * The second half of `apply`, for a caller that has decided already. All decided events are folded in before any rule reacts to one of them. If a
+ * rule throws, `steps` holds what was folded in up to then, so that the caller can undo it.
+ */
+export function advance(
+  world: EngineContext,
+  events: readonly Event[],
+  { actor, settles }: Origin,
+  steps: Step[] = [],
+): readonly Step[] {
+  const { state, ready, at } = world;
+  const record = (
+    event: Event,
+    by: string,
+    cause?: RecordedEvent,
+    more: Pick<RecordedEvent, 'settles'> = {},
+  ): RecordedEvent => {
+    const recorded: RecordedEvent = { ...event, seq: state.seq + 1, at, actor: by, ...more };
+    steps.push({ event, recorded, cause });
+    evolve(state, recorded);
+    ready.note(state, recorded);
+    return recorded;
+  };
+  const decided = events.map((event, i) =>
+    record(event, actor, undefined, i === 0 && settles !== undefined ? { settles } : {}),
+  );
+  reactUntilQuiet(
+    decided,
+    (recorded) => react(state, recorded, world),
+    (event, cause) => record(event, 'system:engine', cause),
+  );
+  return steps;
+}
+
+export interface Origin {
+  /** The caller, as the ledger names it. */
+  readonly actor: string;
+  /** The idempotency key and its answer, kept in the first entry. */
+  readonly settles?: SettledRequest;
+}
+
+/**
+ * Applies commands to a copy of the state, one after the other. Returns that copy and the entries, up to the first effects: nothing is recorded and
+ * nothing runs.
+ */
+export function rehearse(
+  world: Omit<EngineContext, 'ready'>,
+  commands: readonly CommandOf<CommandKind>[],
+  caller: Caller,
+): Applied<State> {
+  const state = copyState(world.state);
+  const copy: EngineContext = { ...world, state, ready: trackReadyTasks(state, world.rules) };
+  const steps: Step[] = [];
+  for (const command of commands) {
+    const applied = apply(copy, command, caller);
+    if (!applied.ok) return applied;
+    steps.push(...applied.steps);
+  }
+  return { ok: true, answer: state, steps };
+}

@@ -1,0 +1,1 @@
+import './fence.int.test.ts';

@@ -1,0 +1,1 @@
+import './same-bytes.int.test.ts';

@@ -1,0 +1,1 @@
+import './plain-view.int.test.ts';

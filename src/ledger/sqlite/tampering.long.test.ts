@@ -1,0 +1,1 @@
+import './tampering.int.test.ts';

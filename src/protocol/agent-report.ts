@@ -1,0 +1,101 @@
+import { AGENT_ERRORS } from './run-plan.ts';
+import { defineMessage, type Message } from './shape/message.ts';
+import type { Parsed } from './shape/problem.ts';
+import type { ObjectShape, ValueOf } from './shape/shape.ts';
+import { parseJsonDocument } from './text/json.ts';
+
+const text = { kind: 'text' } as const;
+const start = { kind: 'number', min: 1, whole: true, about: 'Process number, starting at 1.' } as const;
+const count = { kind: 'number', min: 0, whole: true } as const;
+const flag = { kind: 'flag' } as const;
+const maybeText = { kind: 'text', nullable: true } as const;
+
+export const EXIT_FIELDS = {
+  start,
+  code: { kind: 'number', whole: true, nullable: true },
+  signal: maybeText,
+  timed_out: flag,
+  blocks_used: { ...flag, about: 'The agent left after it was blocked as often as it may be.' },
+  output: { ...maybeText, about: 'The last few kilobytes of output, without control sequences.' },
+} as const;
+
+/** How a process ended, as reported and as `exit-{start}.json` has it. */
+export type Exit = ValueOf<{ readonly kind: 'object'; readonly fields: typeof EXIT_FIELDS }>;
+
+/** What a supervisor reports about its agent, by the kind of report. */
+const FIELDS = {
+  started: { start, supervisor: text, process: text },
+  exited: EXIT_FIELDS,
+  /** A person took the process into their terminal, or left it. */
+  attached: { start, by: text },
+  detached: { start, how: { kind: 'choice', values: ['left', 'lost', 'absent', 'ended'] }, talked: flag },
+  idle: { why: { kind: 'choice', values: ['stop', 'waiting', 'quiet'] } },
+  stop: {},
+  blocked: { blocks: { ...count, about: 'How many stops of the run were blocked, this one included.' } },
+  silent: {
+    start,
+    what: { kind: 'choice', values: ['turn', 'tool'], about: 'No event in a turn, or a tool call that stays open.' },
+    for_ms: count,
+    tool: maybeText,
+  },
+  /** An agent that was reported silent printed something again. */
+  heard: { start },
+  prompted: { prompt: text },
+  /** Totals over all processes of the agent. */
+  used: {
+    conversation_id: maybeText,
+    model: maybeText,
+    input_tokens: count,
+    output_tokens: count,
+    cached_tokens: count,
+    cost_millicents: { ...count, nullable: true },
+    turns: count,
+    waiting_tokens: count,
+    open_input_tokens: { ...count, about: 'The open tokens: those that the client has named no price for.' },
+    open_output_tokens: count,
+    open_cached_tokens: count,
+    unpriced_tokens: { ...count, about: 'Open tokens of turns that are over: the client will name no price.' },
+    reserved_input_tokens: { ...count, optional: true, about: 'The most that requests in progress may use.' },
+    reserved_output_tokens: { ...count, optional: true },
+    reserved_cached_tokens: { ...count, optional: true },
+    is_due: { ...flag, optional: true, about: 'Record it in any case. Otherwise only if a budget moves by a step.' },
+  },
+  errored: {
+    error: { kind: 'choice', values: AGENT_ERRORS },
+    message: text,
+    reset_at: { kind: 'text', format: 'iso-8601', nullable: true, about: 'When a limit is lifted.' },
+  },
+} as const satisfies Readonly<Record<string, ObjectShape['fields']>>;
+
+type Kind = keyof typeof FIELDS;
+
+export type AgentReport = { [K in Kind]: { readonly kind: K } & ValueOf<ShapeOf<K>> }[Kind];
+
+interface ShapeOf<K extends Kind> {
+  readonly kind: 'object';
+  readonly fields: (typeof FIELDS)[K];
+}
+
+/** Every report has its kind; the kind decides about the other fields. */
+export const agentReportShape = {
+  kind: 'object',
+  open: true,
+  fields: { kind: { kind: 'choice', values: Object.keys(FIELDS) } },
+} as const satisfies ObjectShape;
+
+const TAG = defineMessage({ title: 'Input', shape: agentReportShape, read: parseJsonDocument });
+
+const BY_KIND: ReadonlyMap<string, Message<unknown>> = new Map(
+  Object.entries(FIELDS).map(([kind, fields]) => {
+    const shape: ObjectShape = { kind: 'object', fields: { kind: { kind: 'choice', values: [kind] }, ...fields } };
+    return [kind, defineMessage({ title: 'Input', shape, read: parseJsonDocument })];
+  }),
+);
+
+/** JSON text, its bytes, or a value → a report whose fields fit its kind. */
+export function parseAgentReport(input: unknown): Parsed<AgentReport> {
+  const tagged = TAG.parse(input);
+  if (!tagged.ok) return tagged;
+  // The shape of the kind has checked every field: here that becomes a type.
+  return BY_KIND.get(tagged.value.kind)?.parse(tagged.value) as Parsed<AgentReport>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}

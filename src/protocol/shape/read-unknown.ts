@@ -1,0 +1,50 @@
+/**
+ * Readers for values whose type is unknown, such as parsed JSON. Each returns an empty value if the input has another type;
+ * use a shape (`shape.ts`) if the sender must be told what is wrong.
+ */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether the value is an object with named fields: not null, and not an array. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object itself, or an empty one. */
+export function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}
+
+/** One field of an object; undefined if the value is no object or does not have the field itself. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The items of a list, each as an object. */
+export function objectsOf(value: unknown): readonly Fields[] {
+  return listOf(value).map(fieldsOf);
+}
+
+export function findText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}
+
+/** The fields of a JSON object; empty if the text is not JSON, or JSON of another type. */
+export function fieldsInJson(text: string): Fields {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,97 @@
+import type { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
+import { actorOf, type Caller } from './caller.ts';
+import type { Event } from './event.ts';
+import { decided, type Outcome } from './outcome.ts';
+import type { Rules } from './rules.ts';
+import { copyState, evolve, type State } from './state.ts';
+import { phaseMovedEvent } from './tasks/claim-task.ts';
+import { type CreateTask, decideCreateTask } from './tasks/create-task.ts';
+import { decideOperateTask } from './tasks/operate-task.ts';
+import { decideUpdateTask } from './tasks/update-task.ts';
+
+/** Creates many tasks of another tool in one commit. */
+export interface ImportTasks {
+  /** The tool or file that the tasks come from; it is quoted in reasons. */
+  readonly source: string;
+  readonly tasks: readonly ImportedTask[];
+}
+
+interface ImportedTask extends CreateTask {
+  /** The status in the other tool; `todo` if left out. */
+  readonly status?: (typeof SHOWN_STATUSES)[number];
+  /** Why the task is blocked or cancelled. */
+  readonly reason?: string;
+}
+
+/** Only counts: the answer is recorded in an entry, and entries are small. */
+interface Imported {
+  readonly added: number;
+  readonly existing: number;
+}
+
+/**
+ * All tasks or none. Each task is decided like a single one, on a copy of the state that has the tasks before it. A task whose id exists stays as it
+ * is and is counted.
+ */
+export function decideImportTasks(
+  state: State,
+  { source, tasks }: ImportTasks,
+  caller: Caller,
+  rules: Rules,
+): Outcome<Imported> {
+  const copy = copyState(state);
+  const events: Event[] = [];
+  let existing = 0;
+  for (const task of tasks) {
+    if (state.tasks.has(task.id)) {
+      existing += 1;
+      continue;
+    }
+    for (const decideStep of [createOne, settleOne]) {
+      const outcome = decideStep(copy, task, source, caller, rules);
+      if (!outcome.ok) return named(outcome, task);
+      for (const event of outcome.events) evolve(copy, { ...event, seq: copy.seq + 1, at: '', actor: actorOf(caller) });
+      events.push(...outcome.events);
+    }
+  }
+  return decided(events, { added: tasks.length - existing, existing });
+}
+
+function createOne(state: State, task: ImportedTask, _source: string, caller: Caller): Outcome<unknown> {
+  // Work in progress is created in DRAFT and then moved to IMPLEMENTATION: it has begun, nobody holds it, and the next claim continues it.
+  return decideCreateTask(state, task.status === 'in_progress' ? { ...task, phase: 'DRAFT' } : task, caller);
+}
+
+/** Moves a new task to the status that it has in the other tool. */
+function settleOne(
+  state: State,
+  { id, status = 'todo', reason }: ImportedTask,
+  source: string,
+  caller: Caller,
+  rules: Rules,
+): Outcome<unknown> {
+  const task = state.tasks.get(id);
+  if (task === undefined) return decided([], null);
+  switch (status) {
+    case 'todo':
+      return decided([], null);
+    case 'in_progress': {
+      const why = { cause: 'imported', reason: `imported as in progress from ${source}` } as const;
+      return decided([phaseMovedEvent(task, 'IMPLEMENTATION', why)], null);
+    }
+    case 'done':
+      return decideOperateTask(state, { id, action: 'waive', reason: `imported as done from ${source}` }, rules);
+    case 'cancelled':
+      return decideOperateTask(state, { id, action: 'cancel', reason: reason ?? `imported from ${source}` }, rules);
+    case 'blocked': {
+      const notes = reason ?? `imported as blocked from ${source}`;
+      return decideUpdateTask(state, { task_id: id, status, notes }, caller, rules);
+    }
+  }
+}
+
+/** Adds the id of the task that was refused, if the message does not name it. */
+function named({ refusal }: Extract<Outcome<never>, { ok: false }>, { id }: ImportedTask): Outcome<never> {
+  const message = refusal.message.includes(id) ? refusal.message : `${id}: ${refusal.message}`;
+  return { ok: false, refusal: { ...refusal, message } };
+}

@@ -1,0 +1,1 @@
+import './stop.int.test.ts';

@@ -1,0 +1,1 @@
+import './attach.int.test.ts';

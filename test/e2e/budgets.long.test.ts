@@ -1,0 +1,1 @@
+import './budgets.int.test.ts';

@@ -1,0 +1,3 @@
+import { proveRace } from './claim-race.cases.ts';
+
+proveRace(32, 200);

@@ -1,0 +1,1 @@
+import './github-walk.int.test.ts';

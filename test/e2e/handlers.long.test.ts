@@ -1,0 +1,1 @@
+import './handlers.int.test.ts';

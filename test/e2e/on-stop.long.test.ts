@@ -1,0 +1,1 @@
+import './on-stop.int.test.ts';

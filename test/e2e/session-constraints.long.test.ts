@@ -1,0 +1,1 @@
+import './session-constraints.int.test.ts';

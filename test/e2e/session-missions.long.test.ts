@@ -1,0 +1,1 @@
+import './session-missions.int.test.ts';

@@ -1,0 +1,3 @@
+import { proveWorkspaces } from './session-workspaces.cases.ts';
+
+proveWorkspaces(() => true);

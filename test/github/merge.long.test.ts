@@ -1,0 +1,1 @@
+import './merge.int.test.ts';

@@ -1,0 +1,1 @@
+import './publish.int.test.ts';

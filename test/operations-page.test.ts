@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { renderOperations } from '../scripts/render-operations.ts';
+import { openApi } from '../src/api/openapi.ts';
+import { OPERATIONS } from '../src/api/operations/registry.ts';
+
+it('docs/operations.md is what the declarations say', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
+  expect(page, 'run: node scripts/render-operations.ts').toBe(renderOperations());
+});
+
+it('the OpenAPI document has a path for every operation, with its result', () => {
+  const { paths } = openApi();
+  expect(Object.keys(paths)).toEqual([...OPERATIONS.keys()].map((name) => `/v1/${name}`));
+  const answered = paths['/v1/task_heartbeat']?.post.responses[200].content['application/json'].schema;
+  expect(answered).toMatchObject({
+    required: ['ok', 'result'],
+    properties: { result: { properties: { task_id: {}, epoch: { type: 'integer' }, expires_at: {} } } },
+  });
+  // A client that checks by it accepts a field that a later version adds.
+  expect(JSON.stringify(answered)).not.toContain('additionalProperties');
+});

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Linux keeps this folder in memory. */
+const MEMORY = '/dev/shm';
+/** From `statfs(2)`. */
+const TMPFS = 0x01_02_19_94;
+/** A run uses less than 1 GB; the rest is for tests that leave their files behind. */
+const ENOUGH_BYTES = 4 * 1024 ** 3;
+
+/**
+ * Where tests put their repositories and state folders. They create and delete a hundred thousand small files and sync many of them: in memory
+ * this takes a third less CPU time than on a disk, and no waiting. TMPDIR, if it is set, stays in force.
+ */
+export function temporaryFolder(): string {
+  if (process.env['TMPDIR'] !== undefined || !hasRoom()) return tmpdir();
+  for (const name of globSync('baton-+([0-9])', { cwd: MEMORY })) removeIfOld(join(MEMORY, name));
+  const folder = join(MEMORY, `baton-${process.pid}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** A run that was killed could not remove its folder. */
+function removeIfOld(folder: string): void {
+  const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Infinity };
+  if (Date.now() - mtimeMs > DAY_MS) rmSync(folder, { recursive: true, force: true });
+}
+
+const DAY_MS = 86_400_000;
+
+function hasRoom(): boolean {
+  try {
+    const { type, bavail, bsize } = statfsSync(MEMORY);
+    return type === TMPFS && bavail * bsize > ENOUGH_BYTES && canExecute();
+  } catch {
+    return false;
+  }
+}
+
+/** Some systems mount it so that no program in it can be started, and tests start programs that they wrote. */
+function canExecute(): boolean {
+  const folder = mkdtempSync(join(MEMORY, 'baton-'));
+  try {
+    const program = join(folder, 'program');
+    writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
+    return spawnSync(program).status === 0;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

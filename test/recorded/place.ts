@@ -1,0 +1,56 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { COMPILE_CACHE } from '../package/where.ts';
+import { until } from '../processes/until.ts';
+
+/**
+ * The id of a project is made from the path of its repository, and it is part of every entry. A recorded ledger can therefore be read by
+ * the command only at the path at which it was recorded.
+ */
+export const PLACE = '/tmp/baton-recorded';
+export const REPOSITORY: string = join(PLACE, 'sample');
+export const STATE: string = join(PLACE, 'state');
+/** Examples and fixtures as they were: a word that is changed in them must not look like a change of the program. */
+export const INPUTS: string = join(PLACE, 'inputs');
+
+/** Made from nothing, so that settings of this machine play no part. */
+export const ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: process.env['PATH'] ?? '',
+  HOME: PLACE,
+  USER: 'ada',
+  ...COMPILE_CACHE,
+  BATON_STATE_DIR: STATE,
+  BATON_RESTART: 'off',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
+};
+
+/** Two checkouts may check at the same time: the second waits until the first has removed the folder. */
+export async function takePlace(): Promise<Disposable> {
+  await until(`${PLACE} is free`, () => tryToTake(), 60_000);
+  return { [Symbol.dispose]: () => rmSync(PLACE, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+function tryToTake(): boolean {
+  try {
+    mkdirSync(PLACE);
+    writeFileSync(join(PLACE, 'pid'), String(process.pid));
+    return true;
+  } catch {
+    if (isAbandoned()) rmSync(PLACE, { recursive: true, force: true });
+    return false;
+  }
+}
+
+function isAbandoned(): boolean {
+  try {
+    process.kill(Number(readFileSync(join(PLACE, 'pid'), 'utf8')), 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
