@@ -58,7 +58,7 @@ describe('the git of a session', () => {
     expect(tried()).toEqual(WAYS.map(([way]) => ({ way, code: 0, stdout: '', stderr: '' })));
     expect(run(['log', '-1', '--format=%s']).stdout).toBe(`${message}\n`);
     end();
-    const refused = expect.stringContaining('claim ended: nobody holds T1 any more');
+    const refused = expect.stringContaining('claim ended: T1 is no longer held');
     expect(tried()).toMatchObject(WAYS.map(([way]) => ({ way, stderr: refused })));
     expect(run(['rev-list', '--count', 'main..HEAD']).stdout).toBe(`${WAYS.length}\n`);
   });

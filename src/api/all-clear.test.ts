@@ -18,7 +18,7 @@ const WRITABLE: StoreHealth = { writable: true };
 const FULL: StoreHealth = {
   writable: false,
   since: '2026-03-01T12:00:00.000Z',
-  reason: 'there is no room to write ledger.db',
+  reason: 'no space left to write ledger.db',
   hint: 'Make room on the disk.',
 };
 const AGENT = { id: 'a1a1a1a1-0000', name: 'fixer', taskId: 'K1' };
@@ -164,7 +164,7 @@ it('names the cause and the next command', () => {
   expect(proveStore(FULL).reasons).toMatchObject([
     {
       title: 'The ledger cannot be written since 2026-03-01T12:00:00.000Z',
-      context: 'there is no room to write ledger.db',
+      context: 'no space left to write ledger.db',
       next: 'Make room on the disk.',
     },
   ]);

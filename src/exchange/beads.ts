@@ -23,10 +23,11 @@ import {
   type ImportOptions,
   isSameSet,
   type Notice,
+  readExisting,
   type TaskStatus,
 } from './task.ts';
 
-/** What `bd export` writes: one issue a line. What `bd list --json` prints, a list, is read too. */
+/** Reads the output of `bd export` (one issue per line) or `bd list --json` (a list). */
 export function parseBeads(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;
@@ -39,7 +40,7 @@ function readIssue(node: ObjectNode, from: number, findings: ImportFindings): Fo
   const type = findFieldText(node, '_type') ?? 'issue';
   const id = findFieldText(node, 'id');
   if (type !== 'issue') {
-    findings.notice(`a ${quote(type)} is no task: left out`, at);
+    findings.notice(`a ${quote(type)} is not a task: skipped`, at);
     return undefined;
   }
   if (id === undefined || id === '') {
@@ -48,11 +49,11 @@ function readIssue(node: ObjectNode, from: number, findings: ImportFindings): Fo
   }
   const word = findFieldText(node, 'status') ?? 'open';
   if (word === 'tombstone') {
-    findings.notice(`${quote(id)} was deleted in beads: left out`, at);
+    findings.notice(`${quote(id)} was deleted in beads: skipped`, at);
     return undefined;
   }
   const status = BEADS_STATUSES.get(word);
-  if (status === undefined) findings.notice(`${quote(id)}: the status ${quote(word)} is not known, taken as todo`, at);
+  if (status === undefined) findings.notice(`${quote(id)}: the status ${quote(word)} is unknown, read as todo`, at);
   const { after, parent } = dependenciesOf(node, id, from, findings);
   return {
     id,
@@ -87,7 +88,7 @@ const PARTS = [
   ['notes', 'Notes'],
 ] as const;
 
-/** Kinds that only say something about a task are not waited for; a child is a part of its parent. */
+/** Only blocking kinds of dependencies count; a child is a part of its parent. */
 function dependenciesOf(node: ObjectNode, id: string, from: number, findings: ImportFindings) {
   const after: FoundDependency[] = [];
   let parent: string | undefined;
@@ -96,20 +97,21 @@ function dependenciesOf(node: ObjectNode, id: string, from: number, findings: Im
     const kind = findFieldText(each, 'type') ?? 'blocks';
     const at = from + each.at;
     if (on === undefined || on === '') continue;
-    if (on.startsWith('external:')) findings.notice(`${quote(id)} waits for ${quote(on)}, elsewhere: left out`, at);
+    if (on.startsWith('external:'))
+      findings.notice(`${quote(id)} waits for ${quote(on)}, outside this project: skipped`, at);
     else if (kind === 'parent-child') parent ??= on;
     else if (BLOCKING_DEPENDENCIES.has(kind)) after.push({ id: on, at });
   }
   return { after, parent };
 }
 
-export interface BeadsRecord {
+interface BeadsRecord {
   readonly node: ObjectNode;
-  /** Where the text begins that the offsets in the node count from. */
+  /** The offset of the text that the node's offsets count from. */
   readonly at: number;
 }
 
-export function parseRecords(findings: ImportFindings): BeadsRecord[] {
+function parseRecords(findings: ImportFindings): BeadsRecord[] {
   const { text } = findings;
   if (!/^\s*\[/.test(text)) return splitBeadsLines(text).flatMap((line) => readLine(line, findings));
   const list = parseJsonAt(text, 0, findings);
@@ -117,13 +119,13 @@ export function parseRecords(findings: ImportFindings): BeadsRecord[] {
   return items.map((node) => ({ node, at: 0 }));
 }
 
-export interface Line {
+interface Line {
   readonly text: string;
   readonly at: number;
 }
 
-/** The lines, without what ends them. */
-export function splitBeadsLines(text: string): Line[] {
+/** The lines without their line ends. */
+function splitBeadsLines(text: string): Line[] {
   let at = 0;
   return text.split('\n').map((line) => {
     const found = { text: line.endsWith('\r') ? line.slice(0, -1) : line, at };
@@ -137,19 +139,24 @@ function readLine({ text, at }: Line, findings: ImportFindings): BeadsRecord[] {
   const node = parseJsonAt(text, at, findings);
   if (node === undefined) return [];
   if (node.kind === 'object') return [{ node, at }];
-  findings.problem('import/not-a-task', 'a line that is not an object', at, 'See what is understood: docs/import.md');
+  findings.problem(
+    'import/not-a-task',
+    'a line that is not an object',
+    at,
+    'See the supported formats: docs/import.md',
+  );
   return [];
 }
 
-/** One issue a line, for `bd import`. In an export that is there already, lines that say the same stay as they are. */
+/** Writes one issue per line for `bd import`. Unchanged lines of an existing export stay as they are. */
 export function renderBeads(
   tasks: readonly ExchangedTask[],
   { existing = '', at }: ExportOptions,
 ): Parsed<ExportedText> {
   const known = new Set(tasks.map(({ id }) => id));
-  const read = existing.trim() === '' ? undefined : parseBeads(existing, { known });
-  if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
-  const before = new Map(read?.ok === true ? read.value.tasks.map((task) => [task.id, task]) : []);
+  const read = readExisting(existing.trim() === '' ? undefined : parseBeads(existing, { known }));
+  if (!read.ok) return read;
+  const before = read.value;
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const lines = recordsIn(existing).map(({ line, raw }) => {
     const id = toTaskId(rawText(raw, 'id') ?? '');
@@ -164,15 +171,15 @@ export function renderBeads(
 function noticesOf({ id, title, status }: ExchangedTask): Notice[] {
   const bytes = new TextEncoder().encode(title).length;
   return [
-    // Beads refuses longer ones when it imports.
-    ...(bytes > 500 ? [{ message: `${id}: beads takes no title of more than 500 bytes`, line: null }] : []),
+    // `bd import` refuses longer titles.
+    ...(bytes > 500 ? [{ message: `${id}: beads accepts at most 500 bytes in a title`, line: null }] : []),
     ...(status === 'cancelled'
-      ? [{ message: `${id} is cancelled; beads has no such status: blocked`, line: null }]
+      ? [{ message: `${id} is cancelled, a status that beads lacks: written as blocked`, line: null }]
       : []),
   ];
 }
 
-/** Beads has no word for a task that was given up: closed would count as done for those that wait for it. */
+/** Beads has no cancelled status; a closed task would count as done for tasks that depend on it. */
 function statusOf({ status }: ExchangedTask): TaskStatus {
   return status === 'cancelled' ? 'blocked' : status;
 }
@@ -195,20 +202,20 @@ function newRecord(task: ExchangedTask, at: string): RawObject {
   return raw;
 }
 
-/** Whether anything was different. */
+/** Returns whether anything changed. */
 function update(raw: RawObject, task: ExchangedTask, before: ExchangedTask | undefined, at: string): boolean {
-  const said = JSON.stringify(raw);
+  const unchanged = JSON.stringify(raw);
   if (before !== undefined && before.title !== task.title) raw['title'] = task.title;
   if (BEADS_STATUSES.get(rawText(raw, 'status') ?? 'open') !== statusOf(task)) setStatus(raw, task, at);
   const priority = beadsPriority(task.priority);
   if (before === undefined || before.priority !== priorityOfBeads(priority)) raw['priority'] = priority;
   if (before === undefined || !isSameSet(before.after, task.after)) setDependencies(raw, task, before, at);
-  if (JSON.stringify(raw) === said) return false;
+  if (JSON.stringify(raw) === unchanged) return false;
   raw['updated_at'] = at;
   return true;
 }
 
-/** `closed_at` is there exactly where the issue is closed, or beads refuses it. */
+/** Beads requires `closed_at` exactly for closed issues. */
 function setStatus(raw: RawObject, task: ExchangedTask, at: string): void {
   const status = statusOf(task);
   raw['status'] = firstWordFor(BEADS_STATUSES, status);
@@ -216,7 +223,7 @@ function setStatus(raw: RawObject, task: ExchangedTask, at: string): void {
   else delete raw['closed_at'];
 }
 
-/** What is waited for through a parent needs no word; other kinds of dependencies are none of ours. */
+/** Dependencies through a parent are implied; other kinds stay unchanged. */
 function setDependencies(
   raw: RawObject,
   { after }: ExchangedTask,
@@ -237,8 +244,8 @@ function setDependencies(
   else delete raw['dependencies'];
 }
 
-/** What beads says, and what that is in Baton. The first word of each status is the one that is written back. */
-export const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
+/** Statuses of beads. The first word of each status is the one that is written. */
+const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['open', 'todo'],
   ['in_progress', 'in_progress'],
   ['hooked', 'in_progress'],
@@ -248,14 +255,14 @@ export const BEADS_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['pinned', 'blocked'],
 ]);
 
-/** Kinds of dependencies that keep work from starting, besides being a part of something. */
-export const BLOCKING_DEPENDENCIES: ReadonlySet<string> = new Set(['blocks', 'conditional-blocks', 'waits-for']);
+/** Dependency kinds that block a task, besides being a part. */
+const BLOCKING_DEPENDENCIES: ReadonlySet<string> = new Set(['blocks', 'conditional-blocks', 'waits-for']);
 
-/** Beads counts from 0, the most urgent, to 4; 2 is where it starts. */
-export function priorityOfBeads(beads: number): number {
+/** Beads counts from 0 (most urgent) to 4; the default is 2. */
+function priorityOfBeads(beads: number): number {
   return (2 - beads) * 10;
 }
 
-export function beadsPriority(priority: number): number {
+function beadsPriority(priority: number): number {
   return Math.min(4, Math.max(0, 2 - Math.round(priority / 10)));
 }

@@ -2,10 +2,10 @@ import { type Problem, problem, refused, type Refused, textPositionAt, tooLarge 
 import { utf8Length } from '../protocol/text/text-format.ts';
 import { EXCHANGE_LIMITS, type Notice, type TaskStatus } from './task.ts';
 
-/** A task as it stands in the text of another tool: its ids are that tool's. */
+/** A task as read from another tool, with that tool's ids. */
 export interface FoundTask {
   readonly id: string;
-  /** The id that it has in Baton, where the text says so. */
+  /** The task id in Baton, if the text contains it. */
   readonly taskId?: string;
   readonly title: string;
   readonly description: string;
@@ -15,18 +15,18 @@ export interface FoundTask {
   readonly after: readonly FoundDependency[];
   /** The task that this one is a part of. */
   readonly parent?: string;
-  /** Where it stands: an offset in the text. */
+  /** The offset in the text. */
   readonly at: number;
 }
 
 export interface FoundDependency {
   readonly id: string;
   readonly at: number;
-  /** Where it leads to nothing, that is told and not a problem. */
+  /** An unknown target is a notice, not a problem. */
   readonly isLoose?: boolean;
 }
 
-/** What a reader has to say about a text besides the tasks in it. */
+/** The problems and notices of a text. */
 export class ImportFindings {
   readonly text: string;
   readonly problems: Problem[] = [];
@@ -38,7 +38,7 @@ export class ImportFindings {
   }
 
   problem(code: string, message: string, at: number, hint: string): void {
-    // Past this somebody has the wrong file, and more of the same helps nobody.
+    // So many problems mean a wrong file; more of them do not help.
     if (this.problems.length >= EXCHANGE_LIMITS.problems) return;
     const line = this.lineOf(at);
     const start = this.#starts()[line - 1] ?? 0;
@@ -67,13 +67,13 @@ export class ImportFindings {
   }
 }
 
-/** The text of a reader, if it is one that can be read at all. */
+/** Checks size and encoding, and returns the text to read. */
 export function startReading(text: string): ImportFindings | Refused {
   const bytes = utf8Length(text);
   if (bytes > EXCHANGE_LIMITS.bytes) return refused(tooLarge(bytes, EXCHANGE_LIMITS.bytes));
   if (!text.isWellFormed()) {
     return refused(problem('not-utf8', 'input is not valid Unicode', 'Save the file as UTF-8.'));
   }
-  // Editors on Windows put a mark at the beginning.
+  // Removes the byte order mark of Windows editors.
   return new ImportFindings(text.startsWith('\ufeff') ? text.slice(1) : text);
 }

@@ -6,7 +6,7 @@ it('leaves most ids as they are', () => {
   expect(['bd-a1b2', '3.1', 'T042', 'x-y'].map(toTaskId)).toEqual(['bd-a1b2', '3.1', 'T042', 'x-y']);
 });
 
-it('rewrites what Baton cannot hold', () => {
+it('rewrites ids that Baton cannot hold', () => {
   expect(toTaskId('fix login')).toBe('x--fix_20_login');
   expect(fromTaskId('x--fix_20_login')).toBe('fix login');
   expect(toTaskId('x--fix_20_login')).toBe('x--x--fix_5f_20_5f_login');

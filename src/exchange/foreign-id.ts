@@ -2,7 +2,7 @@ import { taskId } from '../protocol/shape/shared-fields.ts';
 
 const TASK_ID = new RegExp(taskId.pattern, 'u');
 
-/** What stands before an id that was rewritten. */
+/** The prefix of a rewritten id. */
 const MARK = 'x--';
 
 export function isTaskId(id: string): boolean {
@@ -10,8 +10,8 @@ export function isTaskId(id: string): boolean {
 }
 
 /**
- * The id of another tool as one that Baton can hold; `fromTaskId` turns it back. Most are fine as they are. In the others each
- * character that is not allowed becomes its code between underscores. Undefined where that is too long.
+ * Converts the id of another tool to a valid task id; `fromTaskId` reverts it. Most ids stay unchanged; otherwise each
+ * invalid character becomes its code between underscores. Undefined if the result is too long.
  */
 export function toTaskId(foreign: string): string | undefined {
   if (foreign === '') return undefined;
@@ -24,12 +24,12 @@ export function fromTaskId(id: string): string {
   return isRewritten(id) ? turnBack(id) : id;
 }
 
-/** An id that looks rewritten, and is not what anything would be rewritten to, is somebody's own. */
+/** An id that looks rewritten, but is no rewriting of another id, stays unchanged. */
 function isFine(foreign: string): boolean {
   return isTaskId(foreign) && !isRewritten(foreign);
 }
 
-/** It goes by ids that get shorter each time. */
+/** Terminates, because each step shortens the id. */
 function isRewritten(id: string): boolean {
   if (!id.startsWith(MARK)) return false;
   const foreign = turnBack(id);

@@ -10,7 +10,7 @@ import { parseTaskMaster } from './task-master/read.ts';
 import { renderTaskMaster } from './task-master/render.ts';
 import type { ExchangeFormat, FormatName } from './task.ts';
 
-/** Every tool whose lists Baton understands. */
+/** Every supported tool. */
 export const FORMATS: Readonly<Record<FormatName, ExchangeFormat>> = {
   markdown: { name: 'markdown', title: 'Markdown', read: parseMarkdown, render: renderMarkdown },
   'task-master': { name: 'task-master', title: 'task-master', read: parseTaskMaster, render: renderTaskMaster },
@@ -18,7 +18,7 @@ export const FORMATS: Readonly<Record<FormatName, ExchangeFormat>> = {
   github: { name: 'github', title: 'GitHub', read: parseGithubIssues, render: renderGithubIssues },
 };
 
-/** Which tool wrote this, by its content alone. Undefined where nothing fits; what is wrong with a text its reader says. */
+/** Detects the tool by content; undefined if none fits. The tool's reader reports errors in the text. */
 export function findFormat(text: string): FormatName | undefined {
   const findings = startReading(text);
   if ('ok' in findings) return undefined;
@@ -28,9 +28,9 @@ export function findFormat(text: string): FormatName | undefined {
   const whole = parseJsonTree(start);
   if (whole.ok) return byShape(whole.node);
   const line = parseJsonTree(start.split(/\r?\n/, 1)[0] ?? '');
-  // A line that is complete by itself, and more after it: one record a line.
+  // A complete first line followed by more text means one record per line.
   if (line.ok) return byShape(line.node);
-  // Broken JSON: its reader says where.
+  // For invalid JSON the reader reports the position.
   return start.startsWith('[') ? (/"number"\s*:/.test(start) ? 'github' : 'beads') : 'task-master';
 }
 

@@ -12,17 +12,18 @@ import {
   type RawObject,
 } from './json.ts';
 import { refuseWithProblems, resolveTasks } from './resolve-tasks.ts';
-import type {
-  ExchangedTask,
-  ExportedText,
-  ExportOptions,
-  ImportedTasks,
-  ImportOptions,
-  Notice,
-  TaskStatus,
+import {
+  type ExchangedTask,
+  type ExportedText,
+  type ExportOptions,
+  type ImportedTasks,
+  type ImportOptions,
+  type Notice,
+  readExisting,
+  type TaskStatus,
 } from './task.ts';
 
-/** What `gh issue list --json number,title,body,state,labels` prints; `stateReason` is looked at where it is there. */
+/** Reads the output of `gh issue list --json number,title,body,state,labels`; `stateReason` is optional. */
 export function parseGithubIssues(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;
@@ -63,19 +64,20 @@ function readIssue(node: ObjectNode, findings: ImportFindings): FoundTask | unde
   };
 }
 
-/** The JSON of `gh issue list`. Only what GitHub has numbered can be held: tasks with another id are left out, and named. */
+/** Writes the JSON of `gh issue list`. Only ids that are GitHub numbers fit; other tasks are skipped with a notice. */
 export function renderGithubIssues(
   tasks: readonly ExchangedTask[],
   { existing = '' }: ExportOptions,
 ): Parsed<ExportedText> {
-  const read = existing.trim() === '' ? undefined : parseGithubIssues(existing);
-  if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
-  const issues = read === undefined ? [] : rawList(parseRawJson(existing));
+  const isNew = existing.trim() === '';
+  const read = readExisting(isNew ? undefined : parseGithubIssues(existing));
+  if (!read.ok) return read;
+  const issues = isNew ? [] : rawList(parseRawJson(existing));
   const byNumber = new Map(issues.map((issue) => [String(issue['number']), issue]));
   const notices: Notice[] = [];
   for (const task of tasks) {
     if (!isNumber(task.id)) {
-      notices.push({ message: `${task.id} is left out: it has no number on GitHub`, line: null });
+      notices.push({ message: `${task.id} is skipped: it has no number on GitHub`, line: null });
       continue;
     }
     const issue = byNumber.get(task.id) ?? {
@@ -91,7 +93,7 @@ export function renderGithubIssues(
   return accepted({ text: `${JSON.stringify(issues, null, 2)}\n`, notices });
 }
 
-/** As large as a number can be without losing its last digits. */
+/** The largest number without loss of digits. */
 function isNumber(id: string): boolean {
   return /^[1-9]\d{0,14}$/.test(id);
 }
@@ -105,21 +107,21 @@ function write(issue: RawObject, task: ExchangedTask): Notice[] {
   issue['title'] = task.title;
   const { state, reason } = CLOSED.get(task.status) ?? { state: 'OPEN', reason: '' };
   issue['state'] = state;
-  // Without it a closed issue counts as done.
+  // Without a reason a closed issue counts as done.
   if ('stateReason' in issue || task.status === 'cancelled') issue['stateReason'] = reason;
   issue['labels'] = labels(issue['labels'], task);
   const body = typeof issue['body'] === 'string' ? issue['body'] : '';
-  const said = new Set(findReferences(body));
-  const missing = task.after.filter((id) => isNumber(id) && !said.has(id));
-  // At the top: at the end, code that was never closed would swallow it.
+  const named = new Set(findReferences(body));
+  const missing = task.after.filter((id) => isNumber(id) && !named.has(id));
+  // At the top: at the end, an unclosed code block would contain it.
   const words = missing.map((id) => `Blocked by #${id}\n`).join('');
   if (missing.length > 0) issue['body'] = body === '' ? words.trimEnd() : `${words}\n${body}`;
   return task.after
     .filter((id) => !isNumber(id))
-    .map((id) => ({ message: `${task.id} waits for ${id}, which has no number on GitHub: left out`, line: null }));
+    .map((id) => ({ message: `${task.id} waits for ${id}, which has no number on GitHub: skipped`, line: null }));
 }
 
-/** The label of its status, and every other that is there. */
+/** Sets the label of the status and keeps all others. */
 function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
   const all: unknown[] = Array.isArray(before) ? before : [];
   const named = (fits: (name: string) => boolean) => (label: unknown) =>
@@ -133,8 +135,8 @@ function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
   return wants === 'in_progress' && !kept.some(named(isBegunLabel)) ? [...kept, { name: 'in progress' }] : kept;
 }
 
-/** What labels say, in the forms that are common: `blocked`, `in progress`, `priority: high`, `P1`. */
-export function parseLabels(names: readonly string[]): {
+/** Reads common label forms: `blocked`, `in progress`, `priority: high`, `P1`. */
+function parseLabels(names: readonly string[]): {
   readonly isBlocked: boolean;
   readonly isBegun: boolean;
   readonly priority: number;
@@ -147,11 +149,11 @@ export function parseLabels(names: readonly string[]): {
   };
 }
 
-export function isBlockedLabel(name: string): boolean {
+function isBlockedLabel(name: string): boolean {
   return /^(?:status\s*[:/]\s*)?blocked$/i.test(name);
 }
 
-export function isBegunLabel(name: string): boolean {
+function isBegunLabel(name: string): boolean {
   return /^(?:status\s*[:/]\s*)?(?:in[ _-]progress|wip|doing)$/i.test(name);
 }
 
@@ -172,12 +174,14 @@ const WORDS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The issues that one waits for, by what is written in it: `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and the items of a task list,
- * `- [ ] #12`, which are parts of it. Code is passed over. Issues of other repositories are not here.
+ * The issues that a text depends on: `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and task list items `- [
+ * ] #12`, which are parts. Skips code and issues of other repositories.
  */
-export function findReferences(body: string): string[] {
+function findReferences(body: string): string[] {
   const prose = withoutCode(body);
-  const numbers = [...prose.matchAll(REFERENCE_PHRASE)].flatMap(([said]) => [...said.matchAll(/#([1-9]\d{0,17})\b/g)]);
+  const numbers = [...prose.matchAll(REFERENCE_PHRASE)].flatMap(([phrase]) => [
+    ...phrase.matchAll(/#([1-9]\d{0,17})\b/g),
+  ]);
   const listed = [...prose.matchAll(LISTED)];
   return [...new Set([...numbers, ...listed].map((match) => match[1] ?? ''))];
 }

@@ -3,7 +3,7 @@ import type { ListNode, Node, ObjectNode } from '../protocol/text/node.ts';
 import { parseJsonTree } from '../protocol/text/json.ts';
 import type { ImportFindings } from './findings.ts';
 
-/** JSON with its places; a problem where it is none. `from` is where the text of it begins. */
+/** Parses JSON with positions; reports a problem if it is invalid. `from` is the offset of the text. */
 export function parseJsonAt(text: string, from: number, findings: ImportFindings): Node | undefined {
   const read = parseJsonTree(text);
   if (read.ok) return read.node;
@@ -12,12 +12,12 @@ export function parseJsonAt(text: string, from: number, findings: ImportFindings
   return undefined;
 }
 
-export function findField(node: ObjectNode, name: string): Node | undefined {
+function findField(node: ObjectNode, name: string): Node | undefined {
   const value = node.fields.get(name)?.value;
   return value?.kind === 'null' ? undefined : value;
 }
 
-/** Text, or a number as it was written; undefined where the field is missing or something else. */
+/** Text, or a number as written; undefined for other types. */
 export function findFieldText(node: ObjectNode, name: string): string | undefined {
   return textOfNode(findField(node, name));
 }
@@ -37,20 +37,20 @@ export function findList(node: ObjectNode, name: string): ListNode | undefined {
   return value?.kind === 'list' ? value : undefined;
 }
 
-/** The objects of a list; anything else in it is a problem. Its places count from `from`. */
+/** The objects of a list; other items are problems. Positions count from `from`. */
 export function objectsIn(list: ListNode | undefined, what: string, findings: ImportFindings, from = 0): ObjectNode[] {
   return (list?.items ?? []).flatMap((item) => {
     if (item.kind === 'object') return [item];
-    const hint = 'See what is understood: docs/import.md';
+    const hint = 'See the supported formats: docs/import.md';
     findings.problem('import/not-a-task', `${what} is not an object`, from + item.at, hint);
     return [];
   });
 }
 
-/** A part of a JSON document of which only some fields are known; the others are kept. */
+/** A JSON object whose unknown fields are kept. */
 export type RawObject = Record<string, unknown>;
 
-/** JSON that was read before, and found good, as plain values that can be changed. */
+/** Parses JSON that was validated before, as mutable values. */
 export function parseRawJson(text: string): unknown {
   return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
 }

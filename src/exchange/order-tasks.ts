@@ -1,4 +1,4 @@
-/** Those that wait for nobody first, in rounds; what is left over at the end waits for itself. */
+/** Removes tasks without open dependencies in rounds; the remaining tasks are in cycles or depend on one. */
 export function findTasksInCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
   const missing = new Map<string, number>();
   const dependants = new Map<string, string[]>();
@@ -23,14 +23,14 @@ export function findTasksInCycles(edges: ReadonlyMap<string, ReadonlySet<string>
   return new Set(missing.keys());
 }
 
-/** Each cycle once, as the ids along it; those that share a task with an earlier one are left out. */
+/** Each cycle once, as its ids; cycles that share a task with an earlier one are omitted. */
 export function findCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const stuck = findTasksInCycles(edges);
   const seen = new Set<string>();
   const cycles: string[][] = [];
   for (const start of stuck) {
     const trail = new Map<string, number>();
-    // Whoever is stuck waits for another who is: the way goes on until it meets itself, or ground that was walked before.
+    // Every stuck task depends on another stuck task, so the path ends at itself or at a visited task.
     for (
       let id: string | undefined = start;
       id !== undefined && !seen.has(id);
@@ -55,7 +55,7 @@ function nextTaskInCycle(
   return undefined;
 }
 
-/** So few dependencies that there is no cycle without them: each leads back to where the way came from. */
+/** Edges whose removal leaves no cycle: each leads back to a task on the current path. */
 export function findBackEdges(edges: ReadonlyMap<string, ReadonlySet<string>>): (readonly [string, string])[] {
   const back: [string, string][] = [];
   const state = new Map<string, 'on the way' | 'walked'>();
@@ -78,7 +78,7 @@ export function findBackEdges(edges: ReadonlyMap<string, ReadonlySet<string>>): 
   return back;
 }
 
-/** Nothing before what it waits for; otherwise in the given order. There must be no cycle. */
+/** Orders tasks after their dependencies, otherwise in the given order. The input must have no cycle. */
 export function orderTasks<T extends { readonly id: string; readonly after: readonly string[] }>(
   tasks: readonly T[],
 ): readonly T[] {

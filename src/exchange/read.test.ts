@@ -23,7 +23,7 @@ const rows = ({ tasks }: ImportedTasks) =>
   tasks.map(({ id, status, after }) => `${id} ${status} ${after.join(',')}`.trim());
 
 describe('a file of task-master', () => {
-  it('has the dependencies that task-master means', () => {
+  it('resolves dependencies as task-master does', () => {
     expect(rows(read('task-master', fixture('task-master.json')))).toEqual([
       '1 done',
       '2 in_progress 1',
@@ -36,7 +36,7 @@ describe('a file of task-master', () => {
     ]);
   });
 
-  it('keeps what is said about a task, and says why one is blocked', () => {
+  it('keeps the texts of a task and the reason of a block', () => {
     const { tasks, notices } = read('task-master', fixture('task-master.json'));
     expect(tasks.find(({ id }) => id === '3')).toMatchObject({
       description: 'One handler per route.\n\nStart with GET.\nThen POST.',
@@ -44,10 +44,10 @@ describe('a file of task-master', () => {
       reason: null,
     });
     expect(tasks.find(({ id }) => id === '5')).toMatchObject({ reason: 'deferred in task-master' });
-    expect(notices).toEqual([{ message: 'the tag later (1 tasks) is left out; take it with --tag later', line: 121 }]);
+    expect(notices).toEqual([{ message: 'the tag later (1 tasks) is skipped; read it with --tag later', line: 121 }]);
   });
 
-  it('has other lists under their tags, and was one list once', () => {
+  it('reads lists under tags, and the single list of old files', () => {
     expect(rows(read('task-master', fixture('task-master.json'), { tag: 'later' }))).toEqual(['1 todo']);
     expect(rows(read('task-master', '{"tasks":[{"id":1,"title":"a"}]}'))).toEqual(['1 todo']);
     expect(problems('task-master', '{"a":{"tasks":[]},"b":{"tasks":[]}}')).toEqual([
@@ -55,7 +55,7 @@ describe('a file of task-master', () => {
     ]);
   });
 
-  it('says where something is wrong', () => {
+  it('reports the position of each problem', () => {
     const text = `{"tasks": [
       {"id": 1, "title": "a", "dependencies": [9]},
       {"id": 1, "title": "b"},
@@ -68,8 +68,8 @@ describe('a file of task-master', () => {
     expect(problems('task-master', text)).toEqual([
       '8 import/not-a-task: a task is not an object',
       '4 import/no-id: a task without an id',
-      '3 import/duplicate-id: the id 1 is there twice, as in line 2',
-      '2 import/unknown-dependency: 1 waits for 9, which is not there',
+      '3 import/duplicate-id: the id 1 appears twice, first in line 2',
+      '2 import/unknown-dependency: 1 waits for 9, which does not exist',
       '6 import/cycle: cycle: 5 → 6 → 5',
       '5 import/no-title: 4 has no title',
     ]);
@@ -90,12 +90,10 @@ describe('an export of beads', () => {
       ['b-1', []],
       ['b-2', ['b-1']],
     ]);
-    expect(reading.notices.map(({ message }) => message)).toEqual([
-      'b-2 waits for the whole that it is a part of: it comes after it',
-    ]);
+    expect(reading.notices.map(({ message }) => message)).toEqual(['b-2 waits for its own parent: it comes after it']);
   });
 
-  it('has parts that wait for what the whole waits for', () => {
+  it('lets parts inherit the dependencies of their parent', () => {
     expect(rows(read('beads', fixture('beads.jsonl')))).toEqual([
       'bd-7c1e done',
       'bd-a3f8.1 in_progress bd-7c1e',
@@ -111,13 +109,13 @@ describe('an export of beads', () => {
     if (!rendered.ok) throw new Error('it is refused');
     expect(rows(read('beads', rendered.value.text))).toEqual(['a-1 blocked']);
     expect(rendered.value.notices).toEqual([
-      { message: 'a-1 is cancelled; beads has no such status: blocked', line: null },
+      { message: 'a-1 is cancelled, a status that beads lacks: written as blocked', line: null },
     ]);
   });
 
-  it('tells what is no task, and rewrites ids that Baton cannot hold', () => {
+  it('reports records that are no tasks, and rewrites ids that Baton cannot hold', () => {
     expect(read('beads', fixture('beads.jsonl')).notices).toEqual([
-      { message: 'a memory is no task: left out', line: 6 },
+      { message: 'a memory is not a task: skipped', line: 6 },
     ]);
     const odd = read(
       'beads',
@@ -127,7 +125,7 @@ describe('an export of beads', () => {
     expect(odd.notices).toEqual([{ message: 'the id a b becomes x--a_20_b', line: 1 }]);
   });
 
-  it('says in which line something is wrong', () => {
+  it('reports the line of each problem', () => {
     expect(problems('beads', '{"id":"a","title":"x"}\n\n{"id":"b",\n"c"\n')).toEqual([
       '3 invalid-json: invalid JSON: unexpected end, expected `"`',
       '4 import/not-a-task: a line that is not an object',
@@ -149,7 +147,7 @@ describe('a cancelled task', () => {
     expect(JSON.parse(written('github', 'cancelled'))).toMatchObject([{ state: 'CLOSED', stateReason: 'NOT_PLANNED' }]);
   });
 
-  it('keeps its reason in a list, and is another than a blocked one', () => {
+  it('keeps its reason in a list, and differs from a blocked task', () => {
     const text = written('markdown', 'cancelled');
     expect(read('markdown', text).tasks).toMatchObject([{ status: 'cancelled', reason: 'too late' }]);
     expect(written('markdown', 'blocked', text)).toBe('- [!] x (id: 4; blocked: too late)\n');
@@ -160,7 +158,7 @@ describe('a cancelled task', () => {
 });
 
 describe('issues of GitHub', () => {
-  it('wait for what they say, also in a task list, but not in code', () => {
+  it('depend on the issues that their text names, also in a task list, but not in code', () => {
     expect(rows(read('github', fixture('github.json')))).toEqual([
       '2 done',
       '7 blocked 2',
@@ -170,16 +168,16 @@ describe('issues of GitHub', () => {
     ]);
   });
 
-  it('tell what is not in the list', () => {
+  it('report dependencies outside the list', () => {
     const { notices, tasks } = read('github', fixture('github.json'));
-    expect(notices).toEqual([{ message: '7 waits for 17, which is not there: left out', line: 29 }]);
+    expect(notices).toEqual([{ message: '7 waits for 17, which does not exist: skipped', line: 29 }]);
     expect(tasks.find(({ id }) => id === '3')).toMatchObject({ priority: 10 });
     expect(tasks.find(({ id }) => id === '6')).toMatchObject({ reason: 'closed as not planned on GitHub' });
   });
 });
 
 describe('issues of GitHub that wait for each other', () => {
-  it('are all there: one of the words is left out, and told', () => {
+  it('keep all tasks of a cycle, and skip one dependency with a notice', () => {
     const issue = (number: number, body: string) => ({
       number,
       title: `No ${number}`,
@@ -196,8 +194,8 @@ describe('issues of GitHub that wait for each other', () => {
     const reading = read('github', JSON.stringify(issues));
     expect(rows(reading)).toEqual(['2 todo', '4 todo 2', '3 todo 4', '1 todo 2,3']);
     expect(reading.notices.map(({ message }) => message)).toEqual([
-      '2 waits for 1, which waits for it: left out',
-      '4 waits for 1, which waits for it: left out',
+      '2 waits for 1, which waits for it: skipped',
+      '4 waits for 1, which waits for it: skipped',
     ]);
   });
 });
@@ -215,7 +213,7 @@ describe('a list in Markdown', () => {
     ]);
   });
 
-  it('keeps what stands below an item', () => {
+  it('keeps the text below an item', () => {
     const { tasks } = read('markdown', fixture('TODO.md'));
     const body = 'TOML and YAML give the same values.\n\n```\n- [ ] this is code\n```';
     expect(tasks.find(({ id }) => id === 'T2')).toMatchObject({ description: body, priority: 5 });
@@ -225,24 +223,24 @@ describe('a list in Markdown', () => {
     expect(tasks.find(({ id }) => id === 'ask-for-a-domain')).toMatchObject({ reason: 'waits for the bank' });
   });
 
-  it('has no tasks in code, also where no empty line stands before it', () => {
+  it('has no tasks in code, even without an empty line before it', () => {
     expect(rows(read('markdown', '- [ ] yes\n~~~\n- [ ] no\n~~~\n- [ ] too\n'))).toEqual(['yes todo', 'too todo']);
   });
 
-  it('tells of boxes that nobody knows, and not of those in code', () => {
+  it('reports unknown checkboxes, but not those in code', () => {
     const reading = read(
       'markdown',
       '* [>] moved\n+ [ ] one\n1) [?] what\n2) [x] two\n   ```\n   - [?] code\n   ```\n',
     );
     expect(rows(reading)).toEqual(['one todo', 'two done']);
     expect(reading.notices).toEqual([
-      { message: 'the box [>] is not known: the item is not taken as a task', line: 1 },
-      { message: 'the box [?] is not known: the item is not taken as a task', line: 3 },
+      { message: 'the box [>] is unknown: the item is not read as a task', line: 1 },
+      { message: 'the box [?] is unknown: the item is not read as a task', line: 3 },
     ]);
     expect(read('markdown', '- [1] a note\n- another\n').notices).toEqual([]);
   });
 
-  it('without boxes is a list of tasks, too; a second one of the same title gets a number', () => {
+  it('without checkboxes is a list of tasks; a second item of the same title gets a number', () => {
     const reading = read('markdown', '# Plan\n* one\n* two\n  text\n* one\n\nthe end\n');
     expect(rows(reading)).toEqual(['one todo', 'two todo', 'one-2 todo']);
     expect(reading.notices).toEqual([
@@ -250,9 +248,9 @@ describe('a list in Markdown', () => {
     ]);
   });
 
-  it('may wait for what is there already', () => {
+  it('may depend on existing tasks', () => {
     expect(problems('markdown', '- [ ] a (after: P0)\n')).toEqual([
-      '1 import/unknown-dependency: a waits for P0, which is not there',
+      '1 import/unknown-dependency: a waits for P0, which does not exist',
     ]);
     expect(rows(read('markdown', '- [ ] a (after: P0)\n', { known: new Set(['P0']) }))).toEqual(['a todo P0']);
   });
@@ -277,7 +275,7 @@ describe('any of them', () => {
   });
 
   it.each(FIXTURES)(
-    '%s goes out and comes back: ids, titles, status, dependencies; its own file stays as it is',
+    '%s survives export and import: ids, titles, status, dependencies; its own file stays unchanged',
     (file, name) => {
       const { tasks } = read(name, fixture(file));
       expect(roundTrip(FORMATS[name], tasks)).toEqual({ tasks: essence(tasks), isOrdered: true, isStill: true });

@@ -10,14 +10,14 @@ import {
   type ImportOptions,
 } from './task.ts';
 
-/** What holds for every format: ids that Baton can hold, no duplicates, parts and wholes, no cycles, an order. */
+/** The checks of every format: valid and unique ids, parts, no cycles, an order. */
 export function resolveTasks(
   found: readonly FoundTask[],
   findings: ImportFindings,
   options: ImportOptions = {},
 ): Parsed<ImportedTasks> {
   if (found.length === 0 && findings.problems.length === 0) {
-    findings.problem('import/no-tasks', 'there is no task in it', 0, 'See what is understood: docs/import.md');
+    findings.problem('import/no-tasks', 'the text has no task', 0, 'See the supported formats: docs/import.md');
   }
   if (found.length > LIMITS.tasks) {
     const at = found[LIMITS.tasks]?.at ?? 0;
@@ -38,7 +38,7 @@ export function refuseWithProblems({ problems: [first, ...rest] }: ImportFinding
 
 type Ids = ReadonlyMap<string, string>;
 
-/** The id of each in Baton, by its id in the text. */
+/** Task ids by the ids in the text. */
 function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
   const ids = new Map<string, string>();
   const taken = new Map<string, number>();
@@ -50,8 +50,8 @@ function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
     }
     const first = taken.get(taskId);
     if (first !== undefined || ids.has(id)) {
-      const where = first === undefined ? '' : `, as in line ${findings.lineOf(first)}`;
-      findings.problem('import/duplicate-id', `the id ${quote(id)} is there twice${where}`, at, 'Rename one of them.');
+      const where = first === undefined ? '' : `, first in line ${findings.lineOf(first)}`;
+      findings.problem('import/duplicate-id', `the id ${quote(id)} appears twice${where}`, at, 'Rename one of them.');
       continue;
     }
     taken.set(taskId, at);
@@ -63,7 +63,7 @@ function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
 
 type Edges = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Who waits for whom, by the ids of Baton. */
+/** Dependencies by task id. */
 function findEdges(found: readonly FoundTask[], ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): Edges {
   const own = new Map<string, Set<string>>();
   for (const task of found) {
@@ -82,14 +82,14 @@ function dependenciesOf(task: FoundTask, ids: Ids, findings: ImportFindings, kno
   return task.after.flatMap(({ id, at, isLoose = false }) => {
     const there = ids.get(id) ?? (known.has(id) ? id : undefined) ?? findKnown(id, known);
     if (there !== undefined && !(isLoose && id === task.id)) return [there];
-    const message = `${quote(task.id)} waits for ${quote(id)}, which ${id === task.id ? 'is itself' : 'is not there'}`;
-    if (isLoose) findings.notice(`${message}: left out`, at);
+    const message = `${quote(task.id)} waits for ${quote(id)}, which ${id === task.id ? 'is itself' : 'does not exist'}`;
+    if (isLoose) findings.notice(`${message}: skipped`, at);
     else findings.problem('import/unknown-dependency', message, at, 'Add that task, or remove the dependency.');
     return [];
   });
 }
 
-/** People write `after #7` for many reasons: where such words lead in a circle, one of them is left out, and told. */
+/** A phrase such as `after #7` may mean no dependency: if such phrases form a cycle, one is dropped with a notice. */
 function dropLooseCycleEdges(
   found: readonly FoundTask[],
   ids: Ids,
@@ -101,9 +101,9 @@ function dropLooseCycleEdges(
   const byId = new Map(loose.map((task) => [ids.get(task.id), task]));
   for (const [from, to] of findBackEdges(own)) {
     const task = byId.get(from);
-    const said = task?.after.find(({ id, isLoose }) => isLoose === true && (ids.get(id) ?? id) === to);
-    if (said === undefined || own.get(from)?.delete(to) !== true) continue;
-    findings.notice(`${quote(from)} waits for ${quote(to)}, which waits for it: left out`, said.at);
+    const phrase = task?.after.find(({ id, isLoose }) => isLoose === true && (ids.get(id) ?? id) === to);
+    if (phrase === undefined || own.get(from)?.delete(to) !== true) continue;
+    findings.notice(`${quote(from)} waits for ${quote(to)}, which waits for it: skipped`, phrase.at);
   }
 }
 
@@ -125,15 +125,14 @@ function checked(found: FoundTask, ids: Ids, edges: Edges, findings: ImportFindi
   const id = ids.get(found.id) ?? found.id;
   const title = found.title.replace(/\s+/gu, ' ').trim();
   const after = [...(edges.get(id) ?? [])];
-  if (title === '')
-    findings.problem('import/no-title', `${quote(found.id)} has no title`, at, 'Say what is to be done.');
+  if (title === '') findings.problem('import/no-title', `${quote(found.id)} has no title`, at, 'Give it a title.');
   if (title.length > LIMITS.titleCharacters) {
     const message = `the title of ${quote(found.id)} has ${title.length} characters > ${LIMITS.titleCharacters} maximum`;
     findings.problem('import/long-title', message, at, 'Put the rest of it into the description.');
   }
   if (after.length > LIMITS.dependencies) {
     const message = `${quote(found.id)} waits for ${after.length} tasks > ${LIMITS.dependencies} maximum`;
-    findings.problem('import/too-many', message, at, 'Put tasks in between, each for a part of them.');
+    findings.problem('import/too-many', message, at, 'Add intermediate tasks, each for a part of them.');
   }
   if (!Number.isSafeInteger(priority)) {
     const hint = 'Use a whole number; the larger, the sooner.';
@@ -150,23 +149,23 @@ function reasonOf({ status, reason }: FoundTask): string | null {
 type PartEdges = Map<string, Set<string>>;
 
 /**
- * A whole waits for its parts, and what the whole waits for its parts wait for too: they are the work. Where the latter would
- * make a cycle, since something that the whole waits for needs one of its parts, the parts concerned wait for less. A part that is said to
- * wait for its whole comes after it: what somebody wrote down counts more than that it is a part.
+ * A task depends on its parts, and the parts inherit its dependencies. If inheriting would form a cycle, the parts
+ * concerned do not inherit. A part that explicitly depends on its parent comes after it: the written dependency takes
+ * precedence.
  */
-export function addPartDependencies(
+function addPartDependencies(
   found: readonly FoundTask[],
   ids: ReadonlyMap<string, string>,
   own: ReadonlyMap<string, ReadonlySet<string>>,
   findings: ImportFindings,
-  sayCycle: (cycle: readonly string[]) => void,
+  reportPartCycle: (cycle: readonly string[]) => void,
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const parents = findParents(found, ids, own, findings);
   if (parents.size === 0) return own;
   const edges: PartEdges = new Map([...own].map(([id, after]) => [id, new Set(after)]));
   for (const [part, whole] of parents) edges.get(whole)?.add(part);
   const cycles = findCycles(edges);
-  for (const cycle of cycles) sayCycle(cycle);
+  for (const cycle of cycles) reportPartCycle(cycle);
   if (cycles.length > 0 || !isShallow(found, ids, parents, findings)) return edges;
   const joined: PartEdges = new Map(
     [...edges].map(([id, after]) => [id, new Set([...after, ...inherited(id, parents, own)])]),
@@ -174,7 +173,7 @@ export function addPartDependencies(
   const stuck = findTasksInCycles(joined);
   for (const id of stuck) joined.set(id, edges.get(id) ?? new Set());
   if (stuck.size > 0) {
-    findings.notice(`${[...stuck].slice(0, 5).join(', ')}: parts of something that waits for what needs them`, null);
+    findings.notice(`${[...stuck].slice(0, 5).join(', ')}: parts of a task that depends on their dependants`, null);
   }
   return joined;
 }
@@ -190,13 +189,13 @@ function findParents(
     const [part, whole] = [ids.get(id), parent === undefined ? undefined : ids.get(parent)];
     if (part === undefined || whole === undefined) continue;
     if (own.get(part)?.has(whole) === true)
-      findings.notice(`${quote(id)} waits for the whole that it is a part of: it comes after it`, at);
+      findings.notice(`${quote(id)} waits for its own parent: it comes after it`, at);
     else parents.set(part, whole);
   }
   return parents;
 }
 
-/** Nobody plans in more layers than this; without a limit, a hostile file would be a long walk. */
+/** A limit on nesting keeps a hostile file from causing a long walk. */
 function isShallow(
   found: readonly FoundTask[],
   ids: ReadonlyMap<string, string>,
@@ -209,12 +208,12 @@ function isShallow(
     return up !== undefined;
   });
   if (deep === undefined) return true;
-  const message = `${quote(deep.id)} is a part of a part more than ${EXCHANGE_LIMITS.depth} times over`;
+  const message = `${quote(deep.id)} is nested more than ${EXCHANGE_LIMITS.depth} levels deep`;
   findings.problem('import/too-deep', message, deep.at, 'Make the list flatter.');
   return false;
 }
 
-/** What those above it wait for, but for their own parts. There is no cycle among parents. */
+/** The dependencies of all ancestors, except their own parts. Parents have no cycle. */
 function inherited(
   id: string,
   parents: ReadonlyMap<string, string>,

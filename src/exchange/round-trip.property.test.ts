@@ -43,7 +43,7 @@ const hostile = fc.oneof(
 );
 
 describe.each(CASES)('%s', (name, ids, known) => {
-  it('gives back the ids, titles, statuses and dependencies that were written', () => {
+  it('returns the written ids, titles, statuses and dependencies', () => {
     fc.assert(
       fc.property(tasksWith(ids, known), (tasks) => {
         expect(roundTrip(FORMATS[name], tasks)).toEqual({ tasks: essence(tasks), isOrdered: true, isStill: true });
@@ -52,7 +52,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
     );
   });
 
-  it('takes changes of status and new tasks into a file that is there', () => {
+  it('adds status changes and new tasks to an existing file', () => {
     const changes = fc.array(fc.constantFrom(...known), { minLength: 12 });
     fc.assert(
       fc.property(tasksWith(ids, known), fc.integer({ min: 1, max: 12 }), changes, (tasks, count, statuses) => {
@@ -76,7 +76,7 @@ describe.each(CASES)('%s', (name, ids, known) => {
     );
   });
 
-  it('is recognised by what it writes', () => {
+  it('is detected in its own output', () => {
     fc.assert(
       fc.property(tasksWith(ids, known), (tasks) => {
         const rendered = FORMATS[name].render(tasks, { at: '2026-01-01T00:00:00.000Z' });

@@ -1,33 +1,32 @@
-import type { Parsed } from '../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../protocol/shape/problem.ts';
 import type { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
 
-/** A task on its way between Baton and another tool. */
+/** A task in transfer between Baton and another tool. */
 export interface ExchangedTask {
-  /** The id that it has in Baton. */
+  /** The id in Baton. */
   readonly id: string;
   readonly title: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly description: string;
   readonly status: TaskStatus;
-  /** Why it is blocked or cancelled; null for the others. */
+  /** Why it is blocked or cancelled; null otherwise. */
   readonly reason: string | null;
-  /** The larger, the sooner. */
+  /** Larger values come first. */
   readonly priority: number;
-  /** Ids of those that must be done first. */
+  /** Ids of the dependencies. */
   readonly after: readonly string[];
 }
 
 export type TaskStatus = (typeof SHOWN_STATUSES)[number];
 
-/** Something that was understood in a way that somebody may not expect. It stops nothing. */
+/** An interpretation that the user may not expect. It does not stop the import. */
 export interface Notice {
   readonly message: string;
   readonly line: number | null;
 }
 
-/** What a text came to. */
 export interface ImportedTasks {
-  /** Nothing comes before what it waits for; as far as that allows, in the order of the text. */
+  /** Dependencies first, otherwise in the order of the text. */
   readonly tasks: readonly ExchangedTask[];
   readonly notices: readonly Notice[];
 }
@@ -37,10 +36,9 @@ export interface ExportedText {
   readonly notices: readonly Notice[];
 }
 
-/** A tool whose list of tasks Baton can read and write. */
 export interface ExchangeFormat {
   readonly name: FormatName;
-  /** As people call it. */
+  /** The display name. */
   readonly title: string;
   readonly read: (text: string, options?: ImportOptions) => Parsed<ImportedTasks>;
   readonly render: (tasks: readonly ExchangedTask[], options: ExportOptions) => Parsed<ExportedText>;
@@ -51,40 +49,46 @@ export const FORMAT_NAMES = ['markdown', 'task-master', 'beads', 'github'] as co
 export type FormatName = (typeof FORMAT_NAMES)[number];
 
 export interface ImportOptions {
-  /** Ids of tasks that are there already: something in the text may wait for them. */
+  /** Ids of existing tasks that the text may refer to. */
   readonly known?: ReadonlySet<string>;
-  /** The list to take, where a file of task-master has several. */
+  /** The list to read, if a file of task-master has several. */
   readonly tag?: string;
 }
 
 export interface ExportOptions {
-  /** The file that the tasks go into: what Baton does not know stays as it is. */
+  /** The existing file; content unknown to Baton stays. */
   readonly existing?: string;
   readonly tag?: string;
-  /** Now, in ISO 8601: beads wants to know when something was closed. */
+  /** The current time in ISO 8601, for `closed_at` of beads. */
   readonly at: string;
 }
 
-/** Every limit on what is imported. Reaching one is a problem with its place; nothing is cut off. */
+/** Every limit of an import. Exceeding one is a problem with its position; nothing is truncated. */
 export const EXCHANGE_LIMITS = {
   tasks: 10_000,
   bytes: 8 * 1024 * 1024,
-  /** Longer ones belong into the description: a title is one line in a table. */
+  /** Longer text belongs in the description: a title is one line of a table. */
   titleCharacters: 1000,
-  /** What one entry of the ledger can hold, with room for the rest of it. */
+  /** Fits into one ledger entry with the other fields. */
   dependencies: 800,
-  /** Parts of parts. */
+  /** Nesting of parts. */
   depth: 30,
   reasonCharacters: 1000,
   problems: 100,
 } as const;
+
+/** The tasks of an existing file by id. A file without tasks is valid: tasks are added to it. */
+export function readExisting(read: Parsed<ImportedTasks> | undefined): Parsed<ReadonlyMap<string, ExchangedTask>> {
+  if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
+  return accepted(new Map(read?.ok === true ? read.value.tasks.map((task) => [task.id, task]) : []));
+}
 
 export function isSameSet(one: readonly string[], other: readonly string[]): boolean {
   const set = new Set(one);
   return set.size === new Set(other).size && other.every((id) => set.has(id));
 }
 
-/** The word that is written for a meaning: the first of those that are read as it. */
+/** The word to write for a meaning: the first one that is read as it. */
 export function firstWordFor<M>(words: ReadonlyMap<string, M>, meaning: M): string {
   for (const [word, meant] of words) if (meant === meaning) return word;
   return '';

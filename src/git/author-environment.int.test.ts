@@ -24,7 +24,7 @@ const variables = (name: string, email: string) => ({
   GIT_COMMITTER_EMAIL: email,
 });
 
-it("is the operator's own identity, and the one of the repository before it", async () => {
+it("is the operator's identity, or that of the repository if it has one", async () => {
   expect(await readAuthorEnvironment(repo, env)).toEqual(variables('Grace', 'g@example.org'));
   scratch.git(repo, 'config', 'user.email', 'work@example.org');
   scratch.git(repo, 'config', 'author.name', 'Grace H.');
@@ -39,7 +39,7 @@ it('keeps the variables that the daemon has', async () => {
   expect(await readAuthorEnvironment(repo, own)).toMatchObject({ GIT_AUTHOR_NAME: 'Ada', GIT_COMMITTER_NAME: 'Grace' });
 });
 
-it('is nothing if the operator has no identity, or half of one', async () => {
+it('is empty if the operator has no identity, or only a part of one', async () => {
   writeFileSync(join(scratch.folder, 'global'), '');
   expect(await readAuthorEnvironment(repo, env)).toEqual({});
   writeFileSync(join(scratch.folder, 'global'), '[user]\n\tname = Grace\n');

@@ -1,59 +1,59 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, inflateSync } from 'node:zlib';
-import { git, gitLines, type GitLocation, type GitResult, gitText, type OwnGitFolder } from './run-git.ts';
+import { git, gitFields, gitLines, type GitLocation, type GitResult, gitText, type OwnGitFolder } from './run-git.ts';
 
-/** Whether the repository has this commit: its full name, and a commit, not a tag or a file. */
+/** Whether the repository has a commit with this full id. */
 export async function hasCommit(repository: GitLocation, sha: string): Promise<boolean> {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(sha)) return false;
-  // What is asked about was made a moment ago and lies in a file of its own: no process is needed to see it.
+  // New commits are loose objects, which need no git process to read.
   if (looseType(repository, sha.toLowerCase()) === 'commit') return true;
   const type = await git(['cat-file', '-t', sha], { cwd: repository });
   return type.ok && type.value.stdout.trim() === 'commit';
 }
 
-/** Whether one commit is in the history of another, or is that other. */
+/** Whether a commit is in the history of another, or equal to it. */
 export async function isAncestor(repository: GitLocation, sha: string, of: string): Promise<GitResult<boolean>> {
-  const asked = ['merge-base', '--is-ancestor', '--end-of-options', sha, of];
-  const answer = await git(asked, { cwd: repository, answers: [1] });
+  const args = ['merge-base', '--is-ancestor', '--end-of-options', sha, of];
+  const answer = await git(args, { cwd: repository, answers: [1] });
   return answer.ok ? { ok: true, value: answer.value.code === 0 } : answer;
 }
 
-/** The commits that are in the history of `head` and not of `base`, oldest first, at most `max` (the newest ones). */
+/** The commits in the history of `head` and not of `base`, oldest first; at most the newest `max`. */
 export function readCommitsSince(
   repository: GitLocation,
   base: string,
   head: string,
   max = 10_000,
 ): Promise<GitResult<string[]>> {
-  const asked = ['rev-list', '--reverse', '--topo-order', `--max-count=${max}`, '--end-of-options', head, `^${base}`];
-  return gitLines([...asked, '--'], { cwd: repository });
+  const args = ['rev-list', '--reverse', '--topo-order', `--max-count=${max}`, '--end-of-options', head, `^${base}`];
+  return gitLines([...args, '--'], { cwd: repository });
 }
 
-/** Whether a branch at `head` came to a commit itself, after `since`: by its first parents, and not by a merge of something else. */
+/** Whether a branch at `head` reached a commit after `since` by its first parents, not by a merge. */
 export async function isOnFirstParents(
   repository: GitLocation,
   { sha, since, head }: { readonly sha: string; readonly since: string; readonly head: string },
 ): Promise<GitResult<boolean>> {
-  const asked = ['rev-list', '--first-parent', '--end-of-options', head, `^${since}`, '--'];
-  const trunk = await gitLines(asked, { cwd: repository });
+  const args = ['rev-list', '--first-parent', '--end-of-options', head, `^${since}`, '--'];
+  const trunk = await gitLines(args, { cwd: repository });
   return trunk.ok ? { ok: true, value: trunk.value.includes(sha) } : trunk;
 }
 
-/** Where two histories part; null where they have nothing in common. */
+/** The merge base of two commits; null if they share no history. */
 export async function findMergeBase(
   repository: GitLocation,
   one: string,
   other: string,
 ): Promise<GitResult<string | null>> {
-  const asked = ['merge-base', '--end-of-options', one, other];
-  const base = await git(asked, { cwd: repository, answers: [1] });
+  const args = ['merge-base', '--end-of-options', one, other];
+  const base = await git(args, { cwd: repository, answers: [1] });
   return base.ok ? { ok: true, value: base.value.stdout.trim() || null } : base;
 }
 
 /**
- * The first bytes of a loose object say what it is. Anything unusual (a linked worktree, a packed object) is left to git. It is read at
- * once: a trip through the thread pool takes ten times as long as the read.
+ * Reads the type of a loose object. Other cases (linked worktree, packed object) are left to git. Synchronous: the
+ * thread pool takes ten times as long as the read.
  */
 function looseType(repository: GitLocation, sha: string): string | null {
   if (typeof repository !== 'string') return null;
@@ -71,22 +71,17 @@ function looseType(repository: GitLocation, sha: string): string | null {
   }
 }
 
-/** The files that differ between two commits. A rename is a file gone and a file come: content is what counts here. */
-export async function readChangedPaths(
-  repository: GitLocation,
-  from: string,
-  to: string,
-): Promise<GitResult<string[]>> {
-  const asked = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', from, to, '--'];
-  const names = await git(asked, { cwd: repository, maxBytes: 64 * 1024 * 1024 });
-  return names.ok ? { ok: true, value: names.value.stdout.split('\0').filter((path) => path !== '') } : names;
+/** The files that differ between two commits. A rename counts as a deleted and an added file. */
+export function readChangedPaths(repository: GitLocation, from: string, to: string): Promise<GitResult<string[]>> {
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--end-of-options', from, to, '--'];
+  return gitFields(args, { cwd: repository, maxBytes: 64 * 1024 * 1024 });
 }
 
 export type ChangeSide = 'before' | 'after' | 'between';
 
 /**
- * Which side of a change (`from` → `to`) another commit has: `after` where every file is as the change left it, `before`
- * where every file is as it was without the change. A change of nothing is on no side.
+ * Compares a commit with a change (`from` → `to`): `after` if it has every file as the change left it, `before` if it
+ * has every file as before the change. An empty change gives `between`.
  */
 export async function readChangeSide(
   repository: GitLocation,
@@ -110,11 +105,11 @@ export async function readChangeSide(
 
 export interface Diff {
   readonly stat: string;
-  /** Null if it was not asked for, or is too large to show. */
+  /** Null if it was not requested, or is too large. */
   readonly diff: string | null;
 }
 
-/** What differs between two commits of Baton's own repository, for people and agents to read. */
+/** The difference between two commits, for people and agents to read. */
 export async function readDiff(own: OwnGitFolder, from: string, to: string, whole = true): Promise<Diff> {
   const [stat, diff] = await Promise.all([
     gitText([...DIFF, '--stat=100', from, to, '--'], { cwd: own }),
@@ -123,5 +118,5 @@ export async function readDiff(own: OwnGitFolder, from: string, to: string, whol
   return { stat: stat.ok ? stat.value : '', diff: diff?.ok === true ? diff.value : null };
 }
 
-/** No attribute is read in a bare repository: a file that is marked `-diff` or `binary` is shown as the text that it is. */
+/** A bare repository applies no attributes: files marked `-diff` or `binary` are shown as text. */
 const DIFF = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short'];

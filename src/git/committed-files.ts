@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
 import { git, gitFailure, type GitFailure, type GitLocation, type GitResult } from './run-git.ts';
 
-/** The files of one commit as git has them: raw blobs, without filters, attributes or replace refs. */
+/** The files of one commit as raw blobs, without filters, attributes or replace refs. */
 export interface CommittedFiles {
   /** Paths below a folder, or the path itself if it is a file; '' is the top. */
   list(path: string): Promise<readonly CommittedFile[]>;
@@ -19,8 +19,8 @@ export function openCommittedFiles(place: GitLocation, commit: string): Committe
   const env = { GIT_NO_REPLACE_OBJECTS: '1', GIT_LITERAL_PATHSPECS: '1' };
   return {
     async list(path) {
-      const asked = ['ls-tree', '-r', '-z', '--full-tree', commit, ...(path === '' ? [] : ['--', path])];
-      const listed = await git(asked, { cwd: place, env, maxBytes: 64 * 1024 * 1024 });
+      const args = ['ls-tree', '-r', '-z', '--full-tree', commit, ...(path === '' ? [] : ['--', path])];
+      const listed = await git(args, { cwd: place, env, maxBytes: 64 * 1024 * 1024 });
       return listed.ok ? listed.value.stdout.split('\0').flatMap(parseLine) : [];
     },
     async read({ object }) {
@@ -35,15 +35,14 @@ function parseLine(line: string): readonly CommittedFile[] {
   return object === undefined || path === undefined ? [] : [{ path, object, isLink: mode === '120000' }];
 }
 
-/** The files of one commit, each object hashed when it is read. */
 export interface HashedFiles extends CommittedFiles {
-  /** The first object that was missing, or had other bytes than its name says: what was listed and read is then incomplete. */
+  /** The first missing or altered object. If set, the results are incomplete. */
   readonly damage: GitFailure | undefined;
 }
 
 /**
- * Reads files of a commit from a user's repository without trusting it: git itself believes a loose object that was overwritten. The
- * commit, its folders and its files are hashed here. For a few small files this is much quicker than a copy of the whole history.
+ * Reads files of a commit from a user's repository and hashes every object, because git itself accepts an overwritten
+ * loose object. For a few small files this is much faster than copying the whole history.
  */
 export function openHashedFiles(repository: string, commit: string): HashedFiles {
   return new ObjectReader(repository, commit);
@@ -85,7 +84,6 @@ class ObjectReader implements HashedFiles {
     return object === undefined ? undefined : { name: '', path: '', mode: FOLDER, object };
   }
 
-  /** All files below an entry, one level of folders at a time. */
   async #below(entry: Entry): Promise<readonly CommittedFile[]> {
     const files: CommittedFile[] = [];
     for (let level = [entry]; level.length > 0;) {
@@ -105,7 +103,7 @@ class ObjectReader implements HashedFiles {
     return folders.flatMap(({ path, object }) => entriesOf(read.get(object), path, this.#commit.length / 2));
   }
 
-  /** Objects by their names. One that is missing or has other bytes is not among them, and is noted. */
+  /** Objects by id. Missing and altered objects are omitted, and the first is recorded as damage. */
   async #readObjects(type: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     const wanted = [...new Set(names)];
@@ -119,7 +117,7 @@ class ObjectReader implements HashedFiles {
     for (let at = 0; at < printed.length;) {
       const end = printed.indexOf('\n', at);
       const [name = '', kind = '', size = ''] = printed.toString('latin1', at, end).split(' ');
-      // `NAME missing` has nothing after it.
+      // `NAME missing` has no content.
       const length = size === '' ? -1 : Number(size);
       const bytes = printed.subarray(end + 1, end + 1 + Math.max(length, 0));
       if (kind === type && hashOf(type, bytes, name.length) === name) found.set(name, bytes);
@@ -128,7 +126,7 @@ class ObjectReader implements HashedFiles {
     const lost = wanted.find((name) => !found.has(name));
     if (lost !== undefined && this.#damage === undefined) {
       const about = lost === this.#commit ? `commit ${lost}` : `object ${lost} (part of ${this.#commit})`;
-      const why = ran.ok ? 'its content has another name, or it is not there' : ran.problem.message;
+      const why = ran.ok ? 'its content does not match its id, or it is missing' : ran.problem.message;
       this.#damage = gitFailure(
         'git/damaged-object',
         `${about} is missing or damaged in the repository: ${why}`,
@@ -156,7 +154,7 @@ function hashOf(type: string, bytes: Buffer, digits: number): string {
   return hash.update(`${type} ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
-/** As git writes a folder: mode, a space, the name, a zero byte and the bytes of the object's name, for each entry. */
+/** Parses a tree object: mode, space, name, zero byte and the raw object id of each entry. */
 function entriesOf(bytes: Buffer | undefined, folder: string, width: number): readonly Entry[] {
   const entries: Entry[] = [];
   for (let at = 0; bytes !== undefined && at < bytes.length;) {

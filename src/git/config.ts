@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { git, gitFailure, type GitResult } from './run-git.ts';
+import { git, gitFailure, gitFields, type GitOptions, type GitResult } from './run-git.ts';
 
-/** Settings by name, as git prints names: section and key in lower case, what stands between as it was written. */
+/** Settings by name as git prints it: section and key in lower case. */
 export type OperatorConfig = ReadonlyMap<string, string>;
 
 /**
- * The git configuration of the person who runs Baton: their global file and the system's, and no repository's. Agents can write in a
- * repository's configuration, so nothing that names a program or a person is read from there.
+ * The git configuration of the operator: the global and system files, and no repository's. Agents can write in a
+ * repository's configuration, so no program or person is read from there.
  */
 export async function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): Promise<OperatorConfig> {
   const key = JSON.stringify([env['GIT_CONFIG_GLOBAL'], env['HOME'], env['XDG_CONFIG_HOME']]);
@@ -17,33 +17,29 @@ export async function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): 
   return cached.config;
 }
 
-/** One merge or measurement asks several times. */
+/** One merge or measurement reads the configuration several times. */
 const FRESH_MS = 2000;
 let cached: { readonly key: string; readonly config: Promise<OperatorConfig>; readonly untilMs: number } | undefined;
 
 async function readNow(): Promise<OperatorConfig> {
-  // With a git folder that is none, git finds no repository, wherever it is run.
-  const listed = await git(['config', '--list', '--includes', '-z'], { cwd: '/', env: { GIT_DIR: '/dev/null' } });
-  if (!listed.ok) return new Map();
-  const settings = listed.value.stdout.split('\0').filter((each) => each !== '');
-  return new Map(
-    settings.map((each): [string, string] => {
-      const end = each.indexOf('\n');
-      // A key without a value is true.
-      return end === -1 ? [each, 'true'] : [each.slice(0, end), each.slice(end + 1)];
-    }),
-  );
+  // With an invalid git folder, git finds no repository in any folder.
+  return new Map(await listSettings(['--list', '--includes'], { cwd: '/', env: { GIT_DIR: '/dev/null' } }));
 }
 
-/** Some of the settings, as arguments of git. */
+/** Names and values that `git config -z` prints, in order; empty if git fails. A key without a value is true. */
+export async function listSettings(args: readonly string[], options: GitOptions): Promise<readonly [string, string][]> {
+  const listed = await gitFields(['config', '-z', ...args], { ...options, answers: [1] });
+  return (listed.ok ? listed.value : []).map((each) => {
+    const end = each.indexOf('\n');
+    return end === -1 ? [each, 'true'] : [each.slice(0, end), each.slice(end + 1)];
+  });
+}
+
 export function settingArguments(config: OperatorConfig, isWanted: (name: string) => boolean): string[] {
   return [...config].filter(([name]) => isWanted(name)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/**
- * How line ends are written and read if no attribute says so, and the programs of filters: all that the operator has in their own
- * configuration, as in a checkout of theirs, or only those that are named.
- */
+/** Arguments for line ends and filters: all filters of the operator, or only the named ones. */
 export function conversionSettings(config: OperatorConfig, filters: readonly string[] | 'all'): string[] {
   return settingArguments(config, (name) => {
     if (name === 'core.autocrlf' || name === 'core.eol') return true;
@@ -57,7 +53,7 @@ export interface GitIdentity {
   readonly email: string;
 }
 
-/** The author or committer of what Baton commits: the operator, or Baton if git knows no operator. */
+/** The author or committer of Baton's commits: the operator, or Baton if none is configured. */
 export function operatorIdentity(
   part: 'author' | 'committer',
   config: OperatorConfig,
@@ -71,13 +67,13 @@ export function operatorIdentity(
     : { name, email };
 }
 
-/** How the operator signs commits, as arguments of git; undefined if they do not. */
+/** The operator's signing settings as git arguments; undefined if commits are not signed. */
 export function signingArguments(config: OperatorConfig): readonly string[] | undefined {
   if (!/^(?:true|yes|on|1)$/i.test(config.get('commit.gpgsign') ?? '')) return undefined;
   return settingArguments(config, (name) => name === 'user.signingkey' || name.startsWith('gpg.'));
 }
 
-/** For git in Baton's own repository, if it must reach another host: how to log in is in the operator's own configuration. */
+/** The environment for reaching another host from Baton's repository with the operator's logins. */
 export function operatorEnvironment({ HOME = '', ...env }: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const xdg = env['XDG_CONFIG_HOME'] ?? join(HOME, '.config');
   const files = [join(HOME, '.gitconfig'), join(xdg, 'git', 'config')];
@@ -85,7 +81,7 @@ export function operatorEnvironment({ HOME = '', ...env }: NodeJS.ProcessEnv = p
   return { HOME, XDG_CONFIG_HOME: xdg, GIT_CONFIG_GLOBAL: file };
 }
 
-/** One setting, from where `scope` says; null where it is not set. */
+/** One setting from the given scope; null if it is not set. */
 export async function readConfig(
   cwd: string,
   scope: readonly string[],
@@ -99,10 +95,10 @@ export async function readConfig(
 const TRIES = 20;
 const PAUSE_MS = 25;
 
-/** Changes the configuration. Git locks the file and does not wait; others change it too, and only for a moment. */
+/** Changes the configuration. Git locks the file without waiting, and other processes hold the lock only briefly. */
 export async function changeConfig(cwd: string, args: readonly string[]): Promise<GitResult<void>> {
   for (let tries = 1; ; tries++) {
-    // 5: nothing was there to unset.
+    // 5: there was nothing to unset.
     const changed = await git(['config', ...args], { cwd, answers: [5] });
     if (changed.ok) return { ok: true, value: undefined };
     if (tries === TRIES || !/could not lock/.test(changed.problem.message)) return changed;
@@ -111,8 +107,8 @@ export async function changeConfig(cwd: string, args: readonly string[]): Promis
 }
 
 /**
- * Lets each worktree have its own configuration. Two settings then move to the main worktree's own file, as git's
- * documentation of `extensions.worktreeConfig` asks: otherwise every worktree would take them for its own.
+ * Gives each worktree its own configuration. As git's documentation of `extensions.worktreeConfig` asks, two settings
+ * move to the main worktree's file; otherwise they would apply to every worktree.
  */
 export async function enableWorktreeConfig(commonDir: string): Promise<GitResult<void>> {
   const common = ['--file', join(commonDir, 'config')];
@@ -137,20 +133,12 @@ export async function enableWorktreeConfig(commonDir: string): Promise<GitResult
   return { ok: true, value: undefined };
 }
 
-/**
- * What the configuration of a repository says about its files: whether the file system has mode bits and links, whether it tells upper case
- * from lower case, and how line ends are written. As arguments of git. None of these settings names a program; values that git does not
- * know are left out.
- */
+/** The repository's settings about files and line ends, as git arguments. Unknown values are dropped. */
 export async function readFileSettings(checkout: string): Promise<string[]> {
-  const asked = String.raw`^core\.(filemode|symlinks|ignorecase|autocrlf|eol)$`;
-  const listed = await git(['config', '-z', '--get-regexp', asked], { cwd: checkout, answers: [1] });
-  if (!listed.ok) return [];
-  return listed.value.stdout.split('\0').flatMap((setting) => {
-    const end = setting.indexOf('\n');
-    const name = end === -1 ? setting : setting.slice(0, end);
-    // A key without a value is true.
-    const value = end === -1 ? 'true' : setting.slice(end + 1).toLowerCase();
+  const command = String.raw`^core\.(filemode|symlinks|ignorecase|autocrlf|eol)$`;
+  const settings = await listSettings(['--get-regexp', command], { cwd: checkout });
+  return settings.flatMap(([name, given]) => {
+    const value = given.toLowerCase();
     return VALUES[name]?.test(value) === true ? ['-c', `${name}=${value}`] : [];
   });
 }
@@ -164,7 +152,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   'core.eol': /^(?:lf|crlf|native)$/,
 };
 
-/** The address of a remote, for a git that runs elsewhere. Of the remote's settings only this one is read: others name programs. */
+/** The URL of a remote. No other setting of the remote is read, because others name programs. */
 export async function findRemoteUrl(
   repository: string,
   remote: string,
@@ -178,35 +166,25 @@ export async function findRemoteUrl(
   return gitFailure('git/remote-unreachable', `there is no remote '${remote}'`, 'See them all: git remote -v');
 }
 
-/** Git takes for a path what has no scheme, and no host before a colon. */
+/** Git treats a URL as a path if it has no scheme and no host before a colon. */
 export function isPath(url: string): boolean {
   return !/^[a-z0-9+]+:\/\//i.test(url) && !/^[^/]*:/.test(url);
 }
 
 /**
- * Who commits in the sessions of a repository, as variables: what git itself would take for the operator there. Some clients run git
- * without the user's configuration, and then it refuses to commit. Variables that the daemon has pass by themselves, and stay.
+ * The commit identity for sessions of a repository, as environment variables. Some clients run git without the user's
+ * configuration, which would refuse to commit. Variables already set take precedence.
  */
 export async function readAuthorEnvironment(
   repository: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Readonly<Record<string, string>>> {
-  const listed = await git(['config', '--includes', '-z', '--get-regexp', '^(user|author|committer)\\.(name|email)$'], {
-    cwd: repository,
-    env: configOf(env),
-    answers: [1],
-  });
-  if (!listed.ok) return {};
-  const settings = new Map(
-    listed.value.stdout
-      .split('\0')
-      .filter((each) => each.includes('\n'))
-      .map((each): [string, string] => [each.slice(0, each.indexOf('\n')), each.slice(each.indexOf('\n') + 1)]),
-  );
+  const command = ['--includes', '--get-regexp', '^(user|author|committer)\\.(name|email)$'];
+  const settings = new Map(await listSettings(command, { cwd: repository, env: configOf(env) }));
   return { ...person('AUTHOR', 'author', settings, env), ...person('COMMITTER', 'committer', settings, env) };
 }
 
-/** Both or neither: a name with an address that git derives from the host is not an identity. */
+/** Both or neither: a name with an address derived from the host is no identity. */
 function person(
   variable: string,
   section: string,
@@ -219,14 +197,8 @@ function person(
   return name && email ? { [nameOf]: name, [emailOf]: email } : {};
 }
 
-/** The user's own files, as their shell finds them. */
 function configOf(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const name of CONFIG_FILES) {
-    const value = env[name];
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
+  return Object.fromEntries(CONFIG_FILES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
 const CONFIG_FILES = ['HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'];

@@ -24,7 +24,7 @@ function overwrite(name: string, by: string): void {
   copyFileSync(objectPath(by), objectPath(name));
 }
 
-it('lists and reads what git lists and reads', async () => {
+it('lists and reads the same files as git', async () => {
   const [hashed, plain] = [openHashedFiles(repo, head), openCommittedFiles(repo, head)];
   for (const path of ['', 'a', 'a/b', 'a/d.txt', 'top.txt', 'link', 'none', 'a/none/x', 'top.txt/x']) {
     const [ours, theirs] = [await hashed.list(path), await plain.list(path)];

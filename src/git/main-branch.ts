@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isPath, operatorEnvironment } from './config.ts';
+import { isPath, listSettings, operatorEnvironment } from './config.ts';
 import { type OwnRepository, runOwnGit } from './own/own-repository.ts';
 import { git, gitLines, type GitLocation, type GitResult, gitText } from './run-git.ts';
 
-/** How a branch got from one commit to another. */
+/** The change of a branch from one commit to another. */
 export interface MeasuredMove {
   readonly fastForward: boolean;
   readonly commits: number;
 }
 
-/** Measures a move by the commits alone. A commit that is gone, or cannot be read, has nothing after it. */
+/** Measures a move by commits only. A missing or unreadable commit counts as no progress. */
 export async function measureMove(place: GitLocation, old: string, now: string): Promise<MeasuredMove> {
   const ancestor = await git([...TRUE_HISTORY, 'merge-base', '--is-ancestor', old, now], options(place, [1]));
   const counted = await gitText([...TRUE_HISTORY, 'rev-list', '--count', now, `^${old}`, '--'], options(place));
@@ -21,7 +21,7 @@ export async function measureMove(place: GitLocation, old: string, now: string):
   };
 }
 
-/** Whether a branch is, or was, at a commit: the commit is part of its history. */
+/** Whether a commit is part of a branch's history. */
 export async function isInHistory(place: GitLocation, sha: string, branch: string): Promise<boolean> {
   const ancestor = await git([...TRUE_HISTORY, 'merge-base', '--is-ancestor', sha, branch], options(place, [1]));
   return ancestor.ok && ancestor.value.code === 0;
@@ -33,8 +33,8 @@ export interface MoveContent {
 }
 
 /**
- * Who made the commits of a move, and what they change: what a person needs to judge it. Only in Baton's own repository: `log` and `diff`
- * run programs that the configuration of a repository names (`gpg.program`).
+ * The authors and the diffstat of a move, for a person to judge it. Runs only in Baton's repository: `log` and `diff`
+ * run programs named in a repository's configuration (`gpg.program`).
  */
 export async function readMoveContent(place: OwnRepository, old: string, now: string): Promise<MoveContent> {
   const range = [now, `^${old}`, '--'];
@@ -66,7 +66,7 @@ function countNames(lines: GitResult<string[]>): string[] {
   return names.map(([name, count]) => `${name.slice(0, WIDTH)} (${count})`);
 }
 
-/** Grafts and the commit-graph say what follows what, and anybody can write them. */
+/** Ignores grafts and the commit-graph, which agents can write. */
 const TRUE_HISTORY = ['-c', 'core.commitGraph=false'];
 const ENV = { GIT_GRAFT_FILE: '/dev/null' };
 
@@ -80,25 +80,17 @@ function options(cwd: GitLocation, answers: readonly number[] = []) {
   return { cwd, env: ENV, answers };
 }
 
-/** The branch of a remote that the main branch follows. */
+/** The remote branch that the main branch follows. */
 export interface Upstream {
   readonly url: string;
   readonly ref: string;
-  /** Tells two upstreams apart without naming them: an address may hold a credential. */
+  /** Identifies an upstream without its URL, which may contain a credential. */
   readonly digest: string;
 }
 
-/**
- * The upstream of a branch, as the repository has it configured; null if there is none. A remote with several addresses has none either:
- * git fetches from the first, and which of them counts would depend on who reads them.
- */
+/** The configured upstream of a branch; null if there is none, or the remote has several URLs. */
 export async function findUpstream(repository: string, branch: string): Promise<Upstream | null> {
-  const listed = await git(['config', '--list', '-z'], { cwd: repository });
-  if (!listed.ok) return null;
-  const settings = listed.value.stdout.split('\0').map((each): [string, string] => {
-    const end = each.indexOf('\n');
-    return [end === -1 ? each : each.slice(0, end), end === -1 ? '' : each.slice(end + 1)];
-  });
+  const settings = await listSettings(['--list'], { cwd: repository });
   const valuesOf = (name: string) => settings.filter(([key]) => key === name).map(([, value]) => value);
   const remote = valuesOf(`branch.${branch}.remote`).at(-1) ?? 'origin';
   const [url, ...others] = valuesOf(`remote.${remote}.url`);
@@ -109,8 +101,8 @@ export async function findUpstream(repository: string, branch: string): Promise<
 }
 
 /**
- * Fetches the upstream branch into Baton's own repository, and says where it is. The repository's configuration has no part in it, as
- * agents can write there: how to log in is read from the operator's own.
+ * Fetches the upstream branch into Baton's repository and returns the local ref. Logins come from the operator's
+ * configuration; the repository's is not used, because agents can write it.
  */
 export async function fetchUpstream(
   own: OwnRepository,
@@ -119,22 +111,22 @@ export async function fetchUpstream(
 ): Promise<GitResult<string>> {
   const copy = `refs/upstream/${digest}`;
   const settings = [...login, 'fetch.fsckObjects=false'].flatMap((each) => ['-c', each]);
-  const asked = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', url, `+${ref}:${copy}`];
-  const fetched = await runOwnGit(own, [...settings, ...asked], { env: operatorEnvironment(), timeoutMs });
+  const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', url, `+${ref}:${copy}`];
+  const fetched = await runOwnGit(own, [...settings, ...args], { env: operatorEnvironment(), timeoutMs });
   return fetched.ok ? { ok: true, value: copy } : fetched;
 }
 
-/** A look at the files that say where the main branch is, without git. */
+/** The state of the files behind the main branch, read without git. */
 export interface RefFingerprint {
-  /** The same text: nothing has changed since. */
+  /** Equal text means that nothing has changed. */
   readonly text: string;
-  /** Whether a later change is sure to change the text. */
+  /** Whether a later change certainly changes the text. */
   readonly isSettled: boolean;
 }
 
 /**
- * Marks the files behind a branch. The time of change (ctime) cannot be set back by whoever writes them. A change within the last moments
- * may share its time with the next one, and a branch that stands for another one changes elsewhere: such a mark proves nothing.
+ * Fingerprints the files behind a branch. A writer cannot set back their ctime. A change within the last moments may
+ * share its time with the next one, and a symbolic branch changes elsewhere; in both cases the result is not settled.
  */
 export function readRefFingerprint(commonDir: string, branch: string, nowMs: number): RefFingerprint {
   const loose = join(commonDir, 'refs', 'heads', branch);
@@ -145,7 +137,7 @@ export function readRefFingerprint(commonDir: string, branch: string, nowMs: num
   return { text, isSettled: nowMs - newestMs > GRANULARITY_MS && !isSymbolic(loose) };
 }
 
-/** Packed branches, a table of refs, and what decides which branch is the main one. */
+/** Packed branches, the reftable, and the ref that decides the main branch. */
 const SHARED = ['packed-refs', 'reftable/tables.list', 'refs/remotes/origin/HEAD'];
 const GRANULARITY_MS = 100;
 

@@ -15,7 +15,7 @@ describe('who is named in a commit of Baton', () => {
     ]);
   });
 
-  it('may be somebody else in one of the two, by configuration or environment', () => {
+  it('may differ for author or committer, by configuration or environment', () => {
     const config = new Map([...USER, ['author.name', 'Grace'], ['author.email', 'grace@example.org']] as const);
     expect(operatorIdentity('author', config, {}).name).toBe('Grace');
     expect(operatorIdentity('committer', config, {}).name).toBe('Ada');
@@ -24,7 +24,7 @@ describe('who is named in a commit of Baton', () => {
     expect(operatorIdentity('committer', config, env).name).toBe('Ada');
   });
 
-  it('is Baton if git knows no operator, or only half of one', () => {
+  it('is Baton if git has no operator, or only a part of one', () => {
     const baton = { name: 'Baton', email: 'baton@localhost' };
     expect(operatorIdentity('author', new Map(), {})).toEqual(baton);
     expect(operatorIdentity('author', new Map([['user.name', 'Ada']]), {})).toEqual(baton);

@@ -11,7 +11,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the id of a project', () => {
-  it('tells two repositories of the same name apart', () => {
+  it('distinguishes two repositories of the same name', () => {
     expect(idOf('a/demo')).toMatch(/^demo-[0-9a-f]{8}$/);
     expect(idOf('a/demo')).not.toBe(idOf('b/demo'));
   });

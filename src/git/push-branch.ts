@@ -8,31 +8,31 @@ export interface Push {
   readonly remote: string;
   readonly branch: string;
   readonly head: string;
-  /** What we pushed last: only that may be replaced by what does not follow from it. */
+  /** The last pushed commit: only that may be overwritten by a commit that does not descend from it. */
   readonly last: string | null;
-  /** Laid over the configuration, as `name=value`: how to log in. */
+  /** Additional settings as `name=value`, for logins. */
   readonly config: readonly string[];
 }
 
 /**
- * Brings a branch of a remote to a commit. What somebody else has pushed there is never overwritten: the push names what it expects to find,
- * and the remote refuses where that is no longer so. Done once already, it is done.
+ * Pushes a commit to a branch of a remote. Never overwrites commits of others: the push names the expected value, and
+ * the remote refuses if it differs. Idempotent.
  */
 export async function pushBranch(own: OwnRepository, push: Push): Promise<GitResult<'pushed' | 'there'>> {
   const { branch, head, last } = push;
   const ref = `refs/heads/${branch}`;
-  const there = await findRemoteSha(own, push, ref);
-  if (!there.ok) return there;
-  if (there.value === head) return { ok: true, value: 'there' };
-  if (there.value !== null && there.value !== last && !(await isBefore(own, there.value, head))) {
+  const current = await findRemoteSha(own, push, ref);
+  if (!current.ok) return current;
+  if (current.value === head) return { ok: true, value: 'there' };
+  if (current.value !== null && current.value !== last && !(await isBefore(own, current.value, head))) {
     return rejected(
       push,
-      `it has ${there.value.slice(0, 12)} there, which Baton did not push and which ${head.slice(0, 12)} does not follow from`,
+      `the remote has ${current.value.slice(0, 12)}, which Baton did not push and ${head.slice(0, 12)} does not descend from`,
     );
   }
-  const lease = `--force-with-lease=${ref}:${there.value ?? ''}`;
+  const lease = `--force-with-lease=${ref}:${current.value ?? ''}`;
   const pushed = await reach(own, push, ['push', '--porcelain', lease], [`${head}:${ref}`], {
-    // The remote was reached, and it said no.
+    // The remote answered with a refusal.
     answers: [1],
   });
   if (!pushed.ok) return unreachable(push, pushed);
@@ -42,34 +42,37 @@ export async function pushBranch(own: OwnRepository, push: Push): Promise<GitRes
 
 function reasonIn({ stdout, stderr }: GitOutput): string {
   const refused = stdout.split('\n').filter((line) => line.startsWith('!'));
-  const said = stderr.split('\n').filter((line) => /^(?:remote|error|fatal): \S/.test(line));
-  const lines = [...refused.map((line) => line.split('\t').at(-1) ?? ''), ...(said.length > 0 ? said : [stderr])];
+  const reported = stderr.split('\n').filter((line) => /^(?:remote|error|fatal): \S/.test(line));
+  const lines = [
+    ...refused.map((line) => line.split('\t').at(-1) ?? ''),
+    ...(reported.length > 0 ? reported : [stderr]),
+  ];
   return lines.join('; ').trim().slice(0, 1000);
 }
 
-/** Removes a branch from a remote, if it still has this commit. */
+/** Removes a branch from a remote if it still has this commit. */
 export async function deleteRemoteBranch(
   own: OwnRepository,
   push: Omit<Push, 'last'>,
 ): Promise<GitResult<'deleted' | 'gone' | 'kept'>> {
   const ref = `refs/heads/${push.branch}`;
-  const there = await findRemoteSha(own, push, ref);
-  if (!there.ok) return there;
-  if (there.value === null) return { ok: true, value: 'gone' };
-  if (there.value !== push.head) return { ok: true, value: 'kept' };
+  const current = await findRemoteSha(own, push, ref);
+  if (!current.ok) return current;
+  if (current.value === null) return { ok: true, value: 'gone' };
+  if (current.value !== push.head) return { ok: true, value: 'kept' };
   const lease = `--force-with-lease=${ref}:${push.head}`;
   const deleted = await reach(own, push, ['push', '--quiet', lease], [`:${ref}`]);
   return deleted.ok ? { ok: true, value: 'deleted' } : deleted;
 }
 
-/** Where a branch of a remote stands now, at an address that the caller has looked at; Baton's own copy of it is brought up to date. */
+/** Fetches a remote branch from a checked URL into Baton's copy and returns its commit. */
 export async function fetchBranch(
   own: OwnRepository,
   { remote, branch, url, config }: Pick<Push, 'remote' | 'branch' | 'config'> & { readonly url: string },
 ): Promise<GitResult<string>> {
   const copy = `refs/remotes/${remote}/${branch}`;
-  const asked = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head'];
-  const fetched = await reachAt(own, url, { config }, asked, [`+refs/heads/${branch}:${copy}`]);
+  const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head'];
+  const fetched = await reachAt(own, url, { config }, args, [`+refs/heads/${branch}:${copy}`]);
   if (!fetched.ok) return unreachable({ remote }, fetched);
   const sha = await findSha(own, copy);
   return sha === null
@@ -96,8 +99,8 @@ async function isBefore(own: OwnRepository, sha: string, head: string): Promise<
 }
 
 /**
- * Git reaches a remote of the user's repository from Baton's own, with its address and the operator's own configuration: that of the
- * repository may name programs (`core.sshCommand`, `remote.*.uploadpack`, credential helpers), and agents can write there.
+ * Reaches a remote from Baton's repository with its URL and the operator's configuration: the user's repository may
+ * name programs (`core.sshCommand`, `remote.*.uploadpack`, credential helpers), and agents can write there.
  */
 async function reach(
   own: OwnRepository,
@@ -118,8 +121,8 @@ async function reachAt(
   refs: readonly string[],
   options: Pick<GitOptions, 'answers'> = {},
 ): Promise<GitResult<GitOutput>> {
-  const asked = [...settings(push), ...command, '--', url, ...refs];
-  return runOwnGit(own, asked, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
+  const args = [...settings(push), ...command, '--', url, ...refs];
+  return runOwnGit(own, args, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
 }
 
 function settings({ config }: Pick<Push, 'config'>): string[] {
@@ -127,7 +130,7 @@ function settings({ config }: Pick<Push, 'config'>): string[] {
 }
 
 function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: string): GitFailure {
-  const hint = `Look at it: git fetch ${remote} ${branch}. Bring what is there into the task's branch, or delete it there, then try again.`;
+  const hint = `Inspect it: git fetch ${remote} ${branch}. Merge it into the task's branch, or delete it on the remote, then try again.`;
   return gitFailure('git/push-rejected', `'${branch}' cannot be pushed to '${remote}': ${why}`, hint);
 }
 

@@ -5,22 +5,21 @@ import { isGitRef } from '../protocol/text/text-format.ts';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
 import { git, gitFailure, type GitLocation, type GitResult, gitText } from './run-git.ts';
 
-/** Where a repository is, whichever of its worktrees one asks from. */
+/** The folders of a repository, from any of its worktrees. */
 export interface Repository {
-  /** The top of the worktree that was asked about; the repository itself where it is bare. */
+  /** The top of the worktree; the repository itself if it is bare. */
   readonly top: string;
   /** The git folder of that worktree. */
   readonly gitDir: string;
-  /** The git folder that all worktrees share. */
+  /** The git folder shared by all worktrees. */
   readonly commonDir: string;
-  /** The top of the main worktree, under which Baton's worktrees lie. */
+  /** The top of the main worktree, which contains Baton's worktrees. */
   readonly mainTop: string;
 }
 
-/** The repository that a folder belongs to. */
 export async function findRepository(folder: string): Promise<GitResult<Repository>> {
-  const asked = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
-  const dirs = await gitText(asked, { cwd: folder });
+  const args = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
+  const dirs = await gitText(args, { cwd: folder });
   if (!dirs.ok) return dirs;
   const [bare, gitDir, commonDir] = dirs.value.split('\n');
   if (gitDir === undefined || commonDir === undefined) return oddPath(folder);
@@ -33,7 +32,7 @@ export async function findRepository(folder: string): Promise<GitResult<Reposito
   return { ok: true, value: { top: top.value, gitDir, commonDir, mainTop: mainTop.value ?? commonDir } };
 }
 
-/** The branch that is checked out; null where HEAD is detached. A branch without a commit is one too. */
+/** The checked-out branch, even without a commit; null if HEAD is detached. */
 export async function findCurrentBranch(folder: string): Promise<GitResult<string | null>> {
   const head = await git(['symbolic-ref', '--quiet', 'HEAD'], { cwd: folder, answers: [1] });
   if (!head.ok) return head;
@@ -41,17 +40,18 @@ export async function findCurrentBranch(folder: string): Promise<GitResult<strin
   return { ok: true, value: ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null };
 }
 
-/** The branch that work is merged into, and the commit that counts as its newest. */
+/** The branch that work is merged into, and its current commit. */
 export interface MainBranchHead {
   readonly name: string;
   readonly sha: string;
-  /** The ref that has this commit. */
+  /** The ref of this commit. */
   readonly ref: string;
 }
 
 /**
- * The main branch: the configured one, else what the remote says, else `main` or `master`. Its commit is the one of the branch here. The
- * remote's copy counts only if there is no branch here: an agent may write in `refs/remotes`, and would choose what its work is compared with.
+ * The main branch: the configured one, else the remote's HEAD, else `main` or `master`. The local branch decides the
+ * commit; the remote copy counts only without a local branch, because an agent may write `refs/remotes` and choose what
+ * its work is compared with.
  */
 export async function findMainBranch(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   if (configured !== undefined && !isGitRef(configured)) {
@@ -79,8 +79,8 @@ export async function findMainBranch(folder: string, configured?: string): Promi
 }
 
 /**
- * The main branch, at the remote's copy if that is ahead: a pull request merged elsewhere is there first. An agent can write that copy, so
- * that no gate and no measurement may depend on it.
+ * The main branch, at the remote copy if that is ahead: a pull request merged elsewhere appears there first. An agent
+ * can write that copy, so no gate and no measurement may depend on it.
  */
 export async function findNewestMain(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   const main = await findMainBranch(folder, configured);
@@ -93,10 +93,10 @@ export async function findNewestMain(folder: string, configured?: string): Promi
   return isAhead ? { ok: true, value: { name, sha: theirs, ref: remoteCopy(name) } } : main;
 }
 
-/** The full name of the commit that a name stands for; null where there is none. */
+/** The full id of the commit that a name refers to; null if there is none. */
 export async function findSha(folder: GitLocation, name: string): Promise<string | null> {
-  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
-  const sha = await gitText(asked, { cwd: folder });
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const sha = await gitText(args, { cwd: folder });
   return sha.ok && /^[0-9a-f]{40,64}$/.test(sha.value) ? sha.value : null;
 }
 
@@ -124,7 +124,7 @@ function oddPath(folder: string): GitResult<never> {
   return gitFailure('git/odd-path', message, 'Move the repository to a folder without line breaks in its name.');
 }
 
-/** Readable, and the same for every worktree: the folder's name and a hash of where the shared git folder really is. */
+/** A readable id, equal for all worktrees: the folder's name and a hash of the real path of the shared git folder. */
 export function projectId({ mainTop, commonDir }: Pick<Repository, 'mainTop' | 'commonDir'>): string {
   const slug = basename(mainTop)
     .toLowerCase()

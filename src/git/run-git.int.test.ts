@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => scratch.remove());
 
 describe('git', () => {
-  it('answers, or says what went wrong in words of its own', async () => {
+  it('returns the output, or a problem in its own words', async () => {
     expect(valueOf(await gitLines(['log', '--format=%s'], { cwd: repo }))).toEqual(['first']);
     const failed = await git(['rev-parse', '--verify', 'nothing'], { cwd: repo });
     expect(failed).toMatchObject({
@@ -32,7 +32,7 @@ describe('git', () => {
     });
   });
 
-  it('ends what takes too long, and what says too much', async () => {
+  it('stops commands that take too long or print too much', async () => {
     const started = performance.now();
     scratch.git(repo, 'config', 'alias.slow', '!exec sleep 20');
     expect(codeOf(await git(['slow'], { cwd: repo, timeoutMs: 50 }))).toBe('git/timeout');
@@ -42,21 +42,21 @@ describe('git', () => {
     expect(codeOf(await git(['cat-file', 'blob', 'HEAD:large'], options))).toBe('git/too-much-output');
   });
 
-  it('passes input, and does not mind that it is not read', async () => {
+  it('passes input, even if git does not read it', async () => {
     const input = 'x'.repeat(1_000_000);
     const hash = valueOf(await gitLines(['hash-object', '--stdin'], { cwd: repo, input }));
     expect(hash).toHaveLength(1);
     expect(valueOf(await git(['version'], { cwd: repo, input })).stdout).toMatch(/^git version/);
   });
 
-  it('does not run what a repository names as its monitor', async () => {
+  it('does not run the monitor that a repository names', async () => {
     scratch.git(repo, 'config', 'core.fsmonitor', `touch '${scratch.folder}/ran'; false`);
     valueOf(await git(['status', '--porcelain'], { cwd: repo }));
     expect(scratch.try(repo, ['hash-object', `${scratch.folder}/ran`]).code).not.toBe(0);
   });
 });
 
-it('keeps of the environment who we are, not where we were', () => {
+it('keeps the identity from the environment, not the location', () => {
   const from = {
     PATH: '/bin',
     GIT_DIR: '/elsewhere',

@@ -5,7 +5,6 @@ import { isDiskFaultText, isShortage } from '../protocol/resource-faults.ts';
 import { problem, type Problem } from '../protocol/shape/problem.ts';
 import { shellWord } from '../protocol/text/quote-for-shell.ts';
 
-/** What git was asked and could do, or what went wrong and the next thing to do. */
 export type GitResult<T> = { readonly ok: true; readonly value: T } | GitFailure;
 
 export interface GitFailure {
@@ -13,19 +12,16 @@ export interface GitFailure {
   readonly problem: Problem;
 }
 
-/**
- * A git folder that belongs to Baton. Git runs there with the configuration in that folder alone: none of the user, the system or the
- * measured repository, no hooks, no replace refs.
- */
+/** A git folder of Baton, whose configuration alone applies: no user or system settings, no hooks. */
 export interface OwnGitFolder {
   readonly gitDir: string;
-  /** The folder that git works on; without one, the git folder itself. */
+  /** The work tree; the git folder if omitted. */
   readonly worktree?: string;
-  /** Where git finds the index and the objects, if not in the git folder. */
+  /** Locations of the index and the objects, if not in the git folder. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Where git runs: a folder in a user's repository, or a git folder of Baton's own. */
+/** A folder in a user's repository, or a git folder of Baton. */
 export type GitLocation = string | OwnGitFolder;
 
 export interface GitOptions {
@@ -35,9 +31,9 @@ export interface GitOptions {
   readonly maxBytes?: number;
   /** `latin1` keeps every byte of the output. */
   readonly encoding?: 'utf8' | 'latin1';
-  /** Laid over the clean environment: an author. */
+  /** Added to the clean environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Exit codes that are an answer and not a failure: 1 of `merge-base --is-ancestor` says no. */
+  /** Exit codes that are results, not failures: 1 of `merge-base --is-ancestor` means no. */
   readonly answers?: readonly number[];
 }
 
@@ -51,14 +47,14 @@ const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Variables of git that say who we are and how to reach other hosts. All others say which repository, index or
- * configuration to use, and would make git answer about something else than `cwd`: a daemon started from a hook has them.
- * One started by an agent also has that agent's session, and the fences of all other tasks would refuse it.
+ * Git variables for identity and network access. All others select a repository, index or configuration and would
+ * redirect git from `cwd`: a daemon started from a hook has them. A daemon started by an agent also has that agent's
+ * session, which the fences of other tasks would refuse.
  */
 const KEPT =
   /^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSH(?:_COMMAND|_VARIANT)?|SSL_\w+|PROXY_\w+|ASKPASS|EXEC_PATH|(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL))$/;
 
-/** Runs the git program. Arguments go as an array, never through a shell; names from outside are checked by the caller. */
+/** Runs git without a shell; callers check names from outside. */
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
   for (let tries = 1; ; tries++) {
     const ran = await runOnce(args, options);
@@ -69,16 +65,16 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   }
 }
 
-/** While one git adds a worktree, a file of it is empty for an instant, and every other that lists them gives up. */
+/** While git adds a worktree, a file of it is empty for an instant, and listing worktrees fails. */
 const HALF_MADE = /failed to read .*worktrees\/.*\/commondir/;
 const TRIES = 40;
 const PAUSE_MS = 25;
-/** Descriptors come back when connections close and programs end. */
+/** Descriptors become free when connections close and programs end. */
 const SHORTAGE_PAUSE_MS = 250;
 
 async function runOnce(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
   const cwd = folderOf(options.cwd);
-  // Node throws at once where the folder is a file, instead of reporting it as it does everything else.
+  // Node throws if the folder is a file, instead of reporting the error.
   if (statSync(cwd, { throwIfNoEntry: false })?.isFile() === true) {
     return gitFailure('git/cannot-run', `'${cwd}' is not a folder`, 'Name a folder in a git repository.');
   }
@@ -91,7 +87,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
         env: { ...environmentOf(options.cwd), ...options.env },
         encoding: options.encoding ?? 'utf8',
         timeout: options.timeoutMs ?? TIMEOUT_MS,
-        // Not SIGKILL: git then leaves its lock files behind, and the repository stays locked.
+        // SIGKILL would leave lock files behind, and the repository locked.
         killSignal: 'SIGTERM',
         maxBuffer: options.maxBytes ?? MAX_BYTES,
         windowsHide: true,
@@ -103,31 +99,32 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
         else resolve(failure(args, options, error, stderr));
       },
     );
-    // Git may end before it has read everything; what it says then is in its exit code.
+    // Git may exit before it has read everything; its exit code tells why.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input ?? '');
   });
 }
 
-/**
- * A repository may name programs: a file system monitor, hooks. An agent can write there, so git runs without them. What is configured is
- * still read as it is.
- */
+/** Disables hooks and monitors, which an agent could add. `git config` still reads the real settings. */
 function settingsFor([command]: readonly string[]): string[] {
   const off = command === 'config' ? [] : ['-c', 'core.hooksPath=/dev/null'];
   return ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=false', ...off];
 }
 
-/** The output of a command as text without its last line end. */
 export async function gitText(args: readonly string[], options: GitOptions): Promise<GitResult<string>> {
   const ran = await git(args, options);
   return ran.ok ? { ok: true, value: ran.value.stdout.replace(/\n$/, '') } : ran;
 }
 
-/** The output of a command as its lines. */
 export async function gitLines(args: readonly string[], options: GitOptions): Promise<GitResult<string[]>> {
   const ran = await git(args, options);
   return ran.ok ? { ok: true, value: ran.value.stdout.split('\n').filter((line) => line !== '') } : ran;
+}
+
+/** The output of a command with `-z`, as its fields. */
+export async function gitFields(args: readonly string[], options: GitOptions): Promise<GitResult<string[]>> {
+  const ran = await git(args, options);
+  return ran.ok ? { ok: true, value: ran.value.stdout.split('\0').filter((field) => field !== '') } : ran;
 }
 
 function folderOf(place: GitLocation): string {
@@ -140,7 +137,7 @@ function environmentOf(place: GitLocation): NodeJS.ProcessEnv {
   return { ...ownEnvironment(gitDir), ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }), ...env };
 }
 
-/** The environment of git in a repository of Baton's own: its configuration is the one file in that folder. */
+/** The environment for git in a repository of Baton, whose only configuration is the file in that folder. */
 export function ownEnvironment(gitDir: string, from: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const kept = Object.entries(gitEnvironment(from)).filter(([name]) => !/^GIT_(?:CONFIG|AUTHOR|COMMITTER)_/.test(name));
   return {
@@ -160,10 +157,10 @@ export function gitEnvironment(from: NodeJS.ProcessEnv = process.env): NodeJS.Pr
     ...Object.fromEntries(kept),
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
-    // Looking must not take the index lock from the agent that works there, nor fetch objects from a promisor.
+    // Reads must not take the index lock from a working agent, nor fetch objects from a promisor.
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_LAZY_FETCH: '1',
-    // `git replace` would make one commit's name stand for another commit's content.
+    // `git replace` would substitute another commit's content.
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_EDITOR: ':',
   };
@@ -192,38 +189,38 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
     return gitFailure('git/no-descriptors', message, hint);
   }
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
-    const message = `${command} said more than ${options.maxBytes ?? MAX_BYTES} bytes`;
+    const message = `${command} printed more than ${options.maxBytes ?? MAX_BYTES} bytes`;
     return gitFailure('git/too-much-output', message, 'Look at a smaller range of commits or files.');
   }
   if (error?.killed === true) {
     const message = `${command} did not end within ${options.timeoutMs ?? TIMEOUT_MS} ms`;
     return gitFailure('git/timeout', message, 'Check for a lock or a slow disk, then try again.');
   }
-  const said = stderr.trim();
-  if (/not a git repository/.test(said)) {
+  const output = stderr.trim();
+  if (/not a git repository/.test(output)) {
     return gitFailure(
       'git/no-repository',
       `'${folderOf(options.cwd)}' is not in a git repository`,
-      'Make one: git init',
+      'Create one: git init',
     );
   }
-  if (/dubious ownership/.test(said)) {
+  if (/dubious ownership/.test(output)) {
     const hint = `If you trust it: git config --global --add safe.directory ${shellWord(folderOf(options.cwd))}`;
     return gitFailure('git/not-trusted', `git does not trust the owner of '${folderOf(options.cwd)}'`, hint);
   }
-  if (isDiskFaultText(said)) {
-    const hint = 'Make room on that disk, or make it writable; then try again.';
-    return gitFailure('git/disk', `${command} cannot write: ${lastOutputLine(said)}`, hint);
+  if (isDiskFaultText(output)) {
+    const hint = 'Free space on that disk, or make it writable; then try again.';
+    return gitFailure('git/disk', `${command} cannot write: ${lastOutputLine(output)}`, hint);
   }
-  const message = `${command} failed: ${lastOutputLine(said) || (error?.signal ?? error?.message ?? 'no reason given')}`;
+  const message = `${command} failed: ${lastOutputLine(output) || (error?.signal ?? error?.message ?? 'no reason given')}`;
   return gitFailure('git/failed', message, `Run it by hand in ${folderOf(options.cwd)} to see more.`);
 }
 
-/** Git puts warnings and hints around the sentence that matters; the files that it speaks of stand below it, each after a tab. */
-function lastOutputLine(said: string): string {
-  const lines = said
+/** Returns the errors without warnings and hints; the files they concern follow, each after a tab. */
+function lastOutputLine(output: string): string {
+  const lines = output
     .split('\n')
     .filter((line) => /^(?:(?:fatal|error): |\t)/.test(line))
     .map((line) => line.trim());
-  return (lines.length > 0 ? lines.join('; ') : said).replaceAll(/^(?:fatal|error): /g, '').slice(0, 2000);
+  return (lines.length > 0 ? lines.join('; ') : output).replaceAll(/^(?:fatal|error): /g, '').slice(0, 2000);
 }

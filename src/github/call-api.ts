@@ -2,19 +2,18 @@ import { spawn } from 'node:child_process';
 import { findProgram } from '../notify/run-program.ts';
 import { problem, type Problem } from '../protocol/shape/problem.ts';
 
-/** What GitHub was asked and could do, or what went wrong. */
 export type GithubResult<T> = { readonly ok: true; readonly value: T } | GithubFailure;
 
 export interface GithubFailure {
   readonly ok: false;
   readonly problem: Problem;
-  /** What GitHub answered; undefined where it was not reached. */
+  /** The HTTP status; undefined if GitHub was not reached. */
   readonly status?: number;
-  /** It may work the next time: no network, a fault at GitHub, a limit that will be lifted. */
+  /** A retry may succeed: no network, an error at GitHub, or a rate limit. */
   readonly isPassing: boolean;
 }
 
-/** One call of the API, by `gh api`: it knows who the user is, and how to reach their GitHub. */
+/** Calls the API through `gh api`, which has the user's login and host settings. */
 export async function callApi(request: ApiRequest, context: ApiContext): Promise<GithubResult<unknown>> {
   const program = findProgram('gh', context.env);
   if (program === undefined) {
@@ -30,7 +29,7 @@ export async function callApi(request: ApiRequest, context: ApiContext): Promise
 const NO_GH_HINT =
   'Install it (https://cli.github.com), log in (gh auth login), and restart the daemon: baton down. Or set `pull_requests = false` under [github] in baton.toml.';
 
-/** The status line ends in a line feed, each header in a carriage return and one, and an empty line comes before the body. */
+/** The status line ends with LF, each header with CRLF, and an empty line precedes the body. */
 const ANSWER = /^HTTP\/\S+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/;
 
 function readAnswer(status: number, head: string, text: string, request: ApiRequest): GithubResult<unknown> {
@@ -38,48 +37,48 @@ function readAnswer(status: number, head: string, text: string, request: ApiRequ
   try {
     body = text.trim() === '' ? null : JSON.parse(text);
   } catch {
-    return githubFailure('github/unreachable', `GitHub answered ${status} with something that is not JSON`, RETRY, {
+    return githubFailure('github/unreachable', `GitHub answered ${status} with a body that is not JSON`, RETRY, {
       status,
       isPassing: true,
     });
   }
-  const said = messageIn(body);
-  // GraphQL says what went wrong with a status that says all is well.
-  if (status < 300 && request.path === 'graphql' && said !== undefined)
-    return githubFailure('github/refused', `GitHub refused: ${said}`, CHECK_ACCESS_HINT, { status });
+  const message = messageIn(body);
+  // GraphQL reports errors with a successful status.
+  if (status < 300 && request.path === 'graphql' && message !== undefined)
+    return githubFailure('github/refused', `GitHub refused: ${message}`, CHECK_ACCESS_HINT, { status });
   if (status < 300) return { ok: true, value: body };
-  const what = `${request.method} ${request.path.split('?', 1)[0] ?? ''}: ${status}${said === undefined ? '' : ` ${said}`}`;
+  const what = `${request.method} ${request.path.split('?', 1)[0] ?? ''}: ${status}${message === undefined ? '' : ` ${message}`}`;
   if (status === 401)
-    return githubFailure('github/not-logged-in', `GitHub does not know us: ${what}`, LOG_IN_HINT, { status });
-  if (status === 429 || (status === 403 && isLimit(said ?? '', head)))
-    return githubFailure('github/rate-limited', `GitHub lets us ask no more for now: ${what}`, RETRY, {
+    return githubFailure('github/not-logged-in', `GitHub refused the login: ${what}`, LOG_IN_HINT, { status });
+  if (status === 429 || (status === 403 && isLimit(message ?? '', head)))
+    return githubFailure('github/rate-limited', `GitHub's rate limit is reached: ${what}`, RETRY, {
       status,
       isPassing: true,
     });
   if (status >= 500)
-    return githubFailure('github/unreachable', `GitHub has a fault: ${what}`, RETRY, { status, isPassing: true });
+    return githubFailure('github/unreachable', `GitHub reports an error: ${what}`, RETRY, { status, isPassing: true });
   return githubFailure('github/refused', `GitHub refused: ${what}`, CHECK_ACCESS_HINT, { status });
 }
 
-function isLimit(said: string, head: string): boolean {
-  return /rate limit/i.test(said) || /^x-ratelimit-remaining: 0\r?$/im.test(head);
+function isLimit(message: string, head: string): boolean {
+  return /rate limit/i.test(message) || /^x-ratelimit-remaining: 0\r?$/im.test(head);
 }
 
 const LOG_IN_HINT =
   'Log in: gh auth login (where a token of the environment is wrong: correct it, then baton down). Or do without pull requests: `pull_requests = false` under [github] in baton.toml.';
 const RETRY = 'Try again later: baton decision list. See https://www.githubstatus.com.';
-const CHECK_ACCESS_HINT = 'See what may be done there: gh auth status, and the settings of the repository.';
+const CHECK_ACCESS_HINT = 'Check the permissions: gh auth status, and the settings of the repository.';
 
 function unanswered({ code, err }: GhResult, { host }: ApiRequest): GithubFailure {
-  const said = err.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
+  const message = err.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
   if (code === NOT_LOGGED_IN || /gh auth login|GH_TOKEN|authentication token/i.test(err)) {
     return githubFailure(
       'github/not-logged-in',
-      `gh is not logged in to ${host}${said === '' ? '' : `: ${said}`}`,
+      `gh is not logged in to ${host}${message === '' ? '' : `: ${message}`}`,
       LOG_IN_HINT,
     );
   }
-  const why = said === '' ? `gh ended with ${code ?? 'a signal'}` : said;
+  const why = message === '' ? `gh ended with ${code ?? 'a signal'}` : message;
   return githubFailure('github/unreachable', `GitHub cannot be reached: ${why}`, 'Check the network: gh api user', {
     isPassing: true,
   });
@@ -87,7 +86,7 @@ function unanswered({ code, err }: GhResult, { host }: ApiRequest): GithubFailur
 
 const NOT_LOGGED_IN = 4;
 
-/** What GitHub says about a refusal, with the details that matter most. */
+/** The message of a refusal with its details. */
 function messageIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const { message, errors } = body as { message?: unknown; errors?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -118,7 +117,7 @@ export function githubFailure(
 export interface ApiRequest {
   readonly host: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
-  /** Without a leading slash; `graphql` for what REST has not. */
+  /** Without a leading slash; `graphql` if REST lacks the function. */
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
 }
@@ -129,14 +128,14 @@ export interface ApiContext {
   readonly signal?: AbortSignal;
 }
 
-export interface GhResult {
+interface GhResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs `gh api`: arguments as an array, the body on its standard input, and nobody there to answer a question. */
-export async function runGh(
+/** Runs `gh api` without a shell and without prompts; the body goes to its standard input. */
+async function runGh(
   program: string,
   { host, method, path, body }: ApiRequest,
   context: ApiContext,
@@ -174,7 +173,7 @@ const HEADERS = ['--header', 'Accept: application/vnd.github+json', '--header', 
 const CALL_MS = 60_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Nobody is there to answer a question, and what it prints is read by us. */
+/** Disables prompts, colours and paging. */
 const QUIET = {
   GH_PROMPT_DISABLED: '1',
   GH_NO_UPDATE_NOTIFIER: '1',

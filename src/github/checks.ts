@@ -3,7 +3,7 @@ import { type ApiContext, callApi, type GithubResult } from './call-api.ts';
 import type { GithubRepository } from './find-github.ts';
 import { findTextField } from './pulls.ts';
 
-/** A check, or a workflow, of one commit that has ended. */
+/** A finished check or workflow of one commit. */
 export interface EndedCheck {
   readonly name: string;
   readonly outcome: ReturnType<typeof checkOutcome>;
@@ -11,8 +11,8 @@ export interface EndedCheck {
 }
 
 /**
- * What has ended of the checks and workflows of a commit. Of several runs under one name the newest counts, and while it runs, none does;
- * a workflow counts before a check that has its name.
+ * The finished checks and workflows of a commit. Of several runs with one name the newest counts, also while it runs; a
+ * workflow takes precedence over a check of the same name.
  */
 export async function readEndedChecks(
   { host, owner, name }: GithubRepository,
@@ -49,7 +49,7 @@ function runsIn(list: unknown, sha: string): Run[] {
   });
 }
 
-/** How a check at GitHub ended, in the words of the CI gate. Anything unknown, such as `timed_out` or `action_required`, is no pass. */
+/** Maps a GitHub conclusion to the CI gate's outcome. Unknown conclusions fail. */
 export function checkOutcome(conclusion: unknown): 'passed' | 'failed' | 'cancelled' {
   return OUTCOMES.get(typeof conclusion === 'string' ? conclusion : '') ?? 'failed';
 }

@@ -28,25 +28,25 @@ describe('whether a project has pull requests', () => {
     expect(await find({ origin: 'https://git.example.org/owner/name' })).toBeUndefined();
   });
 
-  it('does not know where git does not answer', async () => {
+  it('is unknown if git fails', async () => {
     expect(await findGithub(scratch.folder, NOTHING, { PATH: bin })).toBe('unknown');
   });
 
-  it('takes origin before others, and the remote that is named before origin', async () => {
+  it('prefers origin to others, and the named remote to origin', async () => {
     const both = { a: 'https://github.com/a/name', ...HERE };
     expect(await find(both)).toMatchObject({ repository: 'owner/name' });
     expect(await find(both, { remote: 'a' })).toMatchObject({ repository: 'a/name', remote: 'a' });
     expect(await find({ origin: '/srv/x', hub: 'https://github.com/a/name' })).toMatchObject({ remote: 'hub' });
   });
 
-  it('knows a GitHub of one’s own by GH_HOST', async () => {
+  it('recognises a GitHub Enterprise host by GH_HOST', async () => {
     const own = { origin: 'https://git.example.org/owner/name' };
     expect(await find(own, {}, { GH_HOST: 'Git.Example.org' })).toMatchObject({
       repository: 'git.example.org/owner/name',
     });
   });
 
-  it('does what baton.toml says, with or without gh', async () => {
+  it('follows baton.toml, with or without gh', async () => {
     expect(await find(HERE, { pullRequests: false })).toBeUndefined();
     const named = { repository: 'up/stream', draft: true };
     expect(await find(HERE, named, { PATH: '' })).toEqual({ repository: 'up/stream', remote: 'origin', draft: true });
@@ -54,7 +54,7 @@ describe('whether a project has pull requests', () => {
     expect(await find({ origin: '/srv/x' }, { pullRequests: true })).toMatchObject({ repository: '' });
   });
 
-  it('knows whose branch it is, also in a fork', async () => {
+  it('determines the owner of the branch, also in a fork', async () => {
     const repo = scratch.repository('fork');
     scratch.git(repo, 'remote', 'add', 'origin', 'https://github.com/me/name');
     scratch.git(repo, 'remote', 'add', 'disk', '/srv/x');

@@ -1,16 +1,15 @@
 import { git, gitLines, gitText } from '../git/run-git.ts';
 import { findProgram } from '../notify/run-program.ts';
 
-/** What `[github]` of a runbook says. */
+/** The `[github]` settings of a runbook. */
 export interface GithubSettings {
-  /** Undefined: where there is a remote at GitHub, and `gh`. */
+  /** Undefined: pull requests are used if there is a GitHub remote and `gh`. */
   readonly pullRequests: boolean | undefined;
   readonly repository: string | undefined;
   readonly remote: string | undefined;
   readonly draft: boolean;
 }
 
-/** Where the pull requests of a project are. */
 export interface PullRequestTarget {
   readonly repository: string;
   readonly remote: string;
@@ -20,8 +19,9 @@ export interface PullRequestTarget {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether a project has pull requests: it says so, or it has a remote at GitHub (or at the host of `GH_HOST`) and `gh` is there. A project
- * that asks for them gets them, or hears why not; one that does not ask, and lacks something, merges here as ever. `unknown`: git did not say.
+ * Whether a project uses pull requests: it asks for them, or it has a remote at GitHub (or at `GH_HOST`) and `gh` is
+ * installed. A project that asks and lacks something gets an error later; one that does not ask merges locally.
+ * `unknown`: git failed.
  */
 export async function findGithub(
   path: string,
@@ -42,11 +42,11 @@ export async function findGithub(
     return named === undefined ? undefined : { repository: renderRepository(named), remote: name, draft };
   }
   if (found?.at !== undefined) return { repository: renderRepository(found.at), remote: found.name, draft };
-  // Asked for, and nowhere to be found: whoever publishes says so.
+  // Requested but not found: publishing reports the error.
   return isAsked ? { repository: '', remote: remote ?? 'origin', draft } : undefined;
 }
 
-/** Whose branch it is, where that is not the owner of the repository: a fork. */
+/** The owner of the branch: differs from the repository's owner for a fork. */
 export async function findHeadOwner(path: string, remote: string, { owner }: GithubRepository): Promise<string> {
   const url = await gitText(['remote', 'get-url', '--push', '--', remote], { cwd: path });
   return (url.ok ? parseRemoteUrl(url.value)?.owner : undefined) ?? owner;
@@ -69,16 +69,16 @@ async function readRemotes(path: string): Promise<readonly Remote[] | undefined>
   return remotes;
 }
 
-/** A repository at GitHub, or at a GitHub of one's own. */
+/** A repository on github.com or a GitHub Enterprise host. */
 export interface GithubRepository {
   readonly host: string;
   readonly owner: string;
   readonly name: string;
 }
 
-export const GITHUB_HOST = 'github.com';
+const GITHUB_HOST = 'github.com';
 
-/** `https://…`, `ssh://…`, `git@host:owner/name`: whatever git has as the address of a remote. Undefined: no host, owner and name. */
+/** Parses a remote URL (`https://…`, `ssh://…`, `git@host:owner/name`); undefined if it has no host, owner and name. */
 export function parseRemoteUrl(url: string): GithubRepository | undefined {
   const [, host, path] = SCHEME.exec(url) ?? SCP.exec(url) ?? [];
   if (host === undefined || path === undefined) return undefined;
@@ -91,7 +91,7 @@ const SCHEME = /^(?:https?|ssh|git|git\+ssh):\/\/(?:[^@/\s]*@)?([^:/\s]+)(?::\d+
 const SCP = /^(?:[^@/:\s]+@)?([^:/\s]+):(?!\/\/)\/?(\S+)$/;
 const SSH_OVER_HTTPS = 'ssh.github.com';
 
-/** `owner/name`, or `host/owner/name`: as `gh` takes it, as `baton.toml` has it, and as the ledger writes it. */
+/** Parses `owner/name` or `host/owner/name`, as `gh`, `baton.toml` and the ledger write it. */
 export function parseRepository(text: string): GithubRepository | undefined {
   const [name, owner, host = GITHUB_HOST, ...more] = text.split('/').toReversed();
   return name === undefined || owner === undefined || more.length > 0
@@ -103,7 +103,7 @@ export function renderRepository({ host, owner, name }: GithubRepository): strin
   return host === GITHUB_HOST ? `${owner}/${name}` : `${host}/${owner}/${name}`;
 }
 
-/** Settings of git under which it may log in as `gh` does, where it knows no password of its own. The commands of gh do the same. */
+/** Git settings that let git use the login of `gh`, as gh's own commands do. */
 export function ghLoginConfig({ host }: GithubRepository): readonly string[] {
   return [`credential.https://${host}.helper=!gh auth git-credential`];
 }
@@ -114,5 +114,5 @@ function parts(host: string, owner: string, name: string): GithubRepository | un
 }
 
 const HOST = /^[a-z0-9][a-z0-9.-]*$/;
-/** They become part of a path; nothing in them may end it. */
+/** Names become part of a URL path, so they must not contain separators. */
 const NAME = /^[\w.-]{1,100}$/;

@@ -8,12 +8,11 @@ export interface GithubPull {
   readonly isOpen: boolean;
   readonly isMerged: boolean;
   readonly isDraft: boolean;
-  /** The commit it has at GitHub. */
   readonly head: string;
-  /** The branch it goes into. */
+  /** The target branch. */
   readonly base: string;
   readonly body: string;
-  /** Of the merge, once it is merged. */
+  /** The merge commit, once it is merged. */
   readonly mergeSha: string | null;
   readonly mergedBy: string | null;
   readonly nodeId: string;
@@ -21,7 +20,7 @@ export interface GithubPull {
 
 export interface NewGithubPull {
   readonly branch: string;
-  /** Whose branch it is: another than the repository's owner where it is a fork. */
+  /** The owner of the branch; differs from the repository's owner for a fork. */
   readonly owner: string;
   readonly base: string;
   readonly title: string;
@@ -30,14 +29,13 @@ export interface NewGithubPull {
 }
 
 export interface PullMergeRequest {
-  /** The commit that was checked and reviewed: GitHub merges this one or none. */
+  /** The reviewed commit: GitHub merges exactly this one. */
   readonly head: string;
   readonly method: 'squash' | 'merge' | 'rebase';
   readonly title: string;
   readonly message: string;
 }
 
-/** The pull requests of one repository. */
 export class PullRequestApi {
   readonly repository: GithubRepository;
   readonly #context: ApiContext;
@@ -51,7 +49,7 @@ export class PullRequestApi {
     return readPull(await this.#call('GET', `pulls/${number}`));
   }
 
-  /** The open one of a branch: there is at most one for each base. */
+  /** The open pull request of a branch; there is at most one per base. */
   async findOpen({
     branch,
     owner,
@@ -61,7 +59,7 @@ export class PullRequestApi {
     const listed = await this.#call('GET', `pulls?${query.toString()}`);
     if (!listed.ok) return listed;
     const [first] = Array.isArray(listed.value) ? (listed.value as unknown[]) : [];
-    // GitHub leaves some fields out of lists.
+    // GitHub omits some fields in lists.
     const number = first === undefined ? undefined : numberIn(first);
     return number === undefined ? { ok: true, value: undefined } : this.read(number);
   }
@@ -69,7 +67,7 @@ export class PullRequestApi {
   async open({ branch, owner, base, title, body, isDraft }: NewGithubPull): Promise<GithubResult<GithubPull>> {
     const head = owner === this.repository.owner ? branch : `${owner}:${branch}`;
     const opened = await this.#call('POST', 'pulls', { title, head, base, body, draft: isDraft });
-    // Not every plan has drafts: then it is an ordinary one.
+    // Some plans have no drafts; open an ordinary pull request then.
     if (!opened.ok && isDraft && /draft/i.test(opened.problem.message)) {
       return this.open({ branch, owner, base, title, body, isDraft: false });
     }
@@ -87,7 +85,7 @@ export class PullRequestApi {
     return this.#call('POST', `issues/${number}/comments`, { body });
   }
 
-  /** The same where nothing with this mark was said before: whoever is killed in the middle may say it again. */
+  /** Comments unless a comment with this mark exists: a killed daemon may repeat the call. */
   async commentOnce(number: number, body: string, mark: string): Promise<GithubResult<unknown>> {
     for (let page = 1; page <= MOST_PAGES; page += 1) {
       const listed = await this.#call('GET', `issues/${number}/comments?per_page=${PAGE}&page=${page}`);
@@ -100,7 +98,7 @@ export class PullRequestApi {
     return this.comment(number, body);
   }
 
-  /** REST cannot take a draft's mark off. */
+  /** REST cannot mark a draft as ready. */
   async markReady({ nodeId: id }: GithubPull): Promise<GithubResult<unknown>> {
     const query =
       'mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }';
@@ -110,7 +108,7 @@ export class PullRequestApi {
     );
   }
 
-  /** The commit on the base branch. A head that is another by now is refused with status 409. */
+  /** Returns the commit on the base branch. GitHub refuses another head with status 409. */
   async merge(number: number, { head, method, title, message }: PullMergeRequest): Promise<GithubResult<string>> {
     const words = method === 'rebase' ? {} : { commit_title: title, commit_message: message };
     const merged = await this.#call('PUT', `pulls/${number}/merge`, { sha: head, merge_method: method, ...words });
@@ -126,15 +124,15 @@ export class PullRequestApi {
   }
 }
 
-/** Comments are listed in pages, the oldest first. */
+/** Comments are listed in pages, oldest first. */
 const PAGE = 100;
 const MOST_PAGES = 30;
 
-/** The pull requests of a repository as the ledger writes it. */
+/** Opens the API for a repository as the ledger names it. */
 export function openPullRequestApi(repository: string, context: ApiContext): GithubResult<PullRequestApi> {
   const parsed = parseRepository(repository);
   if (parsed !== undefined) return { ok: true, value: new PullRequestApi(parsed, context) };
-  const message = 'pull requests are asked for, and no remote of this repository is at GitHub';
+  const message = 'pull requests are requested, but no remote of this repository is on GitHub';
   return githubFailure('github/no-repository', message, 'Name it in baton.toml: [github] repository = "owner/name"');
 }
 
@@ -156,7 +154,7 @@ function readPull(answer: GithubResult<unknown>): GithubResult<GithubPull> {
       head,
       base,
       body: findTextField(value, 'body') ?? '',
-      // Before the merge it names a trial of it.
+      // Before the merge this field names a test merge.
       mergeSha: isMerged ? findTextField(value, 'merge_commit_sha') : null,
       mergedBy: findTextField(fieldOf(value, 'merged_by'), 'login'),
       nodeId: findTextField(value, 'node_id') ?? '',
@@ -165,11 +163,7 @@ function readPull(answer: GithubResult<unknown>): GithubResult<GithubPull> {
 }
 
 function unexpectedAnswer(): GithubResult<never> {
-  return githubFailure(
-    'github/odd-answer',
-    'GitHub answered with something else than was asked for',
-    'Update gh, and try again.',
-  );
+  return githubFailure('github/odd-answer', 'GitHub sent an unexpected response', 'Update gh, and try again.');
 }
 
 function numberIn(value: unknown): number | undefined {

@@ -31,7 +31,7 @@ describe('the address of a remote', () => {
   });
 });
 
-describe('a repository as it is written', () => {
+describe('a repository as text', () => {
   it.each(['name', 'a/b/c/d', 'owner/na me', 'owner/', '/name', 'owner/name?state=all'])('is not %s', (text) => {
     expect(parseRepository(text)).toBeUndefined();
   });

@@ -29,7 +29,7 @@ describe('baton/ledger in a browser', () => {
     await expect(bundle(`export * from './writer/keys.ts';`)).rejects.toThrow('node:crypto');
   });
 
-  it('checks a task proof as Node does, and refuses a changed one', async () => {
+  it('checks a task proof as in Node, and refuses a changed proof', async () => {
     const ledger = await openTestLedger();
     await record(ledger, [testDraft(1), testDraft(2, 'T002'), testDraft(3)]);
     const proof = await makeTaskProof(ledger.store, nodeVerifier, 'demo', 'T001');

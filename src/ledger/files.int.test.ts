@@ -26,7 +26,7 @@ describe('the key file', () => {
     expect(nodeVerifier.verifyEd25519(second.value.publicKey, message, signature.subarray(1))).toBe(false);
   });
 
-  it('is refused when others can read it, or when it is no such key', () => {
+  it('is refused if others can read it, or if it is no key', () => {
     const path = join(folder, 'ledger.pem');
     openKeyFile(path);
     chmodSync(path, 0o644);
@@ -40,7 +40,7 @@ describe('the key file', () => {
 });
 
 describe('the outside file', () => {
-  it('holds the last copy, and nothing of a longer one before it', () => {
+  it('holds the last copy, and nothing of a longer earlier one', () => {
     const path = join(folder, 'checkpoint');
     const file = new OutsideCopyFile(path);
     expect(file.read()).toBeUndefined();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HealthLog } from './store.ts';
 
-const FULL = { message: 'there is no room to write ledger.db', hint: 'Make room on that disk' };
+const FULL = { message: 'no space left to write ledger.db', hint: 'Make room on that disk' };
 
 function full(bytes: number): HealthLog {
   const log = new HealthLog();
@@ -9,7 +9,7 @@ function full(bytes: number): HealthLog {
   return log;
 }
 
-it('is not writable again because a smaller write fits than the one that found no room', () => {
+it('stays unwritable if a smaller write fits than the one that failed', () => {
   const log = full(20_000);
   log.succeeded(() => 4096);
   expect(log.health).toMatchObject({ writable: false, reason: FULL.message });

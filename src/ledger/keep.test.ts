@@ -60,7 +60,7 @@ async function saved(state = 'state') {
 }
 
 describe('a snapshot', () => {
-  it('is found again with the entry that it stands on, and the newest one wins', async () => {
+  it('is found with its entry, and the newest wins', async () => {
     const { ledger, store, by, trust } = await saved('old');
     await record(ledger, [testDraft(1)]);
     await storeSnapshot(store, by, NAME, ledger.head, Buffer.from('new'));
@@ -70,7 +70,7 @@ describe('a snapshot', () => {
     expect(await findSnapshot(store, trust, 'claims')).toBeUndefined();
   });
 
-  it('is not read if its entry is another one, or is not there', async () => {
+  it('is refused if its entry differs or is missing', async () => {
     const { store, head, by, trust } = await saved();
     for (const other of [
       { size: 1, hash: nodeSha256(Buffer.of(1)) },
@@ -140,18 +140,20 @@ describe('a snapshot that is signed', () => {
     name: NAME,
     begin() {
       let count = 0;
-      return { take: () => void (count += 1), equals: (bytes) => Buffer.from(bytes).toString() === String(count) };
+      return { fold: () => void (count += 1), equals: (bytes) => Buffer.from(bytes).toString() === String(count) };
     },
   };
 
-  it('is compared with what the entries make', async () => {
+  it('is compared with the state of the entries', async () => {
     const { ledger, store, by, trust } = await saved('1');
     await record(ledger, [testDraft(1)]);
     expect(await refoldSnapshot(store, trust, sum)).toEqual({ ok: true, entries: 1 });
     await storeSnapshot(store, by, NAME, ledger.head, Buffer.from('7'));
     expect(await refoldSnapshot(store, trust, sum)).toMatchObject({
       ok: false,
-      finding: { problem: { code: 'ledger/forged-snapshot', message: expect.stringContaining('the entries 1 to 2') } },
+      finding: {
+        problem: { code: 'ledger/forged-snapshot', message: expect.stringContaining('state of entries 1 to 2') },
+      },
     });
     await store.dropSnapshot(NAME);
     expect(await refoldSnapshot(store, trust, sum)).toEqual({ ok: true, entries: 0 });

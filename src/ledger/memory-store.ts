@@ -15,7 +15,7 @@ import type {
   Tile,
 } from './store.ts';
 
-/** A store that forgets: for tests, for the simulator, and as the plainest statement of what a store does. */
+/** A store without persistence: for tests and the simulator, and as the shortest example of a store. */
 export class MemoryStore implements Store {
   readonly kind = 'memory';
   readonly #entries: StoredEntry[];
@@ -24,7 +24,6 @@ export class MemoryStore implements Store {
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #listeners = new Set<(head: Head) => void>();
 
-  /** Rows read from elsewhere, taken as they are. */
   constructor({ entries = [], tiles = [] }: Partial<MemoryRows> = {}) {
     this.#entries = entries;
     this.#tiles = tiles;
@@ -99,7 +98,7 @@ export class MemoryStore implements Store {
   }
 
   watch(listener: (head: Head) => void): () => void {
-    // Wrapped, so that the same function can watch twice and stop once.
+    // Wrapped, so that a function registered twice is removed once per call.
     const own = (head: Head): void => listener(head);
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
@@ -117,7 +116,7 @@ export class MemoryStore implements Store {
     this.#listeners.clear();
   }
 
-  /** Not a promise: between comparing the head and moving it nobody may come in. */
+  /** Synchronous: no other append may run between comparing the head and moving it. */
   #head(): Head {
     const last = this.#entries.at(-1);
     return last ? { size: last.seq, hash: last.hash } : GENESIS;

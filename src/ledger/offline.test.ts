@@ -4,8 +4,14 @@ import { exportLedger, verifyExport } from './verify/export.ts';
 import { createKeyAddedDraft } from './verify/keyring.ts';
 import { makeTaskProof, type TaskProof, verifyTaskProof } from './verify/task-proof.ts';
 import { nodeVerifier } from './writer/keys.ts';
-import { MemoryOutsideCopy } from './writer/ledger-files.ts';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from './writer/ledger.cases.ts';
+import {
+  MemoryOutsideCopy,
+  openTestLedger,
+  record,
+  testDraft,
+  testOptions,
+  testSigner,
+} from './writer/ledger.cases.ts';
 import type { Ledger } from './writer/ledger.ts';
 
 describe('a task proof', () => {
@@ -35,7 +41,7 @@ describe('a task proof', () => {
     );
   });
 
-  it('does not hold with another key, an entry twice, or one of another task', async () => {
+  it('is invalid with another key, a duplicate entry, or an entry of another task', async () => {
     const proof = await proofOf(await ledgerWith(12), 'T002');
     const other = await proofOf(await ledgerWith(12), 'T001');
     const [first] = proof.entries;

@@ -12,7 +12,7 @@ function stored(data: Record<string, string | readonly string[]>, secrets: reado
 }
 
 describe('a token of Baton in anything that is recorded', () => {
-  it('is never in what is stored, whatever the field and the text around it', () => {
+  it('is never stored, in any field and any surrounding text', () => {
     fc.assert(
       fc.property(
         anyToken,
@@ -28,7 +28,7 @@ describe('a token of Baton in anything that is recorded', () => {
     );
   });
 
-  it('that is known goes also inside of a longer word, without its letter, and in base64', () => {
+  it('that is known is removed even inside a longer word, without its letter, and in base64', () => {
     fc.assert(
       fc.property(anyToken, fc.string(), fc.string(), (token, before, after) => {
         const secret = secretPartOf(token);

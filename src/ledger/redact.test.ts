@@ -42,7 +42,7 @@ describe('redaction', () => {
     expect(CREDENTIAL_PATTERNS.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
   });
 
-  it.each(SAMPLES)('takes a %s out', (name, credential) => {
+  it.each(SAMPLES)('removes a %s', (name, credential) => {
     for (const around of ['%', 'a %', '%\nb', 'line\n%\tend', '\u001b[1m%', 'see: "%",', '(%)']) {
       const text = around.replace('%', credential);
       const json = canonicalJson({ log: [text] });
@@ -55,7 +55,7 @@ describe('redaction', () => {
     }
   });
 
-  it('leaves alone what only names a secret, as commands and templates do', () => {
+  it('keeps text that only names a secret, as commands and templates do', () => {
     const command = `curl -H "authorization: Bearer $API_TOKEN" -d password=\${env.PASSWORD} https://x`;
     expect(redactText(command)).toBe(command);
     const env = { token: '${env.GH_TOKEN}', API_KEY: '$KEY', password: glue('$', 'ecret-and-more') };
@@ -63,7 +63,7 @@ describe('redaction', () => {
     expect(redactText(glue('password=$', 'ecret-and-more'))).toBe('password=[redacted:assignment]');
   });
 
-  it('keeps what says where it was', () => {
+  it('keeps the text that names the kind of value', () => {
     expect(redactText('postgres://baton:correct-horse@db/x')).toBe('postgres://baton:[redacted:url-password]@db/x');
     expect(redactText('export API_KEY="correct-horse" # old')).toBe('export API_KEY="[redacted:assignment]" # old');
   });
@@ -90,7 +90,7 @@ describe('redaction', () => {
     });
   });
 
-  it('takes known secrets out, with quotes and newlines in them', () => {
+  it('removes known secrets with quotes and newlines', () => {
     const secret = 'quo"te\nline';
     const json = canonicalJson({ a: `x${secret}y` });
     expect(json.ok && mayHoldCredential(json.value, [secret])).toBe(true);
@@ -100,7 +100,7 @@ describe('redaction', () => {
     });
   });
 
-  it('looks for known secrets where people write, and leaves ids, branches, paths and longer words alone', () => {
+  it('searches known secrets in prose, and keeps ids, branches, paths and longer words', () => {
     const secret = 'shop2024';
     for (const text of [
       'shop2024',
@@ -132,7 +132,7 @@ describe('redaction', () => {
     expect(Object.entries(clean)).toEqual([['__proto__', '[redacted:gitlab-token]']]);
   });
 
-  it('takes time in proportion to the text', () => {
+  it('takes linear time', () => {
     const starts = SAMPLES.map(([, credential]) => credential.slice(0, 12));
     const parts = starts.concat(
       ['://', 'a:', 'sk-', 'eyJ', 'eyJa.', '-----BEGIN ', '-----BEGIN PRIVATE KEY-----', '\\u00', 'bearer '],

@@ -2,8 +2,8 @@ import { BATON_TOKEN } from '../protocol/redact-tokens.ts';
 import type { Json, JsonObject } from './format/canonical-json.ts';
 
 /**
- * Whether canonical text is worth the slow look. A ledger cannot forget, so it must never know; but a million harmless
- * entries must not pay for twenty patterns each.
+ * Whether canonical text needs the slow redaction. The ledger is append-only, so credentials must never enter it; but a
+ * million harmless entries must not run twenty patterns each.
  */
 export function mayHoldCredential(text: string, secrets: readonly string[] = []): boolean {
   for (const start of MAYBE_CREDENTIAL) if (start.test(text)) return true;
@@ -11,9 +11,9 @@ export function mayHoldCredential(text: string, secrets: readonly string[] = [])
   return false;
 }
 
-/** Replaces what looks like a credential, and the `secrets` that the caller knows (the environment it passes on). */
+/** Replaces credentials, and the `secrets` that the caller knows from the environment of its agents. */
 export function redactJson(value: JsonObject, secrets: readonly string[] = []): JsonObject {
-  // fromEntries defines fields instead of assigning them: a field may be called __proto__.
+  // `fromEntries` defines fields instead of assigning them: a field may be called __proto__.
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       redactText(key, secrets),
@@ -51,17 +51,17 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
 }
 
 /**
- * A known secret may be a word like any other, and only where people and agents write is it one that must go: an id, a branch, a path or a
- * key that it was taken out of would be another one. Those are one word, or it is a part of a longer one there.
+ * A known secret that is an ordinary word is replaced only in prose. Ids, branches, paths and keys are single words;
+ * replacing a part of them would change their meaning.
  */
 const PROSE = /[\s="'`]/;
 
-/** No word, and no id of anything: it goes wherever it stands, also inside of a longer word. */
+/** Long mixed-case keys cannot be words or ids, so they are replaced everywhere, even inside a longer word. */
 const KEY = /^(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{40,}$/;
 
 function removeSecret(secret: string, text: string): string {
   let clean = text;
-  // Text may itself be JSON, in which it has its quotes escaped.
+  // The text may itself be JSON with escaped quotes.
   for (const form of new Set([secret, escaped(secret)])) {
     if (!clean.includes(form)) continue;
     const pattern = new RegExp(`(?<![\\w/-])${RegExp.escape(form)}(?![\\w/-]|\\.\\w)`, 'g');
@@ -70,7 +70,7 @@ function removeSecret(secret: string, text: string): string {
   return clean;
 }
 
-/** Made once for each list: every entry is searched for them. */
+/** Cached per list, because every entry is searched. */
 const inJson = new WeakMap<readonly string[], readonly string[]>();
 
 function formsInJson(secrets: readonly string[]): readonly string[] {
@@ -81,29 +81,26 @@ function formsInJson(secrets: readonly string[]): readonly string[] {
   return forms;
 }
 
-/** A secret with quotes or newlines in it stands in JSON text with backslashes. */
+/** Quotes and newlines in a secret are escaped in JSON text. */
 function escaped(secret: string): string {
   return /["\\\p{Cc}]/u.test(secret) ? JSON.stringify(secret).slice(1, -1) : secret;
 }
 
-/**
- * The values of an environment that a ledger must never know: those whose names say that they are secret. What agents are given they
- * may print, and no pattern knows what a password looks like.
- */
+/** Returns the values of environment variables with secret names. No pattern recognises a password. */
 export function findSecretValues(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const secrets = Object.entries(env)
     .filter(([name]) => SECRET_NAME.test(name))
     .map(([, value = '']) => value.trim())
     .filter(isLongEnough);
-  // The longest first: one that begins like another is taken out whole.
+  // Longest first, so that a secret that starts with another one is replaced whole.
   return [...new Set(secrets)].toSorted((a, b) => b.length - a.length);
 }
 
-/** The name ends with it: `TOKEN_FILE` and `API_KEY_NAME` are none, and a mere `…_KEY` may be anything that is looked up. */
+/** The name must end with the word: `TOKEN_FILE` holds no secret, and `…_KEY` may be a lookup key. */
 const SECRET_NAME =
   /(?:token|secret|passw(?:or)?d|passphrase|credentials?|(?:api|access|private|secret|signing|encryption|auth|master)_?key(?:_base)?)$/i;
 
-/** A plain word or number (`DB_PASSWORD=postgres`) would be missing from innocent text; a path or an address says where a secret is. */
+/** Removing a plain word or number would damage innocent text; a path or URL only names a place. */
 function isLongEnough(value: string): boolean {
   if (value.length < SHORT || /^(?:[~.]{0,2}\/|[A-Za-z]:\\|\w+:\/\/)/.test(value)) return false;
   const isPlain = /^(?:[A-Za-z]+|\d+|[a-z]+(?:[-_ ][a-z]+)*)$/.test(value);
@@ -114,9 +111,9 @@ const SHORT = 8;
 const LONG = 20;
 
 /**
- * What credentials look like. Every pattern is linear: a fixed beginning, then one class of characters with a bound.
- * Few ask for a word's beginning, since colours of a terminal (`[1m`) may stand right before one. A first group stays in
- * the text, because it says what was there without giving it away.
+ * Every pattern is linear: a fixed beginning, then one bounded character class. Few require a word boundary, because
+ * terminal colours (`[1m`) may precede a credential. The first group stays in the text: it names the kind of value
+ * without revealing it.
  */
 export interface CredentialPattern {
   readonly name: string;
@@ -155,7 +152,7 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
     pattern:
       /(authorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:(?:bearer|basic|token)[ \t]{1,4})?)(?!\[|(?:bearer|basic|token)[ \t]{1,4}\[)[^\s"',;]{6,4096}/gi,
   },
-  // A bare `bearer` is also an English word: only what has a digit in it is taken for a token.
+  // `bearer` is also an English word, so the token must contain a digit.
   {
     name: 'bearer-token',
     pattern: /(bearer[ \t]{1,4})(?=[^\s"',;]{0,64}\d)[A-Za-z0-9+/._~-]{16,4096}={0,2}/gi,
@@ -168,19 +165,19 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
   },
 ];
 
-/** Names of fields whose text is a secret, whatever it looks like. */
-export const SECRET_FIELD =
+/** Fields whose text is always a secret. */
+const SECRET_FIELD =
   /^(?:password|passwd|secret|token|api_?key|access_?token|refresh_?token|client_?secret|private_?key|authorization|cookie)$/i;
 
-/** `$NAME` or `${env.NAME}`: a command or a template that says where a secret comes from holds none. */
-export const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
+/** `$NAME` or `${env.NAME}` refers to a secret without containing it. */
+const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
 
 /**
- * A look, over canonical text, for anything that a pattern could start with: nearly all text has none of it, and costs
- * only this. Each looks for a character that is not too common, and from there backwards, which is several times faster
- * than looking for words. In JSON a newline is a backslash and a letter, so that a word can start behind those, too.
+ * Fast search of canonical text for anything that could start a credential; most text has none. Each pattern finds an
+ * uncommon character and looks backwards from it, which is several times faster than searching words. In JSON a newline
+ * is a backslash and a letter, so a word can also start after those.
  */
-export const MAYBE_CREDENTIAL: readonly RegExp[] = [
+const MAYBE_CREDENTIAL: readonly RegExp[] = [
   /[_-](?<=(?:gh[pousr]|github_pat|npm|baton|[rs]k_(?:live|test)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)hf)_|(?:gl(?:pat|ptt|rt|dt|cbt|soat)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)sk|pypi|xox[abeoprs]|private key(?: block)?)-)/i,
   /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,
   /[.@](?<=ya29\.|SG\.|hooks\.|:\/\/[^"\s]{0,400}@)|A(?:KIA|SIA|GPA|ROA|IDA|Iza)|%2[Ee]|\\u002[Ee]|\.(?:eyJ|[A-Za-z0-9_-]{24})/,

@@ -5,21 +5,21 @@ import { findSigningKey, type NoteKey, originOf, parseNote, signNote } from './f
 import type { Sha256, Signer, Verifier } from './format/crypto.ts';
 import { LEDGER_LIMITS, ledgerProblem } from './format/limits.ts';
 import { redactText } from './redact.ts';
-import { type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
+import { findHash, type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
 
 const textEncoder = new TextEncoder();
 
-/** Keeps what is too large for an entry, and gives back the name that the entry holds. Keep first, record second. */
+/** Stores data too large for an entry and returns its name. Call it before recording the entry. */
 export async function storeBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
   if (bytes.length > LEDGER_LIMITS.blobBytes) {
     const message = `blob too large: ${bytes.length} bytes > ${LEDGER_LIMITS.blobBytes} bytes maximum`;
-    return refused(ledgerProblem('ledger/blob-too-large', message, 'Keep the end of it, or a part.'));
+    return refused(ledgerProblem('ledger/blob-too-large', message, 'Store a part of it, such as the end.'));
   }
   const hash = sha256(bytes);
   return tryWrite(store.putBlob(hash, bytes), blobName(hash));
 }
 
-/** The same for text of agents and tools: a log must not carry into a blob what an entry would not take. */
+/** Stores text of agents and tools as a blob, redacted like an entry. */
 export async function storeTextBlob(
   store: Store,
   sha256: Sha256,
@@ -29,14 +29,14 @@ export async function storeTextBlob(
   return storeBlob(store, sha256, textEncoder.encode(redactText(text.toWellFormed(), secrets)));
 }
 
-/** The blob of that name, checked again: a byte that changed on the disk is as good as none. */
+/** Returns the blob if its bytes still match the hash. */
 export async function findBlob(store: Store, sha256: Sha256, name: string): Promise<Uint8Array | undefined> {
   const hash = parseBlobName(name);
   const bytes = hash && (await store.findBlob(hash));
   return bytes && sameBytes(sha256(bytes), hash) ? bytes : undefined;
 }
 
-/** Keeps a folded state that stands on an entry, signed, in place of an older one of the same name. */
+/** Signs and stores a folded state; replaces the previous snapshot of that name. */
 export async function storeSnapshot(
   store: Store,
   by: SnapshotSigner,
@@ -46,17 +46,19 @@ export async function storeSnapshot(
 ): Promise<Parsed<void>> {
   if (state.length > LEDGER_LIMITS.snapshotBytes) {
     const message = `snapshot too large: ${state.length} bytes > ${LEDGER_LIMITS.snapshotBytes} bytes maximum`;
-    return refused(ledgerProblem('ledger/snapshot-too-large', message, 'Nothing is lost: the start takes longer.'));
+    return refused(
+      ledgerProblem('ledger/snapshot-too-large', message, 'No data is lost: the next start takes longer.'),
+    );
   }
   return tryWrite(store.saveSnapshot(name, signSnapshot(by, name, head, state)), undefined);
 }
 
 export type FoundSnapshot =
   | { readonly ok: true; readonly head: Head; readonly state: Uint8Array }
-  /** `homeless`: the entry that it stands on is not in the ledger. */
+  /** `homeless`: the ledger does not contain the snapshot's entry. */
   | { readonly ok: false; readonly fault: SnapshotFault | 'homeless' };
 
-/** The state and the entry that it stands on; undefined if there is no snapshot, and the fault if it must not be read. */
+/** Returns the state and its entry; undefined if there is no snapshot, and the fault if it must not be used. */
 export async function findSnapshot(
   store: Store,
   trust: SnapshotTrust,
@@ -69,10 +71,8 @@ export async function findSnapshot(
   const { size, hash } = snapshot;
   const found = { ok: true, head: { size, hash }, state: opened.state } as const;
   if (size === 0) return found;
-  for await (const [stored] of store.hashes({ from: size, to: size })) {
-    if (stored && sameBytes(stored, hash)) return found;
-  }
-  return { ok: false, fault: 'homeless' };
+  const stored = await findHash(store, size);
+  return stored && sameBytes(stored, hash) ? found : { ok: false, fault: 'homeless' };
 }
 
 async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>> {
@@ -83,19 +83,17 @@ async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>>
     if (error instanceof StoreProblem) return refused(error.problem);
     const what = error instanceof Error ? error.message : String(error);
     return refused(
-      ledgerProblem('ledger/cannot-write', `the store cannot keep it: ${what}`, 'Make room, and try again.'),
+      ledgerProblem('ledger/cannot-write', `the store cannot write it: ${what}`, 'Free disk space, and try again.'),
     );
   }
 }
 
-/** Who signs snapshots of a project. */
 export interface SnapshotSigner {
   readonly sha256: Sha256;
   readonly project: string;
   readonly signer: Signer;
 }
 
-/** Whose snapshots of a project are read. */
 export interface SnapshotTrust {
   readonly project: string;
   readonly verifier: Verifier;
@@ -103,18 +101,18 @@ export interface SnapshotTrust {
 }
 
 /**
- * Why a snapshot is not read. `unsigned`: it has the form that was written before snapshots were signed; `damaged`: it has no form at
- * all; `foreign`: it is signed by no key of the ledger, or for another project, name, entry or state.
+ * Why a snapshot is refused. `unsigned`: the format before snapshots were signed; `damaged`: not a snapshot; `foreign`:
+ * not signed by a key of the ledger, or signed for another project, name, entry or state.
  */
 export type SnapshotFault = 'unsigned' | 'damaged' | 'foreign';
 
-export type VerifiedSnapshot =
+type VerifiedSnapshot =
   | { readonly ok: true; readonly state: Uint8Array }
   | { readonly ok: false; readonly fault: SnapshotFault };
 
 /**
- * Signs a folded state together with the project, its name and the entry that it stands on. The bytes are the length of the note, the
- * note, and the state. A snapshot is derived data: if anything is wrong with it, it is discarded and the entries are folded again.
+ * Signs a folded state with the project, its name and its entry. The bytes are the length of the note, the note, and
+ * the state. A snapshot is derived data: if it is faulty, discard it and fold the entries again.
  */
 export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state: Uint8Array): Snapshot {
   const origin = originOf(by.project);
@@ -127,19 +125,15 @@ export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state
   return { size: head.size, hash: head.hash, bytes };
 }
 
-/** The state inside, if a trusted key signed exactly this. The caller checks that the entry is still in the ledger. */
-export async function verifySnapshot(
-  trust: SnapshotTrust,
-  name: string,
-  snapshot: Snapshot,
-): Promise<VerifiedSnapshot> {
+/** Returns the state if a trusted key signed exactly this. The caller checks the entry. */
+async function verifySnapshot(trust: SnapshotTrust, name: string, snapshot: Snapshot): Promise<VerifiedSnapshot> {
   const { sha256 } = trust.verifier;
   const parts = split(snapshot.bytes);
   const note = parts === undefined ? undefined : parseNote(decoder.decode(parts.note));
   if (parts === undefined || note === undefined || !note.ok)
     return { ok: false, fault: isUnsigned(sha256, name, snapshot) ? 'unsigned' : 'damaged' };
   const { state } = parts;
-  // Written again and compared: nothing in the note is read and then believed.
+  // Renders the expected note and compares; no value of the note itself is trusted.
   if (note.value.text !== renderText(sha256, trust.project, name, snapshot, state))
     return { ok: false, fault: 'foreign' };
   const key = await findSigningKey(trust.verifier, note.value, trust.keys);
@@ -151,7 +145,7 @@ const DIGEST_BYTES = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The second line tells it from a checkpoint, so that no signature of the one passes for one of the other. */
+/** The second line differs from a checkpoint, so that a signature of one is never valid for the other. */
 function renderText(sha256: Sha256, project: string, name: string, { size, hash }: Head, state: Uint8Array): string {
   const lines = [originOf(project), `snapshot ${JSON.stringify(name)}`, size, toBase64(hash), toBase64(sha256(state))];
   return `${lines.join('\n')}\n`;
@@ -164,7 +158,7 @@ function split(bytes: Uint8Array): { readonly note: Uint8Array; readonly state: 
   return { note: bytes.subarray(LENGTH_BYTES, end), state: bytes.subarray(end) };
 }
 
-/** The earlier form: a digest of name, entry and state in front of the state. */
+/** The earlier format: a digest of name, entry and state before the state. */
 function isUnsigned(sha256: Sha256, name: string, { size, hash, bytes }: Snapshot): boolean {
   const place = encoder.encode(`${JSON.stringify(name)} ${size}\n`);
   const whole = new Uint8Array(place.length + 2 * DIGEST_BYTES);
@@ -174,21 +168,21 @@ function isUnsigned(sha256: Sha256, name: string, { size, hash, bytes }: Snapsho
   return sameBytes(sha256(whole), bytes.subarray(0, DIGEST_BYTES));
 }
 
-/** Names under which versions before signing kept their snapshots. Under any other name an unsigned one was never honest. */
+/** Names used before snapshots were signed. An unsigned snapshot under any other name is forged. */
 export function isUnsignedSnapshotName(name: string): boolean {
   return /^state-[1-9]$/.test(name);
 }
 
-/** How an entry names a blob: as the text of a field called `blob`, or ending in `_blob`. */
+/** The name of a blob in an entry, in a field called `blob` or ending in `_blob`. */
 export function blobName(hash: Uint8Array): string {
   return `sha256:${toHex(hash)}`;
 }
 
-export function parseBlobName(name: string): Uint8Array | undefined {
+function parseBlobName(name: string): Uint8Array | undefined {
   return /^sha256:[0-9a-f]{64}$/.test(name) ? parseHex(name.slice(7)) : undefined;
 }
 
-/** Every blob that an entry names. Only fields made for it count, so that an agent's text never looks like one. */
+/** Returns every blob that an entry names. Only fields for blobs count, never an agent's text. */
 export function blobsNamedIn(data: Json): readonly Uint8Array[] {
   if (typeof data !== 'object' || data === null) return NONE;
   if (isArray(data)) return data.map(blobsNamedIn).reduce(join, NONE);

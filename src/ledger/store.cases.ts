@@ -58,7 +58,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(plain(await all(store.entries({ from: 1 })))).toEqual(plain(storedOf(first)));
     });
 
-    it('lets exactly one of many commits for the same head in', async () => {
+    it('accepts exactly one of many commits for the same head', async () => {
       const rivals = Array.from({ length: 10 }, (_, i) => commitAfter(GENESIS, 1, `rival ${i}`));
       const answers = await Promise.all(rivals.map((commit) => store.append(commit)));
       expect(answers.filter((answer) => answer.ok)).toHaveLength(1);
@@ -151,7 +151,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(await store.snapshotNames()).toEqual(['claims']);
     });
 
-    it('tells watchers the head after a commit, until they stop', async () => {
+    it('reports the head to watchers after a commit, until they stop', async () => {
       let latest = GENESIS;
       const stop = store.watch((head) => {
         latest = head;
@@ -164,7 +164,7 @@ export function describeStore(name: string, makePlace: () => Promise<StorePlace>
       expect(latest.size).toBe(1);
     });
 
-    it('gives bytes out that nobody else changes', async () => {
+    it('returns bytes that no other code changes', async () => {
       const commit = commitAfter(GENESIS, 2);
       await store.append(commit);
       const before = plain(await all(store.entries({ from: 1 })));

@@ -37,7 +37,7 @@ describe('notify-send', () => {
     ]);
   });
 
-  it('fails with what it said', async () => {
+  it("fails with the program's output", async () => {
     const { env } = recorder('notify-send', 'echo "no server" >&2; exit 1');
     const sent = await desktopChannel({ env, platform: 'linux' }).send(notification);
     expect(sent).toEqual({ ok: false, reason: 'notify-send: no server' });
@@ -57,7 +57,7 @@ it('osascript gets the texts as arguments of a fixed script', async () => {
   expect(heard().slice(0, -3).join(' ')).not.toContain('Agent');
 });
 
-it('says so where there is no program', async () => {
+it('reports that there is no program', async () => {
   const sent = await desktopChannel({ env: { PATH: 'relative:/nowhere' }, platform: 'linux' }).send(notification);
   expect(sent).toEqual({ ok: false, reason: 'neither gdbus nor notify-send was found' });
 });
@@ -69,7 +69,7 @@ const hasBus =
   spawnSync('/usr/bin/python3', ['-c', 'import dbus, gi']).status === 0;
 
 describe.skipIf(!hasBus)('a D-Bus session (needs gdbus, dbus-daemon, python3-dbus and python3-gi)', () => {
-  it('takes the notification as it was meant', async () => {
+  it('receives the notification unchanged', async () => {
     const bus = await openBus();
     const server = await openServer(bus);
     const env = { PATH: process.env['PATH'], DBUS_SESSION_BUS_ADDRESS: bus };
@@ -84,7 +84,7 @@ describe.skipIf(!hasBus)('a D-Bus session (needs gdbus, dbus-daemon, python3-dbu
     });
   });
 
-  it('says that nobody takes notifications there', async () => {
+  it('reports that no service receives notifications', async () => {
     const env = { PATH: process.env['PATH'], DBUS_SESSION_BUS_ADDRESS: await openBus() };
     const sent = await desktopChannel({ env, platform: 'linux' }).send(notification);
     expect(sent).toMatchObject({ ok: false, reason: expect.stringContaining('org.freedesktop.Notifications') });

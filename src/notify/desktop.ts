@@ -16,10 +16,7 @@ export interface DesktopOptions {
   readonly timeoutMs?: number;
 }
 
-/**
- * The notifications of the desktop, through whichever program there is. Where one fails the next is tried, unless it may have shown
- * the notification already.
- */
+/** Desktop notifications. If a program fails the next is tried, unless the first may have shown it. */
 export function desktopChannel({
   env,
   platform = process.platform,
@@ -47,7 +44,7 @@ export function desktopChannel({
   };
 }
 
-/** Where the desktop of the user is. */
+/** The variables of the user's desktop session. */
 const DESKTOP_VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'];
 
 interface Texts {
@@ -95,7 +92,7 @@ const FREEDESKTOP: readonly DesktopProgram[] = [
 const MACOS: readonly DesktopProgram[] = [
   {
     program: 'osascript',
-    // The texts are arguments of the script and never part of it.
+    // The texts are arguments of the script, never part of it.
     args: ({ title, message }) => [
       '-e',
       'on run argv',
@@ -110,7 +107,7 @@ const MACOS: readonly DesktopProgram[] = [
   },
 ];
 
-/** What needs a person stays on the screen until it is seen. */
+/** Notifications that need a person stay on the screen. */
 const URGENCY = {
   attention: { number: 2, name: 'critical' },
   warning: { number: 1, name: 'normal' },
@@ -118,7 +115,7 @@ const URGENCY = {
   done: { number: 0, name: 'low' },
 } as const;
 
-/** `gdbus` reads its arguments in GVariant's text format: a text is quoted there, so that none is taken for anything else. */
+/** Quotes text in GVariant's format, which `gdbus` parses. */
 function variantText(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 }

@@ -4,7 +4,7 @@ import { openChannels } from './open-channels.ts';
 const names = (settings: Parameters<typeof openChannels>[0]) =>
   openChannels(settings, { env: {} }).map(({ name }) => name);
 
-it('opens what the settings ask for', () => {
+it('opens the configured channels', () => {
   expect(names({})).toEqual(['terminal', 'desktop']);
   expect(names({ desktop: false })).toEqual(['terminal']);
   expect(names({ desktop: false, terminal: false, webhook: 'https://example.com/x' })).toEqual(['webhook']);

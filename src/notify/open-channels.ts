@@ -3,27 +3,27 @@ import { desktopChannel } from './desktop.ts';
 import { terminalChannel } from './terminal.ts';
 import { webhookChannel } from './webhook.ts';
 
-/** What a runbook's `notify` says, with its templates filled in. */
+/** The runbook's `notify` settings with filled templates. */
 export interface NotifySettings {
   readonly desktop?: boolean;
   readonly terminal?: boolean;
-  /** Where to post; absent or empty: nowhere. */
+  /** The URL to post to; none if absent or empty. */
   readonly webhook?: string | undefined;
 }
 
 export interface NotifyContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;
-  /** The terminal of a daemon that runs in one (`up --foreground`). */
+  /** Prints to the terminal of a foreground daemon (`up --foreground`). */
   readonly say?: (line: string) => void;
 }
 
-/** The channels that the settings ask for. Without settings: terminal and desktop; a webhook must be named. */
-export function openChannels(settings: NotifySettings, world: NotifyContext): readonly NotificationChannel[] {
+/** Opens the configured channels. By default terminal and desktop; a webhook must be configured. */
+export function openChannels(settings: NotifySettings, context: NotifyContext): readonly NotificationChannel[] {
   const { desktop = true, terminal = true, webhook } = settings;
   return [
-    ...(terminal ? [terminalChannel(world)] : []),
-    ...(desktop ? [desktopChannel(world)] : []),
+    ...(terminal ? [terminalChannel(context)] : []),
+    ...(desktop ? [desktopChannel(context)] : []),
     ...(webhook === undefined || webhook === '' ? [] : [webhookChannel(webhook)]),
   ];
 }

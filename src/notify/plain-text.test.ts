@@ -16,7 +16,7 @@ describe('plainText', () => {
     expect(plainText(text, 100)).toBe(plain);
   });
 
-  it('shortens by characters, never inside of one', () => {
+  it('shortens by characters, never inside one', () => {
     expect(plainText('👍👍👍👍', 3)).toBe('👍👍…');
     expect(plainText('abc', 3)).toBe('abc');
   });
@@ -31,6 +31,6 @@ it('plainLine is one line', () => {
   expect(plainLine('a\n b\t\tc\r\nd', 100)).toBe('a b c d');
 });
 
-it('escapeMarkup takes the meaning away from markup and mentions', () => {
+it('escapeMarkup disables markup and mentions', () => {
   expect(escapeMarkup('<!channel> <b>&')).toBe('&lt;!channel&gt; &lt;b&gt;&amp;');
 });

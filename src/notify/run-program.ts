@@ -5,9 +5,8 @@ import { plainLine, type SendResult } from './channel.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a program lies on the PATH. */
 export function findProgram(name: string, env: Environment): string | undefined {
-  // A relative folder in the PATH means another program in each folder; a daemon has no use for that.
+  // A relative PATH folder would mean another program in each working folder.
   const folders = (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   return folders.map((folder) => join(folder, name)).find(isProgram);
 }
@@ -23,7 +22,7 @@ function isProgram(path: string): boolean {
 
 export type ProgramResult = SendResult & { readonly timedOut?: boolean };
 
-/** Runs a program with arguments, no shell between, and waits for its end. */
+/** Runs a program without a shell and waits for its end. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -31,29 +30,29 @@ export async function runProgram(
 ): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
-    let said = '';
+    let output = '';
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
       child.kill('SIGKILL');
     }, timeoutMs);
-    const settle = (ran: ProgramResult): void => {
+    const finish = (ran: ProgramResult): void => {
       clearTimeout(timer);
       child.stderr.destroy();
       resolve(ran);
     };
-    const settleWith = (code: number | null): void => {
-      if (timedOut) settle({ ok: false, reason: `no answer within ${timeoutMs} ms`, timedOut });
-      else if (code === 0) settle({ ok: true });
-      else settle({ ok: false, reason: plainLine(said, MAX_REASON) || `exit code ${code}` });
+    const finishWith = (code: number | null): void => {
+      if (timedOut) finish({ ok: false, reason: `no answer within ${timeoutMs} ms`, timedOut });
+      else if (code === 0) finish({ ok: true });
+      else finish({ ok: false, reason: plainLine(output, MAX_REASON) || `exit code ${code}` });
     };
     child.stderr.on('data', (chunk: Buffer) => {
-      if (said.length < MAX_OUTPUT) said += chunk.toString('utf8');
+      if (output.length < MAX_OUTPUT) output += chunk.toString('utf8');
     });
-    child.once('error', (error) => settle({ ok: false, reason: error.message }));
-    child.once('close', settleWith);
-    // Whatever the program has started may hold the pipe open; its last words are waited for, but not for long.
-    child.once('exit', (code) => setTimeout(() => settleWith(code), OUTPUT_GRACE_MS).unref());
+    child.once('error', (error) => finish({ ok: false, reason: error.message }));
+    child.once('close', finishWith);
+    // A child of the program may hold the pipe open, so the remaining output is awaited only briefly.
+    child.once('exit', (code) => setTimeout(() => finishWith(code), OUTPUT_GRACE_MS).unref());
   });
 }
 

@@ -8,14 +8,14 @@ const hostile = {
   message: 'first\nsecond \u001B[2J',
 } as const;
 
-it('says one line, in the terminal of a daemon that has one', async () => {
+it('prints one line in the terminal of a foreground daemon', async () => {
   const lines: string[] = [];
   const channel = terminalChannel({ say: (line) => lines.push(line) });
   expect(await channel.send(hostile)).toEqual({ ok: true });
   expect(lines).toEqual(['Agent needs attention: ab: first second\n']);
 });
 
-it('is content without one: whoever watches sees it in the record', async () => {
+it('succeeds without a terminal: watchers see the record', async () => {
   expect(await terminalChannel({}).send(hostile)).toEqual({ ok: true });
 });
 
@@ -27,7 +27,7 @@ it('rings with OSC 9 and a bell, and nothing of the text can end the sequence ea
   expect(text.match(/[\u0000-\u001F]/g)).toEqual(['\u001B', '\u0007', '\u0007']);
 });
 
-it('names where to look', () => {
+it('contains the link', () => {
   expect(renderNotificationLine({ title: 'Done', message: '', url: 'http://localhost/1' })).toBe(
     'Done: http://localhost/1',
   );

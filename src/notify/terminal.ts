@@ -1,8 +1,8 @@
 import { type Notification, NOTIFICATION_LIMITS, type NotificationChannel, plainLine } from './channel.ts';
 
 /**
- * A daemon has no terminal of its own: what it records is shown, with a bell, wherever `baton status --watch` runs. So this channel
- * has nothing to do but to say a line where the daemon itself was started in a terminal; it is always there and never fails.
+ * A daemon has no terminal: `baton status --watch` shows its notifications with a bell. This channel only prints a line
+ * if the daemon runs in the foreground, and never fails.
  */
 export function terminalChannel({ say }: { readonly say?: (line: string) => void }): NotificationChannel {
   return {
@@ -14,7 +14,6 @@ export function terminalChannel({ say }: { readonly say?: (line: string) => void
   };
 }
 
-/** A notification as one line of text. */
 export function renderNotificationLine({
   title,
   message,
@@ -26,10 +25,10 @@ export function renderNotificationLine({
 }
 
 /**
- * What makes a terminal call its owner: OSC 9 becomes a notification of the desktop in those that know it (iTerm2, WezTerm, kitty,
- * Ghostty, Windows Terminal), the bell does in the others. Terminals that know neither ignore both.
+ * OSC 9 becomes a desktop notification in iTerm2, WezTerm, kitty, Ghostty and Windows Terminal; others use the bell.
+ * Terminals that support neither ignore both.
  */
 export function renderBell(notification: Pick<Notification, 'title' | 'message'>): string {
-  // "Baton" comes first: a text that begins with a number would be another command of some terminals.
+  // Starts with "Baton", because some terminals take a leading number for another command.
   return `\u001B]9;Baton: ${renderNotificationLine(notification)}\u0007\u0007`;
 }

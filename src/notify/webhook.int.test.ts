@@ -59,7 +59,7 @@ const status =
     void response.writeHead(code, headers).end();
 
 describe('a webhook', () => {
-  it('gets one POST with a text that Slack understands, and an id that tells a repeat', async () => {
+  it('receives one POST with a Slack text, and an id that identifies repeats', async () => {
     const { heard, url } = await receiver();
     expect(await webhookChannel(url, quick).send({ ...notification, url: 'http://localhost:1/d/2' })).toEqual({
       ok: true,
@@ -81,7 +81,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('tries again where the receiver fails or is busy, with the same id', async () => {
+  it('retries if the receiver fails or is busy, with the same id', async () => {
     const { heard, url } = await receiver(status(500), status(429), status(503), (response) => response.destroy());
     expect(await webhookChannel(url, quick).send(notification)).toEqual({ ok: true });
     expect(heard.map(({ headers }) => headers['baton-notification-id'])).toEqual(Array(5).fill(notification.id));
@@ -96,7 +96,7 @@ describe('a webhook', () => {
     expect(heard).toHaveLength(2);
   });
 
-  it('gives up at once where it would have to wait too long', async () => {
+  it('gives up at once if it would have to wait too long', async () => {
     const { heard, url, host } = await receiver(status(503, { 'retry-after': '3600' }));
     expect(await webhookChannel(url, quick).send(notification)).toEqual({
       ok: false,
@@ -105,7 +105,7 @@ describe('a webhook', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('does not repeat what was refused', async () => {
+  it('does not retry a refused request', async () => {
     const { heard, url, host } = await receiver(status(404));
     expect(await webhookChannel(url, quick).send(notification)).toEqual({
       ok: false,
@@ -131,7 +131,7 @@ describe('a webhook', () => {
     expect(heard.length).toBeGreaterThan(1);
   });
 
-  it('says where nobody listens, and nothing of the secret in the address', async () => {
+  it('reports an unreachable host without the secret in the address', async () => {
     const host = await closedPort();
     const address = `http://user:pass@${host}/${SECRET}?token=${SECRET}`;
     const sent = await webhookChannel(address, { ...quick, giveUpMs: 20 }).send(notification);

@@ -10,20 +10,20 @@ import {
 } from './channel.ts';
 
 export interface WebhookTimes {
-  /** For one answer. */
+  /** For one response. */
   readonly timeoutMs: number;
-  /** Before the first repeat; doubled each time. */
+  /** Before the first retry; doubled each time. */
   readonly backoffMs: number;
-  /** For everything: who is still away then does not hear of it. */
+  /** For all attempts together. */
   readonly giveUpMs: number;
 }
 
 const TIMES: WebhookTimes = { timeoutMs: 10_000, backoffMs: 1000, giveUpMs: 120_000 };
 
 /**
- * Posts `{"text": …}`, as Slack, Mattermost and their like take it. A receiver that is busy or away is tried again; the header
- * `Baton-Notification-Id` tells it a repeat from a new one. Redirects are not followed: the address is a secret between us and that
- * host, and no reason names more of it than the host.
+ * Posts `{"text": …}`, as Slack and Mattermost accept it. A busy or unreachable receiver is retried; the header
+ * `Baton-Notification-Id` identifies repeats. Redirects are not followed: the URL is a secret, and failure reasons name
+ * only its host.
  */
 export function webhookChannel(address: string, times: WebhookTimes = TIMES): NotificationChannel {
   const target = parseTarget(address);
@@ -51,7 +51,7 @@ function parseTarget(address: string): Target | undefined {
   return { url: url.href, host, headers: username === '' ? {} : { authorization: basicLogin(username, password) } };
 }
 
-/** `fetch` takes no address with a login in it. */
+/** `fetch` refuses URLs with credentials. */
 function basicLogin(username: string, password: string): string {
   const plain = [username, password].map((part) => querystring.unescape(part)).join(':');
   return `Basic ${Buffer.from(plain).toString('base64')}`;
@@ -104,7 +104,7 @@ async function post({ url, host, headers }: Target, notification: Notification, 
   }
 }
 
-/** The message of an error may hold the address; its code does not. */
+/** The message of an error may contain the URL; its code does not. */
 function describeFailure(error: unknown, timeoutMs: number): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
   const cause = error instanceof Error ? error.cause : undefined;
@@ -120,7 +120,7 @@ function slackText({ title, message, url }: Notification): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** How long a `Retry-After` header asks to wait: seconds, or a date. */
+/** The wait that a `Retry-After` header asks for, in seconds or as a date. */
 export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();

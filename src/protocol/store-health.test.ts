@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { healthAfter, WRITABLE } from './resource-faults.ts';
 
-const FULL = { message: 'there is no room to write ledger.db', hint: 'Make room.' };
+const FULL = { message: 'no space left to write ledger.db', hint: 'Make room.' };
 const LOCKED = { message: 'ledger.db is locked', hint: 'End the transaction.' };
 
 describe('the health of a store', () => {

@@ -33,7 +33,7 @@ const writableRunbook = arbitraryOf(runbookShape, {
 });
 
 describe('one tree in three syntaxes', () => {
-  it('is the same runbook where it is valid', () => {
+  it('is the same runbook if it is valid', () => {
     fc.assert(
       fc.property(validRunbook, (tree) => {
         const checked = checkTree(tree, TOML);
@@ -45,7 +45,7 @@ describe('one tree in three syntaxes', () => {
     );
   });
 
-  it('has the same problems where it is not', () => {
+  it('has the same problems if it is invalid', () => {
     fc.assert(
       fc.property(writableRunbook, (tree) => {
         expect(verdictOf(tree, YAML)).toEqual(verdictOf(tree, JSON_));

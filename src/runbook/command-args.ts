@@ -1,24 +1,23 @@
 import type { PipelinePlan } from '../protocol/run-plan.ts';
 
-/** What a command of the runbook takes: `args = "<title> [body] --dry-run [--priority <n>]"`. */
+/** The arguments of a command: `args = "<title> [body] --dry-run [--priority <n>]"`. */
 export interface CommandArgs {
-  /** As it was written, for usage lines. */
+  /** As written, for usage lines. */
   readonly text: string;
   readonly positionals: readonly { readonly name: string; readonly required: boolean }[];
   readonly options: readonly CommandOption[];
 }
 
 export interface CommandOption {
-  /** Without the dashes. As a variable it has the same name. */
+  /** Without dashes; also the name of the variable. */
   readonly name: string;
-  /** What its value is called; null for a switch, which is `true` or empty. */
+  /** The name of its value; null for a switch, which is `true` or empty. */
   readonly value: string | null;
   readonly required: boolean;
 }
 
 export const NO_ARGS: CommandArgs = { text: '', positionals: [], options: [] };
 
-/** What is wrong with a definition of arguments. */
 export interface ArgsFault {
   readonly what: string;
   readonly hint: string;
@@ -31,12 +30,12 @@ const SWITCH = new RegExp(`^(?:--(${NAME})|\\[--(${NAME})\\])$`);
 const OPTION = new RegExp(`^--(${NAME}) +<(${NAME})>$`);
 const OPTIONAL_OPTION = new RegExp(`^\\[--(${NAME}) +<(${NAME})>\\]$`);
 
-/** One item: brackets with anything in them, an option with its value, or a word. */
+/** One item: brackets with content, an option with its value, or a word. */
 const ITEM = /\[[^\]]*\]?|--[^\s[\]<>]+ +<[^>\s]*>?|\S+/g;
 
 const FORMS = 'Arguments are `<name>`, `[name]`, `--flag`, `--option <value>` and `[--option <value>]`.';
 
-/** The definition as data, or the first thing that is wrong with it. */
+/** Parses the definition, or returns its first fault. */
 export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {
   const positionals: { name: string; required: boolean }[] = [];
   const options: CommandOption[] = [];
@@ -49,8 +48,8 @@ export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {
     if (taken.has(name)) return { what: `argument twice: ${name}`, hint: 'Give each argument a name of its own.' };
     taken.add(name);
     if (positional?.required && positionals.some(({ required }) => !required)) {
-      const hint = 'Put what must be given first: nobody could tell which one is meant.';
-      return { what: `<${name}> comes after an argument that may be left out`, hint };
+      const hint = 'Put required arguments first, so that the order is unambiguous.';
+      return { what: `<${name}> comes after an optional argument`, hint };
     }
     if (positional !== undefined) positionals.push(positional);
     if (option !== undefined) options.push(option);
@@ -73,12 +72,11 @@ function optionOf(item: string): CommandOption | undefined {
   return found === null ? undefined : { name: found[1] ?? '', value: found[2] ?? '', required: required !== null };
 }
 
-/** The variables that a run of the command has. */
 export function argumentNames({ positionals, options }: CommandArgs): string[] {
   return [...positionals, ...options].map(({ name }) => name);
 }
 
-/** A pipeline that is run by its own name takes its variables as options, those that must be given first. */
+/** The variables of a pipeline as options of `baton run`, required ones first. */
 export function pipelineArgs({ vars }: Pick<PipelinePlan, 'vars'>): CommandArgs {
   const all = Object.entries(vars).map(([name, value]) => ({ name, value: name, required: value === null }));
   const options = [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)];

@@ -22,7 +22,7 @@ it('an empty list and none are the same gates, so that writing the answer down l
   expect(compareRules(gateFieldsOf(buildRunbook({})), fields)).toEqual([]);
 });
 
-it('says that nothing is checked, unless something is', () => {
+it('reports that nothing is checked, unless there are checks', () => {
   expect(describeChecks('checked')).toBe('');
   for (const answer of ['none', 'declined', 'unanswered'] as const)
     expect(describeChecks(answer)).toContain('checked before a merge');

@@ -59,7 +59,7 @@ describe('docs/runbooks.md', () => {
     }
   });
 
-  it('has the limits that hold where a runbook says nothing, and so has the schema', () => {
+  it('lists the default limits, and so does the schema', () => {
     const shown: Record<string, string> = { claim_expiry: '15m', renewal: '30s', leave: '60s', kill_after: '10s' };
     const { claimExpiryMs, renewalMs, leaveMs, killAfterMs, agents, blocks, resumes, reviewRounds, logBytes } =
       DEFAULT_LIMITS;

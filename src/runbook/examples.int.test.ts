@@ -32,7 +32,7 @@ describe('the example runbooks', () => {
     expect(vars('hello', 'Ada', '--times', '2')).toEqual({ name: 'Ada', greeting: '', loud: '', times: '2' });
   });
 
-  it('have one that shows what is found', () => {
+  it('include one that shows findings', () => {
     const { checked } = readRunbookFiles(root, ['examples/runbooks/broken.toml']);
     expect(checked.ok ? [] : checked.problems.map(({ line, column, code }) => `${line}:${column} ${code}`)).toEqual([
       '3:1 unknown-field',

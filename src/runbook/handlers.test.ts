@@ -46,12 +46,12 @@ describe.each(WRITTEN)('on_stop in $syntax', (syntax) => {
     expect(handlerIn(syntax, 'on_stop', 'escalate')).toEqual({ action: 'escalate' });
   });
 
-  it('is absent where it is left out: the default depends on where the agent runs', () => {
+  it('is absent if omitted: the default depends on where the agent runs', () => {
     const checked = checkTree({ agents: { a: { run: './agent' } } }, syntax);
     expect(checked.ok && 'on_stop' in (checked.value.agents.get('a') ?? {})).toBe(false);
   });
 
-  it('may not be nudge, and says what it may be', () => {
+  it('may not be nudge, with the allowed actions in the hint', () => {
     const says = 'Invalid agents.a.on_stop: nudge (expected: signal, idle, escalate)';
     expect(handlerIn(syntax, 'on_stop', 'nudge')).toBe(says);
     expect(handlerIn(syntax, 'on_stop', { action: 'nudge' })).toBe(says.replace('on_stop', 'on_stop.action'));
@@ -85,7 +85,7 @@ describe.each(HANDLER_NAMES)('%s', (handler) => {
     const table: Readonly<Record<string, readonly string[]>> = OPTIONS_OF;
     const allowed = (handler === 'on_stop' && option === 'attempts') || table[action]?.includes(option);
     const checked = handlerIn(WRITTEN[0], handler, value);
-    const refusal = `${handler}: ${option} means nothing for the action ${action}`;
+    const refusal = `${handler}: ${option} has no effect for the action ${action}`;
     expect(typeof checked === 'object' ? 'allowed' : checked).toBe(allowed ? 'allowed' : refusal);
   });
 });

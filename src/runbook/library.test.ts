@@ -56,11 +56,11 @@ describe('the library', () => {
     expect(own('[agents.other]\nrun = "true"\n', 'other')).toEqual({ name: 'other', run: 'true' });
   });
 
-  it('takes only tasks of workflows', () => {
+  it('claims only tasks of workflows', () => {
     expect(workerPlans(withLibrary(runbookOf(''))).every(({ workflow }) => workflow === true)).toBe(true);
   });
 
-  it('gives way to what the project defines under the same name', () => {
+  it("is replaced by the project's definition of the same name", () => {
     const own = runbookOf(
       '[agents.reviewer]\nrun = "codex"\nrole = "reviewer"\n[workers.reviewers]\nroles = ["reviewer"]\nrun = { agent = "reviewer" }\nconcurrency = 9\n',
     );

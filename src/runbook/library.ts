@@ -3,14 +3,14 @@ import { type CommandArgs, parseArgsDefinition } from './command-args.ts';
 import { readRunbookFiles } from './read/read-runbook.ts';
 import type { Runbook } from './runbook.ts';
 
-/** What Baton brings along: the built-in workflow and its prompts. */
+/** The built-in workflow and its prompts. */
 export const LIBRARY_FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
 
 const PREFIX = 'baton:';
 
 let shipped: Runbook | undefined;
 
-/** The library laid under a project's runbook: what the project defines under the same name wins. */
+/** Adds the built-in definitions; a project's definition of the same name takes precedence. */
 export function withLibrary(runbook: Runbook): Runbook {
   const { agents, workers } = (shipped ??= readLibrary());
   return {
@@ -26,17 +26,17 @@ function readLibrary(): Runbook {
   return checked.value;
 }
 
-/** Where a prompt file is: `baton:…` is one of Baton's own, anything else is relative to the project. */
+/** The path of a prompt file: `baton:…` is built in, others are relative to the project. */
 export function resolvePromptPath(projectDir: string, promptFile: string): string {
   return promptFile.startsWith(PREFIX)
     ? join(LIBRARY_FOLDER, promptFile.slice(PREFIX.length))
     : join(projectDir, promptFile);
 }
 
-/** The built-in workflow, which Baton ships: `baton run issue "TITLE"`, or `--task ID` for a task that is there already. */
+/** The built-in workflow: `baton run issue "TITLE"`, or `--task ID` for an existing task. */
 export const ISSUE_WORKFLOW = 'issue';
 
-/** It is that, unless the project has something else of that name. */
+/** Whether the name means the built-in workflow and not a definition of the project. */
 export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
   return (
     name === ISSUE_WORKFLOW && ![agents, commands, pipelines].some((definitions) => definitions.has(ISSUE_WORKFLOW))
@@ -57,7 +57,7 @@ export interface RolePlayer {
   readonly run: string;
 }
 
-/** Who plays which role, in the order of their turns; several may, and whoever is first does. */
+/** The agents of each role in the order of their turns. */
 export function issueRolePlayers(runbook: Runbook): readonly RolePlayer[] {
   const { agents, workers } = withLibrary(runbook);
   const players = [...workers.values()].flatMap(({ roles = [], run }) => {

@@ -12,7 +12,7 @@ function parse(args: string, ...argv: string[]): unknown {
   return parsed.ok ? parsed.value : `${parsed.problems[0].message} | ${parsed.problems[0].hint}`;
 }
 
-describe('what a command takes', () => {
+describe('the arguments of a command', () => {
   it.each([
     [['Fix it'], { title: 'Fix it', body: '', 'dry-run': '', priority: '' }],
     [['Fix it', 'now'], { title: 'Fix it', body: 'now', 'dry-run': '', priority: '' }],
@@ -36,7 +36,7 @@ describe('what a command takes', () => {
     expect(parse(ARGS, ...argv)).toBe(`${message} | Usage: baton run issue ${ARGS}`);
   });
 
-  it('knows what was probably meant', () => {
+  it('suggests the probable name', () => {
     expect(parse(ARGS, 'a', '--piority', '1')).toBe(
       `unknown option: --piority | Did you mean \`--priority\`? Usage: baton run issue ${ARGS}`,
     );
@@ -83,7 +83,7 @@ describe('a definition of arguments', () => {
     ['[--x <y>', 'not an argument: [--x <y>'],
     ['-x', 'not an argument: -x'],
     ['<a> [a]', 'argument twice: a'],
-    ['[a] <b>', '<b> comes after an argument that may be left out'],
+    ['[a] <b>', '<b> comes after an optional argument'],
   ])('%j is not: %s', (text, what) => {
     expect(parseArgsDefinition(text)).toMatchObject({ what });
   });

@@ -3,8 +3,8 @@ import type { CommandOption } from './command-args.ts';
 import type { CommandDefinition } from './runbook.ts';
 
 /**
- * What was typed after `baton run NAME`, as variables. What may be left out and was is empty, so that every name of the definition has
- * a value; a switch is `true` or empty. `--` ends the options.
+ * Parses the arguments after `baton run NAME` into variables. Every defined name gets a value: an omitted one is empty,
+ * a switch is `true` or empty. `--` ends the options.
  */
 export function parseCommandArgs(
   command: Pick<CommandDefinition, 'name' | 'args'>,

@@ -51,14 +51,14 @@ describe('baton run NAME', () => {
     expect(Object.keys(plan?.agents ?? {})).toEqual(['builder']);
   });
 
-  it('is a command before it is a pipeline', () => {
+  it('prefers a command to a pipeline', () => {
     expect(planRun(RUNBOOK, 'other', ['it'])).toEqual({
       ok: true,
       value: { name: 'other', vars: { title: 'it' }, plan: { kind: 'agent', agent: RUNBOOK.agents.get('builder') } },
     });
   });
 
-  it('passes arguments on to variables of the same name, and leaves defaults alone where none was given', () => {
+  it('passes arguments to variables of the same name, and keeps defaults for omitted ones', () => {
     expect(planRun(RUNBOOK, 'issue', ['it'])).toMatchObject({
       value: { name: 'build', vars: { title: 'it', base: 'main' } },
     });
@@ -70,26 +70,26 @@ describe('baton run NAME', () => {
     expect(planRun(RUNBOOK, 'fix', ['${var.base}'])).toMatchObject({ value: { vars: { title: 'Fix #${var.base}' } } });
   });
 
-  it('keeps the templates of a shell command: values are filled in where it runs', () => {
+  it('keeps the templates of a shell command, which are filled when it runs', () => {
     expect(planRun(RUNBOOK, 'say', ["it's"])).toEqual({
       ok: true,
       value: { name: 'say', vars: { text: "it's" }, plan: { kind: 'shell', command: 'echo ${var.text}' } },
     });
   });
 
-  it('is an agent by itself where there is nothing else of that name', () => {
+  it('is an agent if nothing else has that name', () => {
     expect(planRun(RUNBOOK, 'janitor', [])).toMatchObject({
       value: { name: 'janitor', vars: {}, plan: { kind: 'agent' } },
     });
     expect(wrong('janitor', 'x')).toBe('runbook/usage: unexpected argument: x | Usage: baton run janitor');
   });
 
-  it('says what is wrong', () => {
+  it('reports the mistake', () => {
     expect(wrong('biuld')).toBe(
       'runbook/unknown-name: there is no command, pipeline or agent biuld | Did you mean `build`?',
     );
     expect(wrong('constructor')).toBe(
-      'runbook/unknown-name: there is no command, pipeline or agent constructor | See what there is: baton runbook list',
+      'runbook/unknown-name: there is no command, pipeline or agent constructor | List the names: baton runbook list',
     );
     expect(wrong('build')).toBe(
       'runbook/usage: missing option: --title <title> | Usage: baton run build --title <title> [--base <base>]',
@@ -122,7 +122,7 @@ describe('an agent by itself', () => {
 });
 
 describe('the workers', () => {
-  it('have what they take, how many, and a plan', () => {
+  it('have tasks, concurrency and a plan', () => {
     expect(workerPlans(RUNBOOK)).toMatchObject([
       { name: 'tidy', phases: ['DRAFT'], concurrency: 1, plan: { kind: 'agent', agent: { name: 'janitor' } } },
       { name: 'make', roles: ['implementer'], concurrency: 3, plan: { kind: 'pipeline' } },

@@ -13,20 +13,16 @@ import { utf8Length } from '../protocol/text/text-format.ts';
 import type { Path } from './check/subject.ts';
 import { argumentNames, NO_ARGS, pipelineArgs } from './command-args.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
-import type { CommandDefinition, Runbook, Runnable, WorkerDefinition } from './runbook.ts';
+import type { CommandDefinition, Runbook, Runnable } from './runbook.ts';
 import { RUNBOOK_LIMITS } from './shape/fields.ts';
 
-/** What is to be started, and with what. */
 export interface PlannedRun {
   readonly plan: Plan;
   readonly vars: Readonly<Record<string, string>>;
   readonly name: string;
 }
 
-/**
- * What `baton run NAME …` starts: a command of the runbook, or else a pipeline, whose variables are then its options, or else an agent by
- * itself.
- */
+/** Plans `baton run NAME …`: a command, else a pipeline with its variables as options, else an agent. */
 export function planRun(runbook: Runbook, name: string, argv: readonly string[]): Parsed<PlannedRun> {
   const command = runbook.commands.get(name);
   if (command !== undefined) return planOfCommand(runbook, command, argv);
@@ -35,10 +31,10 @@ export function planRun(runbook: Runbook, name: string, argv: readonly string[])
     return runbook.agents.has(name) ? planOfAgent(runbook, name, argv) : refused(unknownName(runbook, name));
   const given = parseCommandArgs({ name, args: pipelineArgs(pipeline) }, argv);
   if (!given.ok) return given;
-  return withinSizeLimit({ plan: pipelinePlan(runbook, name), vars: withDefaults(pipeline, given.value), name });
+  return withinSizeLimit({ plan: planPipeline(runbook, name), vars: withDefaults(pipeline, given.value), name });
 }
 
-/** What `baton agent run NAME` starts. */
+/** Plans `baton agent run NAME`. */
 export function planAgentRun(runbook: Runbook, name: string): Parsed<AgentPlan> {
   const agent = runbook.agents.get(name);
   if (agent === undefined) {
@@ -52,16 +48,11 @@ export function planAgentRun(runbook: Runbook, name: string): Parsed<AgentPlan> 
   return refused(problem('runbook/missing-variable', message, 'Run it through a pipeline or a command that gives it.'));
 }
 
-/** Every worker with its plan. A checked runbook has none that would not fit. */
+/** Every worker with its plan. In a checked runbook all fit into an entry. */
 export function workerPlans(runbook: Runbook): WorkerPlan[] {
-  return [...runbook.workers.values()].map((worker) => ({
-    name: worker.name,
-    ...(worker.tasks === undefined ? {} : { tasks: worker.tasks }),
-    ...(worker.phases === undefined ? {} : { phases: worker.phases }),
-    ...(worker.roles === undefined ? {} : { roles: worker.roles }),
-    ...(worker.workflow === undefined ? {} : { workflow: worker.workflow }),
-    concurrency: worker.concurrency,
-    plan: planOfWorker(runbook, worker),
+  return [...runbook.workers.values()].map(({ run, ...worker }) => ({
+    ...worker,
+    plan: planOfWorker(runbook, worker.name, run),
   }));
 }
 
@@ -85,17 +76,17 @@ function planOfCommand(runbook: Runbook, command: CommandDefinition, argv: reado
   }
   const pipeline = runbook.pipelines.get(run.pipeline);
   const vars = withDefaults(pipeline, { ...passedOn(pipeline, command, given.value), ...rendered });
-  return withinSizeLimit({ plan: pipelinePlan(runbook, run.pipeline), vars, name: run.pipeline });
+  return withinSizeLimit({ plan: planPipeline(runbook, run.pipeline), vars, name: run.pipeline });
 }
 
-/** Arguments whose name is that of a variable of the pipeline need not be passed on by hand. */
+/** Arguments with the name of a pipeline's variable are passed on automatically. */
 function passedOn(
   pipeline: PipelinePlan | undefined,
   { args }: CommandDefinition,
   given: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const shared = argumentNames(args).filter((name) => Object.hasOwn(pipeline?.vars ?? {}, name));
-  // What was left out on the command line does not hide the pipeline's default.
+  // An omitted argument does not hide the pipeline's default.
   return Object.fromEntries(
     shared
       .map((name) => [name, given[name] ?? ''] as const)
@@ -111,7 +102,7 @@ function withDefaults(
   return Object.fromEntries(all);
 }
 
-/** The plan of a command or worker by itself; used at check time, too, to see whether it fits. */
+/** The plan of a command or worker; also used by the size check. */
 export function plainPlan(runbook: Runbook, run: Runnable): Plan {
   switch (run.kind) {
     case 'shell':
@@ -119,21 +110,21 @@ export function plainPlan(runbook: Runbook, run: Runnable): Plan {
     case 'agent':
       return { kind: 'agent', agent: known(runbook.agents, run.agent) };
     case 'pipeline':
-      return pipelinePlan(runbook, run.pipeline);
+      return planPipeline(runbook, run.pipeline);
   }
 }
 
-/** A worker may fill a pipeline's variables from the task; that is what a step of an outer pipeline can do. */
-function planOfWorker(runbook: Runbook, { name, run }: WorkerDefinition): Plan {
+/** A worker can set a pipeline's variables from the task through a step of an outer pipeline. */
+function planOfWorker(runbook: Runbook, name: string, run: Runnable): Plan {
   if (run.kind !== 'pipeline' || Object.keys(run.vars).length === 0) return plainPlan(runbook, run);
-  const inner = pipelinePlan(runbook, run.pipeline);
-  // A colon keeps it apart from every name that a runbook can have.
+  const inner = planPipeline(runbook, run.pipeline);
+  // A colon is not allowed in names of a runbook, so this name is free.
   const outer = `worker:${name}`;
   const wrapper: PipelinePlan = { name: outer, vars: {}, steps: [{ name: run.pipeline, run }] };
   return { ...inner, pipeline: outer, pipelines: { ...inner.pipelines, [outer]: wrapper } };
 }
 
-export function pipelinePlan(runbook: Runbook, name: string): Extract<Plan, { kind: 'pipeline' }> {
+export function planPipeline(runbook: Runbook, name: string): Extract<Plan, { kind: 'pipeline' }> {
   const pipelines = new Map<string, PipelinePlan>();
   const agents = new Map<string, AgentPlan>();
   const next = [name];
@@ -165,7 +156,7 @@ function withinSizeLimit(planned: PlannedRun): Parsed<PlannedRun> {
   return tooLarge === undefined ? accepted(planned) : refused(tooLarge);
 }
 
-/** JSON without spaces has the length of canonical JSON: only the order of its fields differs. */
+/** Compact JSON has the same length as canonical JSON; only the key order differs. */
 export function sizeProblem(plan: Plan, vars: Readonly<Record<string, string>>, name: string): Problem | undefined {
   const bytes = utf8Length(JSON.stringify({ plan, vars, name }));
   if (bytes <= RUNBOOK_LIMITS.planBytes) return undefined;
@@ -177,28 +168,33 @@ export const PROMPTS_IN_FILES = 'Move long prompts into files and name them in `
 
 function unknownName(runbook: Runbook, name: string): Problem {
   const names = [...runbook.commands.keys(), ...runbook.pipelines.keys(), ...runbook.agents.keys()];
-  const hint = didYouMean(name, names) ?? 'See what there is: baton runbook list';
+  const hint = didYouMean(name, names) ?? 'List the names: baton runbook list';
   return problem('runbook/unknown-name', `there is no command, pipeline or agent ${quote(name)}`, hint);
 }
 
-/** A text in which templates are filled in. */
+/** A text with templates. */
 export interface TemplateText {
   readonly text: string;
   readonly path: Path;
   readonly isShell: boolean;
-  /** It gets into the ledger as it is filled in, so the environment has no place in it. */
+  /** The filled text is recorded in the ledger, so it must not use the environment. */
   readonly isRecorded: boolean;
 }
 
 /** `scripted FILE` names a file, not a command. */
 const CLIENT = /^(?:claude|codex|gemini|scripted(?:\s.*)?|builtin:.*)$/s;
 
-/** A command for the shell, where it is not the name of something that Baton knows how to start. */
+/** The file of `scripted FILE`, with or without an option before it; undefined for other agents. */
+export function scriptOf(run: string): string | undefined {
+  return /^scripted\s+(?:--command-hook\s+)?(?!--)(\S.*?)\s*$/s.exec(run)?.[1];
+}
+
+/** Whether `run` is a shell command and not a client or built-in role. */
 export function isShellAgent({ run }: Pick<AgentPlan, 'run'>): boolean {
   return !CLIENT.test(run);
 }
 
-/** Every text of an agent that may hold templates, with the way to it inside the agent. */
+/** Every text of an agent that may contain templates, with its path in the agent. */
 export function templateTextsOf(agent: AgentPlan): TemplateText[] {
   const { run, prompt, prompt_file, cwd, model, env = {} } = agent;
   const plain = Object.entries({ prompt, prompt_file, cwd, model }).map(([field, text]) =>
@@ -235,8 +231,8 @@ function handlersOfPlan(agent: AgentPlan): PlacedHandler[] {
   });
 }
 
-/** The variables without which the agent cannot be started. */
-export function requiredVariables(agent: AgentPlan): string[] {
+/** The variables that the agent requires. */
+function requiredVariables(agent: AgentPlan): string[] {
   const slots = templateTextsOf(agent).flatMap(({ text }) => slotsOf(parseTemplate(text)));
   return slots.flatMap(({ name, fallback }) => (name.of === 'var' && fallback === null ? [name.name] : []));
 }

@@ -5,16 +5,13 @@ import type { AgentPlan, BudgetPlan, PipelinePlan } from '../protocol/run-plan.t
 import type { Problem } from '../protocol/shape/problem.ts';
 import type { CommandArgs } from './command-args.ts';
 
-/**
- * A checked runbook: every name in it leads somewhere, every text has its type, and what was left out has its default. Agents and
- * pipelines are already what a run is started with.
- */
+/** A checked runbook: names are resolved, defaults filled, and plans ready to start. */
 export interface Runbook {
-  /** Undefined where the runbook does not say. */
+  /** Undefined if the runbook does not set it. */
   readonly exitProtocol: boolean | undefined;
-  /** `postgres://…`; undefined is the SQLite store of the state folder. */
+  /** `postgres://…`; undefined means SQLite in the state folder. */
   readonly store: string | undefined;
-  /** Variables of the daemon that everything which Baton starts for the project gets, besides the default list. */
+  /** Variables of the daemon that all processes of the project receive, besides the default list. */
   readonly envPass: readonly string[];
   readonly agents: ReadonlyMap<string, AgentPlan>;
   readonly pipelines: ReadonlyMap<string, PipelinePlan>;
@@ -22,32 +19,31 @@ export interface Runbook {
   readonly workers: ReadonlyMap<string, WorkerDefinition>;
   readonly ci: {
     readonly required: readonly CiCheck[];
-    /** The runbook sets `required`. An empty list is an answer too: nothing is checked. */
+    /** The runbook sets `required`; an empty list means that nothing is checked. */
     readonly isSet: boolean;
-    /** Patterns that add to the built-in list of protected paths, or take something out of it. */
+    /** Patterns that extend or reduce the built-in list of protected paths. */
     readonly protected: readonly string[];
   };
   readonly merge: MergeSettings | undefined;
   readonly git: {
-    /** The git filters that an operator allowed, by name. */
+    /** The git filters that an operator allowed. */
     readonly filters: readonly string[];
   };
   readonly github: PullRequestSettings;
-  /** The built-in roles and edges, and what `roles` adds to them and takes away. */
+  /** The built-in roles and edges with the changes of `roles`. */
   readonly workflow: Workflow;
-  /** An agent may approve what it worked on, in another session. */
+  /** An agent may approve its own work in another session. */
   readonly sameAgentMayReview: boolean;
-  readonly mode: (typeof WORKFLOW_MODES)[number];
-  /** What the built-in roles run. */
+  readonly mode: (typeof RUNBOOK_MODES)[number];
+  /** Commands of the built-in roles. */
   readonly workflowCommands: WorkflowCommands;
   readonly notify: NotificationSettings;
   readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
-  /** For clients that name no price. */
+  /** For clients that report no price. */
   readonly prices: readonly Price[];
 }
 
-/** What a command, a worker or a step runs. */
 export type Runnable =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'agent'; readonly agent: string }
@@ -71,7 +67,7 @@ export interface WorkerDefinition {
 
 export interface CiCheck {
   readonly name: string;
-  /** Left out: a workflow of the same name at GitHub reports it. */
+  /** If omitted, a GitHub workflow of the same name reports the result. */
   readonly run?: string;
   readonly timeoutMs?: number;
   readonly envPass?: readonly string[];
@@ -86,15 +82,14 @@ export interface WorkflowCommands {
 
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
 
-export interface MergeSettings {
+interface MergeSettings {
   readonly method: (typeof MERGE_METHODS)[number];
-  /** The branch; undefined: the repository's main one. */
+  /** Undefined: the repository's main branch. */
   readonly into: string | undefined;
 }
 
-/** Pull requests. */
 export interface PullRequestSettings {
-  /** Undefined: where there is a remote at GitHub, and `gh`. */
+  /** Undefined: pull requests are used if there is a GitHub remote and `gh`. */
   readonly pullRequests: boolean | undefined;
   readonly repository: string | undefined;
   readonly remote: string | undefined;
@@ -102,30 +97,30 @@ export interface PullRequestSettings {
 }
 
 /** A person is asked never, at four places, or at every stage. */
-export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
+export const RUNBOOK_MODES = ['autonomous', 'semi', 'supervised'] as const;
 
 export const NOTIFICATION_KINDS = ['attention', 'warning', 'done', 'failed'] as const;
 
-export interface NotificationSettings {
+interface NotificationSettings {
   readonly desktop: boolean;
   readonly terminal: boolean;
   readonly webhook: string | undefined;
   readonly on: readonly (typeof NOTIFICATION_KINDS)[number][];
 }
 
-/** How a worktree is made, and what it needs besides what git has. */
+/** How worktrees are created and set up. */
 export interface WorkspaceSettings {
-  /** A template for the name of a task's branch. It counts until the branch is named, and then no more. */
+  /** A template for branch names; applies only until a branch is named. */
   readonly branch: string;
-  /** Paths below the repository that git ignores: copied, or linked, into each new worktree. */
+  /** Ignored paths that are copied or linked into each new worktree. */
   readonly copy: readonly string[];
   readonly link: readonly string[];
-  /** Run once in each new worktree. */
+  /** Runs once in each new worktree. */
   readonly setup: string | undefined;
   readonly setupTimeoutMs: number;
 }
 
-/** What the mission of every session says, and what is measured at its end. */
+/** Limits stated in every mission and measured at the end of a session. */
 export interface SessionLimits {
   readonly maxFiles: number | undefined;
   readonly noGitCommit: boolean;
@@ -133,34 +128,34 @@ export interface SessionLimits {
 }
 
 export interface RunLimits extends SessionLimits {
-  /** A claim that nobody renews ends after this. */
+  /** A claim without renewal ends after this. */
   readonly claimExpiryMs: number;
   readonly renewalMs: number;
-  /** An agent that prints nothing for so long is idle; undefined: only its own word counts. */
+  /** An agent without output for this long is idle; undefined: only its own report counts. */
   readonly idleMs: number | undefined;
   readonly silenceMs: number;
   readonly toolMs: number;
-  /** How long an agent that nobody waits for may take to leave. */
+  /** How long a finished agent may take to exit. */
   readonly leaveMs: number;
-  /** Agents at work at the same time, all together. */
+  /** Running agents, in total. */
   readonly agents: number;
-  /** Blocked stops of one run before the agent is let go. */
+  /** Blocked stops of one run before the agent may stop. */
   readonly blocks: number;
   /** Resumes of one run by its handlers before a person is asked. */
   readonly resumes: number;
   readonly reviewRounds: number;
   /** Between SIGTERM and SIGKILL. */
   readonly killAfterMs: number;
-  /** What is kept of an agent's output. */
+  /** Bytes of an agent's output that are kept. */
   readonly logBytes: number;
-  /** How long a task may stay in a phase before somebody is told. */
+  /** How long a task may stay in a phase before a notification. */
   readonly stallMs: Readonly<Partial<Record<Phase, number>>>;
-  /** What all sessions of a task, and all agents of a day, may use before a person is asked. */
+  /** Budgets of all sessions of a task, and of all agents of a day. */
   readonly taskBudget: BudgetPlan | undefined;
   readonly dayBudget: BudgetPlan | undefined;
 }
 
-/** A problem in a runbook knows its file; line and column are places in that file. */
+/** A problem with its file; line and column are positions in that file. */
 export interface RunbookProblem extends Problem {
   readonly file: string;
 }
@@ -170,22 +165,22 @@ export type CheckedRunbook =
   | { readonly ok: false; readonly problems: readonly [RunbookProblem, ...RunbookProblem[]] };
 
 export interface RunbookFile {
-  /** As it is shown to people: `baton.toml`, `.baton/runbooks/review.yaml`. Its ending says how it is read. */
+  /** The displayed path, such as `.baton/runbooks/review.yaml`. Its ending determines the syntax. */
   readonly path: string;
   readonly text: string;
 }
 
-/** How a project answers what is checked before a merge. */
+/** What a project decided about checks before a merge. */
 export type ChecksAnswer = 'checked' | 'none' | 'declined' | 'unanswered';
 
-/** `isDeclined`: an operator answered that nothing is checked, which counts while the runbook does not set `ci.required`. */
+/** `isDeclined`: an operator decided that nothing is checked while `ci.required` is not set. */
 export function checksAnswerOf({ ci }: Pick<Runbook, 'ci'>, isDeclined: boolean): ChecksAnswer {
   if (ci.required.length > 0) return 'checked';
   if (ci.isSet) return 'none';
   return isDeclined ? 'declined' : 'unanswered';
 }
 
-/** The same as a sentence without its full stop; empty if there are checks. */
+/** The answer as a sentence without a full stop; empty if there are checks. */
 export function describeChecks(answer: ChecksAnswer): string {
   switch (answer) {
     case 'checked':

@@ -6,7 +6,7 @@ import { recorded, STRANGE_LINES } from './fixture.cases.ts';
 const AT = Date.parse('2026-01-01T00:00:00Z');
 const read = (name: string) => recorded('claude', name).flatMap((line) => parseClaudeLine(line, AT));
 
-describe('what Claude Code says', () => {
+describe('events of Claude Code', () => {
   const message = (n: number) => ({
     kind: 'usage',
     of: 'message',
@@ -47,7 +47,7 @@ describe('what Claude Code says', () => {
     expect(said.at(-1)).toEqual({ kind: 'turn-ended', failed: true });
   });
 
-  it('says when a limit ends', () => {
+  it('reports the end of a limit', () => {
     expect(read('rate-limited').find(({ kind }) => kind === 'error')).toMatchObject({
       resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
     });
@@ -62,7 +62,7 @@ describe('what Claude Code says', () => {
     expect(read('permission')).toContainEqual(expect.objectContaining({ kind: 'permission', tool: 'Write' }));
   });
 
-  it('takes neither a tool nor a subagent for the agent, and no words for an error', () => {
+  it("does not take text of a tool or subagent for the agent's, nor prose for an error", () => {
     expect(read('words-about-errors').filter(({ kind }) => kind === 'error')).toEqual([]);
     const subagent = {
       type: 'assistant',

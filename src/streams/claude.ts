@@ -13,53 +13,54 @@ import { addUsage } from './tally.ts';
 
 /** Reads a line of `claude -p --output-format stream-json --verbose`. */
 export function parseClaudeLine(line: string, at: number): readonly StreamEvent[] {
-  const said = parseJsonFields(line);
-  if (said === null) return [];
-  // What a subagent says is a tool's result to the agent itself; what it uses counts.
-  if (typeof said['parent_tool_use_id'] === 'string') return said['type'] === 'assistant' ? usageOfMessage(said) : [];
-  switch (said['type']) {
+  const event = parseJsonFields(line);
+  if (event === null) return [];
+  // A subagent's words are a tool result for the agent; its usage counts.
+  if (typeof event['parent_tool_use_id'] === 'string')
+    return event['type'] === 'assistant' ? usageOfMessage(event) : [];
+  switch (event['type']) {
     case 'system':
-      return readSystem(said, at);
+      return readSystem(event, at);
     case 'assistant':
-      return readAssistant(said);
+      return readAssistant(event);
     case 'user':
-      return objectsOf(fieldsOf(said['message'])['content']).flatMap(readResultOfTool);
+      return objectsOf(fieldsOf(event['message'])['content']).flatMap(readResultOfTool);
     case 'control_request':
-      return readControl(fieldsOf(said['request']));
+      return readControl(fieldsOf(event['request']));
     case 'result':
-      return [createUsageEvent(said), { kind: 'turn-ended', failed: said['is_error'] === true }];
+      return [createUsageEvent(event), { kind: 'turn-ended', failed: event['is_error'] === true }];
     default:
       return [];
   }
 }
 
-function readSystem(said: Fields, at: number): StreamEvent[] {
-  switch (said['subtype']) {
+function readSystem(event: Fields, at: number): StreamEvent[] {
+  switch (event['subtype']) {
     case 'init':
       return [
-        { kind: 'conversation', id: textOf(said['session_id']) },
-        { kind: 'model', model: textOf(said['model']) },
+        { kind: 'conversation', id: textOf(event['session_id']) },
+        { kind: 'model', model: textOf(event['model']) },
       ];
     case 'api_retry': {
-      const resetAt = new Date(at + numberOf(said['retry_delay_ms'])).toISOString();
-      return [{ ...createErrorEvent(said, numberOf(said['error_status'])), resetAt, isRetrying: true }];
+      const resetAt = new Date(at + numberOf(event['retry_delay_ms'])).toISOString();
+      return [{ ...createErrorEvent(event, numberOf(event['error_status'])), resetAt, isRetrying: true }];
     }
     case 'permission_denied':
-      return [{ kind: 'permission', tool: textOf(said['tool_name']), what: textOf(said['message']) }];
+      return [{ kind: 'permission', tool: textOf(event['tool_name']), what: textOf(event['message']) }];
     default:
       return [];
   }
 }
 
-/** An API error comes as a message that the client itself wrote. Its words are not the agent's. */
-function readAssistant(said: Fields): StreamEvent[] {
-  if (typeof said['error'] === 'string') return [createErrorEvent(said, numberOf(said['api_error_status']))];
-  return [...objectsOf(fieldsOf(said['message'])['content']).flatMap(readBlock), ...usageOfMessage(said)];
+/** The client reports an API error as a message; its text is not the agent's. */
+function readAssistant(event: Fields): StreamEvent[] {
+  if (typeof event['error'] === 'string') return [createErrorEvent(event, numberOf(event['api_error_status']))];
+  return [...objectsOf(fieldsOf(event['message'])['content']).flatMap(readBlock), ...usageOfMessage(event)];
 }
 
-/** A message comes in several lines, each of which tells what it has used when it began. */
-function usageOfMessage(said: Fields): UsageEvent[] {
-  const { id, usage } = fieldsOf(said['message']);
+/** A message spans several lines, each with the usage at its start. */
+function usageOfMessage(event: Fields): UsageEvent[] {
+  const { id, usage } = fieldsOf(event['message']);
   const counted = fieldsOf(usage);
   if (usage === undefined || Object.values(counted).every((value) => !Number(value))) return [];
   return [{ kind: 'usage', of: 'message', id: textOf(id), usage: parseClaudeUsage(counted) }];
@@ -78,40 +79,40 @@ function readControl({ subtype, tool_name: tool, input }: Fields): StreamEvent[]
   return subtype === 'can_use_tool' ? [{ kind: 'permission', tool: textOf(tool), what: JSON.stringify(input) }] : [];
 }
 
-function createErrorEvent(said: Fields, status: number): AgentErrorEvent {
-  const limit = fieldsOf(fieldsOf(said['api_error_params'])['rate_limit_info']);
-  const words = objectsOf(fieldsOf(said['message'])['content']).map(({ text }) => textOf(text));
+function createErrorEvent(event: Fields, status: number): AgentErrorEvent {
+  const limit = fieldsOf(fieldsOf(event['api_error_params'])['rate_limit_info']);
+  const words = objectsOf(fieldsOf(event['message'])['content']).map(({ text }) => textOf(text));
   return {
     kind: 'error',
-    error: kindOf(said, status),
-    message: words.join('\n') || textOf(said['error']),
+    error: kindOf(event, status),
+    message: words.join('\n') || textOf(event['error']),
     resetAt: renderEpochSeconds(limit['resetsAt']),
     isRetrying: false,
   };
 }
 
-function kindOf(said: Fields, status: number): AgentError | null {
-  if (said['api_error'] === 'connection_failed') return 'no_internet';
-  // Its own `server_error` covers an overloaded server and a broken one, and a balance that is too low has status 400.
-  return CLAUDE_ERRORS.get(textOf(said['error'])) ?? errorOfHttpStatus(status);
+function kindOf(event: Fields, status: number): AgentError | null {
+  if (event['api_error'] === 'connection_failed') return 'no_internet';
+  // `server_error` covers overload and failure, and a low balance has status 400, so the status decides.
+  return CLAUDE_ERRORS.get(textOf(event['error'])) ?? errorOfHttpStatus(status);
 }
 
-/** Its codes, in its stream and at its `StopFailure` hook. */
+/** Codes in the stream and in the `StopFailure` hook. */
 export const CLAUDE_ERRORS: ReadonlyMap<string, AgentError> = new Map([
   ['authentication_failed', 'unauthorized'],
   ['billing_error', 'out_of_credits'],
   ['rate_limit', 'rate_limited'],
 ]);
 
-/** Of this turn, over all models; older versions count only the conversation's own. */
-function createUsageEvent(said: Fields): UsageEvent {
-  const models = Object.values(fieldsOf(said['model_usage_since_last_result'])).map(fieldsOf);
+/** The usage of this turn over all models; older versions count only the conversation's model. */
+function createUsageEvent(event: Fields): UsageEvent {
+  const models = Object.values(fieldsOf(event['model_usage_since_last_result'])).map(fieldsOf);
   if (models.length > 0) return { kind: 'usage', of: 'turn', usage: models.map(usageOfModel).reduce(addUsage) };
-  return { kind: 'usage', of: 'turn', usage: parseClaudeUsage(fieldsOf(said['usage'])) };
+  return { kind: 'usage', of: 'turn', usage: parseClaudeUsage(fieldsOf(event['usage'])) };
 }
 
-/** In the words of its API, in its stream and in its own record of a conversation. */
-export function parseClaudeUsage(usage: Fields): TokenUsage {
+/** Parses the API's field names, used in the stream and in the client's record. */
+function parseClaudeUsage(usage: Fields): TokenUsage {
   return {
     input: numberOf(usage['input_tokens']),
     output: numberOf(usage['output_tokens']),
@@ -119,6 +120,13 @@ export function parseClaudeUsage(usage: Fields): TokenUsage {
     cacheWrite: numberOf(usage['cache_creation_input_tokens']),
     costMillicents: null,
   };
+}
+
+/** The usage of a message in the client's record of a conversation. */
+export function claudeMessageUsage({ type, message }: Fields): UsageEvent[] {
+  const { id, usage } = fieldsOf(message);
+  if (type !== 'assistant' || usage === undefined) return [];
+  return [{ kind: 'usage', of: 'message', id: textOf(id), usage: parseClaudeUsage(fieldsOf(usage)) }];
 }
 
 function usageOfModel(model: Fields): TokenUsage {

@@ -31,18 +31,18 @@ describe('the record of Codex', () => {
   const count = (input: number) => ({ payload: { type: 'token_count', info: total(input) } });
   const call = (call_id: string) => ({ type: 'response_item', payload: { type: 'function_call', call_id } });
 
-  it('counts a request after its tools: before a tool the request that asked for it is missing', () => {
+  it('counts a request after its tools: before a tool the request is missing', () => {
     const path = add('rollout-c1.jsonl', { type: 'turn_context', payload: { model: 'gpt-x' } }, call('t1'));
     const record = new ClientRecord('codex', SINCE);
-    expect(record.read(hint(path, 'c1', 't1'))).toEqual({ said: [], isUncounted: true, model: 'gpt-x' });
+    expect(record.read(hint(path, 'c1', 't1'))).toEqual({ events: [], isUncounted: true, model: 'gpt-x' });
     add('rollout-c1.jsonl', count(100), call('t2'));
     const next = record.read(hint(path, 'c1', 't2'));
     const request = { input: 80, output: 7, cacheRead: 20, cacheWrite: 0, costMillicents: null };
-    expect(next).toMatchObject({ isUncounted: true, said: [{ of: 'conversation', id: 'c1', request }] });
+    expect(next).toMatchObject({ isUncounted: true, events: [{ of: 'conversation', id: 'c1', request }] });
     // A version that counts first leaves nothing out.
     add('rollout-c1.jsonl', call('t3'), count(200));
     expect(record.read(hint(path, 'c1', 't3'))).toMatchObject({ isUncounted: false });
-    expect(record.read(hint(path, 'c1')).said).toEqual([]);
+    expect(record.read(hint(path, 'c1')).events).toEqual([]);
   });
 });
 
@@ -58,17 +58,17 @@ describe('the record of Gemini CLI', () => {
   it('has each message since the process began, those of subagents among them', () => {
     const path = add('chats/session-c1.jsonl', line('old', '2026-01-01T11:00:00.000Z'), line('m1', LATER));
     add('chats/conversation-1/sub.jsonl', line('m2', LATER));
-    const { said, model, isUncounted } = new ClientRecord('gemini', SINCE).read(hint(path, 'conversation-1'));
+    const { events, model, isUncounted } = new ClientRecord('gemini', SINCE).read(hint(path, 'conversation-1'));
     expect({ model, isUncounted }).toEqual({ model: 'gemini-x', isUncounted: false });
     const usage = { input: 80, output: 12, cacheRead: 20, cacheWrite: 0, costMillicents: null };
-    expect(said).toEqual(['m1', 'm2'].map((id) => ({ kind: 'usage', of: 'message', id, usage })));
+    expect(events).toEqual(['m1', 'm2'].map((id) => ({ kind: 'usage', of: 'message', id, usage })));
   });
 
-  it('is looked for in two levels of folders: a hook may name any path, and a walk takes long', () => {
+  it('is searched in two levels of folders: a hook may name any path, and a walk takes long', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('chats/c1/a/m2.jsonl', line('m2', LATER));
     add('chats/c1/a/b/m3.jsonl', line('m3', LATER));
-    expect(new ClientRecord('gemini', SINCE).read(hint(path, 'c1')).said).toMatchObject([{ id: 'm1' }, { id: 'm2' }]);
+    expect(new ClientRecord('gemini', SINCE).read(hint(path, 'c1')).events).toMatchObject([{ id: 'm1' }, { id: 'm2' }]);
     const startMs = performance.now();
     new ClientRecord('stream-json', SINCE).read(hint('/.jsonl', 'c1'));
     expect(performance.now() - startMs).toBeLessThan(2000);
@@ -77,20 +77,20 @@ describe('the record of Gemini CLI', () => {
   it('of another conversation is not reached through its name', () => {
     const path = add('chats/session-c1.jsonl', line('m1', LATER));
     add('other/x.jsonl', line('m2', LATER));
-    expect(new ClientRecord('gemini', SINCE).read(hint(path, '../other')).said).toHaveLength(1);
+    expect(new ClientRecord('gemini', SINCE).read(hint(path, '../other')).events).toHaveLength(1);
   });
 });
 
 describe('the record of Claude Code', () => {
-  it('updates messages that its stream has told of, those of subagents among them', () => {
+  it('updates messages that the stream has reported, including those of subagents', () => {
     const line = (id: string, output_tokens: number) => ({
       type: 'assistant',
       message: { id, usage: { input_tokens: 3, output_tokens } },
     });
     const path = add('c1.jsonl', line('m1', 70));
     add('c1/subagents/a.jsonl', line('m2', 8));
-    const { said } = new ClientRecord('stream-json', SINCE).read(hint(path, 'c1', 't1'));
-    expect(said.map(({ id, isUpdate, usage }) => [id, isUpdate, usage.output])).toEqual([
+    const { events } = new ClientRecord('stream-json', SINCE).read(hint(path, 'c1', 't1'));
+    expect(events.map(({ id, isUpdate, usage }) => [id, isUpdate, usage.output])).toEqual([
       ['m1', true, 70],
       ['m2', true, 8],
     ]);
@@ -98,7 +98,7 @@ describe('the record of Claude Code', () => {
 });
 
 describe('a file that grows', () => {
-  it('gives each whole line once, and leaves a line without an end for the next time', () => {
+  it('returns each complete line once, and leaves an incomplete line for the next call', () => {
     const path = join(folder, 'f.jsonl');
     const file = new FollowedFile(path);
     expect(file.readNew()).toEqual([]);
@@ -109,7 +109,7 @@ describe('a file that grows', () => {
     expect(file.readNew()).toEqual([]);
   });
 
-  it('is read from its end if it is long, and from its beginning if it was written anew', () => {
+  it('is read from its end if it is long, and from its start if it was rewritten', () => {
     const path = join(folder, 'f.jsonl');
     const file = new FollowedFile(path, 7);
     writeFileSync(path, 'long ago\nx\nlast\n');

@@ -6,7 +6,7 @@ import { recorded, STRANGE_LINES } from './fixture.cases.ts';
 const read = (name: string) => recorded('codex', name).flatMap((line) => parseCodexLine(line));
 const readEnd = (name: string) => parseCodexRollout(recorded('codex', `${name}.record`));
 
-describe('what Codex says', () => {
+describe('events of Codex', () => {
   it('reads a conversation with a block and a tool', () => {
     expect(read('blocked')).toEqual([
       { kind: 'conversation', id: '00000000-0000-4000-8000-000000000001' },
@@ -39,7 +39,7 @@ describe('what Codex says', () => {
     expect(readEnd(name).find(({ kind }) => kind === 'error')).toMatchObject({ error });
   });
 
-  it('says when a limit ends: of those that are reached, the last', () => {
+  it('reports the end of a limit: of those reached, the last', () => {
     const limits = (primary: number, secondary: number) => ({
       primary: { used_percent: primary, resets_at: 1_800_000_000 },
       secondary: { used_percent: secondary, resets_at: 1_800_600_000 },
@@ -61,7 +61,7 @@ describe('what Codex says', () => {
     expect(readEnd('rate-limited').find(({ kind }) => kind === 'error')).toMatchObject({ resetAt: expect.any(String) });
   });
 
-  it('takes no words, and no turn that was mended, for an error', () => {
+  it('takes neither prose nor a recovered turn for an error', () => {
     expect(
       [...read('words-about-errors'), ...readEnd('words-about-errors')].filter(({ kind }) => kind === 'error'),
     ).toEqual([]);

@@ -8,22 +8,22 @@ import {
   type UsageEvent,
 } from './stream-event.ts';
 
-/** Reads a line of `codex exec --json`. Why a turn failed it says in prose; the kind of an error is in its rollout (`codex-rollout.ts`). */
+/** Reads a line of `codex exec --json`. It reports failures as prose; the kind of an error is in the rollout. */
 export function parseCodexLine(line: string): readonly StreamEvent[] {
-  const said = parseJsonFields(line);
-  switch (said?.['type']) {
+  const event = parseJsonFields(line);
+  switch (event?.['type']) {
     case 'thread.started':
-      return [{ kind: 'conversation', id: textOf(said['thread_id']) }];
+      return [{ kind: 'conversation', id: textOf(event['thread_id']) }];
     case 'item.started':
-      return readStarted(fieldsOf(said['item']));
+      return readStarted(fieldsOf(event['item']));
     case 'item.completed':
-      return readCompleted(fieldsOf(said['item']));
+      return readCompleted(fieldsOf(event['item']));
     case 'turn.completed':
-      return [parseCodexUsage(fieldsOf(said['usage'])), { kind: 'turn-ended', failed: false }];
+      return [parseCodexUsage(fieldsOf(event['usage'])), { kind: 'turn-ended', failed: false }];
     case 'turn.failed':
-      return [createErrorEvent(fieldsOf(said['error'])), { kind: 'turn-ended', failed: true }];
+      return [createErrorEvent(fieldsOf(event['error'])), { kind: 'turn-ended', failed: true }];
     default:
-      // A line of type `error` is a try that failed, or is followed by `turn.failed`.
+      // A line of type `error` is a failed attempt, or precedes `turn.failed`.
       return [];
   }
 }
@@ -40,13 +40,13 @@ function readCompleted(item: Fields): StreamEvent[] {
     : [{ kind: 'tool-ended', id: textOf(item['id']), failed: item['status'] !== 'completed' }];
 }
 
-/** Items of type `error` are warnings of the client, `reasoning` and `todo_list` are no tools. */
+/** Items of type `error` are warnings; `reasoning` and `todo_list` are no tools. */
 function toolOf({ type, server, tool }: Fields): string | null {
   if (type === 'mcp_tool_call') return `mcp__${textOf(server)}__${textOf(tool)}`;
   return type === 'command_execution' || type === 'file_change' || type === 'web_search' ? type : null;
 }
 
-/** The count goes on over the whole conversation, resumes included. */
+/** The count covers the whole conversation, including resumes. */
 export function parseCodexUsage(usage: Fields): UsageEvent {
   const cacheRead = numberOf(usage['cached_input_tokens']);
   const cacheWrite = numberOf(usage['cache_write_input_tokens']);
@@ -59,12 +59,12 @@ function createErrorEvent({ message }: Fields): StreamEvent {
   return { kind: 'error', error: null, message: textOf(message), resetAt: null, isRetrying: false };
 }
 
-/** Where Codex keeps its record of a conversation, below its home (`CODEX_HOME`, or `~/.codex`). */
+/** The path of a conversation's record below `CODEX_HOME` or `~/.codex`. */
 export function codexRolloutPattern(conversation: string): string {
   return `sessions/*/*/*/rollout-*-${conversation}.jsonl`;
 }
 
-/** Reads the end of that record: the model, and why the last turn failed, where it did. */
+/** Reads the end of the record: the model, and why the last turn failed. */
 export function parseCodexRollout(lines: readonly string[]): readonly StreamEvent[] {
   let model: StreamEvent[] = [];
   let limits: Fields | null = null;
@@ -81,7 +81,7 @@ export function parseCodexRollout(lines: readonly string[]): readonly StreamEven
   return [...model, ...failure];
 }
 
-/** What the whole conversation has used up to here. */
+/** The usage of the whole conversation so far. */
 export function findCodexTotal(lines: readonly string[]): UsageEvent | undefined {
   const counts = lines
     .map((line) => fieldsOf(parseJsonFields(line)?.['payload']))
@@ -98,7 +98,7 @@ function readFailure({ message, codex_error_info: info }: Fields, limits: Fields
   return [{ kind: 'error', error, message: textOf(message), resetAt, isRetrying: false }];
 }
 
-/** A used-up plan comes with its limits, a used-up balance without. */
+/** An exhausted plan comes with its limits, an exhausted balance without. */
 function kindOf(info: unknown, limits: Fields | null): AgentError | null {
   if (info === 'usage_limit_exceeded') return limits === null ? 'out_of_credits' : 'rate_limited';
   if (typeof info === 'string') return KINDS[info] ?? null;
@@ -112,10 +112,10 @@ const KINDS: Readonly<Record<string, AgentError>> = {
   internal_server_error: 'no_internet',
 };
 
-/** Codex counts a connection that it could not make, or that broke, among `other`. The sentence is its own. */
+/** Codex reports a failed or broken connection as `other` with this text. */
 const DISCONNECTED = 'stream disconnected before completion: ';
 
-/** The limit that was reached decides; of two, the later. */
+/** The end of the exhausted limit; of two, the later. */
 function endOf(windows: readonly Fields[]): string | null {
   const reached = windows.filter(({ used_percent }) => numberOf(used_percent) >= 100);
   const ends = reached.map(({ resets_at }) => numberOf(resets_at));

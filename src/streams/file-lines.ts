@@ -1,16 +1,16 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** The whole lines in the first part of a file, however long it is. A file that cannot be read has none. */
+/** The complete lines in the first part of a file; empty if it cannot be read. */
 export function readFirstLines(path: string, maxBytes = MAX_BYTES): readonly string[] {
   const { text } = readPart(path, () => 0, maxBytes);
-  // The last line may have no end yet.
+  // The last line may be incomplete.
   return text.split('\n').slice(0, -1);
 }
 
-/** The same in the last part. */
+/** The complete lines in the last part of a file; empty if it cannot be read. */
 export function readLastLines(path: string, maxBytes = MAX_BYTES): readonly string[] {
   const { text, start } = readPart(path, (size) => Math.max(0, size - maxBytes), maxBytes);
-  // The first line may have lost its beginning, the last has no end yet.
+  // The first line may be cut, the last incomplete.
   return text.split('\n').slice(start > 0 ? 1 : 0, -1);
 }
 
@@ -33,7 +33,7 @@ function readPart(path: string, startOf: (size: number) => number, maxBytes: num
   }
 }
 
-/** A file that grows line by line. Reads at most `maxBytes` of what was added since the last time; older lines are skipped. */
+/** Follows a growing file. Reads at most `maxBytes` of what was added; older lines are skipped. */
 export class FollowedFile {
   readonly #path: string;
   readonly #maxBytes: number;
@@ -44,13 +44,13 @@ export class FollowedFile {
     this.#maxBytes = maxBytes;
   }
 
-  /** The whole lines that were added. A line without an end is left for the next time; a file that cannot be read has none. */
+  /** The complete lines added since the last call; empty if the file cannot be read. */
   readNew(): readonly string[] {
     const { bytes, start } = this.#readBytes();
     const end = bytes.lastIndexOf(10) + 1;
     if (end === 0) return [];
     const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);
-    // After a skip the first line has lost its beginning.
+    // After a skip the first line is cut.
     const isCut = start > this.#offset;
     this.#offset = start + end;
     return isCut ? lines.slice(1) : lines;

@@ -6,7 +6,7 @@ import { findGeminiExitError, parseGeminiLine } from './gemini.ts';
 const AT = Date.parse('2026-01-01T00:00:00Z');
 const read = (name: string) => recorded('gemini', name).flatMap((line) => parseGeminiLine(line));
 
-describe('what Gemini CLI says', () => {
+describe('events of Gemini CLI', () => {
   it('reads a conversation with a block and a tool', () => {
     expect(read('blocked')).toEqual([
       { kind: 'conversation', id: '00000000-0000-4000-8000-000000000001' },
@@ -52,7 +52,7 @@ describe('what Gemini CLI says', () => {
     for (const code of [0, 1, 41, 42, 55]) expect(findGeminiExitError(code, '429', AT)).toBeNull();
   });
 
-  it('takes no words for an error', () => {
+  it('does not take prose for an error', () => {
     expect(read('words-about-errors').filter(({ kind }) => kind === 'error')).toEqual([]);
   });
 

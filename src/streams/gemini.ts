@@ -5,37 +5,33 @@ import {
   errorOfHttpStatus,
   parseJsonFields,
   type StreamEvent,
-  type TokenUsage,
   type UsageEvent,
 } from './stream-event.ts';
 
 /** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
 export function parseGeminiLine(line: string): readonly StreamEvent[] {
-  const said = parseJsonFields(line);
-  switch (said?.['type']) {
+  const event = parseJsonFields(line);
+  switch (event?.['type']) {
     case 'init':
       return [
-        { kind: 'conversation', id: textOf(said['session_id']) },
-        { kind: 'model', model: textOf(said['model']) },
+        { kind: 'conversation', id: textOf(event['session_id']) },
+        { kind: 'model', model: textOf(event['model']) },
       ];
     case 'message':
-      return said['role'] === 'assistant' ? [{ kind: 'words', text: textOfMessage(said) }] : [];
+      return event['role'] === 'assistant' ? [{ kind: 'words', text: textOfMessage(event) }] : [];
     case 'tool_use':
-      return [{ kind: 'tool-started', id: textOf(said['tool_id']), tool: textOf(said['tool_name']) }];
+      return [{ kind: 'tool-started', id: textOf(event['tool_id']), tool: textOf(event['tool_name']) }];
     case 'tool_result':
-      return [{ kind: 'tool-ended', id: textOf(said['tool_id']), failed: said['status'] !== 'success' }];
+      return [{ kind: 'tool-ended', id: textOf(event['tool_id']), failed: event['status'] !== 'success' }];
     case 'result':
-      return readResult(said);
+      return readResult(event);
     default:
-      // Lines of type `error` are warnings, a block of our own hook among them.
+      // Lines of type `error` are warnings, for example that Baton's hook blocked.
       return [];
   }
 }
 
-/**
- * Gemini CLI says why a turn failed in prose, but its exit code is the HTTP status, of which a process keeps eight bits. What it
- * suggests to wait is a sentence of its own.
- */
+/** Derives the error from the exit code, which is the lowest eight bits of the HTTP status. */
 export function findGeminiExitError(code: number, message: string, at: number): AgentErrorEvent | null {
   const status = STATUSES.find((each) => each % 256 === code);
   if (status === undefined) return null;
@@ -50,16 +46,16 @@ function textOfMessage({ content, delta }: Fields): string {
   return delta === true ? textOf(content) : `${textOf(content)}\n`;
 }
 
-function readResult(said: Fields): StreamEvent[] {
-  const failed = said['status'] !== 'success';
-  const message = textOf(fieldsOf(said['error'])['message']);
+function readResult(event: Fields): StreamEvent[] {
+  const failed = event['status'] !== 'success';
+  const message = textOf(fieldsOf(event['error'])['message']);
   const error: StreamEvent[] = failed
     ? [{ kind: 'error', error: kindOf(message), message, resetAt: null, isRetrying: false }]
     : [];
-  return [createUsageEvent(fieldsOf(said['stats'])), ...error, { kind: 'turn-ended', failed }];
+  return [createUsageEvent(fieldsOf(event['stats'])), ...error, { kind: 'turn-ended', failed }];
 }
 
-/** Most errors of the API are passed on whole, inside a sentence of the client. */
+/** The client wraps most API errors unchanged in its own sentence. */
 function kindOf(message: string): AgentError | null {
   if (message === CUT_OFF) return 'no_internet';
   const error = fieldsOf(parseJsonFields(/^\[API Error: (\{.*\})\]$/s.exec(message)?.[1] ?? '')?.['error']);
@@ -76,10 +72,13 @@ function createUsageEvent(stats: Fields): UsageEvent {
   return { kind: 'usage', of: 'turn', usage: { input, output, cacheRead, cacheWrite: 0, costMillicents: null } };
 }
 
-/** In the words of its own record of a conversation. What the model thought is paid for as output. */
-export function parseGeminiUsage(tokens: Fields): TokenUsage {
-  const cacheRead = numberOf(tokens['cached']);
-  const input = numberOf(tokens['input']) - cacheRead;
-  const output = numberOf(tokens['output']) + numberOf(tokens['thoughts']);
-  return { input, output, cacheRead, cacheWrite: 0, costMillicents: null };
+/** The usage of a message in the client's record of a conversation. Thoughts are billed as output. */
+export function geminiMessageUsage({ id, type, tokens }: Fields): UsageEvent[] {
+  if (type !== 'gemini' || tokens === undefined) return [];
+  const counts = fieldsOf(tokens);
+  const cacheRead = numberOf(counts['cached']);
+  const input = numberOf(counts['input']) - cacheRead;
+  const output = numberOf(counts['output']) + numberOf(counts['thoughts']);
+  const usage = { input, output, cacheRead, cacheWrite: 0, costMillicents: null };
+  return [{ kind: 'usage', of: 'message', id: textOf(id), usage }];
 }

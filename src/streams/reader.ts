@@ -1,27 +1,23 @@
-import { globSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { parseClaudeLine } from './claude.ts';
-import { codexRolloutPattern, parseCodexLine, parseCodexRollout } from './codex.ts';
-import { readLastLines } from './file-lines.ts';
+import { parseCodexLine, parseCodexRollout } from './codex.ts';
 import { findGeminiExitError, parseGeminiLine } from './gemini.ts';
 import type { StreamEvent } from './stream-event.ts';
+import { readCodexRollout } from './transcript.ts';
 
-/** One client's way to speak. */
 export interface StreamReader {
-  /** A line of its output; `at` is when it was heard, in milliseconds. */
+  /** Reads a line of output received at `at` (milliseconds). */
   readonly readLine: (line: string, at: number) => readonly StreamEvent[];
-  /** What is known only when the process has gone: of two errors, the one that has a kind counts. */
+  /** Reads what is known only after the process has ended. Of two errors, the one with a kind counts. */
   readonly readEnd: (end: ProcessEnd) => readonly StreamEvent[];
 }
 
-export interface ProcessEnd {
+interface ProcessEnd {
   readonly code: number | null;
   readonly at: number;
-  /** The conversation it named, and the message of the error it told last; null where there was none. */
+  /** The reported conversation and the last error message; null if there was none. */
   readonly conversation: string | null;
   readonly error: string | null;
-  /** What the process had in its environment. */
+  /** The environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -34,12 +30,10 @@ export const STREAM_READERS: Readonly<Record<'stream-json' | 'codex' | 'gemini',
 
 function readCodexEnd({ conversation, env }: ProcessEnd): readonly StreamEvent[] {
   if (conversation === null) return [];
-  const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
-  const [file] = globSync(codexRolloutPattern(conversation), { cwd: folder });
-  return file === undefined ? [] : parseCodexRollout(readLastLines(join(folder, file)));
+  return parseCodexRollout(readCodexRollout(conversation, env) ?? []);
 }
 
 function readGeminiEnd({ code, error, at }: ProcessEnd): readonly StreamEvent[] {
-  const said = code === null || error === null ? null : findGeminiExitError(code, error, at);
-  return said === null ? [] : [said];
+  const event = code === null || error === null ? null : findGeminiExitError(code, error, at);
+  return event === null ? [] : [event];
 }

@@ -8,14 +8,14 @@ const used = (input: number, costMillicents: number | null = null): TokenUsage =
   costMillicents,
 });
 
-it('adds turns up, and takes the newest count of a conversation', () => {
+it('adds turns, and uses the newest total of a conversation', () => {
   const turns = [used(10, 5), used(20, 7)].map((usage) => ({ kind: 'usage', of: 'turn', usage }) as const);
   expect(totalUsage(turns.reduce(addToTally, EMPTY_TALLY))).toEqual(used(30, 12));
   const counts = [used(10), used(25)].map((usage) => ({ kind: 'usage', of: 'conversation', usage }) as const);
   expect(totalUsage(counts.reduce(addToTally, EMPTY_TALLY))).toEqual(used(25));
 });
 
-it('adds the conversations of subagents, and no count goes down', () => {
+it('adds the conversations of subagents, and no total decreases', () => {
   const of = 'conversation';
   const counts = [
     { usage: used(10) },
@@ -28,7 +28,7 @@ it('adds the conversations of subagents, and no count goes down', () => {
   ).toEqual(used(19));
 });
 
-it('takes an update only for a message that is known', () => {
+it('accepts an update only for a known message', () => {
   const message = { kind: 'usage', of: 'message', id: 'm1' } as const;
   const unknown = addToTally(EMPTY_TALLY, { ...message, isUpdate: true, usage: used(9) });
   expect(totalUsage(unknown)).toEqual(NOTHING_USED);

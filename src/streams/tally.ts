@@ -1,14 +1,14 @@
 import type { TokenUsage, UsageEvent } from './stream-event.ts';
 
-/** What a session has used: turns add up, and a count of the whole conversation stands in place of the one before. */
+/** The usage of a session: turns add up, and the total of a conversation replaces the previous total. */
 export interface UsageTally {
   readonly turns: TokenUsage;
   readonly conversation: TokenUsage;
-  /** The conversations of subagents, by their ids, for clients that count whole conversations. */
+  /** Totals of subagents' conversations by id. */
   readonly others: Readonly<Record<string, TokenUsage>>;
-  /** The messages of a turn that is not over, by their ids. */
+  /** Messages of the running turn by id. */
   readonly open: Readonly<Record<string, TokenUsage>>;
-  /** The turns that the client has named no price for, though it may have for others: those that were broken off, or in a person's terminal. */
+  /** Turns without a price: interrupted turns, or turns in a person's terminal. */
   readonly unpriced: TokenUsage;
 }
 
@@ -25,10 +25,10 @@ export const EMPTY_TALLY: UsageTally = {
 export function addToTally(before: UsageTally, { usage, of, id = '', isUpdate }: UsageEvent): UsageTally {
   switch (of) {
     case 'turn':
-      // A message is told when it begins, its turn when it is over: the turn knows better, unless it leaves something out.
+      // A message is reported at its start, its turn at the end: the turn is more exact, unless it omits something.
       return addTurn(before, most(usage, openTurnUsage(before)));
     case 'conversation':
-      // A count never goes down: it comes from the stream and from a file that the agent could write to.
+      // A total never decreases: it comes from the stream and from a file that the agent could write.
       if (id === '') return { ...before, conversation: most(usage, before.conversation) };
       return { ...before, others: { ...before.others, [id]: most(usage, before.others[id] ?? NOTHING_USED) } };
     case 'message':
@@ -37,7 +37,7 @@ export function addToTally(before: UsageTally, { usage, of, id = '', isUpdate }:
   }
 }
 
-/** The turn will not be told whole any more: what its messages said is all that is known. */
+/** Ends a turn that the client will not report: the messages are all that is known. */
 export function closeTurn(before: UsageTally): UsageTally {
   return addTurn(before, openTurnUsage(before));
 }
@@ -59,7 +59,7 @@ export function countTokens({ input, output, cacheRead, cacheWrite }: TokenUsage
   return input + output + cacheRead + cacheWrite;
 }
 
-/** A price is known as soon as one part of it is. */
+/** The sum has a price if one part has. */
 export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
   const isPriced = a.costMillicents !== null || b.costMillicents !== null;
   return {
@@ -71,7 +71,7 @@ export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
   };
 }
 
-/** The price is that of the first: the other is part of it. */
+/** The price is that of the first, which includes the other. */
 function most(a: TokenUsage, b: TokenUsage): TokenUsage {
   return {
     input: Math.max(a.input, b.input),

@@ -23,7 +23,7 @@ function write(path: string, lines: readonly object[]): string {
 
 const used = { input: 100, output: 7, cacheRead: 20, cacheWrite: 3, costMillicents: null };
 
-describe('what was used in a terminal', () => {
+describe('the usage in a terminal', () => {
   it('is in the messages of Claude Code since then, each counted once, those of subagents among them', () => {
     const usage = { input_tokens: 100, output_tokens: 7, cache_read_input_tokens: 20, cache_creation_input_tokens: 3 };
     const line = (id: string, timestamp: string) => ({ type: 'assistant', timestamp, message: { id, usage } });
@@ -67,13 +67,13 @@ describe('what was used in a terminal', () => {
     expect(said).toEqual({ kind: 'usage', of: 'turn', usage: { ...used, cacheWrite: 0 } });
   });
 
-  it.each(['stream-json', 'codex', 'gemini'] as const)('is unknown where there is no record: %s', (client) => {
+  it.each(['stream-json', 'codex', 'gemini'] as const)('is unknown without a record: %s', (client) => {
     const env = { HOME: home, GEMINI_CLI_HOME: home };
     expect(TRANSCRIPT_READERS[client]({ conversation: 'c1', since: SINCE, env })).toBeUndefined();
   });
 });
 
-describe('a conversation that nobody has named', () => {
+describe('an unnamed conversation', () => {
   const RECORDS = {
     'stream-json': (id: string, cwd: string) => write(`.claude/projects/-x/${id}.jsonl`, [{ type: 'mode' }, { cwd }]),
     codex: (id: string, cwd: string) =>
@@ -81,21 +81,18 @@ describe('a conversation that nobody has named', () => {
     gemini: (id: string) => write(`.gemini/tmp/p/chats/session-${id}.jsonl`, [{ sessionId: id }]),
   };
 
-  it.each(['stream-json', 'codex', 'gemini'] as const)(
-    'is the one that was written to there since then: %s',
-    (client) => {
-      const find = () => {
-        const env = { HOME: home, GEMINI_CLI_HOME: home };
-        return CONVERSATION_FINDERS[client]({ since: Date.parse(SINCE), cwd: '/work', env });
-      };
-      expect(find()).toBeNull();
-      utimesSync(RECORDS[client]('c0', '/work'), new Date(EARLIER), new Date(EARLIER));
-      expect(find()).toBeNull();
-      RECORDS[client]('c1', '/work');
-      if (client !== 'gemini') RECORDS[client]('c2', '/elsewhere');
-      expect(find()).toBe('c1');
-      RECORDS[client]('c3', '/work');
-      expect(find()).toBeNull();
-    },
-  );
+  it.each(['stream-json', 'codex', 'gemini'] as const)('is the one written there since then: %s', (client) => {
+    const find = () => {
+      const env = { HOME: home, GEMINI_CLI_HOME: home };
+      return CONVERSATION_FINDERS[client]({ since: Date.parse(SINCE), cwd: '/work', env });
+    };
+    expect(find()).toBeNull();
+    utimesSync(RECORDS[client]('c0', '/work'), new Date(EARLIER), new Date(EARLIER));
+    expect(find()).toBeNull();
+    RECORDS[client]('c1', '/work');
+    if (client !== 'gemini') RECORDS[client]('c2', '/elsewhere');
+    expect(find()).toBe('c1');
+    RECORDS[client]('c3', '/work');
+    expect(find()).toBeNull();
+  });
 });

@@ -1,68 +1,73 @@
+import { fieldsOf, textOf, type Fields } from '../protocol/shape/read-unknown.ts';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type Fields, fieldsOf, textOf } from '../protocol/shape/read-unknown.ts';
-import { parseClaudeUsage } from './claude.ts';
+import { claudeMessageUsage } from './claude.ts';
 import { codexRolloutPattern, findCodexTotal } from './codex.ts';
 import { readFirstLines, readLastLines } from './file-lines.ts';
-import { parseGeminiUsage } from './gemini.ts';
+import { geminiMessageUsage } from './gemini.ts';
 import { parseJsonFields, type TokenUsage, type UsageEvent } from './stream-event.ts';
 import { addUsage, NOTHING_USED } from './tally.ts';
 
-/** Which part of a client's own record of a conversation is of interest. */
+type Environment = Readonly<Record<string, string | undefined>>;
+type Client = 'stream-json' | 'codex' | 'gemini';
+
+/** The part of a client's record to read. */
 export interface TranscriptExcerpt {
   readonly conversation: string;
-  /** RFC 3339: only what was said from then on. */
+  /** RFC 3339: only lines from then on. */
   readonly since: string;
-  /** What the process has in its environment. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The environment of the process. */
+  readonly env: Environment;
 }
 
-/** What a client in a person's terminal has used: nobody hears it there, but it keeps a record. Undefined where that does not say. */
-export const TRANSCRIPT_READERS: Readonly<
-  Record<'stream-json' | 'codex' | 'gemini', (excerpt: TranscriptExcerpt) => UsageEvent | undefined>
-> = {
-  'stream-json': readClaudeTranscript,
-  codex: readCodexTranscript,
-  gemini: readGeminiTranscript,
+/** Where each client keeps its records. */
+const HOMES: Readonly<Record<Client, (env: Environment) => string>> = {
+  'stream-json': (env) => env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? homedir(), '.claude'),
+  codex: (env) => env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex'),
+  gemini: (env) => join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? homedir(), '.gemini'),
 };
 
-/** One message may fill several lines, each with the same count. */
-function readClaudeTranscript({ conversation, since, env }: TranscriptExcerpt): UsageEvent | undefined {
-  const folder = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? homedir(), '.claude');
-  const files = globSync([`projects/*/${conversation}.jsonl`, `projects/*/${conversation}/**/*.jsonl`], {
-    cwd: folder,
-  });
+/** The usage of a client in a person's terminal, which has no stream, from its record. Undefined if it has none. */
+export const TRANSCRIPT_READERS: Readonly<Record<Client, (excerpt: TranscriptExcerpt) => UsageEvent | undefined>> = {
+  'stream-json': (excerpt) => {
+    const { conversation } = excerpt;
+    const files = [`projects/*/${conversation}.jsonl`, `projects/*/${conversation}/**/*.jsonl`];
+    return sumMessages(excerpt, findRecords('stream-json', excerpt.env, files), claudeMessageUsage);
+  },
+  codex: ({ conversation, env }) => {
+    const lines = readCodexRollout(conversation, env);
+    return lines && findCodexTotal(lines);
+  },
+  gemini: (excerpt) => {
+    const files = `tmp/*/chats/*${excerpt.conversation.slice(0, 8)}*.jsonl`;
+    return sumMessages(excerpt, findRecords('gemini', excerpt.env, files), geminiMessageUsage);
+  },
+};
+
+/** The end of the rollout of a conversation; undefined if there is none. */
+export function readCodexRollout(conversation: string, env: Environment): readonly string[] | undefined {
+  const [file] = findRecords('codex', env, codexRolloutPattern(conversation));
+  return file === undefined ? undefined : readLastLines(file);
+}
+
+function findRecords(client: Client, env: Environment, pattern: string | string[]): readonly string[] {
+  const folder = HOMES[client](env);
+  return globSync(pattern, { cwd: folder }).map((file) => join(folder, file));
+}
+
+/** A message may have several lines; the last one counts. */
+function sumMessages(
+  { since }: TranscriptExcerpt,
+  files: readonly string[],
+  usageOf: (line: Fields) => readonly UsageEvent[],
+): UsageEvent | undefined {
   const messages = new Map<string, TokenUsage>();
-  for (const line of files.flatMap((file) => linesOf(join(folder, file)))) {
-    const { type, timestamp, message } = parseJsonFields(line) ?? {};
-    const { id, usage } = fieldsOf(message);
-    if (type === 'assistant' && textOf(timestamp) >= since && usage !== undefined)
-      messages.set(textOf(id), parseClaudeUsage(fieldsOf(usage)));
+  for (const line of files.flatMap(linesOf)) {
+    const fields = fieldsOf(parseJsonFields(line));
+    if (textOf(fields['timestamp']) < since) continue;
+    for (const { id = '', usage } of usageOf(fields)) messages.set(id, usage);
   }
-  return sumOf(messages);
-}
-
-function readCodexTranscript({ conversation, env }: TranscriptExcerpt): UsageEvent | undefined {
-  const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
-  const [file] = globSync(codexRolloutPattern(conversation), { cwd: folder });
-  return file === undefined ? undefined : findCodexTotal(readLastLines(join(folder, file)));
-}
-
-/** A message is written anew when more of it is known: the last line about it counts. */
-function readGeminiTranscript({ conversation, since, env }: TranscriptExcerpt): UsageEvent | undefined {
-  const folder = join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? homedir(), '.gemini');
-  const files = globSync(`tmp/*/chats/*${conversation.slice(0, 8)}*.jsonl`, { cwd: folder });
-  const messages = new Map<string, TokenUsage>();
-  for (const line of files.flatMap((file) => linesOf(join(folder, file)))) {
-    const { id, type, timestamp, tokens } = parseJsonFields(line) ?? {};
-    if (type !== 'gemini' || tokens === undefined || textOf(timestamp) < since) continue;
-    messages.set(textOf(id), parseGeminiUsage(fieldsOf(tokens)));
-  }
-  return sumOf(messages);
-}
-
-function sumOf(messages: ReadonlyMap<string, TokenUsage>): UsageEvent | undefined {
   if (messages.size === 0) return undefined;
   return { kind: 'usage', of: 'turn', usage: [...messages.values()].reduce(addUsage, NOTHING_USED) };
 }
@@ -75,60 +80,45 @@ function linesOf(path: string): readonly string[] {
   }
 }
 
-/** Where and when a conversation was begun that nobody has named. */
+/** Where and when an unnamed conversation started. */
 export interface ConversationStart {
-  /** Milliseconds: it was written to since then. */
+  /** Milliseconds: the record was written since then. */
   readonly since: number;
   readonly cwd: string;
-  /** What the process had in its environment. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The environment of the process. */
+  readonly env: Environment;
 }
 
 /**
- * The conversation that a client began in a person's terminal, found in its own records: a client that is left in the middle of a turn never
- * comes to the hook that would name it. Null where there is none, or more than one that it could be.
+ * Finds the conversation of a client in a person's terminal: a client that is stopped during a turn never runs the hook
+ * that would name it. Null if none or several match.
  */
-export const CONVERSATION_FINDERS: Readonly<
-  Record<'stream-json' | 'codex' | 'gemini', (unnamed: ConversationStart) => string | null>
-> = {
-  'stream-json': (unnamed) => {
-    const { env } = unnamed;
-    const folder = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? homedir(), '.claude');
-    return onlyOne(unnamed, folder, 'projects/*/*.jsonl', (lines, file) =>
-      lines.some(({ cwd }) => cwd === unnamed.cwd) ? basename(file, '.jsonl') : '',
-    );
-  },
-  codex: (unnamed) => {
-    const { env } = unnamed;
-    const folder = env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex');
-    return onlyOne(unnamed, folder, 'sessions/*/*/*/rollout-*.jsonl', ([first]) => {
+export const CONVERSATION_FINDERS: Readonly<Record<Client, (start: ConversationStart) => string | null>> = {
+  'stream-json': (start) =>
+    findOnly('stream-json', start, 'projects/*/*.jsonl', (lines, file) =>
+      lines.some(({ cwd }) => cwd === start.cwd) ? basename(file, '.jsonl') : '',
+    ),
+  codex: (start) =>
+    findOnly('codex', start, 'sessions/*/*/*/rollout-*.jsonl', ([first]) => {
       const { id, cwd } = fieldsOf(first?.['payload']);
-      return cwd === unnamed.cwd ? textOf(id) : '';
-    });
-  },
-  // Each agent has a home of its own there.
-  gemini: (unnamed) => {
-    const { env } = unnamed;
-    const folder = join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? homedir(), '.gemini');
-    return onlyOne(unnamed, folder, 'tmp/*/chats/*.jsonl', ([first]) => textOf(first?.['sessionId']));
-  },
+      return cwd === start.cwd ? textOf(id) : '';
+    }),
+  // Each agent has its own home, so the folder need not be compared.
+  gemini: (start) => findOnly('gemini', start, 'tmp/*/chats/*.jsonl', ([first]) => textOf(first?.['sessionId'])),
 };
 
-function onlyOne(
-  { since }: ConversationStart,
-  folder: string,
+function findOnly(
+  client: Client,
+  { since, env }: ConversationStart,
   pattern: string,
   idOf: (lines: readonly Fields[], file: string) => string,
 ): string | null {
-  const fresh = globSync(pattern, { cwd: folder })
-    .map((file) => join(folder, file))
-    .filter((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= since);
-  const ids = fresh.map((file) =>
-    idOf(
-      readFirstLines(file).map((line) => fieldsOf(parseJsonFields(line))),
-      file,
-    ),
-  );
+  const ids = findRecords(client, env, pattern)
+    .filter((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= since)
+    .map((file) => {
+      const lines = readFirstLines(file).map((line) => fieldsOf(parseJsonFields(line)));
+      return idOf(lines, file);
+    });
   const [only, ...others] = new Set(ids.filter((id) => id !== ''));
   return others.length === 0 ? (only ?? null) : null;
 }

@@ -74,7 +74,7 @@ describe('a forged snapshot', { timeout: 60_000 }, () => {
     replaceSnapshot(world.ledgerFile, forge);
     const forged = world.baton(['ledger', 'verify']);
     expect(forged.code).toBe(4);
-    expect(forged.err).toContain('is forged: it is signed, and it is not what the entries 1 to');
+    expect(forged.err).toContain('is forged: it is signed, but differs from the state of entries 1 to');
     expect(forged.err).toContain('DELETE FROM snapshot');
   });
 });

@@ -28,15 +28,15 @@ it.skipIf(probe === undefined)(
     expect(refused).toMatchObject({
       error: {
         code: 'store-unavailable',
-        message: expect.stringContaining('no room to write'),
-        hint: expect.stringContaining('Make room'),
+        message: expect.stringContaining('no space left to write'),
+        hint: expect.stringContaining('Free space'),
       },
     });
     const store = {
       writable: false,
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-      reason: expect.stringContaining('no room to write'),
-      hint: expect.stringContaining('Make room'),
+      reason: expect.stringContaining('no space left to write'),
+      hint: expect.stringContaining('Free space'),
     };
     expect(await world.order('status_get', {})).toMatchObject({ store });
     expect(await client.health()).toMatchObject({ result: { writable: false, stores: [store] } });

@@ -88,7 +88,7 @@ describe('an import', () => {
     );
     const { code, err } = baton(['task', 'import', file]);
     expect(code).toBe(1);
-    expect(err).toContain('Error: B2 waits for B9, which is not there\n  at bad.md:2:1\n');
+    expect(err).toContain('Error: B2 waits for B9, which does not exist\n  at bad.md:2:1\n');
     expect(err).toContain('Error: cycle: B3 → B4 → B3\n');
     expect(baton(['task', 'show', 'B1']).code).toBe(1);
     const json = JSON.parse(baton(['task', 'import', file, '--json']).out);

@@ -54,7 +54,7 @@ const EVERY_CASE: readonly Case[] = [
     name: 'a file that it does not name, and one that it did not touch',
     steps: [write('a.txt', 'x')],
     claims: ['b.txt'],
-    found: [/named but not changed: b\.txt/, /changed but not named: a\.txt/],
+    found: [/listed but not changed: b\.txt/, /changed but not listed: a\.txt/],
   },
   {
     name: 'files that it hides from git',
@@ -65,7 +65,7 @@ const EVERY_CASE: readonly Case[] = [
       write('package.json', '{"dependencies":{"known":"1.0.0","fresh":"1.0.0"}}'),
     ],
     claims: [],
-    found: [/^max_files: 11 files differ/, /^no_new_deps: npm fresh/, /changed but not named: .*hidden0\.txt/],
+    found: [/^max_files: 11 files differ/, /^no_new_deps: npm fresh/, /changed but not listed: .*hidden0\.txt/],
     isUnseen: true,
   },
 ];

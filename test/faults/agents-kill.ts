@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Entry } from '../../src/ledger/format/entry.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/open.ts';
 import { findLedgerFault, readLedger, textOf } from '../processes/ledger.ts';
 import { RunWorld, type ShownDecision } from '../processes/run-world.ts';
 import { until } from '../processes/until.ts';

@@ -144,7 +144,7 @@ describe('a disk that is full', () => {
     expect(status).toBe(0);
     const report: unknown = JSON.parse(stdout);
     expect(report).toMatchObject({
-      problem: { code: 'ledger/disk-full', message: expect.stringContaining('there is no room to write') },
+      problem: { code: 'ledger/disk-full', message: expect.stringContaining('no space left to write') },
       after: 'recorded',
       verified: true,
     });

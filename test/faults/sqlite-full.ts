@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/open.ts';
 import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';
 import { OutsideCopyFile } from '../../src/ledger/writer/ledger-files.ts';

@@ -1,6 +1,6 @@
 import { GENESIS } from '../../src/ledger/format/chain.ts';
 import { Frontier } from '../../src/ledger/format/merkle.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/open.ts';
 import { Keyring } from '../../src/ledger/verify/keyring.ts';
 import { LedgerWalk } from '../../src/ledger/verify/walk.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { toHex } from '../../src/ledger/format/bytes.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/open.ts';
 import { OutsideCopyFile } from '../../src/ledger/writer/ledger-files.ts';
 import { testDraft, testOptions } from '../../src/ledger/writer/ledger.cases.ts';
 import { openLedger } from '../../src/ledger/writer/open.ts';

@@ -131,7 +131,7 @@ describe('a GitHub that cannot be had', MS, () => {
     scene.env = loggedOut;
     expect(how(await scene.publish(false))).toMatch(/^gh is not logged in to github.com.*\n.*gh auth login/);
     scene.env = { ...scene.gh.env, GH_TOKEN: 'another' };
-    expect(how(await scene.publish(false))).toMatch(/^GitHub does not know us: .*Bad credentials/);
+    expect(how(await scene.publish(false))).toMatch(/^GitHub refused the login: .*Bad credentials/);
     scene.gh.remove();
     expect(how(await scene.publish(false))).toMatch(
       /^gh, the program of GitHub, is not on the PATH.*\n.*cli.github.com/,

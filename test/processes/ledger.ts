@@ -1,7 +1,7 @@
 import { STATE_FOLD } from '../../src/daemon/loop/fold-state.ts';
 import { parseKey } from '../../src/ledger/format/checkpoint.ts';
 import { type Entry, parseEntry } from '../../src/ledger/format/entry.ts';
-import { openSqliteStore } from '../../src/ledger/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite/open.ts';
 import { verifyLedger } from '../../src/ledger/verify/verify-ledger.ts';
 import { refoldSnapshot } from '../../src/ledger/verify/verify-snapshots.ts';
 import { nodeVerifier } from '../../src/ledger/writer/keys.ts';

@@ -33,7 +33,7 @@ describe('baton ledger', () => {
     for (const command of ['log', 'verify', 'root', 'seal', 'export']) {
       const { code, err } = await baton('ledger', command);
       expect(code).toBe(1);
-      expect(err).toContain('Error: nothing was ever recorded for the project my-repo-');
+      expect(err).toContain('Error: no entry was recorded for the project my-repo-');
       expect(err).toContain('hint: Record something first, for example: baton task add');
     }
     expect(existsSync(join(folder, 'state'))).toBe(false);

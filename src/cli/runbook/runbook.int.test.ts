@@ -39,7 +39,7 @@ describe('baton runbook check', () => {
     const folder = repository({ 'baton.toml': 'exit_protocol = true\nstore = "postgres://localhost/baton"\n' });
     const { code, err } = await runCli(['runbook', 'check', '--project', folder]);
     expect(code).toBe(1);
-    expect(err).toContain('which the daemon does not offer yet\n  at baton.toml:2:');
+    expect(err).toContain('which the daemon does not support yet\n  at baton.toml:2:');
   });
 
   it('finds the runbook from a folder inside the repository', async () => {
@@ -72,7 +72,7 @@ describe('baton runbook check', () => {
     const { code, out, err } = await runCli(['runbook', 'check', '--project', folder]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.split('\n')).toEqual([
-      'Error: unknown variable: ${var.y} (nothing runs agent a and gives it)',
+      'Error: unknown variable: ${var.y} (no caller of agent a sets it)',
       '  at a.md:2:1 (agents.a.prompt_file)',
       '  2 | ${var.y} \\u001b[31m',
       '    | ^',

@@ -123,7 +123,7 @@ export const STATE_FOLD: StateFold = {
   begin() {
     const state = createTrackedState();
     return {
-      take: (entry) => findUnreadable(() => foldEntry(state, entry)),
+      fold: (entry) => findUnreadable(() => foldEntry(state, entry)),
       // The order of keys has no meaning: it depends on restarts and on commits that were undone.
       equals: (bytes) => isDeepStrictEqual(parseState(bytes), parseState(renderState(state))),
     };

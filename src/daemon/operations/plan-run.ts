@@ -4,7 +4,7 @@ import { rehearse } from '../../engine/kernel.ts';
 import { findProgram } from '../../notify/run-program.ts';
 import { ISSUE_WORKFLOW, issueArgs, issueRolePlayers, withLibrary } from '../../runbook/library.ts';
 import { parseCommandArgs } from '../../runbook/parse-command-args.ts';
-import { checksAnswerOf, describeChecks, type Runbook, WORKFLOW_MODES } from '../../runbook/runbook.ts';
+import { checksAnswerOf, describeChecks, type Runbook, RUNBOOK_MODES } from '../../runbook/runbook.ts';
 import { actorOf } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Event } from '../../state/event.ts';
@@ -29,10 +29,10 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
   const { title = '', task, mode: wanted, priority, id, after } = given.value;
   const unclear = findUnclear({ title, task, priority, id, after });
   if (unclear !== undefined) return { ok: false, error: unclear };
-  const mode = WORKFLOW_MODES.find((each) => each === (wanted || runbook.mode));
+  const mode = RUNBOOK_MODES.find((each) => each === (wanted || runbook.mode));
   if (mode === undefined) {
     const message = `there is no mode '${wanted ?? ''}'`;
-    return { ok: false, error: { code: 'runbook/usage', message, hint: `Modes: ${WORKFLOW_MODES.join(', ')}.` } };
+    return { ok: false, error: { code: 'runbook/usage', message, hint: `Modes: ${RUNBOOK_MODES.join(', ')}.` } };
   }
   if (priority && !/^-?\d{1,6}$/.test(priority)) {
     const message = `--priority must be a whole number, not ${priority}`;

@@ -1,4 +1,4 @@
-import { openSqliteStore } from '../../ledger/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../ledger/sqlite/open.ts';
 import { nodeVerifier, openKeyFile } from '../../ledger/writer/keys.ts';
 import { ledgerPlace, OutsideCopyFile } from '../../ledger/writer/ledger-files.ts';
 import { openProject, type Project, type ProjectOptions } from './project.ts';

@@ -1,29 +1,28 @@
 import { firstWordFor, type TaskStatus } from '../task.ts';
 
-/** An item of a list that is a task. */
 export interface ListItem {
-  /** What stands in its box; undefined where it has none. */
+  /** The content of its checkbox; undefined if it has none. */
   readonly box: string | undefined;
-  /** Its first line, after the box. */
+  /** The first line after the checkbox. */
   readonly text: string;
-  /** What stands below it and belongs to it, without its indentation. */
+  /** The lines below that belong to it, without indentation. */
   readonly body: readonly string[];
   readonly parent: ListItem | undefined;
-  /** Offset and number (from 0) of its line. */
+  /** The offset and number (from 0) of its line. */
   readonly at: number;
   readonly line: number;
 }
 
 /**
- * The tasks of a Markdown text. Where any item has a box, `- [ ]`, those with a box are the tasks, and the others say more about the one
- * they are below; where none has, every item is a task. Headings, paragraphs and code between the lists are passed over.
+ * The tasks of a Markdown text. If any item has a checkbox `- [ ]`, only items with one are tasks, and the others
+ * describe the item above; if none has, every item is a task. Other text is skipped.
  */
 export function findItems(text: string): readonly ListItem[] {
   const all = scan(text, false);
   return all.some(({ box }) => box !== undefined) ? scan(text, true) : all;
 }
 
-/** Items whose boxes hold something that nobody knows, in a list that has others: people would think that they are tasks. */
+/** Items with an unknown checkbox content in a list with other checkboxes: people would expect them to be tasks. */
 export function findOddBoxes(text: string): readonly { readonly box: string; readonly at: number }[] {
   const odd: { readonly box: string; readonly at: number }[] = [];
   const items = scan(text, true, (line, at) => {
@@ -35,7 +34,7 @@ export function findOddBoxes(text: string): readonly { readonly box: string; rea
 
 const ODD = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\s\]])\][ \t]/u;
 
-/** A line that begins an item: indentation, marker, box, text. */
+/** The first line of an item: indentation, marker, checkbox, text. */
 export const ITEM_PATTERN = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+\[([ xX/~!-])\])?(?:[ \t]+(.*)|[ \t]*)$/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
 const BREAK = /^[ \t]*(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,})$/;
@@ -105,7 +104,7 @@ function withoutIndent(line: string, most: number): string {
   return ' '.repeat(Math.max(0, widthOf(space) - most)) + line.slice(space.length);
 }
 
-/** What stands in a box. The first of each status is the one that is written. */
+/** Checkbox contents. The first of each status is the one that is written. */
 export const BOXES: ReadonlyMap<string, TaskStatus> = new Map([
   [' ', 'todo'],
   ['x', 'done'],

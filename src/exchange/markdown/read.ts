@@ -5,13 +5,13 @@ import { resolveTasks } from '../resolve-tasks.ts';
 import type { ImportedTasks, ImportOptions, TaskStatus } from '../task.ts';
 import { BOXES, findItems, findOddBoxes, type ListItem } from './items.ts';
 
-/** A list in Markdown: items with boxes, nested ones being parts. See docs/import.md. */
+/** Reads a Markdown list: items with checkboxes, nested items being parts. See docs/import.md. */
 export function parseMarkdown(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;
   const found = findNamedItems(findings.text, findings);
   for (const { box, at } of findOddBoxes(findings.text))
-    findings.notice(`the box [${box}] is not known: the item is not taken as a task`, at);
+    findings.notice(`the box [${box}] is unknown: the item is not read as a task`, at);
   return resolveTasks(
     found.map((each) => foundTask(each)),
     findings,
@@ -19,7 +19,7 @@ export function parseMarkdown(text: string, options: ImportOptions = {}): Parsed
   );
 }
 
-/** An item with the id that it has, or gets. */
+/** An item with its own or an assigned id. */
 export interface NamedItem {
   readonly item: ListItem;
   readonly head: ItemHead;
@@ -27,7 +27,7 @@ export interface NamedItem {
   readonly parent: string | undefined;
 }
 
-/** The items of a text that was read before, and found good, by their ids. */
+/** The items of a validated text with their ids. */
 export function findNamedItems(text: string, findings: ImportFindings): readonly NamedItem[] {
   const items = findItems(text).map((item) => ({ item, head: parseItemHead(item.text) }));
   const taken = new Set(items.flatMap(({ head }) => head.id ?? []));
@@ -46,7 +46,7 @@ export function findNamedItems(text: string, findings: ImportFindings): readonly
 function freeSlug(title: string, taken: Set<string>, next: Map<string, number>): string {
   const slug = idOfTitle(title);
   let id = slug;
-  // Where it went on last time: a thousand items of one title are not counted a thousand times.
+  // Continues counting, so that a thousand equal titles stay fast.
   for (let i = next.get(slug) ?? 2; taken.has(id); i++) {
     id = `${slug}-${i}`;
     next.set(slug, i + 1);
@@ -71,7 +71,7 @@ function foundTask({ item, head, id, parent }: NamedItem): FoundTask {
   };
 }
 
-/** A box in a description is escaped, or it would be a task: see `renderMarkdown`. */
+/** `renderMarkdown` escapes checkboxes in descriptions, which would otherwise be tasks. */
 function descriptionOf({ body }: ListItem): string {
   const lines = body.map((line) =>
     line.replace(/^([ \t]*)\\(?=\\*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX/~!-]\](?:[ \t]|$))/, '$1'),
@@ -80,7 +80,6 @@ function descriptionOf({ body }: ListItem): string {
   return first < 0 ? '' : lines.slice(first).join('\n').trimEnd();
 }
 
-/** What the first line of an item says. */
 export interface ItemHead {
   readonly id?: string;
   readonly title: string;
@@ -89,8 +88,8 @@ export interface ItemHead {
   readonly reason: string | null;
 }
 
-/** `Set the linter up (id: T2; after: T1; priority: 5)`; the id may also stand first, `T2: Set the linter up`, if there is a digit in it. */
-export function parseItemHead(text: string): ItemHead {
+/** Parses `Set it up (id: T2; after: T1; priority: 5)`, or `T2: Set it up` if the id has a digit. */
+function parseItemHead(text: string): ItemHead {
   const trimmed = text.trim();
   const open = trimmed.endsWith(')') ? trimmed.lastIndexOf('(') : -1;
   const details = open < 0 ? undefined : parseDetails(trimmed.slice(open + 1, -1));
@@ -107,7 +106,7 @@ const FIRST = new RegExp(`^(?:(?:\\*\\*|__|\`)(${ID})(?:\\*\\*|__|\`):?[ \\t]+|(
 
 type Details = { -readonly [K in keyof ItemHead]?: ItemHead[K] };
 
-/** Undefined where it is none of ours: an aside in brackets is a part of the title. */
+/** Undefined for other text in brackets, which belongs to the title. */
 function parseDetails(text: string): Details | undefined {
   const details: Details = {};
   if (text.includes(')')) return undefined;
@@ -124,7 +123,7 @@ function parseDetails(text: string): Details | undefined {
 
 const NAME = /^\s*(id|after|depends on|blocked by|priority|blocked|cancelled)\s*:/i;
 
-/** A reason reaches to the closing bracket. */
+/** A reason extends to the closing bracket. */
 const REASONS: ReadonlySet<string> = new Set(['blocked', 'cancelled']);
 
 function setDetail(details: Details, name: string, value: string): boolean {
@@ -158,8 +157,8 @@ function oneLine(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }
 
-/** An id made of a title: it stays the same when the list is put into another order. */
-export function idOfTitle(title: string): string {
+/** An id derived from a title, so that it does not depend on the order of the list. */
+function idOfTitle(title: string): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const words = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
   const short = words.length <= LONGEST ? words : words.slice(0, LONGEST).replace(/-[^-]*$/, '');
@@ -168,7 +167,7 @@ export function idOfTitle(title: string): string {
 
 const LONGEST = 48;
 
-/** FNV-1a, for titles in a script that has no letters in ids. */
+/** FNV-1a, for titles without Latin letters or digits. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;

@@ -1,25 +1,23 @@
 import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { ImportFindings } from '../findings.ts';
-import { type ExchangedTask, type ExportedText, type ExportOptions, isSameSet } from '../task.ts';
+import { type ExchangedTask, type ExportedText, type ExportOptions, isSameSet, readExisting } from '../task.ts';
 import { BOXES, boxOf, ITEM_PATTERN, scanLines } from './items.ts';
 import { findNamedItems, type NamedItem, parseMarkdown, renderItemHead } from './read.ts';
 
-/** A flat list with a box for each; in a list that is there already, boxes change in their place and new items come last. */
+/** Writes a flat list with checkboxes. In an existing list checkboxes change in place and new items come last. */
 export function renderMarkdown(
   tasks: readonly ExchangedTask[],
   { existing = '' }: ExportOptions,
 ): Parsed<ExportedText> {
   if (existing.trim() === '') return accepted({ text: tasks.map(renderTask).join(''), notices: [] });
   const known = new Set(tasks.map(({ id }) => id));
-  const read = parseMarkdown(existing, { known });
-  // A text without a list is one to add a list to.
-  const isWithout = !read.ok && read.problems[0].code === 'import/no-tasks';
-  if (!read.ok && !isWithout) return read;
-  const before = new Map(read.ok ? read.value.tasks.map((task) => [task.id, task]) : []);
+  const read = readExisting(parseMarkdown(existing, { known }));
+  if (!read.ok) return read;
+  const before = read.value;
   const text = existing.startsWith('\ufeff') ? existing.slice(1) : existing;
   const items = new Map(findNamedItems(text, new ImportFindings(text)).map((item) => [item.item.line, item]));
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  // One box makes boxes of all of them: an item without one would be no task any more.
+  // With one checkbox, items without one would no longer be tasks, so all get one.
   const isBoxed = [...items.values()].some(({ item }) => item.box !== undefined);
   const ending = /\r\n|\r|\n/.exec(text)?.[0] ?? '\n';
   const lines = [...scanLines(text)].map(({ line, number }) => {
@@ -45,7 +43,7 @@ function renderBodyLine(line: string): string {
   return `  ${line.replace(/^([ \t]*)(?=\\*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX/~!-]\](?:[ \t]|$))/, '$1\\')}`;
 }
 
-/** Whatever says the same already stays as it was written. */
+/** Unchanged items stay as written. */
 function renderLine(
   line: string,
   { item: { item }, isBoxed }: { readonly item: NamedItem; readonly isBoxed: boolean },

@@ -5,7 +5,7 @@ import { findFieldText, findList, findObject, objectsIn, parseJsonAt, textOfNode
 import { refuseWithProblems, resolveTasks } from '../resolve-tasks.ts';
 import type { ImportedTasks, ImportOptions, TaskStatus } from '../task.ts';
 
-/** The `tasks.json` of claude-task-master: one list of tasks, or one under each tag. */
+/** Reads the `tasks.json` of claude-task-master: one list of tasks, or one per tag. */
 export function parseTaskMaster(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;
@@ -48,12 +48,12 @@ function readTask(node: ObjectNode, parent: string | undefined, findings: Import
   };
 }
 
-/** Everything that it says about a task, in the order in which `task-master show` does. */
+/** All texts of a task in the order of `task-master show`. */
 function descriptionOf(node: ObjectNode): string {
   const test = findFieldText(node, 'testStrategy')?.trim() ?? '';
-  const said = findFieldText(node, 'description');
+  const described = findFieldText(node, 'description');
   const parts = [
-    said === findFieldText(node, 'title') ? '' : said,
+    described === findFieldText(node, 'title') ? '' : described,
     findFieldText(node, 'details'),
     test === '' ? '' : `## Test strategy\n\n${test}`,
   ];
@@ -67,14 +67,11 @@ function statusOf(node: ObjectNode, id: string, findings: ImportFindings): Pick<
   const word = findFieldText(node, 'status') ?? 'pending';
   const status = TASK_MASTER_STATUSES.get(word);
   if (status === undefined)
-    findings.notice(`${quote(id)}: the status ${quote(word)} is not known, taken as todo`, node.at);
+    findings.notice(`${quote(id)}: the status ${quote(word)} is unknown, read as todo`, node.at);
   return { status: status ?? 'todo', reason: `${word} in task-master` };
 }
 
-/**
- * In a subtask, a small number is another subtask of the same task; everything else is written as it is shown. Task-master draws the line
- * at a hundred.
- */
+/** In a subtask, a number below 100 refers to a sibling, as in task-master; everything else is an id as shown. */
 function dependenciesOf(node: ObjectNode, parent: string | undefined): FoundDependency[] {
   return (findList(node, 'dependencies')?.items ?? []).flatMap((item) => {
     const id = textOfNode(item);
@@ -84,13 +81,13 @@ function dependenciesOf(node: ObjectNode, parent: string | undefined): FoundDepe
   });
 }
 
-/** The list that is meant: the one under `--tag`, else `master`, else the only one there is. The others are told. */
-export function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
+/** Chooses the list of `--tag`, else `master`, else the only one. The others give a notice. */
+function findTag(document: Node, wanted: string | undefined, findings: ImportFindings): ObjectNode | undefined {
   if (document.kind !== 'object') {
     findings.problem('import/not-task-master', 'not a tasks.json of task-master: no object', document.at, HINT);
     return undefined;
   }
-  // Before there were tags, the file was a single list.
+  // Files from before tags are a single list.
   if (findList(document, 'tasks') !== undefined && wanted === undefined) return document;
   const tags = [...document.fields].flatMap(([name, { value }]) =>
     value.kind === 'object' && findList(value, 'tasks') !== undefined ? [{ name, value }] : [],
@@ -108,7 +105,7 @@ export function findTag(document: Node, wanted: string | undefined, findings: Im
     const count = findList(value, 'tasks')?.items.length ?? 0;
     if (name !== chosen.name && count > 0) {
       findings.notice(
-        `the tag ${quote(name)} (${count} tasks) is left out; take it with --tag ${quote(name)}`,
+        `the tag ${quote(name)} (${count} tasks) is skipped; read it with --tag ${quote(name)}`,
         value.at,
       );
     }
@@ -118,7 +115,7 @@ export function findTag(document: Node, wanted: string | undefined, findings: Im
 
 const HINT = 'It is .taskmaster/tasks/tasks.json in a project of task-master.';
 
-/** What task-master says, and what that is in Baton. The first word of each status is the one that is written back. */
+/** Statuses of task-master. The first word of each status is the one that is written. */
 export const TASK_MASTER_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['pending', 'todo'],
   ['in-progress', 'in_progress'],

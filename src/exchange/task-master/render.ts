@@ -1,40 +1,38 @@
 import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { isTaskId, toTaskId } from '../foreign-id.ts';
 import { isRawObject, parseRawJson, rawList, type RawObject, rawText } from '../json.ts';
-import { type ExchangedTask, type ExportedText, type ExportOptions, firstWordFor, isSameSet } from '../task.ts';
+import {
+  type ExchangedTask,
+  type ExportedText,
+  type ExportOptions,
+  firstWordFor,
+  isSameSet,
+  readExisting,
+} from '../task.ts';
 import { parseTaskMaster, priorityWord, TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './read.ts';
 
-/**
- * A `tasks.json`. An id that task-master cannot hold, since its own are numbers, gets the next number, and stands in `metadata.baton_id`, from
- * where it is read again. In a file that is there already only what differs is changed.
- */
+/** Writes a `tasks.json`. An id that is no number gets the next number and stays in `metadata.baton_id`. */
 export function renderTaskMaster(tasks: readonly ExchangedTask[], options: ExportOptions): Parsed<ExportedText> {
   const { existing = '', tag } = options;
   const isNew = existing.trim() === '';
-  const read = isNew
-    ? undefined
-    : parseTaskMaster(existing, { known: new Set(tasks.map(({ id }) => id)), ...tagged(tag) });
-  // An empty list is one to add to.
-  if (read?.ok === false && read.problems[0].code !== 'import/no-tasks') return read;
+  const known = new Set(tasks.map(({ id }) => id));
+  const read = readExisting(
+    isNew ? undefined : parseTaskMaster(existing, { known, ...(tag === undefined ? {} : { tag }) }),
+  );
+  if (!read.ok) return read;
+  const before = read.value;
   const document = isNew ? { [tag ?? 'master']: { tasks: [], metadata: {} } } : parseRawJson(existing);
   const list = findList(document, tag);
-  const before = new Map(read?.ok === true ? read.value.tasks.map((task) => [task.id, task]) : []);
   const places = placeTasks(tasks, list);
   for (const task of tasks) write(task, places, before.get(task.id));
-  const told = [...places.values()].flatMap(({ id, ref, isNew: isAdded }) =>
+  const notices = [...places.values()].flatMap(({ id, ref, isNew: isAdded }) =>
     isAdded && id !== ref ? [{ message: `${id} becomes ${ref}, with its id in metadata.baton_id`, line: null }] : [],
   );
-  return accepted({
-    text: `${JSON.stringify(document, null, 2)}${existing.endsWith('\n') || isNew ? '\n' : ''}`,
-    notices: told,
-  });
+  const end = existing.endsWith('\n') || isNew ? '\n' : '';
+  return accepted({ text: `${JSON.stringify(document, null, 2)}${end}`, notices });
 }
 
-function tagged(tag: string | undefined): { readonly tag?: string } {
-  return tag === undefined ? {} : { tag };
-}
-
-/** The list that the reader has chosen, too. */
+/** The same list that the reader chooses. */
 function findList(document: unknown, tag: string | undefined): RawObject {
   const root = isRawObject(document) ? document : {};
   if (Array.isArray(root['tasks']) && tag === undefined) return root;
@@ -50,7 +48,7 @@ function write(task: ExchangedTask, places: TaskLocations, before: ExchangedTask
   if (place === undefined) return;
   const { raw } = place;
   raw['title'] = before?.title === task.title ? raw['title'] : task.title;
-  // It takes no task without a description; where there is none, the title stands there, and the reader knows.
+  // Task-master requires a description; the title replaces a missing one, and the reader recognises it.
   if (place.isNew) raw['description'] = task.description === '' ? task.title : task.description;
   if (TASK_MASTER_STATUSES.get(rawText(raw, 'status') ?? 'pending') !== task.status || place.isNew)
     raw['status'] = firstWordFor(TASK_MASTER_STATUSES, task.status);
@@ -60,27 +58,26 @@ function write(task: ExchangedTask, places: TaskLocations, before: ExchangedTask
   if (before === undefined || !isSameSet(before.after, task.after)) raw['dependencies'] = dependencies(task, places);
 }
 
-/** What being a part of something does not say already. */
+/** The dependencies that are not implied by being a part. */
 function dependencies({ id, after }: ExchangedTask, places: TaskLocations): string[] {
-  const said = places.get(id)?.said ?? new Set();
-  return after.flatMap((before) => (said.has(before) ? [] : (places.get(before)?.ref ?? [])));
+  const implied = places.get(id)?.implied ?? new Set();
+  return after.flatMap((before) => (implied.has(before) ? [] : (places.get(before)?.ref ?? [])));
 }
 
-/** Where a task stands in a file of task-master. */
-export interface TaskLocation {
+interface TaskLocation {
   readonly id: string;
   readonly raw: RawObject;
-  /** How task-master refers to it: `3`, or `3.1`. */
+  /** The reference in task-master: `3`, or `3.1`. */
   readonly ref: string;
   readonly isNew: boolean;
-  /** What it waits for without a word, since it is a part of something or has parts. */
-  readonly said: ReadonlySet<string>;
+  /** Dependencies implied by being a part or having parts. */
+  readonly implied: ReadonlySet<string>;
 }
 
-export type TaskLocations = ReadonlyMap<string, TaskLocation>;
+type TaskLocations = ReadonlyMap<string, TaskLocation>;
 
-/** A place for every task, those that have one first. New ones are put into the list. */
-export function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocations {
+/** A location for every task, existing ones first. New tasks are added to the list. */
+function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocations {
   const top = Array.isArray(list['tasks']) ? (list['tasks'] as unknown[]) : []; // oxlint-disable-line typescript/no-unsafe-type-assertion
   list['tasks'] = top;
   const places = existingPlaces(list, tasks);
@@ -96,7 +93,7 @@ export function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): Ta
     used.add(String(number));
     const raw = newTask(number, id);
     top.push(raw);
-    places.set(id, { id, raw, ref: String(number), isNew: true, said: parts.said.get(id) ?? new Set() });
+    places.set(id, { id, raw, ref: String(number), isNew: true, implied: parts.implied.get(id) ?? new Set() });
   }
   for (const { id } of fresh.filter((task) => !isTop(task))) {
     const [whole = '', number = ''] = id.split('.');
@@ -109,7 +106,7 @@ export function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): Ta
       id,
     );
     parent.raw['subtasks'] = [...rawList(parent.raw['subtasks']), raw];
-    places.set(id, { id, raw, ref, isNew: true, said: parts.said.get(id) ?? new Set() });
+    places.set(id, { id, raw, ref, isNew: true, implied: parts.implied.get(id) ?? new Set() });
   }
   return places;
 }
@@ -124,7 +121,7 @@ function named(raw: RawObject, ref: string, id: string): RawObject {
   return ref === id ? raw : { ...raw, metadata: { baton_id: id } };
 }
 
-/** What is there: a whole waits for its parts, and the parts for what the whole waits for. */
+/** A task depends on its existing parts, and the parts inherit its dependencies. */
 function existingPlaces(list: RawObject, tasks: readonly ExchangedTask[]): Map<string, TaskLocation> {
   const places = new Map<string, TaskLocation>();
   const after = new Map(tasks.map((task) => [task.id, task.after]));
@@ -133,10 +130,10 @@ function existingPlaces(list: RawObject, tasks: readonly ExchangedTask[]): Map<s
     const parts = rawList(raw['subtasks']).map((part) => ({ part, ref: partRef(ref, String(part['id'])) }));
     const partIds = new Set(parts.map(({ part, ref: each }) => idOf(part, each)));
     const id = idOf(raw, ref);
-    places.set(id, { id, raw, ref, isNew: false, said: partIds });
+    places.set(id, { id, raw, ref, isNew: false, implied: partIds });
     const above = new Set((after.get(id) ?? []).filter((before) => !partIds.has(before)));
     for (const { part, ref: each } of parts) {
-      places.set(idOf(part, each), { id: idOf(part, each), raw: part, ref: each, isNew: false, said: above });
+      places.set(idOf(part, each), { id: idOf(part, each), raw: part, ref: each, isNew: false, implied: above });
     }
   }
   return places;
@@ -155,32 +152,32 @@ function wholeNumber(id: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
 }
 
-export interface Subtasks {
-  /** The whole of each part. */
+interface Subtasks {
+  /** The parent of each part. */
   readonly partsOf: ReadonlyMap<string, string>;
-  /** What each of them waits for just by being a part, or by having parts. */
-  readonly said: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The dependencies implied by being a part or having parts. */
+  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * Which tasks can be written as subtasks, `3.1` of `3`. A subtask says: the whole waits for me, and I wait for what the whole waits for. Where that is not so, it
- * is a task of its own.
+ * Finds tasks that can be written as subtasks, `3.1` of `3`. A subtask implies that its parent depends on it and that
+ * it inherits the parent's dependencies. Otherwise it stays a separate task.
  */
-export function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
+function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const partsOf = new Map<string, string>();
-  const said = new Map<string, ReadonlySet<string>>();
+  const implied = new Map<string, ReadonlySet<string>>();
   for (const [whole, candidates] of candidatesOf(tasks, byId, fresh)) {
     const own = new Set(whole.after);
     for (const part of candidates) own.delete(part.id);
     const parts = dropInconsistentParts(candidates, own);
     for (const part of parts) {
       partsOf.set(part.id, whole.id);
-      said.set(part.id, own);
+      implied.set(part.id, own);
     }
-    said.set(whole.id, new Set(parts.map(({ id }) => id)));
+    implied.set(whole.id, new Set(parts.map(({ id }) => id)));
   }
-  return { partsOf, said };
+  return { partsOf, implied };
 }
 
 function candidatesOf(
@@ -199,7 +196,7 @@ function candidatesOf(
   return families;
 }
 
-/** Whoever does not wait for all of `own` is no part; the whole then waits for it by itself, and so must the others. */
+/** A task that lacks a dependency in `own` is no part: parent and other parts then depend on it. */
 function dropInconsistentParts(candidates: readonly ExchangedTask[], own: Set<string>): readonly ExchangedTask[] {
   let parts = candidates;
   for (;;) {

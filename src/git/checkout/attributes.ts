@@ -5,14 +5,14 @@ import { git, gitFailure, type GitResult, type OwnGitFolder } from '../run-git.t
 
 export interface TwoCommits {
   readonly sha: string;
-  /** The commit whose `.gitattributes` files count. */
+  /** The commit whose `.gitattributes` files apply. */
   readonly base: string;
 }
 
-/** A `.gitattributes` file that the two commits do not have in common. */
+/** A `.gitattributes` file that differs between the two commits. */
 export interface AttributeFile {
   readonly path: string;
-  /** As the commit has it, and as the base has it; null: not at all. */
+  /** The blob in each commit; null if the commit lacks the file. */
   readonly head: IndexBlob | null;
   readonly base: IndexBlob | null;
 }
@@ -22,7 +22,7 @@ export interface IndexBlob {
   readonly sha: string;
 }
 
-/** Gives `use` an index with the files of a commit, but with the `.gitattributes` files of the base. */
+/** Calls `use` with an index of the commit's files, but with the `.gitattributes` files of the base. */
 export async function withAttributesOf<T>(
   place: OwnGitFolder,
   commits: TwoCommits,
@@ -45,27 +45,27 @@ export async function withAttributesOf<T>(
   }
 }
 
-/** Puts blobs into an index in the place of others, or removes paths from it. */
+/** Replaces blobs in an index, or removes paths from it. */
 export async function setIndexEntries(
   indexed: OwnGitFolder,
   entries: readonly { readonly path: string; readonly blob: IndexBlob | null; readonly instead: IndexBlob | null }[],
 ): Promise<GitResult<null>> {
   if (entries.length === 0) return { ok: true, value: null };
   const lines = entries.map(({ path, blob, instead }) =>
-    // Zeros, as many as the repository's names have digits.
+    // The zero object id has as many digits as the ids of the repository.
     blob === null ? `0 ${'0'.repeat(instead?.sha.length ?? 40)}\t${path}\0` : `${blob.mode} ${blob.sha}\t${path}\0`,
   );
   const set = await git(['update-index', '-z', '--index-info'], { cwd: indexed, input: lines.join('') });
   return set.ok ? { ok: true, value: null } : set;
 }
 
-/** A file of the base in a folder that the commit does not have says nothing about its files, and a file may stand in its place. */
+/** Skips files of the base in folders that the commit lacks: they apply to no file. */
 async function findDiffering(
   place: OwnGitFolder,
   { sha, base }: TwoCommits,
 ): Promise<GitResult<readonly AttributeFile[]>> {
-  const asked = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', sha, base, '--', ATTRIBUTE_FILES];
-  const compared = await git(asked, { cwd: place });
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', sha, base, '--', ATTRIBUTE_FILES];
+  const compared = await git(args, { cwd: place });
   if (!compared.ok) return compared;
   const fields = compared.value.stdout.split('\0');
   const files: AttributeFile[] = [];
@@ -79,9 +79,9 @@ async function findDiffering(
   return { ok: true, value: files };
 }
 
-export const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
+const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
 
-/** What cannot be named cannot be taken out of the index, and would then count. */
+/** A path that cannot be named cannot be removed from the index, and would then apply. */
 function oddName(path: string): GitResult<never> {
   const hint = 'Rename the folder, or remove its .gitattributes file.';
   return gitFailure('git/odd-path', `the name of '${path}' is not UTF-8 text`, hint);
@@ -99,35 +99,35 @@ async function isFolder(place: OwnGitFolder, sha: string, path: string): Promise
 }
 
 /**
- * Refuses a commit with files that need a filter which no operator allowed, or allowed but has not configured: without its filter such a
- * file has other bytes than the ones that people work with, and a check of it says nothing.
+ * Refuses a commit whose files need a filter that no operator allowed, or that is not configured: without the filter a
+ * file has other bytes than the ones people work with, and a check of it proves nothing.
  */
 export async function findForeignFilter(
   indexed: OwnGitFolder,
   filters: readonly string[],
   config: OperatorConfig,
 ): Promise<GitResult<null>> {
-  // Few repositories have filters; only those pay for asking about every path.
+  // Only repositories with filters pay for a query of every path.
   const search = ['grep', '--cached', '-l', '-a', '-F', '-e', 'filter', '--', ATTRIBUTE_FILES];
   const named = await git(search, { cwd: indexed, answers: [1] });
   if (!named.ok) return named;
   if (named.value.code === 1) return { ok: true, value: null };
   const paths = await git(['ls-files', '-z'], { cwd: indexed, maxBytes: MOST_BYTES });
   if (!paths.ok) return paths;
-  const asked = ['check-attr', '--cached', '-z', '--stdin', 'filter'];
-  const answers = await git(asked, { cwd: indexed, input: paths.value.stdout, maxBytes: MOST_BYTES });
+  const args = ['check-attr', '--cached', '-z', '--stdin', 'filter'];
+  const answers = await git(args, { cwd: indexed, input: paths.value.stdout, maxBytes: MOST_BYTES });
   return answers.ok ? judge(filtersIn(answers.value.stdout), filters, config) : answers;
 }
 
 const MOST_BYTES = 1024 * 1024 * 1024;
 
-/** Paths by the filter that they need. Git prints path, attribute and value, each with a NUL behind it. */
+/** Paths by filter. Git prints path, attribute and value, each followed by NUL. */
 function filtersIn(printed: string): ReadonlyMap<string, readonly string[]> {
   const fields = printed.split('\0');
   const found = new Map<string, string[]>();
   for (let i = 0; i + 2 < fields.length; i += 3) {
     const [path = '', , filter = ''] = fields.slice(i, i + 3);
-    // Without a name there is no program.
+    // A filter without a name runs no program.
     if (['unspecified', 'unset', 'set', ''].includes(filter)) continue;
     const paths = found.get(filter);
     if (paths === undefined) found.set(filter, [path]);
@@ -145,11 +145,11 @@ function judge(
     const which = more.length === 0 ? `'${path}' needs` : `'${path}' and ${more.length} more need`;
     if (!allowed.includes(filter)) {
       const list = [...allowed, filter].map((name) => JSON.stringify(name)).join(', ');
-      const hint = `If its program may run on every commit that is checked, write in baton.toml: git = { filters = [${list}] }`;
+      const hint = `To run its program on every checked commit, write in baton.toml: git = { filters = [${list}] }`;
       return gitFailure('git/filter-not-allowed', `${which} the git filter '${filter}', which is not allowed`, hint);
     }
     if (config.has(`filter.${filter}.process`) || config.has(`filter.${filter}.smudge`)) continue;
-    const hint = `Configure it for yourself, for example: git config --global filter.${filter}.smudge COMMAND`;
+    const hint = `Configure it, for example: git config --global filter.${filter}.smudge COMMAND`;
     const message = `${which} the git filter '${filter}', which is not in your global git configuration`;
     return gitFailure('git/filter-missing', message, hint);
   }

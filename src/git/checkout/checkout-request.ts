@@ -3,22 +3,22 @@ import type { GitResult, OwnGitFolder } from '../run-git.ts';
 
 export interface CheckoutRequest {
   readonly sha: string;
-  /** The commit of the main branch whose `.gitattributes` files say how files are written. */
+  /** The commit of the main branch whose `.gitattributes` files decide how files are written. */
   readonly base: string;
-  /** Names of the filters that the operator allowed. */
+  /** Filters that the operator allowed. */
   readonly filters: readonly string[];
-  /** The main branch as it is now: its name, and where submodules may come from. */
+  /** The current main branch: its name, and the allowed sources of submodules. */
   readonly main: CopiedRef;
   readonly stateDir: string;
-  /** How many submodules this one lies in. */
+  /** The nesting depth of this submodule. */
   readonly depth?: number;
 }
 
-/** A repository of Baton's own that a checkout is made from. */
+/** The repository of Baton that a checkout is made from. */
 export interface CheckoutSource extends OwnGitFolder {
   readonly format: ObjectFormat;
   readonly objects: string;
-  /** The git folder of the user's repository, if this is a copy of it: clones of its submodules are in there. */
+  /** The git folder of the user's repository, if this is a copy of it; it contains the clones of submodules. */
   readonly source?: { readonly commonDir: string };
 }
 

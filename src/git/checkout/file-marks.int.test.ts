@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 describe('the files of a commit between two checks', () => {
-  it('are left alone if no check changed them, and what the checks added stays', async () => {
+  it('are unchanged if no check changed them, and files added by checks stay', async () => {
     scratch.write(folder, { 'node_modules/p/index.js': '1', 'src/new.ts': 'n' });
     await restore();
     expect(made).toBe(0);
@@ -51,7 +51,7 @@ describe('the files of a commit between two checks', () => {
     expect(existsSync(freshCheckoutPath(folder))).toBe(false);
   });
 
-  it('are files again where a check put a link, a pipe or a folder, and folders where it put a link', async () => {
+  it('replace a link, a pipe or a folder that a check put in their place', async () => {
     const elsewhere = join(scratch.folder, `elsewhere${count}`);
     renameSync(join(folder, 'src'), elsewhere);
     symlinkSync(elsewhere, join(folder, 'src'));
@@ -71,7 +71,7 @@ describe('the files of a commit between two checks', () => {
     expect(await fingerprintFiles(folder)).toEqual(marks);
   });
 
-  it('are made anew with the whole folder if they could not be marked', async () => {
+  it('are recreated with the whole folder if they could not be fingerprinted', async () => {
     scratch.write(folder, { 'src/a.ts': 'evil\n' });
     valueOf(await restoreFiles(folder, undefined, make));
     expect([made, read('src/a.ts')]).toEqual([1, 'a\n']);

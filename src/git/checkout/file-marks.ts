@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { gitFailure, type GitResult } from '../run-git.ts';
 import { removeCheckout } from './make-checkout.ts';
 
-/** What a checkout has at each path, folders before what is in them. Paths of git folders are not among them. */
+/** The content of a checkout by path, folders before their files. Git folders are excluded. */
 export type FileFingerprints = ReadonlyMap<string, string>;
 
 /**
- * Marks every file of a checkout that was just made: all of them are files of the commit, or of its submodules. The marks are Baton's own
- * memory, because a check can write everything in the folder, its `.git` too. Undefined if a file cannot be marked.
+ * Fingerprints every file of a new checkout: all belong to the commit or its submodules. Kept in memory, because a
+ * check can write everything in the folder, including `.git`. Undefined if a file cannot be read.
  */
 export async function fingerprintFiles(folder: string): Promise<FileFingerprints | undefined> {
   const marks = new Map<string, string>();
@@ -32,8 +32,8 @@ export async function fingerprintFiles(folder: string): Promise<FileFingerprints
 }
 
 /**
- * Gives every marked file its bytes again, if a check has changed some: they are copied from a checkout that is made anew beside it. Files
- * that the checks added stay, such as installed packages. Without marks the whole folder is made anew.
+ * Restores the fingerprinted files that a check has changed, from a second checkout made beside it. Files added by
+ * checks, such as installed packages, stay. Without fingerprints the whole folder is recreated.
  */
 export async function restoreFiles(
   folder: string,
@@ -46,7 +46,7 @@ export async function restoreFiles(
   try {
     const made = await make(fresh);
     if (!made.ok) return made;
-    // Folders come before their files: what a link led to elsewhere is a folder again before anything is written in it.
+    // Folders come before their files, so a link in place of a folder is replaced before a file is written through it.
     for (const [path, mark] of marks) {
       const [from, to] = [join(fresh, path), join(folder, path)];
       if ((await fingerprintOf(to).catch(() => GONE)) === mark) continue;
@@ -54,7 +54,7 @@ export async function restoreFiles(
       await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     }
     const still = await findChanged(folder, marks);
-    return still === undefined ? { ok: true, value: folder } : cannotRestore(`'${still}' has other bytes again`);
+    return still === undefined ? { ok: true, value: folder } : cannotRestore(`'${still}' was changed again`);
   } catch (error) {
     return cannotRestore(error instanceof Error ? error.message : String(error));
   } finally {
@@ -62,7 +62,6 @@ export async function restoreFiles(
   }
 }
 
-/** Where the second checkout is while files are restored. */
 export function freshCheckoutPath(folder: string): string {
   return `${folder}.fresh`;
 }
@@ -76,7 +75,7 @@ async function findChanged(folder: string, marks: FileFingerprints): Promise<str
   return undefined;
 }
 
-/** Only what is a plain file is opened: a pipe in its place would never end. */
+/** Opens only plain files: reading a pipe would never end. */
 async function fingerprintOf(path: string): Promise<string> {
   const stat = await lstat(path);
   if (stat.isDirectory()) return FOLDER;
@@ -88,5 +87,5 @@ async function fingerprintOf(path: string): Promise<string> {
 
 function cannotRestore(why: string): GitResult<never> {
   const message = `an earlier check changed files of the commit, and they cannot be restored: ${why}`;
-  return gitFailure('git/failed', message, 'Look at what the earlier checks write in the folder that they run in.');
+  return gitFailure('git/failed', message, 'Check which files the earlier checks write in their folder.');
 }

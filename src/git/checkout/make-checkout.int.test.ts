@@ -63,7 +63,7 @@ const read = (folder: string, name: string): string => readFileSync(join(folder,
 const status = (folder: string): string => scratch.git(folder, 'status', '--porcelain');
 
 describe('a checkout for checks', () => {
-  it('has one commit and nothing else, is made anew over what was left, and goes', async () => {
+  it('has exactly one commit, replaces an earlier folder, and can be removed', async () => {
     const repo = scratch.repository('plain');
     scratch.write(repo, { 'bin/run': '#!/bin/sh\n' }, 0o755);
     symlinkSync('../README.md', join(repo, 'bin/link'));
@@ -84,7 +84,7 @@ describe('a checkout for checks', () => {
     expect(scratch.git(repo, 'worktree', 'list')).not.toContain('checkouts');
   });
 
-  it('is a repository of its own: what a check does to it reaches neither Baton nor the user', async () => {
+  it("is a separate repository: a check's changes reach neither Baton nor the user", async () => {
     const repo = scratch.repository('apart');
     const sha = branch(repo, { a: '1\n' });
     const { make, folder, own } = await from(repo);
@@ -109,7 +109,7 @@ describe('a checkout for checks', () => {
     expect(scratch.git(repo, 'rev-parse', 'main')).toHaveLength(40);
   });
 
-  it('converts line ends and encodings as main says', async () => {
+  it('converts line ends and encodings as the main branch specifies', async () => {
     const repo = scratch.repository('conversions');
     scratch.commit(repo, {
       '.gitattributes': '*.bat text eol=crlf\n*.u16 text working-tree-encoding=UTF-16LE\nid.txt ident\n',
@@ -160,7 +160,7 @@ describe('a checkout for checks', () => {
     expect(scratch.git(folder, 'diff', '--cached', '--name-only', 'HEAD')).toBe('');
   });
 
-  it('takes a file where main has a folder with attributes', async () => {
+  it('accepts a file in place of a folder with attributes', async () => {
     const repo = scratch.repository('file-for-folder');
     scratch.commit(repo, { 'x/.gitattributes': '* eol=crlf\n', 'x/a': '1\n' });
     scratch.git(repo, 'rm', '-r', '--quiet', 'x');
@@ -213,7 +213,7 @@ describe('filters', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  it('that fail are a failure if the operator says that they are required', async () => {
+  it('that fail are a failure if the operator marks them as required', async () => {
     const repo = needs('required');
     const { make } = await from(repo);
     configure('[filter "upper"]\n\tsmudge = false\n\trequired = true\n');

@@ -12,9 +12,9 @@ import { checkOutSubmodules } from './submodules.ts';
 import { copyObjects, writeFiles } from './write-files.ts';
 
 /**
- * Makes a folder with exactly one commit, for commands that must see nothing else. It is a repository of its own: the commands are code of
- * agents, and nothing in its `.git` leads to Baton's own repository. Files are written with git's built-in conversions as the main branch
- * asks for them, so that a branch cannot change what its checks see. An earlier folder is replaced.
+ * Creates a folder with exactly one commit, for commands that must not see anything else. It is a separate repository:
+ * the commands run code of agents, and nothing in its `.git` leads to Baton's repository. Files are converted by the
+ * attributes of the main branch, so that a branch cannot change what its checks see. Replaces an earlier folder.
  */
 export async function makeCheckout(
   own: CheckoutSource,
@@ -41,15 +41,14 @@ export async function makeCheckout(
   return submodules.ok ? { ok: true, value: folder } : submodules;
 }
 
-/** A submodule has an `origin` of its own, which is not known here. */
+/** The `origin` of a submodule is unknown here. */
 const NO_REACH: FilterAccess = { settings: [], env: {} };
 
-/** The address of a remote may be relative to the main worktree. */
+/** A remote's URL may be relative to the main worktree. */
 function topOf(commonDir: string): string {
   return basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
 }
 
-/** Removes it; one that is not there is removed already. */
 export async function removeCheckout(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }

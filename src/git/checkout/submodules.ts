@@ -7,10 +7,7 @@ import { transferPack } from '../own/transfer-pack.ts';
 import { git, gitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
 import type { CheckoutRequest, CheckoutSource, MakeCheckout } from './checkout-request.ts';
 
-/**
- * Checks out the submodules of a commit, each at the recorded commit, from the URLs that the main branch has. A commit without submodules
- * costs one look at its index.
- */
+/** Checks out the submodules of a commit at their recorded commits, from the URLs on the main branch. */
 export async function checkOutSubmodules(
   own: CheckoutSource,
   request: CheckoutRequest,
@@ -21,15 +18,15 @@ export async function checkOutSubmodules(
   if (!links.ok) return links;
   if (links.value.length === 0) return { ok: true, value: null };
   if ((request.depth ?? 0) >= MOST_DEPTH)
-    return gitFailure('git/submodule-depth', `submodules lie more than ${MOST_DEPTH} deep in each other`, FLATTEN);
+    return gitFailure('git/submodule-depth', `submodules are nested more than ${MOST_DEPTH} levels deep`, FLATTEN);
   const [main, head] = await Promise.all([readSubmodules(place, request.main.sha), readSubmodules(place, request.sha)]);
   if (!main.ok) return main;
   if (!head.ok) return head;
   for (const { path, sha } of links.value) {
     const entry = findAllowedSubmodule(path, main.value, head.value);
     if (entry === undefined) {
-      const message = `'${path}' is a submodule that the main branch does not have, neither its path nor its URL`;
-      const hint = 'A person adds it to .gitmodules on the main branch; then the check can be run again.';
+      const message = `'${path}' is a submodule whose path and URL are not on the main branch`;
+      const hint = 'Add it to .gitmodules on the main branch, then run the check again.';
       return gitFailure('git/submodule-unknown', message, hint);
     }
     const onMain = await linkAt(place, request.main.sha, entry.path);
@@ -38,7 +35,7 @@ export async function checkOutSubmodules(
     const wanted = { entry, stateDir, format: own.format, clone };
     const fetched = await fetchSubmodule({ ...wanted, sha });
     if (!fetched.ok) return fetched;
-    // Its own attributes and submodules are judged by the commit that the main branch records.
+    // The commit recorded on the main branch decides about attributes and nested submodules.
     const before = onMain === undefined ? fetched : await fetchSubmodule({ ...wanted, sha: onMain, clone: own.source });
     if (!before.ok) return before;
     const base = onMain ?? sha;
@@ -69,33 +66,33 @@ async function findLinks(place: OwnGitFolder): Promise<GitResult<readonly Link[]
   return { ok: true, value: links };
 }
 
-/** The commit of a submodule that the main branch records at a path. */
+/** The submodule commit recorded at a path. */
 async function linkAt(place: OwnGitFolder, commit: string, path: string): Promise<string | undefined> {
   const found = await gitText(['ls-tree', '-z', commit, '--', path], { cwd: place });
   return found.ok ? /^160000 commit ([0-9a-f]+)\t/.exec(found.value)?.[1] : undefined;
 }
 
-export interface SubmoduleWanted {
+interface SubmoduleWanted {
   readonly entry: SubmoduleEntry;
   readonly sha: string;
   readonly stateDir: string;
   readonly format: ObjectFormat;
   /**
-   * The git folder of the user's repository, if the main branch records the same commit: their clone may give it then. Agents can write in
-   * that clone, so a commit that only a branch records comes from the URL.
+   * The user's git folder, if the main branch records the same commit. Agents can write in that clone, so a commit
+   * recorded only on a branch must come from the URL.
    */
   readonly clone: { readonly commonDir: string } | undefined;
 }
 
-/** Baton's own repository of a submodule, by its URL, with one commit of it. What is there already costs nothing. */
-export async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<CheckoutSource>> {
+/** Opens Baton's repository of a submodule URL and fetches one commit into it, unless it is already there. */
+async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<CheckoutSource>> {
   const { entry, sha, format } = wanted;
   const own = openSubmodule(wanted);
   if (await has(own, sha)) return { ok: true, value: own };
   if (await copyFromClone(own, wanted)) return { ok: true, value: own };
   const protocol = protocolsFor(entry.url);
   if (protocol === undefined) {
-    const about = isRelativeUrl(entry.url) ? 'is relative' : 'is of a kind that Baton does not use';
+    const about = isRelativeUrl(entry.url) ? 'is relative' : 'has an unsupported protocol';
     const message = `submodule '${entry.path}' at ${sha} is not in your clone, and its URL ${about}: ${entry.url}`;
     const hint = isRelativeUrl(entry.url)
       ? `Bring the commit to the main branch first, or write the whole URL in .gitmodules there.`
@@ -109,17 +106,21 @@ export async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--'];
   const one = await runOwnGit(own, [...settings, ...fetch, entry.url, `+${sha}:${PIN}/${sha}`], options);
   if (one.ok) return { ok: true, value: own };
-  // Not every server gives a commit by its name.
+  // Some servers do not serve a commit by its id.
   const all = await runOwnGit(own, [...settings, ...fetch, entry.url, '+refs/heads/*:refs/heads/theirs/*'], options);
   if (all.ok && (await has(own, sha))) return { ok: true, value: own };
   const why = all.ok ? `${entry.url} does not have it` : all.problem.message;
   const message = `submodule '${entry.path}' at ${sha} (${format}) cannot be fetched: ${why}`;
-  return gitFailure('git/submodule-fetch', message, `Look whether the commit is published: git ls-remote ${entry.url}`);
+  return gitFailure(
+    'git/submodule-fetch',
+    message,
+    `Check whether the commit is published: git ls-remote ${entry.url}`,
+  );
 }
 
 const PIN = 'refs/heads/commits';
 
-/** How the operator reaches other hosts: logins, proxies, certificates, other names of hosts. */
+/** The operator's settings for other hosts: logins, proxies, certificates, host aliases. */
 const NEEDED = /^(?:credential\.|http\.|https\.|url\.|core\.sshcommand$|ssh\.)/;
 
 function openSubmodule({ entry, stateDir, format }: SubmoduleWanted): CheckoutSource {
@@ -133,7 +134,7 @@ function openSubmodule({ entry, stateDir, format }: SubmoduleWanted): CheckoutSo
   return { gitDir, format, objects: join(gitDir, 'objects') };
 }
 
-/** With all that it needs: a fetch that was interrupted leaves no ref. */
+/** A ref proves that the commit is complete: an interrupted fetch leaves none. */
 async function has(own: CheckoutSource, sha: string): Promise<boolean> {
   const found = await runOwnGit(own, ['for-each-ref', '--count=1', '--contains', sha, '--format=%(refname)'], {
     answers: [129, 128, 1],
@@ -141,8 +142,8 @@ async function has(own: CheckoutSource, sha: string): Promise<boolean> {
   return found.ok && found.value.code === 0 && found.value.stdout !== '';
 }
 
-/** The user's clone of a submodule, as git keeps it in the git folder of the repository around it. */
-export function findSubmoduleClone(
+/** The user's clone of a submodule, in the git folder of the enclosing repository. */
+function findSubmoduleClone(
   { commonDir }: { readonly commonDir: string },
   { name }: SubmoduleEntry,
 ): { readonly commonDir: string } | undefined {
@@ -160,18 +161,15 @@ async function copyFromClone(own: CheckoutSource, { entry, sha, clone }: Submodu
   return copied.ok && (await runOwnGit(own, ['update-ref', `${PIN}/${sha}`, sha])).ok;
 }
 
-/** One submodule as a `.gitmodules` file has it. */
+/** An entry of a `.gitmodules` file. */
 export interface SubmoduleEntry {
   readonly name: string;
   readonly path: string;
   readonly url: string;
 }
 
-/** The submodules that a commit names; none if it has no `.gitmodules` file. */
-export async function readSubmodules(
-  place: OwnGitFolder,
-  commit: string,
-): Promise<GitResult<readonly SubmoduleEntry[]>> {
+/** The submodules that a commit names; empty if it has no `.gitmodules` file. */
+async function readSubmodules(place: OwnGitFolder, commit: string): Promise<GitResult<readonly SubmoduleEntry[]>> {
   const blob = `${commit}:.gitmodules`;
   const found = await git(['cat-file', '-t', blob], { cwd: place, answers: [128] });
   if (!found.ok) return found;
@@ -180,7 +178,7 @@ export async function readSubmodules(
   return listed.ok ? { ok: true, value: parseSubmodules(listed.value.stdout) } : listed;
 }
 
-/** From what `git config --list -z` prints: `key\nvalue\0`. The last value of a key counts, as it does for git. */
+/** Parses `git config --list -z`. The last value of a key applies, as in git. */
 export function parseSubmodules(listed: string): readonly SubmoduleEntry[] {
   const found = new Map<string, { path?: string; url?: string }>();
   for (const setting of listed.split('\0')) {
@@ -193,10 +191,7 @@ export function parseSubmodules(listed: string): readonly SubmoduleEntry[] {
   );
 }
 
-/**
- * The submodule at a path, if the main branch has its URL. A branch may move a submodule to another path or bring a second one from the
- * same place, but not name a new place.
- */
+/** The submodule at a path, if the main branch has its URL: a branch may not name a new URL. */
 export function findAllowedSubmodule(
   path: string,
   main: readonly SubmoduleEntry[],
@@ -208,7 +203,7 @@ export function findAllowedSubmodule(
   return url === undefined ? undefined : main.find((entry) => entry.url === url);
 }
 
-/** The protocols that git may use for a URL; undefined if there is none that Baton uses. */
+/** The protocols that git may use for a URL; undefined if Baton supports none. */
 export function protocolsFor(url: string): string | undefined {
   // `ext::sh -c …` and other helpers run programs.
   if (/^[a-z0-9]+::/i.test(url) || url.startsWith('-')) return undefined;
@@ -216,10 +211,10 @@ export function protocolsFor(url: string): string | undefined {
   if (/^(?:ssh|git\+ssh):\/\//.test(url)) return 'ssh';
   if (url.startsWith('file://') || url.startsWith('/')) return 'file';
   if (/^\.\.?\//.test(url)) return undefined;
-  // host:path, as ssh has it.
+  // host:path means ssh.
   return /^[^/:]+:(?!\/\/)./.test(url) ? 'ssh' : undefined;
 }
 
-export function isRelativeUrl(url: string): boolean {
+function isRelativeUrl(url: string): boolean {
   return /^\.\.?(?:\/|$)/.test(url);
 }

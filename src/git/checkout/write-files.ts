@@ -9,17 +9,17 @@ import { type AttributeFile, type IndexBlob, setIndexEntries } from './attribute
 import type { CheckoutSource, CopiedRef } from './checkout-request.ts';
 
 export interface WrittenFiles {
-  /** The checkout. */
   readonly place: OwnGitFolder;
-  /** The same with an index whose `.gitattributes` files are those of the base. */
+  /** The checkout with an index whose `.gitattributes` files are those of the base. */
   readonly indexed: OwnGitFolder;
   readonly sha: string;
   readonly differing: readonly AttributeFile[];
 }
 
 /**
- * Writes the files of a commit into the worktree, converted as the `.gitattributes` files of the base say. Git reads those from the index
- * while it checks out, so the index has the base's ones until all other files are there. The commit's own are written last, unconverted.
+ * Writes the files of a commit, converted by the `.gitattributes` files of the base. Git reads those from the index
+ * during checkout, so the index holds the base's versions until all other files are written. The commit's own versions
+ * are written last, unconverted.
  */
 export async function writeFiles(
   { place, indexed, sha, differing }: WrittenFiles,
@@ -27,8 +27,8 @@ export async function writeFiles(
 ): Promise<GitResult<null>> {
   const mixed = differing.length === 0 ? ({ ok: true, value: sha } as const) : await writeTree(indexed);
   if (!mixed.ok) return mixed;
-  const asked = [...settings, 'read-tree', '--reset', '-u', mixed.value];
-  const read = await git(asked, { cwd: place, env, timeoutMs: 1_800_000 });
+  const args = [...settings, 'read-tree', '--reset', '-u', mixed.value];
+  const read = await git(args, { cwd: place, env, timeoutMs: 1_800_000 });
   if (!read.ok) return read;
   return differing.length === 0 ? { ok: true, value: null } : restoreIndexEntries(place, differing);
 }
@@ -42,7 +42,7 @@ async function restoreIndexEntries(place: OwnGitFolder, differing: readonly Attr
     for (const { path, head } of differing) await writeRaw(place, path, head);
   } catch (error) {
     const message = `a .gitattributes file cannot be written: ${error instanceof Error ? error.message : String(error)}`;
-    return gitFailure('git/failed', message, 'Look at the .gitattributes files of the commit: git ls-tree -r HEAD');
+    return gitFailure('git/failed', message, 'Check the .gitattributes files of the commit: git ls-tree -r HEAD');
   }
   const entries = differing.map(({ path, head, base }) => ({ path, blob: head, instead: base }));
   const set = await setIndexEntries(place, entries);
@@ -51,7 +51,7 @@ async function restoreIndexEntries(place: OwnGitFolder, differing: readonly Attr
   return refreshed.ok ? { ok: true, value: null } : refreshed;
 }
 
-/** Its folder is a folder of the commit, so no link of the commit leads elsewhere on the way to it. */
+/** The parent is a folder of the commit, so no link of the commit leads elsewhere. */
 async function writeRaw(
   { gitDir, worktree = gitDir }: OwnGitFolder,
   path: string,
@@ -70,8 +70,8 @@ async function writeRaw(
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
- * Copies commits from Baton's own repository into the git folder of a checkout: with their history if that is small, else each without its
- * parents, as a shallow clone has it. A copy and no alternate: an alternate would name Baton's own repository to the code that is checked.
+ * Copies commits into the git folder of a checkout: with their history if it is small, else without parents, as in a
+ * shallow clone. A copy, because an alternate would reveal Baton's repository to the checked code.
  */
 export async function copyObjects(
   own: CheckoutSource,
@@ -83,7 +83,7 @@ export async function copyObjects(
   const isShallow = sizeOf(own.objects) > MOST_HISTORY_BYTES;
   const lines = isShallow ? shas.flatMap((sha) => [`--shallow ${sha}`, sha]) : shas;
   const shallow = isShallow ? ['--shallow'] : [];
-  // What is packed is copied as it is; looking for better deltas would take longer than the check.
+  // Reuses existing packs; searching for better deltas would take longer than the check.
   const pack = ['pack-objects', '-q', '--revs', ...shallow, '--delta-base-offset', '--window=0'];
   const packed = await git([...pack, join(gitDir, 'objects/pack/pack')], {
     cwd: own,
@@ -96,12 +96,12 @@ export async function copyObjects(
   return { ok: true, value: null };
 }
 
-/** Up to here the whole history is copied in less time than a check takes to start. */
+/** Up to this size, copying the whole history is faster than starting a check. */
 const MOST_HISTORY_BYTES = 64 * 1024 * 1024;
 
 function sizeOf(objects: string): number {
   const folder = join(objects, 'pack');
-  // An import that runs at the same time renames its files.
+  // A concurrent import renames its files.
   return readdirSync(folder).reduce(
     (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
     0,

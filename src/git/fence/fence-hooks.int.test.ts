@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorktree } from '../worktree/create.ts';
 import { writeFence } from './fence.ts';
-import { installFence, uninstallFence } from './install.ts';
+import { installFence } from './install.ts';
 import { Scratch, valueOf } from '../scratch.cases.ts';
 
 const BRANCH = 'feature/t1';
@@ -36,7 +36,7 @@ describe("the user's own hooks", () => {
     expect(fenced).toMatch(/reference-transaction\(prepared\)\n(?:.*\n)*.*refs\/heads\/feature\/t1/);
   });
 
-  it('are called with all input where the fence has looked at it first', async () => {
+  it('receive all input after the fence has read it', async () => {
     hook(join(repo, '.git/hooks'), 'reference-transaction');
     await fence(2);
     expect(scratch.try(worktree, ['branch', 'other'])).toMatchObject({ code: 0 });
@@ -45,7 +45,7 @@ describe("the user's own hooks", () => {
     );
   });
 
-  it('are found where the configuration says, even if that is said later, and relative to the worktree', async () => {
+  it('are found in the configured folder, even if it is set later, and relative to the worktree', async () => {
     await fence();
     scratch.git(worktree, 'config', 'core.hooksPath', '.husky/_');
     hook(join(worktree, '.husky/_'), 'pre-commit');
@@ -54,7 +54,7 @@ describe("the user's own hooks", () => {
     expect(scratch.git(repo, 'config', '--local', 'core.hooksPath')).toBe('.husky/_');
   });
 
-  it('can refuse, and are not asked where the fence refuses', async () => {
+  it('can refuse, and are not called if the fence refuses', async () => {
     hook(join(repo, '.git/hooks'), 'pre-push', 'exit 7');
     scratch.git(repo, 'remote', 'add', 'origin', scratch.bare('remote.git'));
     await fence();
@@ -64,7 +64,7 @@ describe("the user's own hooks", () => {
     expect(scratch.try(worktree, ['push', 'origin', BRANCH]).code).toBe(0);
   });
 
-  it('of one worktree alone are kept, and given back', async () => {
+  it('of one worktree alone are kept', async () => {
     const own = join(scratch.folder, 'own hooks');
     hook(own, 'pre-commit');
     scratch.git(repo, 'config', 'extensions.worktreeConfig', 'true');
@@ -73,8 +73,6 @@ describe("the user's own hooks", () => {
     await fence();
     expect(scratch.try(worktree, ['commit', '-m', 'x', '--allow-empty'])).toMatchObject({ code: 0 });
     expect(readFileSync(seen, 'utf8')).toBe('pre-commit()\n');
-    valueOf(await uninstallFence(worktree));
-    expect(scratch.git(worktree, 'config', '--worktree', 'core.hooksPath')).toBe(own);
   });
 
   it('and the rest of the repository are left as they were', async () => {

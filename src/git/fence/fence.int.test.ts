@@ -7,8 +7,8 @@ import { isLongLane, someOf } from '../../../test/lanes.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { createTakeoverWorktree, createWorktree } from '../worktree/create.ts';
 import { removeWorktree } from '../worktree/remove.ts';
-import { removeFence, writeFence } from './fence.ts';
-import { findFence, installFence, uninstallFence } from './install.ts';
+import { fencePath, writeFence } from './fence.ts';
+import { findFence, installFence } from './install.ts';
 
 const BRANCH = 'feature/p0-1-1-setup';
 const PROJECT = 'my project/ü';
@@ -34,7 +34,7 @@ describe('the fence', () => {
     expect(scratch.try(worktree, ['push', 'origin', BRANCH])).toMatchObject({ code: 0 });
   });
 
-  it('refuses the holder of an earlier epoch, and says what to do', async () => {
+  it('refuses the holder of an earlier epoch, with the next step', async () => {
     await claim(1);
     const head = scratch.commit(worktree, { a: '1' });
     writeFence(stateDir, PROJECT, 'P0.1.1', { epoch: 2, sessionId: 's2' });
@@ -90,17 +90,17 @@ describe('the fence', () => {
     expect(scratch.try(worktree, ['push', 'origin', 'mine'])).toMatchObject({ code: 1 });
   });
 
-  it('refuses where the claim has ended, and where nothing is known', async () => {
+  it('refuses after the claim has ended, and without a known claim', async () => {
     await claim(1);
     writeFence(stateDir, PROJECT, 'P0.1.1', null);
-    expect(tryCommit().stderr).toContain('claim ended: nobody holds P0.1.1 any more');
-    removeFence(stateDir, PROJECT, 'P0.1.1');
+    expect(tryCommit().stderr).toContain('claim ended: P0.1.1 is no longer held');
+    rmSync(fencePath(stateDir, PROJECT, 'P0.1.1'));
     expect(tryCommit().stderr).toContain('no claim is known for this worktree of P0.1.1');
     rmSync(join(repo, '.git/worktrees/p0-1-1-setup/baton-fence'));
     expect(tryCommit().stderr).toContain('no claim is known');
   });
 
-  it('tells two sessions in one worktree apart', async () => {
+  it('distinguishes two sessions in one worktree', async () => {
     await claim(1);
     await claim(2);
     expect(tryCommit({ BATON_SESSION: 's1', BATON_EPOCH: '1' }).stderr).toContain('stale claim: epoch 1 < 2');
@@ -138,7 +138,7 @@ describe('the fence', () => {
     },
   );
 
-  it('stands in the worktree of a worktree, of a bare repository, and goes with it', async () => {
+  it('works in the worktree of a worktree and of a bare repository, and is removed with it', async () => {
     const bare = join(scratch.folder, 'bare.git');
     scratch.git(scratch.folder, 'clone', '--quiet', '--bare', repo, bare);
     const made = valueOf(
@@ -160,19 +160,15 @@ describe('the fence', () => {
     expect(existsSync(join(bare, 'worktrees/b'))).toBe(false);
   });
 
-  it('is not for the main worktree, and can be taken out again', async () => {
+  it('refuses the main worktree', async () => {
     const request = { stateDir, project: PROJECT, taskId: 'P0.1.1', epoch: 1, branch: BRANCH };
     expect(codeOf(await installFence(repo, request))).toBe('git/main-worktree');
     await claim(1);
     expect(valueOf(await findFence(worktree))).toMatchObject({ taskId: 'P0.1.1', epoch: 1, branch: BRANCH });
     expect(valueOf(await findFence(repo))).toBe(null);
-    writeFence(stateDir, PROJECT, 'P0.1.1', null);
-    valueOf(await uninstallFence(worktree));
-    expect(tryCommit()).toMatchObject({ code: 0 });
-    expect(valueOf(await findFence(worktree))).toBe(null);
   });
 
-  it('tells who comes second whose worktree it is', async () => {
+  it('names the owner of the worktree to the second claimant', async () => {
     await claim(3);
     const message = expect.stringMatching(
       /already exists and is checked out at .*; it belongs to P0\.1\.1, held by s3$/,

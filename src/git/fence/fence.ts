@@ -4,23 +4,18 @@ import { basename, dirname, join } from 'node:path';
 /** The claim that may write, as the hooks in a worktree see it. */
 export interface LiveClaim {
   readonly epoch: number;
-  /** Whoever has another session in its environment is refused, even in the holder's own worktree. */
+  /** A process with another session in its environment is refused, even in the holder's worktree. */
   readonly sessionId: string;
 }
 
 /**
- * Says which claim on a task is live, null where none is, to the hooks in its worktrees. It is small and synchronous so
- * that it can be written before anybody is told of the claim. It need not survive a power cut: a missing file refuses,
- * and the daemon writes all of them again when it starts.
+ * Records the live claim on a task for the hooks; null if there is none. Synchronous, so that it is written before the
+ * claim is reported. It need not survive a power cut: a missing file refuses, and the daemon rewrites all files when it
+ * starts.
  */
 export function writeFence(stateDir: string, project: string, taskId: string, claim: LiveClaim | null): void {
   const path = fencePath(stateDir, project, taskId);
   rewriteFile(path, claim === null ? '-\n' : `${claim.epoch} ${claim.sessionId}\n`);
-}
-
-/** Forgets a task. From then on its worktrees refuse, as they do where nothing is known. */
-export function removeFence(stateDir: string, project: string, taskId: string): void {
-  rmSync(fencePath(stateDir, project, taskId), { force: true });
 }
 
 export function readLiveClaim(path: string): LiveClaim | null {
@@ -28,28 +23,28 @@ export function readLiveClaim(path: string): LiveClaim | null {
   return /^[0-9]+$/.test(epoch) ? { epoch: Number(epoch), sessionId } : null;
 }
 
-/** Task ids begin with a letter or digit, so that they are file names as they are; names of projects may be anything. */
+/** Task ids are valid file names; project names may contain anything. */
 export function fencePath(stateDir: string, project: string, taskId: string): string {
   return join(stateDir, 'fences', encodeURIComponent(project).replace(/^\./, '%2E'), taskId);
 }
 
-/** What a worktree knows of itself: the claim it was given to. One value per line, for a shell that reads them. */
+/** The claim that a worktree belongs to. The file has one value per line, for a shell to read. */
 export interface Fence {
   readonly taskId: string;
   readonly epoch: number;
   readonly branch: string;
-  /** The file that says which claim is live. */
+  /** The file that names the live claim. */
   readonly livePath: string;
-  /** Where the user's hooks are, where no configuration says otherwise. */
+  /** The user's hooks folder, unless the configuration names another. */
   readonly hooksDir: string;
-  /** A hooks path that this worktree had before the fence; empty if it had none. */
+  /** The worktree's hooks path before the fence; empty if it had none. */
   readonly ownHooksPath: string;
-  /** The branch that work is merged into; empty if the repository has none, or an older Baton put the fence up. */
+  /** The branch that work is merged into; empty if there is none, or an older Baton wrote the fence. */
   readonly mainBranch: string;
 }
 
 export const FENCE_FILE = 'baton-fence';
-/** The first line of the file. The hooks obey this version only; the daemon also reads the one before it, which names no main branch. */
+/** The hooks accept only this version; the daemon also reads the previous one, without main branch. */
 export const FENCE_VERSION = 'baton-fence 2';
 const VERSIONS: ReadonlySet<string | undefined> = new Set([FENCE_VERSION, 'baton-fence 1']);
 const HEADS = 'refs/heads/';
@@ -61,7 +56,7 @@ export function renderFence(fence: Fence): string {
   return `${values.join('\n')}\n`;
 }
 
-/** The fence of a worktree, from its git folder; null if it has none. */
+/** The fence of a worktree; null if it has none. */
 export function readFence(gitDir: string): Fence | null {
   const lines = readOrNull(join(gitDir, FENCE_FILE))?.split('\n') ?? [];
   const [version, taskId, epoch, ref, livePath, hooksDir, ownHooksPath, main = ''] = lines;
@@ -72,9 +67,9 @@ export function readFence(gitDir: string): Fence | null {
 }
 
 /**
- * Readers see the old content, none, or the new one, never a part. The old file is removed first: replacing it by the
- * rename makes ext4 flush the new one to disk, which takes fifteen times as long, and for a moment without a file the
- * hooks refuse, as they should while a claim changes hands.
+ * Readers see the old content, no file, or the new content, never a part. The old file is removed first: a rename over
+ * it makes ext4 flush, which takes fifteen times as long. While the file is missing the hooks refuse, which is correct
+ * while a claim changes hands.
  */
 export function rewriteFile(path: string, content: string): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
@@ -93,15 +88,15 @@ function readOrNull(path: string): string | null {
 }
 
 /**
- * Names the hooks of a fence for every git process below a session, whichever folder it works in: also in the main checkout and in
- * worktrees that are added from there. Configuration from the environment counts more than that of a repository. A session can unset
- * it; what happens to the main branch then, the daemon sees (`daemon/main-watch.ts`).
+ * Makes every git process of a session use the fence's hooks, in any folder, including the main checkout. Configuration
+ * from the environment overrides the repository's. A session can unset it; the daemon then notices changes of the main
+ * branch (`daemon/main-watch.ts`).
  */
 export function fenceEnvironment(
   hooksPath: string,
   own: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
-  // The runbook may set configuration in the same way: this pair comes after its own.
+  // The runbook may set configuration the same way; this pair comes after it.
   const count = /^[0-9]{1,4}$/.test(own['GIT_CONFIG_COUNT'] ?? '') ? Number(own['GIT_CONFIG_COUNT']) : 0;
   return {
     GIT_CONFIG_COUNT: String(count + 1),

@@ -1,8 +1,8 @@
 import { FENCE_VERSION } from './fence.ts';
 
 /**
- * While the fence stands, git looks for hooks in Baton's folder only, so that each must be passed on to the user's own.
- * These are there always: a user's hooks may appear at any time, when dependencies are installed.
+ * Git runs only the fence's hooks, so each must call the user's hook of the same name. These are always installed: a
+ * user's hooks may appear at any time, for example with dependencies.
  */
 export const HOOK_NAMES = [
   'applypatch-msg',
@@ -24,8 +24,8 @@ export const HOOK_NAMES = [
 ] as const;
 
 /**
- * These are there only where the user has one when the fence is put up: git calls the first at every look at the files,
- * being there changes what the next two mean, and the others are seldom met in a worktree.
+ * Installed only if the user has one: git calls the first at every status, the next two change git's behaviour by their
+ * presence, and the others are rare in a worktree.
  */
 export const RARE_HOOK_NAMES = [
   'post-index-change',
@@ -41,21 +41,21 @@ export const RARE_HOOK_NAMES = [
   'update',
 ] as const;
 
-/** Holds the fence's hooks, in the git folder of a worktree. */
+/** The fence's hooks, in the git folder of a worktree. */
 export const HOOKS_FOLDER = 'baton-hooks';
 
-/** Lists the branches that the claim has created, one a line, beside the fence. */
+/** The branches created by the claim, one per line, beside the fence. */
 export const CREATED_BRANCHES_FILE = 'baton-branches';
 
-/** Transactions are many: only where this file is, which marks that the user has a hook for them, is it looked for. */
+/** Marks that the user has a reference-transaction hook; without it the script skips the search. */
 export const PASS_ON_FILE = 'pass-on-transactions';
 
 /**
- * The one script behind all of them: git calls it by the name of the hook. It is plain `sh`. A commit on the task's branch starts no
- * process here, except one that asks git for the user's own hooks. Touching another branch starts one more.
+ * The script behind all hooks; git calls it by the hook's name. Plain `sh`. A commit on the task's branch starts one
+ * process here, which asks git for the user's hooks; another branch costs one more.
  *
- * The environment of a session names this folder for every git process below it (`fence-environment.ts`), so the script also runs in
- * the main checkout and in repositories that are none of Baton's business. The latter it recognises and leaves alone.
+ * The environment of a session names this folder for every git process below it (`fenceEnvironment`), so the script
+ * also runs in the main checkout and in unrelated repositories, which it recognises and leaves alone.
  */
 export const FENCE_SCRIPT = `#!/bin/sh
 # Written by Baton. Refuses to move refs that are not this session's, and to push without a live claim.
@@ -92,7 +92,7 @@ holds() {
   if [ "$version" != '${FENCE_VERSION}' ] || [ -z "$live" ]; then
     why="no claim is known for this worktree of \${task:-an unknown task}"
   elif [ "$live" = - ]; then
-    why="claim ended: nobody holds $task any more (this worktree had epoch $epoch)"
+    why="claim ended: $task is no longer held (this worktree had epoch $epoch)"
   elif [ "$live" != "$epoch" ]; then
     why="stale claim: epoch $epoch < $live"
   elif [ -n "\${BATON_SESSION:-}" ] && [ "$BATON_SESSION" != "$session" ]; then

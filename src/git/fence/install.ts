@@ -20,16 +20,15 @@ export interface FenceRequest {
   readonly taskId: string;
   readonly epoch: number;
   readonly branch: string;
-  /** The configured main branch; left out: see `findMainBranch`. */
+  /** The configured main branch; if omitted, see `findMainBranch`. */
   readonly into?: string | undefined;
 }
 
 const SCRIPT = 'fence';
 
 /**
- * Gives a worktree to a claim: from now on its hooks let only that claim move the task's branch and push, and let nobody move refs
- * that are not the claim's. Doing it again, for the next claim, replaces what was there. The user's own hooks, wherever they are,
- * are called as before.
+ * Assigns a worktree to a claim: its hooks let only that claim move the task's branch and push, and refuse changes of
+ * other refs. A later call replaces the fence. The user's hooks still run.
  */
 export async function installFence(worktree: string, request: FenceRequest): Promise<GitResult<Fence>> {
   const found = await findLinked(worktree);
@@ -58,7 +57,7 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
   if (!rare.ok) return rare;
   const passOn = rare.value.includes('reference-transaction') ? [PASS_ON_FILE] : [];
   writeHooks(hooksPath, [...HOOK_NAMES, ...rare.value, ...passOn]);
-  // What an earlier claim created was there when this one began.
+  // Branches of an earlier claim existed before this one.
   if (earlier?.taskId !== fence.taskId || earlier.epoch !== fence.epoch)
     rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
   rewriteFile(join(gitDir, FENCE_FILE), renderFence(fence));
@@ -68,7 +67,7 @@ export async function installFence(worktree: string, request: FenceRequest): Pro
   return { ok: true, value: fence };
 }
 
-/** A worktree that was added from a fenced one has a copy of its configuration, and so the hooks path of another fence. */
+/** A worktree added from a fenced one copies its configuration, and with it the hooks path of another fence. */
 function isFencePath(path: string | null): boolean {
   return path !== null && basename(path) === HOOKS_FOLDER;
 }
@@ -79,20 +78,7 @@ export async function findFenceHooks(worktree: string): Promise<string | null> {
   return found.ok && readFence(found.value.gitDir) !== null ? join(found.value.gitDir, HOOKS_FOLDER) : null;
 }
 
-/** Takes the fence out of a worktree and gives it back the hooks it had. */
-export async function uninstallFence(worktree: string): Promise<GitResult<void>> {
-  const found = await findLinked(worktree);
-  if (!found.ok) return found;
-  const { gitDir } = found.value;
-  const restored = await unsetFenceConfig(worktree, readFence(gitDir)?.ownHooksPath ?? '');
-  if (!restored.ok) return restored;
-  rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
-  rmSync(join(gitDir, HOOKS_FOLDER), { recursive: true, force: true });
-  rmSync(join(gitDir, FENCE_FILE), { force: true });
-  return { ok: true, value: undefined };
-}
-
-/** The fence that stands in a worktree; null where there is none, a part of it was taken away, or the whole worktree. */
+/** The fence of a worktree; null if the fence or the worktree is missing or incomplete. */
 export async function findFence(worktree: string): Promise<GitResult<Fence | null>> {
   if (!existsSync(worktree)) return { ok: true, value: null };
   const found = await findRepository(worktree);
@@ -107,11 +93,11 @@ export async function findFence(worktree: string): Promise<GitResult<Fence | nul
 async function findLinked(worktree: string): Promise<GitResult<Repository>> {
   const found = await findRepository(worktree);
   if (!found.ok || found.value.gitDir !== found.value.commonDir) return found;
-  const hint = 'Fences stand in linked worktrees, which belong to one task.';
+  const hint = 'Only linked worktrees, which belong to one task, can have a fence.';
   return gitFailure('git/main-worktree', `'${worktree}' is the main worktree`, hint);
 }
 
-/** A hook that is not there, if only for a moment, lets everything through: so the script is replaced, never removed. */
+/** A missing hook would allow everything, so the script is replaced atomically, never removed. */
 function writeHooks(hooksPath: string, names: readonly string[]): void {
   const script = join(hooksPath, SCRIPT);
   const temporary = join(hooksPath, `.${SCRIPT}.${process.pid}.tmp`);
@@ -123,10 +109,10 @@ function writeHooks(hooksPath: string, names: readonly string[]): void {
   }
 }
 
-/** The same look for the user's hooks as the script makes, without the fence's own folder. */
+/** Finds the user's hooks as the script does, without the fence's own folder. */
 async function findRareHooks(worktree: string, fence: Fence): Promise<GitResult<string[]>> {
-  const asked = ['config', '--show-scope', '--type=path', '--get-all', 'core.hooksPath'];
-  const lines = await gitLines(asked, { cwd: worktree, answers: [1] });
+  const args = ['config', '--show-scope', '--type=path', '--get-all', 'core.hooksPath'];
+  const lines = await gitLines(args, { cwd: worktree, answers: [1] });
   if (!lines.ok) return lines;
   const configured = lines.value.map((line) => line.split('\t')).findLast(([scope]) => scope !== 'worktree');
   const folder = resolve(worktree, fence.ownHooksPath || (configured?.[1] ?? fence.hooksDir));
@@ -137,11 +123,10 @@ async function findRareHooks(worktree: string, fence: Fence): Promise<GitResult<
 }
 
 /**
- * Points a worktree to the hooks of its fence. Two commands of git would fail because the fence refuses a part of what they do:
- * `git gc` also packs the refs of others, and `git fetch` also brings new tags. In a fenced worktree they leave that part out. Git
- * copies these settings into every worktree that is added from this one.
+ * Configures a worktree for its fence. `git gc` packs refs of others and `git fetch` brings new tags, which the fence
+ * refuses, so both are turned off. Git copies these settings into worktrees added from this one.
  */
-export async function setFenceConfig(worktree: string, hooksPath: string): Promise<GitResult<void>> {
+async function setFenceConfig(worktree: string, hooksPath: string): Promise<GitResult<void>> {
   const now = await listConfig(worktree);
   if (!now.ok) return now;
   const wanted: readonly (readonly [string, string])[] = [
@@ -157,24 +142,7 @@ export async function setFenceConfig(worktree: string, hooksPath: string): Promi
   return { ok: true, value: undefined };
 }
 
-/** Takes the settings back. What somebody has changed meanwhile stays. */
-export async function unsetFenceConfig(worktree: string, ownHooksPath: string): Promise<GitResult<void>> {
-  const now = await listConfig(worktree);
-  if (!now.ok) return now;
-  const hooks = ownHooksPath === '' ? ['--unset-all', HOOKS_PATH] : ['--replace-all', HOOKS_PATH, ownHooksPath];
-  const changes = [
-    hooks,
-    ['--unset-all', PACK_REFS, '^false$'],
-    ...now.value.remotes.map((remote) => ['--unset-all', tagOption(remote), `^${NO_TAGS}$`]),
-  ];
-  for (const change of changes) {
-    const changed = await changeConfig(worktree, ['--worktree', ...change]);
-    if (!changed.ok) return changed;
-  }
-  return { ok: true, value: undefined };
-}
-
-/** In the spelling in which git lists them. */
+/** Lower case, as git lists them. */
 const HOOKS_PATH = 'core.hookspath';
 const PACK_REFS = 'gc.packrefs';
 const NO_TAGS = '--no-tags';
@@ -185,7 +153,7 @@ function tagOption(remote: string): string {
 
 interface Config {
   readonly remotes: readonly string[];
-  /** The worktree's own settings. */
+  /** The settings of this worktree only. */
   readonly own: ReadonlyMap<string, string>;
 }
 

@@ -21,7 +21,7 @@ import {
   parseTomlLock,
 } from './python.ts';
 
-/** A file that differs, and what git has of it now: in a commit, in the index, both or neither. */
+/** A changed file with its blobs in commits and the index. */
 export interface ChangedManifest {
   readonly path: string;
   readonly blobs: ReadonlySet<string>;
@@ -29,11 +29,11 @@ export interface ChangedManifest {
 
 export interface DependencySources {
   readonly worktree: string;
-  /** Baton's own repository, which has the commits. */
+  /** Baton's repository, which has the commits. */
   readonly own: OwnGitFolder;
 }
 
-/** What the changed manifests and lock files bring in, in any state that git or the worktree has of them: each of these can be merged. */
+/** Finds dependencies added by manifests and lock files in any version that could be merged. */
 export async function measureDependencies(
   places: DependencySources,
   base: string,
@@ -43,7 +43,7 @@ export async function measureDependencies(
   const texts = (await Promise.all(changed.map(async (file) => readTexts(places, base, file)))).flat();
   const found = findNewDependencies(texts);
   if (found.added.length === 0) return { ok: true, value: found };
-  // What any other file of the base named is not new.
+  // A dependency named in another file of the base is not new.
   const tree = await git(['ls-tree', '-r', '-z', '--name-only', base], { cwd: places.own, maxBytes: MOST_BYTES });
   if (!tree.ok) return tree;
   const known = new Set(changed.map(({ path }) => path));
@@ -63,7 +63,7 @@ async function readTexts(
   { path, blobs }: ChangedManifest,
 ): Promise<ChangedText[]> {
   const before = await readBlob(own, `${base}:${path}`);
-  // What is only staged is in the worktree's repository alone.
+  // Staged content is only in the worktree's repository.
   const kept = await Promise.all(
     [...blobs].map(async (sha) => (await readBlob(own, sha)) ?? (await readBlob(worktree, sha))),
   );
@@ -71,7 +71,7 @@ async function readTexts(
   return [...new Set([here, ...kept])].map((after) => ({ path, before, after }));
 }
 
-/** A link may lead to what never ends. */
+/** `stat` follows links; reading a device or a pipe would never end. */
 async function readWorktreeFile(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true || found.size > MOST_BYTES) return undefined;
@@ -83,14 +83,14 @@ async function readBlob(cwd: GitLocation, name: string): Promise<string | undefi
   return text.ok ? text.value.stdout : undefined;
 }
 
-/** A file that differs, before and after; undefined where it was, or is, not there. */
+/** A changed file; undefined on a side without the file. */
 export interface ChangedText {
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-export interface NewDependency {
+interface NewDependency {
   readonly ecosystem: DependencyFile['ecosystem'];
   readonly name: string;
   /** The files that name it now. */
@@ -99,13 +99,13 @@ export interface NewDependency {
 
 export interface DependencyFindings {
   readonly added: readonly NewDependency[];
-  /** Files that changed and that nobody can read: what is in them cannot be vouched for. */
+  /** Changed files that cannot be parsed, so their dependencies are unknown. */
   readonly unreadable: readonly { readonly path: string; readonly why: string }[];
 }
 
 /**
- * What a change brings in that none of its files named before. A dependency that moves from one manifest of the repository to another is
- * not new, nor is a package of the repository itself; one that only a lock file names is. A file may be given in several states.
+ * Finds dependencies that no file named before. A dependency that moves between manifests is not new, nor is a package
+ * of the repository itself; one named only by a lock file is. A file may be given in several versions.
  */
 export function findNewDependencies(changes: readonly ChangedText[]): DependencyFindings {
   const before = new Set<string>();
@@ -130,7 +130,7 @@ export function findNewDependencies(changes: readonly ChangedText[]): Dependency
   return { added, unreadable };
 }
 
-/** A file that was broken before the change named nothing; that is nobody's fault now. */
+/** A file that was invalid before the change counts as empty. */
 function readLeniently({ read, nameIn }: DependencyFile, text: string): Set<string> {
   try {
     const own = nameIn?.(text);
@@ -140,18 +140,17 @@ function readLeniently({ read, nameIn }: DependencyFile, text: string): Set<stri
   }
 }
 
-/** What says which foreign code a project uses, and how each such file is read. */
-export interface DependencyFile {
+interface DependencyFile {
   readonly ecosystem: 'npm' | 'python' | 'cargo' | 'go';
-  /** The names of what it asks for or holds. Throws where the text is not such a file. */
+  /** The packages that the file names. Throws if the text is invalid. */
   readonly read: (text: string) => Set<string>;
-  /** What the package that it describes is called: its neighbours in the repository may ask for it. */
+  /** The name of the described package, which other packages of the repository may use. */
   readonly nameIn?: (text: string) => string | undefined;
 }
 
-/** The kind of a file, by its name; undefined for all that have nothing to do with dependencies. */
-export function findDependencyFile(path: string): DependencyFile | undefined {
-  // What lies inside an installed package is that package's own business.
+/** The kind of a dependency file by its name; undefined for other files. */
+function findDependencyFile(path: string): DependencyFile | undefined {
+  // Files inside installed packages belong to those packages.
   if (/(?:^|\/)(?:node_modules|vendor|\.venv|target)\//.test(path)) return undefined;
   const name = basename(path);
   return BY_NAME.get(name) ?? (isRequirements(name, path) ? REQUIREMENTS : undefined);
@@ -159,7 +158,6 @@ export function findDependencyFile(path: string): DependencyFile | undefined {
 
 const REQUIREMENTS: DependencyFile = { ecosystem: 'python', read: parseRequirements };
 
-/** requirements.txt, requirements-dev.txt, dev-requirements.in, requirements/test.txt. */
 function isRequirements(name: string, path: string): boolean {
   return (
     /^[\w.-]*requirements[\w.-]*\.(?:txt|in)$/.test(name) || /(?:^|\/)requirements\/[\w.-]+\.(?:txt|in)$/.test(path)
@@ -208,7 +206,7 @@ function files(
   });
 }
 
-/** Binary: only bun itself can read it. */
+/** Only bun can read the binary format. */
 function readNothing(): never {
   throw new TypeError('it is binary; a bun.lock can be read');
 }

@@ -181,7 +181,7 @@ const CASES: readonly {
   },
 ];
 
-describe('what a change brings in', () => {
+describe('new dependencies of a change', () => {
   it.each(CASES)('$path: $adds, and nothing else', ({ path, before, after, adds }) => {
     const { added, unreadable } = findNewDependencies([{ path, before, after }]);
     expect(unreadable).toEqual([]);
@@ -190,7 +190,7 @@ describe('what a change brings in', () => {
     expect(findNewDependencies([{ path, before: after, after: before }]).added, 'what goes is not new').toEqual([]);
   });
 
-  it('knows a dependency that moved from one manifest to another', () => {
+  it('recognises a dependency that moved between manifests', () => {
     const whole = '{"dependencies":{"react":"1"}}';
     const moved = [
       { path: 'package.json', before: whole, after: '{}' },
@@ -212,7 +212,7 @@ describe('what a change brings in', () => {
     expect(findNewDependencies([late, { path: name, before: undefined, after: asking }]).added).toHaveLength(1);
   });
 
-  it('names every file in which it appears', () => {
+  it('names every file that contains it', () => {
     const changes = [
       { path: 'package.json', before: '{}', after: '{"dependencies":{"left-pad":"1"}}' },
       { path: 'package-lock.json', before: '{}', after: '{"packages":{"node_modules/left-pad":{}}}' },
@@ -222,7 +222,7 @@ describe('what a change brings in', () => {
     ]);
   });
 
-  it('does not vouch for what it cannot read', () => {
+  it('reports files that it cannot read', () => {
     const changes = [
       { path: 'package.json', before: '{}', after: '{"dependencies":' },
       { path: 'bun.lockb', before: undefined, after: '\u0000' },

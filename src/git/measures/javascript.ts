@@ -2,7 +2,7 @@ import { fieldsOf, isObject, type Fields } from '../../protocol/shape/read-unkno
 import { parse as parseYaml } from 'yaml';
 import { namesIn } from './table.ts';
 
-/** package.json: what it asks for itself. Workspaces' own files are read each by itself. */
+/** The direct dependencies of a package.json. */
 export function parsePackageJson(text: string): Set<string> {
   const manifest = parseJson(text);
   const pnpm = isObject(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;
@@ -17,7 +17,7 @@ export function nameInPackageJson(text: string): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** An alias (`"a": "npm:b@1"`) is another package than its name says; one of the workspace is the repository's own. */
+/** An alias (`"a": "npm:b@1"`) counts as its target; workspace packages belong to the repository. */
 function packagesIn(dependencies: unknown): string[] {
   if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, wanted]) => {
@@ -27,7 +27,7 @@ function packagesIn(dependencies: unknown): string[] {
   });
 }
 
-/** What stands in for others, however deep. */
+/** Alias targets in overrides at any depth. */
 function aliasesIn(overrides: unknown): string[] {
   if (isObject(overrides)) return Object.values(overrides).flatMap(aliasesIn);
   const name = typeof overrides === 'string' ? aliased(overrides) : undefined;
@@ -40,14 +40,14 @@ function aliased(wanted: string): string | undefined {
 
 const FIELDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 
-/** package-lock.json and npm-shrinkwrap.json, of npm 7 on (`packages`) and before (`dependencies`). */
+/** Reads package-lock.json and npm-shrinkwrap.json, of npm 7 and later (`packages`) and earlier (`dependencies`). */
 export function parseNpmLock(text: string): Set<string> {
   const lock = parseJson(text);
   const names = Object.entries(fieldsOf(lock['packages'])).flatMap(([path, found]) => {
     const at = path.lastIndexOf('node_modules/');
-    // A link leads to a package of the repository itself.
+    // A link refers to a package of the repository.
     if (at < 0 || (isObject(found) && found['link'] === true)) return [];
-    // An alias is installed under one name and is another package.
+    // An alias is installed under another name than its package.
     const alias = isObject(found) && typeof found['name'] === 'string' ? [found['name']] : [];
     return [path.slice(at + 'node_modules/'.length), ...alias];
   });
@@ -62,7 +62,7 @@ function nestedNames(dependencies: unknown): string[] {
   ]);
 }
 
-/** pnpm-lock.yaml: keys such as `/name/1.0.0`, `/@scope/name@1.0.0(peer@2)`, `name@1.0.0`. */
+/** Keys of pnpm-lock.yaml such as `/name/1.0.0`, `/@scope/name@1.0.0(peer@2)`, `name@1.0.0`. */
 export function parsePnpmLock(text: string): Set<string> {
   const lock: unknown = parseYaml(text);
   if (!isObject(lock)) throw new TypeError('not a pnpm lock file');
@@ -77,7 +77,7 @@ function pnpmName(key: string): string {
   return bare.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? bare);
 }
 
-/** yarn.lock, classic and of later versions: `"name@^1.0.0", "name@npm:^1.1.0":` at the beginning of a line. */
+/** Entries of yarn.lock (all versions) start with `"name@^1.0.0", "name@npm:^1.1.0":`. */
 export function parseYarnLock(text: string): Set<string> {
   const names = new Set<string>();
   for (const line of text.split('\n')) {
@@ -85,7 +85,6 @@ export function parseYarnLock(text: string): Set<string> {
     for (const specifier of line.trim().replace(/:$/, '').split(',')) {
       const bare = specifier.trim().replaceAll('"', '');
       const at = bare.indexOf('@', 1);
-      // Packages of the repository itself are no dependencies.
       if (at > 0 && !bare.slice(at).startsWith('@workspace:'))
         names.add(aliasIn(bare.slice(at + 1)) ?? bare.slice(0, at));
     }
@@ -98,7 +97,7 @@ function aliasIn(range: string): string | undefined {
   return /^npm:(?<name>@?[^@]+)@/.exec(range)?.groups?.['name'];
 }
 
-/** bun.lock: JSON with trailing commas, `packages` by the path under which each is installed. */
+/** bun.lock is JSON with trailing commas, with `packages` by install path. */
 export function parseBunLock(text: string): Set<string> {
   const lock = parseJson(text.replaceAll(/,(\s*[}\]])/g, '$1'));
   const packages: Fields = fieldsOf(lock['packages']);

@@ -21,8 +21,8 @@ const at = (path: string): Pick<MeasureRequest, 'stateDir' | 'own'> => ({
   own: new OwnRepositoryImporter({ stateDir: scratch.folder, projectId: basename(path), path }),
 });
 
-describe('what a session has really done', () => {
-  it('counts what is committed, staged, changed, new and deleted, each file once', async () => {
+describe('the measured work of a session', () => {
+  it('counts committed, staged, changed, new and deleted files, each once', async () => {
     const repo = scratch.repository('all');
     const base = scratch.commit(repo, { a: '1', b: '1', c: '1', 'wéird "name"': '1', '.gitignore': 'ignored\n' });
     scratch.commit(repo, { a: '2', committed: '1' });
@@ -43,7 +43,7 @@ describe('what a session has really done', () => {
     expect(measured.commits).toBe(1);
   });
 
-  it('counts nothing where nothing was done, and where it was undone', async () => {
+  it('counts nothing if nothing was done, or if it was undone', async () => {
     const repo = scratch.repository('nothing');
     const base = scratch.git(repo, 'rev-parse', 'HEAD');
     scratch.commit(repo, { a: '1' });
@@ -76,14 +76,14 @@ describe('what a session has really done', () => {
       'max_files: 11 files differ from the base, 10 allowed',
       'no_git_commit: HEAD is 1 commit ahead of the base',
       'no_new_deps: npm left-pad (package.json)',
-      'files_modified: named but not changed: f99',
-      'files_modified: changed but not named: f1, f2, f3, f4, f5, f6, f7, f8, f9, package.json',
+      'files_modified: listed but not changed: f99',
+      'files_modified: changed but not listed: f1, f2, f3, f4, f5, f6, f7, f8, f9, package.json',
     ]);
   });
 });
 
-describe('what a result says of each file', () => {
-  it('is compared with what became of it', async () => {
+describe('the reported action of each file', () => {
+  it('is compared with the measured action', async () => {
     const repo = scratch.repository('actions');
     const base = scratch.commit(repo, { kept: '1', gone: '1' });
     scratch.write(repo, { kept: '2', new: '1' });
@@ -102,7 +102,7 @@ describe('what a result says of each file', () => {
   });
 });
 
-describe('what a session puts where nobody would look', () => {
+describe('work that a session hides', () => {
   const MANIFEST = { 'package.json': '{"dependencies":{"a":"1"}}' };
   const WITH_FRESH = { 'package.json': '{"dependencies":{"a":"1","fresh":"1"}}' };
   const STRICT = { max_files: 0, no_git_commit: true, no_new_deps: true };
@@ -162,7 +162,7 @@ describe('what a session puts where nobody would look', () => {
     expect(textsOf(STRICT, measured, null)).toEqual(found);
   });
 
-  it('is no dependency where another manifest of the base named it, also one with an odd name', async () => {
+  it('is no new dependency if another manifest of the base names it, even one with an unusual name', async () => {
     const repo = scratch.repository('odd');
     const base = scratch.commit(repo, { ...MANIFEST, 'pä "ck"\tage/package.json': '{"dependencies":{"fresh":"1"}}' });
     scratch.write(repo, WITH_FRESH);

@@ -1,17 +1,17 @@
 import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { findSha } from '../repository.ts';
-import { git, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { gitFields, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
 import { type UnhiddenFiles, withUnhiddenFiles } from '../worktree/unhidden-files.ts';
 import { type ChangedManifest, type DependencyFindings, measureDependencies } from './dependencies.ts';
 
-/** What a session has really done in its worktree, whatever it says about itself. */
+/** The measured work of a session in its worktree, independent of its own report. */
 export interface MeasuredChange {
-  /** Where it began, and where it stands. */
+  /** The commits at the start and now. */
   readonly base: string;
   readonly head: string;
-  /** Everything that differs from the base: committed, staged, changed or new. What the base ignores is not looked at. */
+  /** All files that differ from the base: committed, staged, changed or new, except files that the base ignores. */
   readonly files: readonly MeasuredFile[];
-  /** Commits on top of the base, where it stands and on the branch of its task. */
+  /** Commits since the base, on HEAD and on the task's branch. */
   readonly commits: number;
   readonly dependencies: DependencyFindings;
 }
@@ -23,17 +23,16 @@ export interface MeasuredFile {
 
 export interface MeasureRequest {
   readonly stateDir: string;
-  /** Baton's own copy of the commits. */
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
-  /** The commit that the session began at. */
+  /** The commit that the session started from. */
   readonly base: string;
-  /** The branch of its task: whoever comes next goes on from there, wherever this session has left its HEAD. */
+  /** The task's branch: the next session continues from it, independent of this session's HEAD. */
   readonly branch?: string;
 }
 
 /**
- * Measures a worktree against the commit that the session began at. Commits are read from Baton's own repository, after they were copied
- * there; files that are not committed are read from the worktree. It only reads, and nothing in the worktree hides anything from it.
+ * Measures a worktree against the session's base. Commits are copied into Baton's repository and read there;
+ * uncommitted files are read from the worktree. Only reads, and no setting in the worktree can hide files.
  */
 export async function measureChange(worktree: string, measuring: MeasureRequest): Promise<GitResult<MeasuredChange>> {
   const { stateDir, base, branch } = measuring;
@@ -59,7 +58,7 @@ export async function measureChange(worktree: string, measuring: MeasureRequest)
   };
 }
 
-/** The worktree against the base: what is not committed counts as well. So does what is only staged, or only in a commit: it can be merged. */
+/** Compares the worktree with the base. Staged files and committed-only files count too, because they can be merged. */
 async function readFiles(
   view: UnhiddenFiles,
   own: OwnGitFolder,
@@ -68,22 +67,25 @@ async function readFiles(
 ): Promise<GitResult<(MeasuredFile & ChangedManifest)[]>> {
   const options = ['--raw', '--no-abbrev', '-z', '--no-renames', '--no-ext-diff'];
   const files = new Map<string, { action: MeasuredFile['action']; blobs: Set<string> }>();
-  const looks = [
+  const listings = [
     ...tips
       .filter((tip) => tip !== base)
-      .map((tip) => async () => listIn(own, ['diff-tree', '-r', ...options, base, tip, '--'])),
+      .map(
+        (tip) => async () =>
+          gitFields(['diff-tree', '-r', ...options, base, tip, '--'], { cwd: own, maxBytes: MOST_BYTES }),
+      ),
     async () => view.list('diff', ...options, '--cached', base, '--'),
-    // Not into submodules: git would run there with their configuration.
+    // Does not enter submodules: git would run there with their configuration.
     async () => view.list('diff', ...options, '--ignore-submodules=dirty', base, '--'),
   ];
-  for (const look of looks) {
-    const words = await look();
+  for (const list of listings) {
+    const words = await list();
     if (!words.ok) return words;
     for (let i = 0; i + 1 < words.value.length; i += 2) {
       const path = words.value[i + 1] ?? '';
       const [, mode = '', , sha = '', status = ''] = (words.value[i] ?? '').split(' ');
       const blobs = files.get(path)?.blobs ?? new Set();
-      // Links and other repositories have no text of their own; what is only in the worktree has no name yet.
+      // Links and submodules have no text; files only in the worktree have no object id.
       if (mode.startsWith('100') && !/^0+$/.test(sha)) blobs.add(sha);
       files.set(path, { action: ACTIONS[status] ?? 'modified', blobs });
     }
@@ -92,18 +94,13 @@ async function readFiles(
   if (!untracked.ok) return untracked;
   for (const path of untracked.value) {
     const known = files.get(path);
-    // Deleted in the index and there again: the file is as new as it looks to git, and yet only modified.
+    // A file deleted in the index but present again is modified, not new.
     files.set(path, {
       action: known?.action === 'deleted' ? 'modified' : 'created',
       blobs: known?.blobs ?? new Set(),
     });
   }
   return { ok: true, value: [...files].map(([path, file]) => ({ path, ...file })) };
-}
-
-async function listIn(cwd: OwnGitFolder, args: readonly string[]): Promise<GitResult<string[]>> {
-  const listed = await git(args, { cwd, maxBytes: MOST_BYTES });
-  return listed.ok ? { ok: true, value: listed.value.stdout.split('\0').filter((field) => field !== '') } : listed;
 }
 
 const MOST_BYTES = 128 * 1024 * 1024;

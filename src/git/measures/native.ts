@@ -1,7 +1,7 @@
 import { isObject, type Fields } from '../../protocol/shape/read-unknown.ts';
 import { parse as parseToml } from 'smol-toml';
 
-/** Cargo.toml: dependencies of every kind, also those of one target only and those of the workspace. */
+/** All kinds of dependencies of a Cargo.toml, including those of targets and of the workspace. */
 export function parseCargoToml(text: string): Set<string> {
   const manifest: Fields = parseToml(text);
   const targets = isObject(manifest['target']) ? Object.values(manifest['target']).filter(isObject) : [];
@@ -17,7 +17,7 @@ const CARGO_KINDS = [
   'build_dependencies',
 ];
 
-/** A crate may be used under another name than its own; one with a path is a folder of the repository. */
+/** A crate may be renamed; a crate with a path is part of the repository. */
 function cratesIn(dependencies: unknown): string[] {
   if (!isObject(dependencies)) return [];
   return Object.entries(dependencies).flatMap(([name, found]) => {
@@ -32,7 +32,7 @@ export function nameInCargoToml(text: string): string | undefined {
   return isObject(own) && typeof own['name'] === 'string' ? own['name'] : undefined;
 }
 
-/** Cargo.lock: packages that come from somewhere; those without a source are the repository's own. */
+/** Packages of Cargo.lock without a source belong to the repository. */
 export function parseCargoLock(text: string): Set<string> {
   const packages = parseToml(text)['package'];
   if (!Array.isArray(packages)) return new Set();
@@ -43,7 +43,7 @@ export function parseCargoLock(text: string): Set<string> {
   );
 }
 
-/** go.mod: `require` and `replace`, in lines and in blocks. A `tool` is a package of a module that is required, too. */
+/** Reads `require` and `replace` of go.mod, in lines and blocks. A `tool` is a package of a required module. */
 export function parseGoMod(text: string): Set<string> {
   const names = new Set<string>();
   let block: string | undefined;
@@ -58,7 +58,7 @@ export function parseGoMod(text: string): Set<string> {
     const [word, ...rest] = block === undefined ? line.split(/\s+/) : [block, ...line.split(/\s+/)];
     const name = word === 'replace' ? rest[rest.indexOf('=>') + 1] : rest[0];
     const counts = word === 'require' || word === 'replace';
-    // A replacement by a folder of the repository brings nothing in.
+    // A replacement by a local folder adds nothing.
     if (counts && name !== undefined && name !== '' && name !== ')' && !/^\.{0,2}\//.test(name))
       names.add(name.replaceAll('"', ''));
   }
@@ -69,7 +69,7 @@ export function nameInGoMod(text: string): string | undefined {
   return /^module\s+"?(?<name>[^\s"]+)/m.exec(text)?.groups?.['name'];
 }
 
-/** go.sum: one module and version a line. It also lists what was only looked at, so a module counts by name alone. */
+/** go.sum also lists modules that were only inspected, so a module counts by name, not version. */
 export function parseGoSum(text: string): Set<string> {
   return new Set(text.split('\n').flatMap((line) => line.split(' ')[0] || []));
 }

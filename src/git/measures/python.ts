@@ -2,7 +2,7 @@ import { parse as parseToml } from 'smol-toml';
 import { type Fields, fieldsOf, isObject } from '../../protocol/shape/read-unknown.ts';
 import { namesIn, textsIn } from './table.ts';
 
-/** pyproject.toml: of the standard (`project`, `dependency-groups`), of poetry, uv, pdm and hatch; and what building needs. */
+/** Reads pyproject.toml: the standard tables, those of poetry, uv, pdm and hatch, and the build requirements. */
 export function parsePyproject(text: string): Set<string> {
   const manifest: Fields = parseToml(text);
   const project = fieldsOf(manifest['project']);
@@ -33,26 +33,26 @@ export function nameInPyproject(text: string): string | undefined {
   return typeof name === 'string' ? normalized(name) : undefined;
 }
 
-/** requirements.txt and its like: one requirement a line; options, comments and hashes aside. */
+/** Reads requirements.txt: one requirement per line, without options, comments and hashes. */
 export function parseRequirements(text: string): Set<string> {
   const lines = text.replaceAll(/\\\r?\n/g, ' ').split('\n');
   return new Set(lines.flatMap((line) => requirement(line.replace(/(^|\s)#.*$/, '').trim())));
 }
 
 function requirement(line: string): string[] {
-  // A file that nobody would take for requirements may hold anything.
+  // An included file with another name is not measured, so it counts as a dependency itself.
   const other = /^(?:-r|--requirement)[\s=]*(?<file>.+)$/.exec(line)?.groups?.['file'];
   if (other !== undefined) return other.includes('requirements') ? [] : [`-r ${other.trim()}`];
   const editable = /^(?:-e|--editable)[\s=]+(?<what>.+)$/.exec(line)?.groups?.['what'];
   const what = editable ?? line;
   if (what === '' || (editable === undefined && what.startsWith('-'))) return [];
-  // A URL or a path names a package by its `#egg=`, or else by itself.
+  // A URL or path counts by its `#egg=` name, or else as a whole.
   if (/^(?:[a-z+]+:\/\/|\.{0,2}\/)/i.test(what))
     return [normalized(/[#&]egg=(?<egg>[\w.-]+)/.exec(what)?.groups?.['egg'] ?? what)];
   return nameOfSpecifier(what);
 }
 
-/** uv.lock, poetry.lock and pdm.lock: `[[package]]` with a name; pylock.toml: `[[packages]]`. */
+/** Reads `[[package]]` of uv.lock, poetry.lock and pdm.lock, and `[[packages]]` of pylock.toml. */
 export function parseTomlLock(text: string): Set<string> {
   const lock = parseToml(text);
   const packages = lock['package'] ?? lock['packages'];
@@ -60,7 +60,7 @@ export function parseTomlLock(text: string): Set<string> {
   return new Set(
     packages.flatMap((found) => {
       if (!isObject(found) || typeof found['name'] !== 'string') return [];
-      // Packages of the repository itself are listed with the folder they are in.
+      // Packages of the repository have a folder as source.
       const source = fieldsOf(found['source']);
       const isOwn = ['virtual', 'editable', 'directory'].some((kind) => kind in source || source['type'] === kind);
       return isOwn || 'directory' in found ? [] : [normalized(found['name'])];
@@ -79,7 +79,7 @@ export function parsePipfileLock(text: string): Set<string> {
   return new Set([...namesIn(lock['default']), ...namesIn(lock['develop'])].map(normalized));
 }
 
-export function nameOfSpecifier(specifier: string): string[] {
+function nameOfSpecifier(specifier: string): string[] {
   const name = /^[A-Za-z0-9][\w.-]*/.exec(specifier.trim())?.[0];
   return name === undefined ? [] : [normalized(name)];
 }
@@ -89,7 +89,7 @@ function normalized(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }
 
-/** setup.cfg: what `[options]` and `[options.extras_require]` ask for, a requirement a line. */
+/** Reads `[options]` and `[options.extras_require]` of setup.cfg. */
 export function parseSetupCfg(text: string): Set<string> {
   const names: string[] = [];
   let section = '';
@@ -110,12 +110,12 @@ export function parseSetupCfg(text: string): Set<string> {
   return new Set(names);
 }
 
-/** Where a requirement holds, behind a semicolon; another requirement may stand there as well. */
+/** An environment marker after a semicolon; a second requirement may follow there as well. */
 const MARKER =
   /^[\s(]*(?:python_(?:full_)?version|os_name|sys_platform|platform_\w+|implementation_\w+|extra)\s*(?:[<>=!~]|in\b|not\b)/;
 const KEYS = /^(?:install|setup|tests)_requires?$/;
 
-/** setup.py: the texts that are written out in its lists of requirements. What it works out when it runs nobody can read. */
+/** Reads the literal requirements of setup.py. Computed requirements cannot be read. */
 export function parseSetupPy(text: string): Set<string> {
   const names: string[] = [];
   const code = text.replaceAll(/^\s*#.*$/gm, '');
@@ -124,14 +124,14 @@ export function parseSetupPy(text: string): Set<string> {
   )) {
     const listed = bracketed(code, index + found.length);
     for (const [, , literal = '', after] of listed.matchAll(/(['"])((?:(?!\1).)*)\1(\s*:)?/g)) {
-      // The name of an extra is none of a package.
+      // A key names an extra, not a package.
       if (after === undefined) names.push(...nameOfSpecifier(literal));
     }
   }
   return new Set(names);
 }
 
-/** From a bracket to the one that closes it, texts included. */
+/** The text from a bracket to its closing bracket. */
 function bracketed(code: string, from: number): string {
   let depth = 0;
   for (let at = from; at < code.length; at++) {

@@ -1,11 +1,16 @@
-import { isObject } from '../../protocol/shape/read-unknown.ts';
+/** An object of JSON, YAML or TOML with unknown fields. */
+export interface Fields {
+  readonly [name: string]: unknown;
+}
 
-/** The names in a table; none if it is not one. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export function namesIn(value: unknown): string[] {
   return isObject(value) ? Object.keys(value) : [];
 }
 
-/** The texts in a list; none if it is not one. */
 export function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

@@ -4,8 +4,8 @@ import type { Result } from '../../protocol/result.ts';
 import type { MeasuredChange } from './measure-change.ts';
 
 /**
- * Every way in which the measured change breaks the mission or differs from the result; empty if there is none. Constraints are checked
- * against `whole`, which includes the work of earlier sessions that broke one.
+ * Every violation of the mission's constraints and every difference from the result. Constraints apply to `whole`,
+ * which includes earlier sessions that violated one.
  */
 export function findViolations(
   constraints: NonNullable<Mission['constraints']>,
@@ -43,19 +43,19 @@ function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dep
   ];
 }
 
-/** What the agent lists against what git sees. */
+/** Compares the agent's list with the measured files. */
 function falseClaims({ files_modified: claimed }: Result, { files }: MeasuredChange): string[] {
   const real = new Map(files.map(({ path, action }) => [path, action]));
   const named = new Set(claimed.map(({ path }) => path));
   const unchanged = claimed.filter(({ path }) => !real.has(path)).map(({ path }) => path);
-  // Whether a file was there before is soon mistaken; whether it is there now is not.
+  // Agents often confuse created and modified, so only deletions are compared.
   const isGone = (action: string | undefined): boolean => action === 'deleted';
   const otherwise = claimed.filter(({ path, action }) => real.has(path) && isGone(action) !== isGone(real.get(path)));
   const unnamed = files.filter(({ path }) => !named.has(path)).map(({ path }) => path);
   return [
-    ...(unchanged.length === 0 ? [] : [`named but not changed: ${list(unchanged)}`]),
+    ...(unchanged.length === 0 ? [] : [`listed but not changed: ${list(unchanged)}`]),
     ...otherwise.map(({ path, action }) => `${path} is ${real.get(path) ?? ''}, not ${action}`),
-    ...(unnamed.length === 0 ? [] : [`changed but not named: ${list(unnamed)}`]),
+    ...(unnamed.length === 0 ? [] : [`changed but not listed: ${list(unnamed)}`]),
   ];
 }
 

@@ -8,20 +8,19 @@ import { moveCheckout } from './move-checkout.ts';
 
 export interface AdvanceRequest {
   readonly branch: string;
-  /** Where it must still stand: what was checked was made from there. */
+  /** The branch must still be here: the checked merge was made from this commit. */
   readonly from: string;
-  /** A commit of Baton's own repository. */
+  /** A commit of Baton's repository. */
   readonly to: string;
 }
 
-/** `moved`: somebody was faster; the merge must be made and checked anew. */
+/** `moved`: the branch changed meanwhile; create and check the merge again. */
 export type AdvanceResult = 'advanced' | 'moved';
 
 /**
- * Moves a branch of the user's repository on, if it is where it was. It changes three things there: the objects of the merge are added,
- * the files of a checkout of the branch are updated, and the branch moves by compare-and-swap. The files come first: if they cannot be
- * written, or the branch has moved meanwhile, they are put back and nothing has changed. Uncommitted work in other files stays; in the
- * same files it is in the way. Done once already, it is done.
+ * Moves a branch of the user's repository if it has not changed. Adds the objects, updates the files of a checkout,
+ * then moves the branch by compare-and-swap. If files cannot be written, or the branch has moved, the files are
+ * restored. Uncommitted changes in other files stay; in the same files they prevent the move. Idempotent.
  */
 export async function advanceBranch(own: OwnRepository, advance: AdvanceRequest): Promise<GitResult<AdvanceResult>> {
   const { branch, from, to } = advance;
@@ -40,19 +39,19 @@ export async function advanceBranch(own: OwnRepository, advance: AdvanceRequest)
   let swapped: GitResult<AdvanceResult> | undefined;
   const act = async (): Promise<GitResult<AdvanceResult>> => (swapped = await moveRef(path, ref, advance));
   const moved = await moveCheckout(own, path, advance, { act, isDone: (value) => value === 'advanced' });
-  // A branch that cannot be moved has nothing to do with the files.
+  // A failed ref update has nothing to do with the files.
   return moved.ok || moved === swapped ? moved : worktreeHasBranch(branch, path, moved);
 }
 
 async function moveRef(folder: string, ref: string, { from, to }: AdvanceRequest): Promise<GitResult<AdvanceResult>> {
-  const asked = ['update-ref', '-m', 'baton: merge', ref, to, from];
-  const moved = await git(asked, { cwd: folder });
+  const args = ['update-ref', '-m', 'baton: merge', ref, to, from];
+  const moved = await git(args, { cwd: folder });
   if (moved.ok) return { ok: true, value: 'advanced' };
   return (await findSha(folder, ref)) === from ? moved : { ok: true, value: 'moved' };
 }
 
 function worktreeHasBranch(branch: string, path: string, { problem }: GitFailure): GitFailure {
   if (problem.code !== 'git/failed') return { ok: false, problem };
-  const message = `'${branch}' is checked out at '${path}', and what is not committed there is in the way: ${problem.message}`;
+  const message = `'${branch}' is checked out at '${path}', and uncommitted changes there block the merge: ${problem.message}`;
   return gitFailure('git/checkout-in-the-way', message, `Commit or stash it: git -C ${shellWord(path)} status`);
 }

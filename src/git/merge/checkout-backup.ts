@@ -2,10 +2,9 @@ import { link, lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, r
 import { copyFile, constants } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** One path that a move of a checkout touches. */
 export interface TouchedPath {
   readonly path: string;
-  /** The move adds it: there is nothing to keep. */
+  /** The move adds the file, so there is nothing to keep. */
   readonly isNew: boolean;
 }
 
@@ -15,16 +14,16 @@ interface BackedUpFile {
 }
 
 /**
- * The files of a checkout as they are before a move, so that they can be put back without a single free block. Git never writes into a file
- * that is there, it makes a new one: a second name for the old file keeps it whole, with its times. Names are all that putting it back
- * needs. On a file system without hard links the files are copied, and a disk that is too full for that is noticed before anything has changed.
+ * A backup of the files before a move, which can be restored on a full disk. Git replaces files instead of overwriting
+ * them, so a hard link keeps the old file with its times. Without hard links the files are copied, and a full disk is
+ * noticed before any change.
  */
 export class CheckoutBackup {
   readonly #worktree: string;
   #folder: string;
   readonly #kept: BackedUpFile[] = [];
   readonly #added: string[] = [];
-  /** Folders that the move makes, the outermost first. */
+  /** Folders created by the move, outermost first. */
   readonly #madeFolders = new Set<string>();
 
   private constructor(worktree: string, folder: string) {
@@ -32,7 +31,7 @@ export class CheckoutBackup {
     this.#folder = folder;
   }
 
-  /** Keeps what the move touches, and `index`. Rejects if that is not possible; nothing has changed then. */
+  /** Backs up the touched files and the index. Rejects if that fails; nothing has changed then. */
   static async keep(
     worktree: string,
     gitDir: string,
@@ -41,7 +40,7 @@ export class CheckoutBackup {
   ): Promise<CheckoutBackup> {
     const top = await realpath(worktree);
     await removeOld(gitDir);
-    // Names can only be given within one file system; the git folder may be on another.
+    // Hard links need one file system; the git folder may be on another.
     const isOneDisk = (await lstat(gitDir)).dev === (await lstat(top)).dev;
     if (!isOneDisk) await removeOld(top);
     const kept = new CheckoutBackup(top, await mkdtemp(join(isOneDisk ? gitDir : top, PREFIX)));
@@ -55,7 +54,7 @@ export class CheckoutBackup {
     }
   }
 
-  /** Puts everything back. Returns the paths that could not be put back; none, unless something is in the way. */
+  /** Restores everything. Returns the paths that could not be restored. */
   async restore(index: string): Promise<readonly string[]> {
     const failed: string[] = [];
     for (const path of this.#added) await this.#remove(path).catch(() => failed.push(path));
@@ -78,7 +77,7 @@ export class CheckoutBackup {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Renames the folder, so that the next move does not remove what could not be put back. */
+  /** Renames the folder, so that the next move does not remove unrestored files. */
   async #leave(): Promise<void> {
     const left = join(dirname(this.#folder), basename(this.#folder).replace(PREFIX, LEFT_PREFIX));
     await rename(this.#folder, left).then(
@@ -89,7 +88,7 @@ export class CheckoutBackup {
 
   async #keep(path: string | undefined, file: string): Promise<void> {
     const found = await lstat(file).catch(() => undefined);
-    // A submodule is a folder, and git leaves it alone; what is missing stays missing.
+    // Git does not touch submodule folders; missing files stay missing.
     if (found === undefined || found.isDirectory()) return;
     if (path !== undefined && !(await this.#isInside(path))) return;
     const copy = join(this.#folder, String(this.#kept.length));
@@ -116,7 +115,7 @@ export class CheckoutBackup {
     if (found !== undefined && (await this.#isInside(path))) await rm(file, { force: true });
   }
 
-  /** Not through a link: what it leads to is not part of the checkout. */
+  /** Does not follow links: their targets are not part of the checkout. */
   async #isInside(path: string): Promise<boolean> {
     const parent = await realpath(dirname(join(this.#worktree, path))).catch(() => undefined);
     return parent === dirname(join(this.#worktree, path));
@@ -130,18 +129,18 @@ async function restoreCopy(copy: string, place: string): Promise<void> {
   await mkdir(dirname(place), { recursive: true });
   const found = await lstat(place).catch(() => undefined);
   if (found?.isDirectory() === true) await rmdir(place);
-  // Two names of one file: renaming would do nothing, and leave both.
+  // Renaming between two names of one file does nothing and would leave both.
   const kept = await lstat(copy);
   if (found?.ino === kept.ino && found.dev === kept.dev) return rm(copy);
   await rename(copy, place);
 }
 
-/** Removes what a daemon left that was killed in the middle of a move. */
+/** Removes backups of a daemon that was killed during a move. */
 async function removeOld(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (OLD.test(name)) await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
-/** Exactly the names that `mkdtemp` makes: in a work tree a longer one may be the user's. */
+/** Only the names that `mkdtemp` creates: in a worktree a longer name may be the user's. */
 const OLD = new RegExp(`^${PREFIX}[A-Za-z0-9]{6}$`);

@@ -3,29 +3,25 @@ import { operatorIdentity, readOperatorConfig, signingArguments, type GitIdentit
 import { gitFailure, git, gitText, type GitResult, type GitLocation } from '../run-git.ts';
 import { findMergeBase } from '../commits.ts';
 
-export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
-export type MergeMethod = (typeof MERGE_METHODS)[number];
+export const COMBINE_METHODS = ['squash', 'merge', 'rebase'] as const;
+export type CombineMethod = (typeof COMBINE_METHODS)[number];
 
 export interface CombineRequest {
-  /** The commit that is to be merged. */
   readonly head: string;
-  /** The commit it is merged onto: where the main branch stands now. */
+  /** The current commit of the main branch. */
   readonly onto: string;
-  readonly method: MergeMethod;
-  /** Of the merge commit; a rebase keeps the messages there are. */
+  readonly method: CombineMethod;
+  /** The message of the merge commit; a rebase keeps the original messages. */
   readonly message: string;
 }
 
-/** The commit that would be the new main branch, or the files in which the two cannot be joined. */
+/** The commit that would become the main branch, or the conflicting files. */
 export type CombineResult =
   | { readonly kind: 'combined'; readonly sha: string }
   | { readonly kind: 'nothing'; /** The main branch has all of it already. */ readonly sha: string }
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
-/**
- * Makes the commit that a merge would leave: no branch moves, no worktree is touched. In Baton's own repository it reads raw blobs: no
- * attribute of a file changes how it is merged.
- */
+/** Creates the commit of a merge without moving a branch. Attributes do not affect it: blobs are raw. */
 export async function createMergeCommit(
   repository: GitLocation,
   request: CombineRequest,
@@ -37,7 +33,7 @@ export async function createMergeCommit(
     return gitFailure(
       'git/unrelated',
       `${head} and ${onto} have no history in common`,
-      'Make the branch anew from main.',
+      'Recreate the branch from main.',
     );
   }
   if (base.value === head) return { ok: true, value: { kind: 'nothing', sha: onto } };
@@ -56,14 +52,14 @@ async function join(repository: GitLocation, request: CombineRequest): Promise<G
   return commitTree(repository, { tree: tree.value.tree, parents, message });
 }
 
-/** One commit after the other on top of the main branch; merges inside the branch are left out, as `git rebase` does. */
+/** Replays the commits one by one on the main branch; merge commits are skipped, as in `git rebase`. */
 async function replay(
   repository: GitLocation,
   { head, onto }: CombineRequest,
   base: string,
 ): Promise<GitResult<CombineResult>> {
-  const asked = ['rev-list', '--reverse', '--topo-order', '--no-merges', '--end-of-options', head, `^${onto}`, '--'];
-  const commits = await gitText(asked, { cwd: repository });
+  const args = ['rev-list', '--reverse', '--topo-order', '--no-merges', '--end-of-options', head, `^${onto}`, '--'];
+  const commits = await gitText(args, { cwd: repository });
   if (!commits.ok) return commits;
   let tip = onto;
   for (const commit of commits.value.split('\n').filter((line) => line !== '')) {
@@ -90,7 +86,7 @@ async function replay(
 
 type Trees = { readonly kind: 'merged'; readonly tree: string } | Extract<CombineResult, { kind: 'conflict' }>;
 
-/** What one commit did, done to the tip: a merge of the two that have the commit's own parent in common. */
+/** Applies one commit to the tip: a merge whose common ancestor is the commit's parent. */
 async function applyTo(
   repository: GitLocation,
   tip: string,
@@ -103,8 +99,8 @@ async function applyTo(
 }
 
 async function mergeTrees(repository: GitLocation, ours: string, theirs: string): Promise<GitResult<Trees>> {
-  const asked = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
-  const merged = await git(asked, { cwd: repository, answers: [1] });
+  const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
+  const merged = await git(args, { cwd: repository, answers: [1] });
   if (!merged.ok) return merged;
   const [tree = '', ...files] = merged.value.stdout.split('\0').filter((field) => field !== '');
   return {
@@ -122,7 +118,7 @@ interface NewCommit {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly message: string;
-  /** Of the commit that it is a copy of; left out: the operator, now. */
+  /** The author of the copied commit; the operator if omitted. */
   readonly author?: Author;
 }
 
@@ -130,18 +126,15 @@ interface Author extends GitIdentity {
   readonly date: string;
 }
 
-/** A rebase copies commits, and a copy keeps its author, as `git rebase` does. */
+/** A rebased commit keeps its author, as in `git rebase`. */
 async function readAuthor(repository: GitLocation, commit: string): Promise<GitResult<Author>> {
-  const asked = await gitText(['log', '-1', '--format=%an%x00%ae%x00%aI', commit, '--'], { cwd: repository });
-  if (!asked.ok) return asked;
-  const [name = '', email = '', date = ''] = asked.value.split('\0');
+  const args = await gitText(['log', '-1', '--format=%an%x00%ae%x00%aI', commit, '--'], { cwd: repository });
+  if (!args.ok) return args;
+  const [name = '', email = '', date = ''] = args.value.split('\0');
   return { ok: true, value: { name, email, date } };
 }
 
-/**
- * Author and committer of a commit that Baton makes, and whether and how it is signed, come from the operator's own configuration: agents
- * write the commits of the branch and the configuration of the repository. The message names the task and the head that was merged.
- */
+/** Identity and signature come from the operator's configuration, because agents can write the repository's. */
 async function commitTree(
   repository: GitLocation,
   commit: NewCommit,
@@ -161,7 +154,7 @@ async function commitTree(
       ...(commit.author === undefined ? {} : { GIT_AUTHOR_DATE: commit.author.date }),
       GIT_COMMITTER_NAME: committer.name,
       GIT_COMMITTER_EMAIL: committer.email,
-      // The keys of the operator are in their home folder.
+      // The operator's keys are in their home folder.
       ...(signing === undefined || process.env['HOME'] === undefined ? {} : { HOME: process.env['HOME'] }),
     },
   });

@@ -16,14 +16,14 @@ function scene() {
   return { top, gitDir, keep, index: join(gitDir, 'index') };
 }
 
-it('removes what a killed daemon left, and nothing of the user', async () => {
+it('removes the backups of a killed daemon, and nothing of the user', async () => {
   const { gitDir, keep } = scene();
   for (const name of ['baton-undo-aB3dEf', 'baton-undo-notes']) mkdirSync(join(gitDir, name));
   await (await keep()).discard();
   expect(readdirSync(gitDir).toSorted()).toEqual(['baton-undo-notes', 'index']);
 });
 
-it('keeps what could not be put back, also after the next move', async () => {
+it('keeps unrestored files, even after the next move', async () => {
   const { top, keep, index } = scene();
   const kept = await keep();
   rmSync(join(top, 'a'));

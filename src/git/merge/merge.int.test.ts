@@ -7,7 +7,7 @@ import { operatorIdentity, readOperatorConfig } from '../config.ts';
 import { codeOf, Scratch, valueOf } from '../scratch.cases.ts';
 import { advanceBranch } from './advance-branch.ts';
 import { moveCheckout } from './move-checkout.ts';
-import { createMergeCommit, MERGE_METHODS, type MergeMethod } from './combine.ts';
+import { createMergeCommit, COMBINE_METHODS, type CombineMethod } from './combine.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -30,14 +30,14 @@ function parted(name: string): { repo: string; main: string; head: string } {
 const files = (repo: string, sha: string): Record<string, string> =>
   Object.fromEntries(['a', 'b', 'c'].map((path) => [path, scratch.git(repo, 'show', `${sha}:${path}`)]));
 
-async function combined(repo: string, head: string, onto: string, method: MergeMethod): Promise<string> {
+async function combined(repo: string, head: string, onto: string, method: CombineMethod): Promise<string> {
   const done = valueOf(await createMergeCommit(repo, { head, onto, method, message: 'task: T1 — do it\n' }));
   if (done.kind !== 'combined') throw new Error(done.kind);
   return done.sha;
 }
 
 describe('a merge, made beside everything', () => {
-  it.each(MERGE_METHODS)('%s joins both sides, and moves nothing', async (method) => {
+  it.each(COMBINE_METHODS)('%s joins both sides, and moves nothing', async (method) => {
     const { repo, main, head } = parted(`joins-${method}`);
     const sha = await combined(repo, head, main, method);
     expect(files(repo, sha)).toEqual({ a: '2', b: '2', c: '1' });
@@ -45,7 +45,7 @@ describe('a merge, made beside everything', () => {
     expect(scratch.git(repo, 'status', '--porcelain')).toBe('');
   });
 
-  it('leaves one commit or a merge by the operator, or one commit each by whoever made it', async () => {
+  it('creates one commit or a merge by the operator, or one commit per author', async () => {
     const { repo, main, head } = parted('shapes');
     // Agents can write in the configuration of the repository.
     scratch.git(repo, 'config', 'author.name', 'Eve');
@@ -61,14 +61,14 @@ describe('a merge, made beside everything', () => {
     expect(log(await combined(repo, head, main, 'rebase'))).toMatch(/^Grace two \w+\nAda one \w+$/);
   });
 
-  it.each(MERGE_METHODS)('%s names the files of a conflict', async (method) => {
+  it.each(COMBINE_METHODS)('%s names the files of a conflict', async (method) => {
     const { repo, head } = parted(`conflict-${method}`);
     const main = scratch.commit(repo, { a: '3\n', 'c d "é"': '1\n' }, 'the same line');
     const done = await createMergeCommit(repo, { head, onto: main, method, message: 'm' });
     expect(valueOf(done)).toEqual({ kind: 'conflict', files: ['a'] });
   });
 
-  it.each(MERGE_METHODS)('%s has nothing to do where main has it all', async (method) => {
+  it.each(COMBINE_METHODS)('%s does nothing if the main branch has everything', async (method) => {
     const { repo, main, head } = parted(`nothing-${method}`);
     const sha = await combined(repo, head, main, 'merge');
     expect(valueOf(await createMergeCommit(repo, { head, onto: sha, method, message: 'm' }))).toEqual({
@@ -101,7 +101,7 @@ async function combinedIn(own: OwnRepository, head: string, onto: string): Promi
 }
 
 describe('moving main on', () => {
-  it('takes the files of whoever has it checked out along, and keeps what they have not committed', async () => {
+  it('updates the files of a checkout, and keeps uncommitted work', async () => {
     const { repo, main, head } = parted('along');
     const own = await ownOf(repo, main, head);
     scratch.write(repo, { b: 'mine\n' });
@@ -113,7 +113,7 @@ describe('moving main on', () => {
     expect(valueOf(await advanceBranch(own, { branch: 'main', from: main, to })), 'once more').toBe('advanced');
   });
 
-  it('does nothing where their work is in the way', async () => {
+  it('does nothing if uncommitted work blocks it', async () => {
     const { repo, main, head } = parted('in-the-way');
     const own = await ownOf(repo, main, head);
     scratch.write(repo, { a: 'mine\n' });
@@ -181,7 +181,7 @@ describe('moving main on', () => {
     expect(readFileSync(join(repo, 'x'), 'utf8') + readFileSync(join(repo, 'z/w'), 'utf8')).toBe('2\n2\n');
   });
 
-  it('does nothing where main has moved meanwhile, checked out or not', async () => {
+  it('does nothing if the main branch has moved, checked out or not', async () => {
     const { repo, main, head } = parted('moved');
     const own = await ownOf(repo, main, head);
     const to = await combinedIn(own, head, main);
@@ -192,7 +192,7 @@ describe('moving main on', () => {
     expect(scratch.git(repo, 'rev-parse', 'main')).toBe(newer);
   });
 
-  it('leaves the files as they were where one cannot be written', async () => {
+  it('leaves the files unchanged if one cannot be written', async () => {
     const { repo, main } = parted('unwritable');
     scratch.git(repo, 'switch', '--quiet', 'work');
     const head = scratch.commit(repo, { '.gitattributes': 'z* filter=broken\n', 'd/new': '1\n', z: '1\n', a: '4\n' });
@@ -212,7 +212,7 @@ describe('moving main on', () => {
     );
   });
 
-  it('goes on where a daemon ended between the files and the branch', async () => {
+  it('completes a merge after a daemon ended between files and branch', async () => {
     const { repo, main, head } = parted('between');
     const own = await ownOf(repo, main, head);
     const to = await combinedIn(own, head, main);
@@ -224,7 +224,7 @@ describe('moving main on', () => {
     expect(readFileSync(join(repo, 'c'), 'utf8')).toBe('1\n');
   });
 
-  it('moves a branch that nobody has checked out', async () => {
+  it('moves a branch that is not checked out', async () => {
     const { repo, main, head } = parted('bare');
     const own = await ownOf(repo, main, head);
     scratch.git(repo, 'switch', '--quiet', 'work');

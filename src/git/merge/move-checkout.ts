@@ -4,7 +4,7 @@ import { isDiskFaultText } from '../../protocol/resource-faults.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { withCheckout } from '../own/with-checkout.ts';
-import { git, gitFailure, type GitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { git, gitFailure, type GitFailure, gitFields, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
 import { CheckoutBackup, type TouchedPath } from './checkout-backup.ts';
 
 export interface CheckoutMove {
@@ -12,16 +12,16 @@ export interface CheckoutMove {
   readonly to: string;
 }
 
-/** What is to happen while the files can still be put back. */
+/** The action to run while the files can still be restored. */
 export interface MoveConfirmation<T> {
   readonly act: () => Promise<GitResult<T>>;
   readonly isDone: (value: T) => boolean;
 }
 
 /**
- * Takes the files and the index of a user's checkout from one commit to another, as a fast-forward would, and then acts: the branch moves
- * last. The bytes come from Baton's own repository, and nothing that the user's repository is configured to do happens. If anything fails,
- * a full disk included, files and index are put back as they were.
+ * Moves the files and the index of a user's checkout to another commit, as a fast-forward would, and then runs the
+ * action: the branch moves last. The bytes come from Baton's repository, and the configuration of the user's repository
+ * has no effect. After any failure, including a full disk, files and index are restored.
  */
 export async function moveCheckout<T>(
   own: OwnRepository,
@@ -35,7 +35,7 @@ export async function moveCheckout<T>(
     async (place, settings) => {
       const run = async (...args: string[]): Promise<GitResult<unknown>> =>
         git([...settings, ...args], { cwd: place, timeoutMs: 600_000 });
-      // First: a second name changes the time by which git tells whether a file is as it was.
+      // Before the refresh: a hard link changes the ctime by which git detects changes.
       const kept = await backUpFiles(place, path, move);
       if (!kept.ok) return kept;
       const clear = await findHindrance(run, place, settings, { path, ...move });
@@ -57,14 +57,14 @@ export async function moveCheckout<T>(
 
 type Run = (...args: string[]) => Promise<GitResult<unknown>>;
 
-/** Why the move must not begin; nothing has changed then. */
+/** Why the move must not start; nothing has changed then. */
 async function findHindrance(
   run: Run,
   place: OwnGitFolder & { readonly worktree: string },
   settings: readonly string[],
   { path, from, to }: CheckoutMove & { readonly path: string },
 ): Promise<GitFailure | undefined> {
-  // A file that was touched but not changed is not in the way.
+  // A file that was touched but not changed is no obstacle.
   const refreshed = await run('update-index', '-q', '--refresh');
   if (!refreshed.ok && refreshed.problem.code === 'git/disk') return cannotUpdate(path, refreshed);
   const untracked = await findOverwrittenFiles(place, settings, { from, to });
@@ -73,14 +73,13 @@ async function findHindrance(
   return tried.ok ? undefined : tried;
 }
 
-/** Keeps every file that the move touches. */
 async function backUpFiles(
   place: OwnGitFolder & { readonly worktree: string },
   path: string,
   { from, to }: CheckoutMove,
 ): Promise<GitResult<CheckoutBackup>> {
-  const asked = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to, '--'];
-  const changed = await git(asked, { cwd: place, maxBytes: 64 * 1024 * 1024 });
+  const command = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to, '--'];
+  const changed = await git(command, { cwd: place, maxBytes: 64 * 1024 * 1024 });
   if (!changed.ok) return changed;
   const gitDir = await gitText(['rev-parse', '--path-format=absolute', '--git-dir'], { cwd: path });
   if (!gitDir.ok) return gitDir;
@@ -104,18 +103,17 @@ function indexOf({ env }: OwnGitFolder): string {
   return env?.['GIT_INDEX_FILE'] ?? '';
 }
 
-/** Git does not say why it could not write a file: the disk does. */
+/** Git does not report why a write failed, so the free space is checked. */
 async function cannotUpdate(path: string, { problem }: GitFailure): Promise<GitFailure> {
   const isFull = problem.code === 'git/disk' || (await hasNoRoom(path));
-  const cause = isFull ? `there is no room on its disk, or it cannot be written (${problem.message})` : problem.message;
+  const cause = isFull ? `the disk is full or not writable (${problem.message})` : problem.message;
   const hint = isFull
-    ? `Make room: df -h ${shellWord(path)}. Then merge again.`
+    ? `Free disk space: df -h ${shellWord(path)}. Then merge again.`
     : `Check who owns the files, and the quota: ls -l ${shellWord(path)}. Then merge again.`;
-  const message = `the files of '${path}' cannot be updated: ${cause}. Nothing was merged, and the files are as before`;
+  const message = `the files of '${path}' cannot be updated: ${cause}. Nothing was merged, and the files are unchanged`;
   return gitFailure('git/checkout-failed', message, hint);
 }
 
-/** Less than a file of some size needs. */
 async function hasNoRoom(path: string): Promise<boolean> {
   const { bavail, bsize, ffree, files } = await statfs(path);
   return bavail * bsize < LEAST_BYTES || (files > 0 && ffree < LEAST_FILES);
@@ -127,7 +125,7 @@ const LEAST_FILES = 16;
 function notRestored(path: string, folder: string, files: readonly string[], done: GitResult<unknown>): GitFailure {
   const why = done.ok ? 'the branch has moved meanwhile' : done.problem.message;
   const shown = files.slice(0, 5).join(', ') + (files.length > 5 ? ` and ${files.length - 5} more` : '');
-  const message = `${why}; these files of '${path}' could not be put back: ${shown}`;
+  const message = `${why}; these files of '${path}' could not be restored: ${shown}`;
   return gitFailure(
     'git/checkout-torn',
     message,
@@ -137,19 +135,14 @@ function notRestored(path: string, folder: string, files: readonly string[], don
 
 type Checkout = OwnGitFolder & { readonly worktree: string };
 
-/**
- * Refuses a move that would overwrite files that git does not have. Git itself refuses that only for files that are not ignored: an ignored
- * `.env` of a person would be lost to a branch that adds one.
- */
-export async function findOverwrittenFiles(
+/** Refuses to overwrite files unknown to git; git itself would overwrite ignored ones, such as `.env`. */
+async function findOverwrittenFiles(
   place: Checkout,
   settings: readonly string[],
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<GitResult<null>> {
-  const list = async (...args: string[]): Promise<GitResult<string[]>> => {
-    const ran = await git([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES });
-    return ran.ok ? { ok: true, value: ran.value.stdout.split('\0').filter((each) => each !== '') } : ran;
-  };
+  const list = (...args: string[]): Promise<GitResult<string[]>> =>
+    gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES });
   const changed = await list('diff-tree', '-r', '-z', '--no-renames', '--diff-filter=A', from, to, '--');
   if (!changed.ok || changed.value.length === 0) return changed.ok ? { ok: true, value: null } : changed;
   const indexed = await list('ls-files', '-z');
@@ -161,14 +154,14 @@ export async function findOverwrittenFiles(
   const clear = new Set<string>();
   for (let i = 0; i + 1 < changed.value.length; i += 2) {
     const path = changed.value[i + 1] ?? '';
-    // A submodule may be there already; git looks at it itself.
+    // Git itself checks an existing submodule.
     if ((changed.value[i] ?? '').startsWith(':000000 160000')) continue;
     const parts = path.split('/');
     for (let end = 1; end <= parts.length; end++) {
       const part = parts.slice(0, end).join('/');
       if (clear.has(part)) continue;
       const found = known.has(fold(part)) ? null : await lstat(join(place.worktree, part)).catch(() => null);
-      // What is missing, or in the index, has nothing below it that could be in the way.
+      // Missing and indexed paths have nothing below them that could be overwritten.
       if (found === null) break;
       if (!found.isDirectory()) return wouldOverwrite(place.worktree, part);
       if (end < parts.length) clear.add(part);
@@ -185,7 +178,7 @@ export async function findOverwrittenFiles(
 const MOST_BYTES = 128 * 1024 * 1024;
 
 function wouldOverwrite(worktree: string, path: string): GitResult<never> {
-  const message = `'${path}' in '${worktree}' is not in git, and the merge adds a file there`;
+  const message = `'${path}' in '${worktree}' is not in git, and the merge adds a file of that name`;
   return gitFailure(
     'git/checkout-in-the-way',
     message,

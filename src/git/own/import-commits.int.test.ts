@@ -27,7 +27,7 @@ function overwrite(repo: string, victim: string, by: string): void {
 }
 
 describe('importing commits', () => {
-  it('copies a commit whole, then only what is new, and keeps it when the repository prunes it', async () => {
+  it('copies a complete commit, then only new objects, and keeps it after a prune', async () => {
     const repo = scratch.repository('whole');
     const own = await open(repo);
     const first = scratch.commit(repo, { a: '1\n', 'd/b': '1\n' });
@@ -102,7 +102,7 @@ describe('importing commits', () => {
     expect(valueOf(await runOwnGit(own, ['rev-list', '--count', good])).stdout).toBe('2\n');
   });
 
-  it('runs nothing that the repository or one of its worktrees names', async () => {
+  it('runs no program that the repository or a worktree names', async () => {
     const repo = scratch.repository('programs');
     const mark = join(scratch.folder, 'ran');
     const program = join(scratch.folder, 'program');
@@ -134,7 +134,7 @@ describe('importing commits', () => {
     expect((await runOwnGit(own, ['fsck', '--full', '--strict'])).ok).toBe(true);
   });
 
-  it('keeps the recorded commit of a submodule as what it is', async () => {
+  it('keeps the recorded commit of a submodule', async () => {
     const repo = scratch.repository('gitlink');
     const inner = scratch.git(scratch.repository('inner'), 'rev-parse', 'HEAD');
     scratch.git(repo, 'update-index', '--add', '--cacheinfo', `160000,${inner},sub`);
@@ -183,7 +183,7 @@ describe('importing commits', () => {
     expect(await findRefusal('source')).toBeUndefined();
   });
 
-  it('refuses what is not there, what is no commit, and what is no full name', async () => {
+  it('refuses missing objects, objects that are no commits, and short ids', async () => {
     const repo = scratch.repository('odd');
     const own = await open(repo);
     expect(codeOf(await importCommits(own, ['a'.repeat(40)]))).toBe('git/damaged-object');
@@ -191,7 +191,7 @@ describe('importing commits', () => {
     expect(codeOf(await importCommits(own, ['main']))).toBe('git/bad-name');
   });
 
-  it('reports how far the first import is, and only that one', async () => {
+  it('reports the progress of the first import only', async () => {
     const repo = scratch.repository('progress');
     const lines: string[] = [];
     const place = { stateDir: join(scratch.folder, 'state'), projectId: 'progress', path: repo };
@@ -204,7 +204,7 @@ describe('importing commits', () => {
     expect(lines).toEqual([]);
   });
 
-  it('joins the packs of many imports without losing one', async () => {
+  it('joins the packs of many imports without losing any', async () => {
     const repo = scratch.repository('many');
     const own = await open(repo);
     const all: string[] = [];

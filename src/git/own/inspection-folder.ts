@@ -5,21 +5,20 @@ import { type ObjectFormat, renderOwnConfig } from './own-repository.ts';
 import { quotedPath } from './transfer-pack.ts';
 
 export interface InspectedWorktree {
-  /** Baton's state folder: the git folder is made there, because agents can write in the system's temporary folder. */
+  /** Baton's state folder. The temporary folder is unsuitable, because agents can write there. */
   readonly stateDir: string;
-  /** The git folder of the worktree. */
   readonly gitDir: string;
   readonly worktree: string;
   readonly format: ObjectFormat;
-  /** `objects` folders, the most trusted first. */
+  /** `objects` folders, most trusted first. */
   readonly objects: readonly string[];
-  /** Whether git works on a copy of the index, or on the index itself. */
+  /** Whether git uses a copy of the index or the index itself. */
   readonly index: 'copy' | 'itself';
 }
 
 /**
- * A git folder for work on a user's worktree without its configuration: the index and the files are the worktree's, all else is Baton's.
- * Neither filters, hooks, file system monitors nor attributes outside of the files have any effect. It is removed afterwards.
+ * A temporary git folder for work on a user's worktree without its configuration: index and files are the worktree's,
+ * everything else is Baton's. Filters, hooks, file system monitors and external attributes have no effect.
  */
 export async function withInspectionFolder<T>(
   { stateDir, gitDir, worktree, format, objects, index }: InspectedWorktree,
@@ -31,7 +30,7 @@ export async function withInspectionFolder<T>(
     for (const name of ['objects', 'refs', 'info']) await mkdir(join(folder, name));
     await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
     await writeFile(join(folder, 'config'), renderOwnConfig(format, { bare: false }) + platformConfig);
-    // An index may be split in two; the part that is shared is looked for in the git folder.
+    // The shared part of a split index is expected in the git folder.
     for (const name of await readdir(gitDir)) {
       if (name.startsWith('sharedindex.')) await copyFile(join(gitDir, name), join(folder, name));
     }
@@ -48,7 +47,7 @@ export async function withInspectionFolder<T>(
   }
 }
 
-/** Removes the folders that a daemon left behind when it was killed. No other daemon may be running. */
+/** Removes the folders of a killed daemon. No other daemon may be running. */
 export async function removeInspectionFolders(stateDir: string): Promise<void> {
   await rm(inspectionFolders(stateDir), { recursive: true, force: true });
 }
@@ -57,15 +56,12 @@ function inspectionFolders(stateDir: string): string {
   return join(stateDir, 'look');
 }
 
-/** What `git init` would find out about the file system. */
+/** The file system settings that `git init` would detect. */
 export const platformConfig: string =
   '[core]\n\tsplitIndex = false\n' +
   (process.platform === 'darwin' ? '\tignoreCase = true\n\tprecomposeUnicode = true\n' : '');
 
-/**
- * With the time of the original: git looks closer at files that were changed in the second in which the index was written, and an index
- * that seems newer than it is would be believed.
- */
+/** Keeps the time of the original: git re-checks files changed in the same second as the index. */
 async function copyIndex(from: string, to: string): Promise<void> {
   const before = await stat(from).catch(() => null);
   if (before === null) return;

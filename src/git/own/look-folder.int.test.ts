@@ -8,7 +8,7 @@ import { withCheckout } from './with-checkout.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
-it('makes the git folder in the state folder, where no agent can write, and removes it', async () => {
+it('creates the git folder in the state folder, where no agent can write, and removes it', async () => {
   const repo = scratch.repository('place');
   const stateDir = join(scratch.folder, 'state');
   const objects = [join(repo, '.git', 'objects')];

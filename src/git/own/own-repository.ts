@@ -10,39 +10,36 @@ import {
   type OwnGitFolder,
 } from '../run-git.ts';
 
-/** Baton's own copy of a project's commits, and the repository that they come from. */
+/** Baton's copy of a project's commits, and its source. */
 export interface OwnRepository extends OwnGitFolder {
   readonly stateDir: string;
   readonly format: ObjectFormat;
-  /** The `objects` folder of this repository, and of the user's. */
   readonly objects: string;
   readonly source: SourceRepository;
-  /** Commits that are here whole, the newest first: what need not be sent again. */
+  /** Complete commits, newest first, which need not be sent again. */
   readonly recent: string[];
 }
 
-/** The user's repository: objects are read from it, and those of a merge are added to it. */
+/** The user's repository: objects are read from it, and those of a merge are added. */
 export interface SourceRepository {
-  /** The top of its main worktree. */
   readonly path: string;
-  /** The git folder that all of its worktrees share. */
+  /** The git folder shared by all its worktrees. */
   readonly commonDir: string;
   readonly objects: string;
 }
 
-/** Where Baton's own repository of a project is. */
 function ownRepositoryPath(stateDir: string, projectId: string, format: ObjectFormat = 'sha1'): string {
   return join(stateDir, 'repositories', `${projectId}${format === 'sha1' ? '' : `.${format}`}.git`);
 }
 
-/** Opens Baton's own repository of a project; the first time it is made, empty. */
+/** Opens Baton's repository of a project; creates it on the first call. */
 export async function openOwnRepository(
   stateDir: string,
   projectId: string,
   path: string,
 ): Promise<GitResult<OwnRepository>> {
-  const asked = ['rev-parse', '--path-format=absolute', '--show-object-format', '--git-common-dir'];
-  const found = await gitText(asked, { cwd: path });
+  const command = ['rev-parse', '--path-format=absolute', '--show-object-format', '--git-common-dir'];
+  const found = await gitText(command, { cwd: path });
   if (!found.ok) return found;
   const [format, commonDir] = found.value.split('\n');
   if (commonDir === undefined || (format !== 'sha1' && format !== 'sha256')) {
@@ -60,16 +57,14 @@ export async function openOwnRepository(
   return recent ? withRecent(own) : { ok: true, value: own };
 }
 
-/** Whether a commit is here with everything that it needs. */
+/** Whether a commit is here with all its objects. */
 export function hasCompleteCommit({ gitDir, recent }: OwnRepository, sha: string): boolean {
   if (recent.includes(sha) || existsSync(join(gitDir, PINS, sha))) return true;
   const packed = join(gitDir, 'packed-refs');
   return existsSync(packed) && readFileSync(packed, 'latin1').includes(`\n${sha} ${PINS}/${sha}\n`);
 }
 
-/**
- * Marks commits as whole, and keeps them. Below `refs/heads` git itself sees to it that they are there and that they are commits.
- */
+/** Pins complete commits. Below `refs/heads` git ensures that they exist and are commits. */
 export async function pinCommits(own: OwnRepository, shas: readonly string[]): Promise<GitResult<null>> {
   const input = shas.map((sha) => `update ${PINS}/${sha} ${sha}\n`).join('');
   const pinned = await runOwnGit(own, ['update-ref', '--stdin'], { input });
@@ -82,30 +77,29 @@ export async function pinCommits(own: OwnRepository, shas: readonly string[]): P
 const PINS = 'refs/heads/commits';
 const MOST_RECENT = 64;
 
-/** A git folder is a few files: no process is needed to make one. The config is written each time, so that it is ours. */
+/** Creates the git folder without a process. The config is rewritten each time, so that it is Baton's. */
 function makeRepository(gitDir: string, format: ObjectFormat): void {
   mkdirSync(join(gitDir, '..'), { recursive: true, mode: 0o700 });
   for (const folder of ['objects/pack', 'objects/info', PINS])
     mkdirSync(join(gitDir, folder), { recursive: true, mode: 0o700 });
-  // A branch that never has a commit: there is no HEAD that attributes could be read from.
+  // A branch without commits: no attributes can be read from HEAD.
   writeFileSync(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n');
   writeFileSync(join(gitDir, 'config'), renderOwnConfig(format));
   for (const name of ['info', 'hooks', 'objects/info/alternates', 'objects/info/commit-graph'])
     rmSync(join(gitDir, name), { recursive: true, force: true });
-  // What an import that was interrupted has left behind.
+  // Leftovers of an interrupted import.
   for (const name of readdirSync(join(gitDir, 'objects/pack')))
     if (name.startsWith('tmp_')) rmSync(join(gitDir, 'objects/pack', name), { force: true });
 }
 
 async function withRecent(own: OwnRepository): Promise<GitResult<OwnRepository>> {
-  const asked = ['for-each-ref', '--sort=-committerdate', `--count=${MOST_RECENT}`, '--format=%(objectname)', PINS];
-  const listed = await runOwnGit(own, asked);
+  const command = ['for-each-ref', '--sort=-committerdate', `--count=${MOST_RECENT}`, '--format=%(objectname)', PINS];
+  const listed = await runOwnGit(own, command);
   if (!listed.ok) return listed;
   own.recent.push(...listed.value.stdout.split('\n').filter((line) => line !== ''));
   return { ok: true, value: own };
 }
 
-/** Runs git in a repository of Baton's own; `git` with `cwd: own` is the same. */
 export async function runOwnGit(
   own: OwnGitFolder,
   args: readonly string[],
@@ -114,7 +108,7 @@ export async function runOwnGit(
   return git(args, { ...options, cwd: own });
 }
 
-/** The config file of a repository of Baton's own: everything that could run a program or change bytes is off. */
+/** The config of Baton's repositories: no setting runs a program or changes bytes. */
 export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonly bare?: boolean } = {}): string {
   const sections: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     [
@@ -127,13 +121,13 @@ export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonl
         excludesFile: '/dev/null',
         fsmonitor: 'false',
         logAllRefUpdates: 'false',
-        // A commit-graph or a multi-pack-index repeats what objects say; only the objects were hashed.
+        // A commit-graph or multi-pack-index duplicates data, and only objects are hashed.
         commitGraph: 'false',
         multiPackIndex: 'false',
       },
     ],
     ...(format === 'sha1' ? [] : [['extensions', { objectFormat: format }] as const]),
-    // Baton repacks when it wants to; nothing is ever pruned.
+    // Baton repacks explicitly and never prunes.
     ['gc', { auto: '0' }],
     ['maintenance', { auto: 'false' }],
     ['transfer', { fsckObjects: 'true' }],
@@ -150,7 +144,7 @@ export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonl
 
 export type ObjectFormat = 'sha1' | 'sha256';
 
-/** How a repository was cloned: a shallow or partial clone may lack objects that Baton must copy. */
+/** The clone kind: a shallow or partial clone may lack objects that Baton must copy. */
 export function readCloneKind({ commonDir, objects }: SourceRepository): 'whole' | 'shallow' | 'partial' {
   if (existsSync(join(commonDir, 'shallow'))) return 'shallow';
   const packs = existsSync(join(objects, 'pack')) ? readdirSync(join(objects, 'pack')) : [];

@@ -12,22 +12,18 @@ import {
 } from './own-repository.ts';
 import { DAMAGED_HINT, transferPack } from './transfer-pack.ts';
 
-/**
- * Brings commits of the user's repository into Baton's own, with all that they need. Only what is not here yet is copied, and every byte
- * of it is hashed again. Commits that are here already cost nothing.
- */
+/** Copies missing commits with all objects into Baton's repository, and hashes every byte. */
 export async function importCommits(
   own: OwnRepository,
   wants: readonly string[],
   onProgress?: (line: string) => void,
 ): Promise<GitResult<null>> {
   const odd = wants.find((sha) => !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha));
-  if (odd !== undefined)
-    return gitFailure('git/bad-name', `not the full name of a commit: '${odd}'`, 'Give all digits.');
+  if (odd !== undefined) return gitFailure('git/bad-name', `not the full id of a commit: '${odd}'`, 'Use the full id.');
   const missing = [...new Set(wants)].filter((sha) => !hasCompleteCommit(own, sha));
   if (missing.length === 0) return { ok: true, value: null };
   const copied = await transferPack(own, {
-    // What both have is read from ours: in the user's repository it may have been pruned or changed since.
+    // Shared objects are read from Baton's copy, because the user's may be pruned or altered.
     from: { objects: own.source.objects, also: [own.objects] },
     to: { objects: own.objects },
     wants: missing,
@@ -41,7 +37,7 @@ export async function importCommits(
   return { ok: true, value: null };
 }
 
-/** Opens a project's own repository when it is first needed, and brings commits into it, one import at a time. */
+/** Opens a project's repository on first use and runs one import at a time. */
 export class OwnRepositoryImporter {
   readonly #open: () => Promise<GitResult<OwnRepository>>;
   readonly #onProgress: ((line: string) => void) | undefined;
@@ -57,12 +53,12 @@ export class OwnRepositoryImporter {
     this.#onProgress = onProgress;
   }
 
-  /** How far the first import is; null while there is none. */
+  /** The progress of the first import; null if none is running. */
   get progress(): string | null {
     return this.#progress;
   }
 
-  /** Baton's own repository, with these commits in it. */
+  /** Returns Baton's repository after importing these commits. */
   async with(...wants: readonly string[]): Promise<GitResult<OwnRepository>> {
     const own = await this.#openOnce();
     if (!own.ok || wants.every((sha) => hasCompleteCommit(own.value, sha))) return own;
@@ -72,10 +68,7 @@ export class OwnRepositoryImporter {
     return done.ok ? own : done;
   }
 
-  /**
-   * Why a commit cannot be copied; undefined if it can, or if that is not known after `waitMs`. Only a clone that may lack objects is tried:
-   * the copy of any other is made when it is needed.
-   */
+  /** Why a commit cannot be copied; undefined if it can, or if that is unknown after `waitMs`. */
   async findRefusal(sha: string, waitMs: number): Promise<GitFailure['problem'] | undefined> {
     const own = await this.#openOnce();
     if (!own.ok) return own.problem;
@@ -87,7 +80,7 @@ export class OwnRepositoryImporter {
     return copied === undefined || copied.ok ? undefined : copied.problem;
   }
 
-  /** Only the first import takes long enough to be watched. */
+  /** Only the first import takes long enough to report progress. */
   async #import(own: OwnRepository, wants: readonly string[]): Promise<GitResult<null>> {
     if (own.recent.length > 0) return importCommits(own, wants);
     try {
@@ -103,22 +96,22 @@ export class OwnRepositoryImporter {
   async #openOnce(): Promise<GitResult<OwnRepository>> {
     this.#opened ??= this.#open();
     const opened = await this.#opened;
-    // One that failed is tried again by the next call.
+    // The next call tries again after a failure.
     if (!opened.ok) this.#opened = undefined;
     return opened;
   }
 }
 
-/** What arrived has other names than those that were asked for, or is no commit. */
+/** The received objects have other ids, or are no commits. */
 function notPinned({ problem }: GitFailure, wants: readonly string[]): GitFailure {
   const sha = wants.find((each) => problem.message.includes(each)) ?? wants.join(', ');
   if (problem.message.includes('non-commit'))
     return gitFailure('git/no-commit', `${sha} is not a commit`, 'Name a commit: git rev-parse HEAD');
-  const message = `commit ${sha} is missing or damaged in the repository: its content has another name`;
+  const message = `commit ${sha} is missing or damaged in the repository: its content does not match its id`;
   return gitFailure('git/damaged-object', message, DAMAGED_HINT);
 }
 
-/** A clone that never had all objects cannot give them: that is not damage, and has a remedy of its own. */
+/** An incomplete clone is not damaged, and has its own remedy. */
 function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure {
   if (failure.problem.code !== 'git/damaged-object') return failure;
   const { path } = source;
@@ -137,7 +130,7 @@ function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure 
   return failure;
 }
 
-/** Each import leaves a pack. Many small ones are joined; nothing is removed. */
+/** Each import leaves a pack; many small packs are joined. */
 export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<void> {
   const packs = readdirSync(join(own.objects, 'pack')).filter((name) => name.endsWith('.pack'));
   if (packs.length < most) return;
@@ -147,10 +140,7 @@ export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<
 
 const MOST_PACKS = 60;
 
-/**
- * Adds a commit of Baton's own repository to the user's, with everything that `onto` does not have: what git has pruned there since the
- * review is there again. Objects only; no ref moves.
- */
+/** Adds a commit to the user's repository with all objects that `onto` lacks. Moves no ref. */
 export async function exportCommit(
   own: OwnRepository,
   { sha, onto }: { readonly sha: string; readonly onto: string },

@@ -2,9 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { isDiskFaultText, isShortageText } from '../../protocol/resource-faults.ts';
 import { gitFailure, type GitResult, ownEnvironment, type OwnGitFolder } from '../run-git.ts';
 
-/** One side of a transfer: where objects are read from or written to. */
-export interface ObjectStore {
-  /** An `objects` folder. */
+interface ObjectStore {
   readonly objects: string;
   /** Further `objects` folders to read from. */
   readonly also?: readonly string[];
@@ -13,23 +11,23 @@ export interface ObjectStore {
 export interface Transfer {
   readonly from: ObjectStore;
   readonly to: ObjectStore;
-  /** Commits to send with all that they need. */
+  /** Commits to send with all their objects. */
   readonly wants: readonly string[];
-  /** Commits that the receiver has whole. */
+  /** Commits that the receiver has completely. */
   readonly haves: readonly string[];
-  /** Called with lines such as "Receiving objects: 45% (9/20)". */
+  /** Receives lines such as "Receiving objects: 45% (9/20)". */
   readonly onProgress?: (line: string) => void;
 }
 
 /**
- * Copies commits from one object store to the other as one pack. Both processes run with Baton's own configuration, so that nothing the
- * measured repository is configured to do happens. `index-pack --strict` hashes every byte that arrives and requires each object that
- * another one names: a damaged or replaced object ends the transfer with an error that names it.
+ * Copies commits between object stores as one pack. Both processes use Baton's configuration, so the user's has no
+ * effect. `index-pack --strict` hashes every byte and requires every referenced object: a damaged object fails the
+ * transfer with an error that names it.
  */
 export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promise<GitResult<null>> {
   const { from, to, wants, haves, onProgress } = transfer;
   const progress = onProgress === undefined ? ['-q'] : ['--progress'];
-  // No new deltas: a handful of objects is sent faster without, and a later repack makes them.
+  // Without new deltas few objects are sent faster; a later repack creates them.
   const pack = ['pack-objects', '--revs', '--stdout', '--window=0', '--delta-base-offset', ...progress];
   const index = ['index-pack', '--stdin', STRICT, ...(onProgress === undefined ? [] : ['-v'])];
   const sender = start(own, pack, from);
@@ -38,7 +36,7 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   const ends = Promise.all([endOf(sender, stall, onProgress), endOf(receiver, stall, onProgress)]);
   sender.stdout?.on('data', () => stall.moved());
   if (receiver.stdin !== null) sender.stdout?.pipe(receiver.stdin);
-  // A process that ends early has its reason in its exit code and in what it printed.
+  // The exit code and output explain why a process ended early.
   for (const stream of [sender.stdin, receiver.stdin]) stream?.on('error', () => undefined);
   receiver.stdin?.on('close', () => sender.stdout?.resume());
   receiver.stdout?.resume();
@@ -48,14 +46,11 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   if (sent.code === 0 && received.code === 0) return { ok: true, value: null };
   if (stall.isOver)
     return gitFailure('git/timeout', `copying ${wants[0] ?? ''} made no progress for ${STALL_MS} ms`, DAMAGED_HINT);
-  // The receiver fails as well where the sender does, for want of a pack: the sender's reason is the real one.
+  // If the sender fails, the receiver also fails for lack of a pack; the sender's reason is the cause.
   return failureOf(sent.code === 0 ? received.stderr : sent.stderr, wants);
 }
 
-/**
- * Old histories have commits and trees that are odd in harmless ways; these are let in. What could reach a file system or a submodule in
- * an unexpected way (`hasDotgit`, `gitmodulesUrl` and the like) stays an error.
- */
+/** Ignores harmless oddities of old histories; checks that protect the file system stay errors. */
 const STRICT = `--strict=${[
   'badDate',
   'badDateOverflow',
@@ -77,11 +72,10 @@ const STRICT = `--strict=${[
   .map((id) => `${id}=ignore`)
   .join(',')}`;
 
-/** A pipe in place of an object would be waited for without end. */
+/** Reading a pipe in place of an object would never end. */
 const STALL_MS = 120_000;
 
-export const DAMAGED_HINT =
-  'Look for damaged objects: git fsck. Then fetch them again from a remote, or restore a backup.';
+export const DAMAGED_HINT = 'Find damaged objects: git fsck. Then fetch them again from a remote, or restore a backup.';
 
 function start(own: OwnGitFolder, args: readonly string[], { objects, also = [] }: ObjectStore): ChildProcess {
   const env = {
@@ -92,7 +86,7 @@ function start(own: OwnGitFolder, args: readonly string[], { objects, also = [] 
   return spawn('git', [...args], { cwd: own.gitDir, env, windowsHide: true });
 }
 
-/** As git reads this variable: a colon or a quote in a path would end it. */
+/** Quotes a path as this variable requires: a colon or quote would end it. */
 export function quotedPath(path: string): string {
   return `"${path.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
@@ -117,7 +111,7 @@ async function endOf(
 
 const MAX_MESSAGE_CHARACTERS = 20_000;
 
-/** Ends the processes if none of them has moved for long. */
+/** Stops the processes after a long time without progress. */
 class Stall {
   readonly #children: readonly ChildProcess[];
   readonly #timer: NodeJS.Timeout;
@@ -161,7 +155,6 @@ function failureOf(stderr: string, wants: readonly string[]): GitResult<never> {
   return gitFailure('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED_HINT);
 }
 
-/** Nothing is wrong with the objects. */
 function noRoom(stderr: string, wants: readonly string[]): GitResult<never> {
   const why = stderr
     .trim()
@@ -169,6 +162,6 @@ function noRoom(stderr: string, wants: readonly string[]): GitResult<never> {
     .findLast((line) => isDiskFaultText(line) || isShortageText(line));
   const message = `copying ${wants.join(', ')} failed: ${why ?? ''}`;
   return isDiskFaultText(stderr)
-    ? gitFailure('git/disk', message, 'Make room on that disk, or make it writable; then try again.')
+    ? gitFailure('git/disk', message, 'Free space on that disk, or make it writable; then try again.')
     : gitFailure('git/no-descriptors', message, 'Raise the limits before the daemon starts: ulimit -n, ulimit -u.');
 }

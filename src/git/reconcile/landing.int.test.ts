@@ -66,7 +66,7 @@ describe('work comes onto the main branch', () => {
     expect(await landing()).toEqual({ how: 'merge', commit, base });
   });
 
-  it('squashed, also where the main branch changed the same file', async () => {
+  it('squashed, even if the main branch changed the same file', async () => {
     const base = scratch.git(repo, 'rev-parse', 'main');
     scratch.commit(repo, { 'a file': 'one\n2\n3\n4\n5\n6\n7\n8\n' });
     scratch.git(repo, 'merge', '--quiet', '--squash', 'work');
@@ -95,7 +95,7 @@ describe('work comes onto the main branch', () => {
 });
 
 describe('work is undone on the main branch', () => {
-  it('by reverting the merge, and not any more once that is reverted', async () => {
+  it('by reverting the merge, until that revert is reverted', async () => {
     const commit = merge();
     expect(await revert()).toBe(null);
     scratch.git(repo, 'revert', '--no-edit', '-m', '1', commit);

@@ -1,20 +1,20 @@
 import { findMergeBase, isAncestor, readChangedPaths, readChangeSide } from '../commits.ts';
 import { git, gitLines, type GitLocation, type GitResult } from '../run-git.ts';
 
-/** How work came onto the main branch, whoever merged it. */
+/** How work reached the main branch. */
 export interface Landing {
   readonly how: 'fast-forward' | 'merge' | 'squash' | 'rebase';
-  /** The commit on the main branch that brought it: what a revert would name. Null where only the content tells. */
+  /** The commit on the main branch that a revert would name; null if only the content matches. */
   readonly commit: string | null;
-  /** The commit without the work; the work is the difference between it and `sha`. Null where nothing is known of it. */
+  /** The commit before the work, which is the difference to `sha`; null if unknown. */
   readonly base: string | null;
 }
 
-/** Further back than this nobody looks for a squashed copy by its content. */
+/** How far back a squashed copy is searched by content. */
 const MAX_COMMITS = 2_000;
 const MAX_PATCH_BYTES = 64 * 1024 * 1024;
 
-/** How the work up to `sha` came onto the main branch; null where it is not there. */
+/** How the work up to `sha` reached the main branch; null if it did not. */
 export async function findLanding(
   repository: GitLocation,
   sha: string,
@@ -35,7 +35,7 @@ async function landingOfAncestor(repository: GitLocation, sha: string, main: str
   const path = await gitLines(['rev-list', '--ancestry-path', ...range], { cwd: repository });
   if (!path.ok) return path;
   const descendants = new Set(path.value);
-  // The oldest commit of the trunk that comes after the work is the one that brought it, or its next neighbour.
+  // The oldest trunk commit after the work brought it, or follows directly.
   const first = trunk.value.findLast((commit) => descendants.has(commit));
   const parents = first === undefined ? [] : await parentsOf(repository, first);
   const [trunkParent] = parents;
@@ -46,7 +46,7 @@ async function landingOfAncestor(repository: GitLocation, sha: string, main: str
   return base.ok ? { ok: true, value: { how: 'merge', commit: first, base: base.value } } : base;
 }
 
-/** Work that was copied instead of merged: as one commit with the same patch, commit by commit, or by the look of it. */
+/** Finds work that was copied instead of merged: as one commit with the same patch, commit by commit, or by content. */
 async function findCopy(
   repository: GitLocation,
   sha: string,
@@ -67,7 +67,7 @@ async function findCopy(
   return { ok: true, value: side.value === 'after' ? { how: 'squash', commit: null, base } : null };
 }
 
-/** The commit on the main branch with the same patch as the whole of the work. */
+/** The commit on the main branch with the same patch as the whole work. */
 async function findSamePatch(
   repository: GitLocation,
   sha: string,
@@ -77,12 +77,12 @@ async function findSamePatch(
   const wanted = await patchIds(repository, ['--end-of-options', base, sha, '--']);
   if (!wanted.ok) return wanted;
   const id = wanted.value[0]?.id;
-  const asked = ['rev-list', '--no-merges', `--max-count=${MAX_COMMITS}`, '--end-of-options', main, `^${base}`, '--'];
-  const candidates = await gitLines(asked, { cwd: repository });
+  const args = ['rev-list', '--no-merges', `--max-count=${MAX_COMMITS}`, '--end-of-options', main, `^${base}`, '--'];
+  const candidates = await gitLines(args, { cwd: repository });
   if (!candidates.ok) return candidates;
   if (id === undefined || candidates.value.length === 0) return { ok: true, value: null };
   const theirs = await patchIds(repository, ['--stdin'], `${candidates.value.join('\n')}\n`);
-  // A range too large to compare is not known to have the work; the cheaper checks that follow may still see it.
+  // If the range is too large to compare, the cheaper checks that follow decide.
   if (!theirs.ok) return theirs.problem.code === 'git/too-much-output' ? { ok: true, value: null } : theirs;
   return { ok: true, value: theirs.value.find((patch) => patch.id === id)?.commit ?? null };
 }
@@ -94,8 +94,8 @@ interface PatchId {
 
 async function patchIds(repository: GitLocation, of: readonly string[], input?: string): Promise<GitResult<PatchId[]>> {
   const options = { cwd: repository, maxBytes: MAX_PATCH_BYTES };
-  const asked = ['diff-tree', '-p', '-r', '--no-ext-diff', '--no-textconv', '--no-color', ...of];
-  const patch = await git(asked, input === undefined ? options : { ...options, input });
+  const args = ['diff-tree', '-p', '-r', '--no-ext-diff', '--no-textconv', '--no-color', ...of];
+  const patch = await git(args, input === undefined ? options : { ...options, input });
   if (!patch.ok) return patch;
   const lines = await gitLines(['patch-id', '--stable'], { ...options, input: patch.value.stdout });
   if (!lines.ok) return lines;
@@ -108,17 +108,17 @@ async function parentsOf(repository: GitLocation, commit: string): Promise<strin
   return line.ok ? (line.value[0]?.split(' ').slice(1) ?? []) : [];
 }
 
-/** Reverts of reverts of reverts: nobody means more than this. */
+/** The depth of reverts of reverts. */
 const MAX_DEPTH = 8;
 
 export interface Revert {
-  /** The commit that says so; null where the content alone tells. */
+  /** The reverting commit; null if only the content shows it. */
   readonly commit: string | null;
 }
 
 /**
- * Whether work that landed on the main branch was undone there. Content decides where it can: every file as the work left
- * it, or every file as it was before. In between, a commit counts that says that it reverts the work and still stands.
+ * Whether merged work was undone on the main branch. Content decides if every file is as after or as before the work.
+ * Otherwise a commit counts that names the reverted commit and was not reverted itself.
  */
 export async function findRevert(
   repository: GitLocation,
@@ -127,17 +127,18 @@ export async function findRevert(
 ): Promise<GitResult<Revert | null>> {
   const { sha, landing } = work;
   const side = await readChangeSide(repository, landing.base ?? `${sha}^`, sha, main);
-  // The first commit of a repository has nothing before it to compare with; what people said still counts.
+  // The first commit has no parent to compare with; only messages count.
   if (!side.ok && landing.base !== null) return side;
   if (side.ok && side.value === 'after') return { ok: true, value: null };
   for (const commit of new Set([landing.commit ?? sha, sha])) {
-    const said = await findDeclaredRevert(repository, commit, main, 0);
-    if (!said.ok || said.value !== null) return said.ok ? { ok: true, value: { commit: said.value } } : said;
+    const declared = await findDeclaredRevert(repository, commit, main, 0);
+    if (!declared.ok || declared.value !== null)
+      return declared.ok ? { ok: true, value: { commit: declared.value } } : declared;
   }
   return { ok: true, value: side.ok && side.value === 'before' ? { commit: null } : null };
 }
 
-/** The commit on the main branch that reverts another and still stands. Git writes the full name; people shorten it. */
+/** The commit that reverts another and still stands. Git writes the full id; people shorten it. */
 async function findDeclaredRevert(
   repository: GitLocation,
   commit: string,
@@ -145,8 +146,8 @@ async function findDeclaredRevert(
   depth: number,
 ): Promise<GitResult<string | null>> {
   const words = `--grep=This reverts commit ${commit.slice(0, 12)}`;
-  const asked = ['rev-list', '--fixed-strings', words, '--end-of-options', main, `^${commit}`, '--'];
-  const reverts = await gitLines(asked, { cwd: repository });
+  const args = ['rev-list', '--fixed-strings', words, '--end-of-options', main, `^${commit}`, '--'];
+  const reverts = await gitLines(args, { cwd: repository });
   if (!reverts.ok) return reverts;
   for (const revert of reverts.value) {
     const undone = depth < MAX_DEPTH ? await findDeclaredRevert(repository, revert, main, depth + 1) : null;

@@ -7,19 +7,18 @@ import type { MeasuredFacts, RecordedTask } from './reconcile.ts';
 import { type MainHistory, readMainHistory, readWorkFact, type WorkFact, type WorkPlaces } from './work-facts.ts';
 
 export interface MeasureOptions {
-  /** Baton's own copy of the commits. */
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
   readonly mainBranch?: string;
-  /** Sessions whose process is known to have ended: processes are not this room's business. */
+  /** Sessions whose process has ended; the caller checks processes. */
   readonly deadSessions: ReadonlySet<string>;
-  /** How many of the newest finished tasks are also looked at file by file, for work undone without a word. */
+  /** How many of the newest finished tasks are compared file by file, to find reverts without a message. */
   readonly thorough?: number;
 }
 
 const AT_ONCE = 4;
 const THOROUGH = 50;
 
-/** Measures what reconciliation compares the tasks with. Tasks are given oldest first. It only reads. */
+/** Measures the facts for reconciliation. Tasks are given oldest first. Only reads. */
 export async function measureFacts(
   repository: string,
   tasks: readonly RecordedTask[],
@@ -68,7 +67,7 @@ async function measureWork(
   return { ok: true, value: work };
 }
 
-/** What GitHub merged last is in our copy of its branch, if the main branch here could not follow. */
+/** The copy of GitHub's branch may be ahead, if the local main branch could not follow. */
 async function findNewest(own: OwnGitFolder, { name, sha }: MainBranchHead): Promise<string> {
   const there = await findSha(own, `refs/remotes/origin/${name}`);
   const ahead = there === null ? null : await isAncestor(own, sha, there);
@@ -83,19 +82,19 @@ async function measureTask(
 ): Promise<GitResult<WorkFact | null>> {
   const { record, mergeSha } = task;
   const tip = branches.get(record?.branch ?? task.branch ?? '');
-  // What is done is judged by its record; what is not, by where its branch stands, which may be gone after a merge.
+  // A finished task is judged by its record, another by its branch, which may be gone after a merge.
   const sha = task.status === 'done' ? record?.commitSha : (tip ?? record?.commitSha);
   if (sha === undefined) return { ok: true, value: null };
   const fact = await readWorkFact(places, { sha, mergeSha }, history);
   if (!fact.ok) return fact;
-  // A branch on which nothing was done yet is part of the main branch too; a record says that something was.
+  // An unused branch is part of the main branch too; only a record proves that work was done.
   const isUnused = record === null && fact.value.state === 'on-main' && fact.value.landing.how === 'fast-forward';
   return isUnused ? { ok: true, value: null } : fact;
 }
 
 async function readBranches(repository: string): Promise<GitResult<Map<string, string>>> {
-  const asked = ['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads'];
-  const lines = await gitLines(asked, { cwd: repository });
+  const args = ['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads'];
+  const lines = await gitLines(args, { cwd: repository });
   if (!lines.ok) return lines;
   return {
     ok: true,
@@ -112,20 +111,14 @@ async function isMissing(path: string): Promise<boolean> {
 
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/**
- * The commits on the main branch that no other commit there claims to revert. Two processes for the whole history: most
- * tasks need no closer look than this.
- */
-export async function findUnrevertedCommits(
-  repository: GitLocation,
-  main: string,
-): Promise<GitResult<ReadonlySet<string>>> {
+/** The commits on the main branch that no other commit there claims to revert. Runs two processes in all. */
+async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<GitResult<ReadonlySet<string>>> {
   const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
-  // A history too long to hold leaves everything open to a closer look.
+  // A history that is too long leaves every task to the further checks.
   if (!graph.ok) return graph.problem.code === 'git/too-much-output' ? { ok: true, value: new Set() } : graph;
-  const said = ['rev-list', '--fixed-strings', '--grep=This reverts commit ', '--format=%B', main, '--'];
-  const messages = await gitText(said, options);
+  const search = ['rev-list', '--fixed-strings', '--grep=This reverts commit ', '--format=%B', main, '--'];
+  const messages = await gitText(search, options);
   if (!messages.ok) return messages;
   const named = [...messages.value.matchAll(/This reverts commit ([0-9a-f]{7,64})/g)].map(([, name = '']) => name);
   return { ok: true, value: unrevertedCommits(graph.value, named) };
@@ -143,7 +136,7 @@ export function unrevertedCommits(graph: readonly string[], reverted: readonly s
     const commit = parents.has(name) ? name : full.get(name.slice(0, 7));
     if (commit === undefined) continue;
     undisputed.delete(commit);
-    // Reverting a merge undoes what came with it: all that leads back to the trunk.
+    // Reverting a merge undoes everything that came with it.
     const open = parents.get(commit)?.slice(1) ?? [];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (trunk.has(next) || !undisputed.delete(next)) continue;

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-it('finds nothing where nothing is wrong: merged, squashed by Baton, waiting, and not begun', async () => {
+it('finds nothing in a consistent state: merged, squashed by Baton, waiting, and not started', async () => {
   const merged = work('merged');
   scratch.git(repo, 'merge', '-q', '--no-ff', '--no-edit', 'feature/merged');
   const squashed = work('squashed');
@@ -29,7 +29,7 @@ it('finds nothing where nothing is wrong: merged, squashed by Baton, waiting, an
   for (const thorough of [0, 50]) expect(await findings(tasks, { thorough })).toEqual([]);
 });
 
-it('finds work that was reverted, is gone from the main branch, or from the repository', async () => {
+it('finds work that was reverted, or is missing from the main branch or the repository', async () => {
   const reverted = work('reverted');
   scratch.git(repo, 'merge', '-q', '--no-ff', '--no-edit', 'feature/reverted');
   scratch.git(repo, 'revert', '--no-edit', '-m', '1', 'HEAD');
@@ -49,7 +49,7 @@ it('finds work that was reverted, is gone from the main branch, or from the repo
   }
 });
 
-it('finds branches that were merged by hand, in each way, also where the branch is gone', async () => {
+it('finds branches merged by hand in each way, even if the branch is deleted', async () => {
   const squash = work('squash');
   scratch.git(repo, 'merge', '-q', '--squash', 'feature/squash');
   scratch.commit(repo, {}, 'by hand');
@@ -83,7 +83,7 @@ it('finds missing worktrees and passes dead sessions on', async () => {
   expect(await findings([task], { deadSessions: new Set(['s1']) })).toEqual(['worktree-missing t1', 'session-dead t1']);
 });
 
-it('says so where there is no main branch yet', async () => {
+it('reports a missing main branch', async () => {
   expect(await measureFacts(scratch.empty('new'), [], { own: ownOf('new'), deadSessions: new Set() })).toMatchObject({
     problem: { code: 'git/no-main-branch' },
   });

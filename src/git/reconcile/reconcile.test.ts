@@ -55,7 +55,7 @@ describe('reconcile', () => {
     }
   });
 
-  it('finds missing worktrees of what is still to be done', () => {
+  it('finds missing worktrees of unfinished tasks', () => {
     const missingWorktrees = new Set(['/w/x']);
     const [found, ...rest] = findReconcileFindings([DONE, OPEN], facts({ missingWorktrees }));
     expect(found).toMatchObject({ kind: 'worktree-missing', safe: false, action: { branch: 'feature/x' } });
@@ -70,7 +70,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('says nothing about what was not measured', () => {
+  it('reports nothing about unmeasured tasks', () => {
     expect(findReconcileFindings([DONE, OPEN], facts({}))).toEqual([]);
   });
 });
@@ -79,7 +79,7 @@ describe('undisputedOf', () => {
   // m merges b (two commits) into the trunk t1 – t2; r comes last.
   const graph = ['r m', 'm t2 b2', 'b2 b1', 'b1 t1', 't2 t1', 't1'];
 
-  it('leaves out what was reverted, and what came with a reverted merge', () => {
+  it('omits reverted commits, and commits of a reverted merge', () => {
     expect([...unrevertedCommits(graph, [])]).toEqual(['r', 'm', 'b2', 'b1', 't2', 't1']);
     expect([...unrevertedCommits(graph, ['m'])]).toEqual(['r', 't2', 't1']);
     expect([...unrevertedCommits(graph, ['b1', 'unknown'])]).toEqual(['r', 'm', 'b2', 't2', 't1']);

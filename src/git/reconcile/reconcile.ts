@@ -1,32 +1,31 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { WorkFact } from './work-facts.ts';
 
-/** A task as the state sees it, as far as git and processes can contradict it. */
+/** A recorded task, as far as git and processes can contradict it. */
 export interface RecordedTask {
   readonly id: string;
   readonly phase: Phase;
   readonly status: 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
-  /** The commit and branch of the record that stands for its writeback. */
+  /** The commit and branch of the task's record. */
   readonly record: { readonly commitSha: string; readonly branch: string } | null;
-  /** The commit that Baton's own merge made of it; null where somebody else merged, or nobody yet. */
+  /** The commit of Baton's merge; null if Baton did not merge it. */
   readonly mergeSha: string | null;
-  /** The branch it is worked on in, whether or not there is a record. */
+  /** The branch of the work, with or without a record. */
   readonly branch: string | null;
   readonly worktree: string | null;
   readonly claim: { readonly epoch: number; readonly sessionId: string; readonly holder: string } | null;
 }
 
-/** What was measured. A task that is not in a map was not looked at, and nothing is said about it. */
+/** Measured facts. A task missing from a map was not measured. */
 export interface MeasuredFacts {
   readonly mainBranch: string;
   readonly work: ReadonlyMap<string, WorkFact>;
-  /** By path. */
   readonly missingWorktrees: ReadonlySet<string>;
-  /** Sessions whose process is known to have ended. One that cannot be looked at is not known to. */
+  /** Sessions whose process has certainly ended. */
   readonly deadSessions: ReadonlySet<string>;
 }
 
-export type ReconcileFindingKind =
+type ReconcileFindingKind =
   | 'commit-missing'
   | 'commit-gone'
   | 'commit-reverted'
@@ -39,20 +38,20 @@ export interface ReconcileFinding {
   readonly task_id: string;
   readonly message: string;
   readonly hint: string;
-  /** Whether it may be acted on without asking. All others become decisions. */
+  /** Whether the action needs no confirmation. All others become decisions. */
   readonly safe: boolean;
   readonly action?: ReconcileAction;
 }
 
-export type ReconcileAction =
+type ReconcileAction =
   | { readonly do: 'end-claim'; readonly epoch: number; readonly session_id: string }
   | { readonly do: 'reinstate'; readonly reason: string }
   | { readonly do: 'complete'; readonly commit_sha: string }
   | { readonly do: 'make-worktree'; readonly branch: string };
 
-/** Compares what is recorded with what is there. It changes nothing: whoever asked decides what follows. */
+/** Compares the recorded tasks with the measured facts. Changes nothing. */
 export function findReconcileFindings(tasks: readonly RecordedTask[], facts: MeasuredFacts): ReconcileFinding[] {
-  // No question about work that a person cancelled.
+  // A person cancelled this work, so it raises no question.
   const kept = tasks.filter(({ status }) => status !== 'cancelled');
   return kept.flatMap((task) => [
     ...(task.status === 'done' ? undoneWork(task, facts) : mergedByHand(task, facts)),
@@ -61,7 +60,7 @@ export function findReconcileFindings(tasks: readonly RecordedTask[], facts: Mea
   ]);
 }
 
-/** Failure mode 3 of the handoff document: recorded as done, but not on the main branch any more. */
+/** Failure mode 3 of the handoff document: recorded as done, but no longer on the main branch. */
 function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): ReconcileFinding[] {
   const fact = work.get(task.id);
   if (fact === undefined || task.record === null) return [];
@@ -74,7 +73,7 @@ function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): Re
       return [contradiction('commit-reverted', `commit ${commit} was reverted on ${mainBranch}: ${by}`)];
     }
     case 'elsewhere':
-      // Done and not merged yet is no contradiction: a reviewer may still have it before them.
+      // Done but not merged is no contradiction: a review may be pending.
       if (!fact.wasOnMain) return [];
       return [contradiction('commit-gone', `commit ${commit} was on ${mainBranch}, and is not any more`)];
     case 'nowhere':
@@ -116,7 +115,7 @@ function missingWorktree(task: RecordedTask, { missingWorktrees }: MeasuredFacts
     kind: 'worktree-missing',
     task_id: task.id,
     message: `the worktree of ${task.id} is gone: '${worktree}'`,
-    hint: 'Let git forget it: git worktree prune. The next session gets a new one.',
+    hint: 'Remove the entry: git worktree prune. The next session gets a new worktree.',
     safe: false,
   };
   return [branch === null ? found : { ...found, action: { do: 'make-worktree', branch } }];

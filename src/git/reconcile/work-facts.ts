@@ -3,7 +3,6 @@ import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { gitLines, type GitResult, type OwnGitFolder } from '../run-git.ts';
 import { findLanding, findRevert, type Landing } from './landing.ts';
 
-/** Where a piece of work is. */
 export type WorkFact =
   | { readonly state: 'missing' }
   | { readonly state: 'on-main'; readonly sha: string; readonly landing: Landing }
@@ -11,19 +10,19 @@ export type WorkFact =
   | { readonly state: 'elsewhere'; readonly wasOnMain: boolean }
   | { readonly state: 'nowhere' };
 
-/** The main branch, now and as far back as its log goes. */
+/** The main branch, now and as far back as its reflog goes. */
 export interface MainHistory {
   readonly sha: string;
   readonly earlier: readonly string[];
 }
 
-/** Where to look: refs and their logs are in the user's repository, commits in Baton's own. */
+/** Refs and reflogs are in the user's repository, commits in Baton's. */
 export interface WorkPlaces {
   readonly repository: string;
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
 }
 
-/** Looks one piece of work up, thoroughly: some ten git processes. */
+/** Determines the state of one piece of work with about ten git processes. */
 export async function readWorkFact(
   { repository, own: copy }: WorkPlaces,
   work: { readonly sha: string; readonly mergeSha: string | null },
@@ -44,17 +43,17 @@ export async function readWorkFact(
   return { ok: true, value: { state: 'reverted', ...found, by: revert.value.commit } };
 }
 
-/** What Baton merged itself need not be searched for: its commit is known, whatever a conflict made of the patch. */
+/** Baton's own merge commit is known, even if a conflict changed the patch. */
 async function readOwnMerge(own: OwnGitFolder, mergeSha: string | null, main: string): Promise<Landing | null> {
   if (mergeSha === null) return null;
   const ancestor = await isAncestor(own, mergeSha, main);
   return ancestor.ok && ancestor.value ? { how: 'squash', commit: mergeSha, base: `${mergeSha}^` } : null;
 }
 
-/** The commits that the main branch stood at before, newest first, as far as this repository has seen it. */
+/** The earlier commits of the main branch, newest first, from the reflog. */
 export async function readMainHistory(repository: string, ref: string, sha: string): Promise<MainHistory> {
-  const asked = ['rev-list', '--walk-reflogs', '--ignore-missing', '--max-count=500', ref, '--'];
-  const log = await gitLines(asked, { cwd: repository });
+  const args = ['rev-list', '--walk-reflogs', '--ignore-missing', '--max-count=500', ref, '--'];
+  const log = await gitLines(args, { cwd: repository });
   return { sha, earlier: log.ok ? [...new Set(log.value)] : [] };
 }
 
@@ -64,10 +63,10 @@ async function readLostFact(
   main: MainHistory,
   wasMerged: boolean,
 ): Promise<GitResult<WorkFact>> {
-  // What is in our copy alone is on no branch any more.
+  // A commit only in Baton's copy is on no branch.
   if (!(await hasCommit(repository, sha))) return { ok: true, value: { state: 'nowhere' } };
-  const asked = ['for-each-ref', '--count=1', `--contains=${sha}`, 'refs/heads', 'refs/remotes'];
-  const refs = await gitLines(asked, { cwd: repository });
+  const args = ['for-each-ref', '--count=1', `--contains=${sha}`, 'refs/heads', 'refs/remotes'];
+  const refs = await gitLines(args, { cwd: repository });
   if (!refs.ok) return refs;
   if (refs.value.length === 0) return { ok: true, value: { state: 'nowhere' } };
   const wasOnMain = wasMerged || (await isReachable(repository, sha, main.earlier));

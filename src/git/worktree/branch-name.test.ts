@@ -29,7 +29,7 @@ describe('branchName', () => {
     expect(codeOf(branchName(task, `${'x'.repeat(250)}\${task.id}`))).toBe('git/bad-name');
   });
 
-  it('makes a name that git takes of every task', () => {
+  it('creates a valid git name for every task', () => {
     const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
     fc.assert(
       fc.property(id, fc.string({ unit: 'binary' }), (id, title) => {

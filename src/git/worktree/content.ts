@@ -1,43 +1,41 @@
-import { access, lstat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { findLanding } from '../reconcile/landing.ts';
 import { findCurrentBranch, findMainBranch, findNewestMain, findRepository, findSha } from '../repository.ts';
 import { git, gitLines, type GitResult, gitText } from '../run-git.ts';
 import { readOrigin } from './origin.ts';
-import { readDigest } from './read-inside.ts';
+import { pathExists, readDigest } from './read-inside.ts';
 import { type UnhiddenFiles, withUnhiddenFiles } from './unhidden-files.ts';
 
-/** What would be lost, or would be hard to find again, if a worktree went away. Of files that
- * were to be ignored from the beginning only those count that are configured. */
+/** Everything that would be lost if a worktree were removed. Of ignored files only the configured ones count. */
 export interface WorktreeContent {
   readonly branch: string | null;
   readonly head: string | null;
   readonly staged: readonly string[];
   readonly unstaged: readonly string[];
   readonly untracked: readonly string[];
-  /** Files that the runbook says a worktree needs, and that are only like this here. */
+  /** Files that the runbook requires in a worktree and that differ here. */
   readonly configured: readonly string[];
-  /** Stashes made on its branch: they stay in the repository, but nobody would look for them any more. */
+  /** Stashes made on its branch: they stay in the repository, but would be forgotten. */
   readonly stashes: number;
-  /** A merge, rebase or the like that has not ended. */
+  /** An unfinished merge, rebase or similar operation. */
   readonly underway: string | null;
-  /** Commits that are neither on a remote nor on the main branch. 0 where there is no remote: then nothing can be pushed. */
+  /** Commits neither on a remote nor on the main branch; 0 if there is no remote. */
   readonly unpushed: number;
-  /** Commits that are not on the main branch, in whatever form. */
+  /** Commits whose work is not on the main branch. */
   readonly unmerged: number;
 }
 
-/** How a worktree is looked at. */
 export interface WorktreeContentOptions {
-  /** Where it is on record how worktrees were when they were made. */
+  /** The folder with the recorded origins of worktrees. */
   readonly stateDir: string;
   readonly mainBranch?: string | undefined;
-  /** Paths that the runbook says worktrees need. */
+  /** Paths that the runbook requires in worktrees. */
   readonly configured?: readonly string[];
 }
 
-/** Looks at everything in a worktree that only exists there. Nothing that was done in it hides any of that. */
+/** Reads everything that exists only in a worktree. No setting in it can hide files. */
 export async function readWorktreeContent(
   path: string,
   guard: WorktreeContentOptions,
@@ -55,7 +53,7 @@ export async function readWorktreeContent(
   if (!files.ok) return files;
   const stashes = branch.value === null ? { ok: true as const, value: 0 } : await countStashes(path, branch.value);
   if (!stashes.ok) return stashes;
-  // What was merged at the remote is not lost, even if the main branch here has not followed yet.
+  // Work merged at the remote is not lost, even if the local main branch is behind.
   const newest = head === null ? null : await findNewestMain(path, guard.mainBranch);
   if (newest?.ok === false) return newest;
   const isEmpty = head === null || newest === null;
@@ -75,7 +73,7 @@ export async function readWorktreeContent(
   return { ok: true, value: { branch: branch.value, head, ...rest } };
 }
 
-/** What a worktree still holds, in words; empty where nothing would be lost. */
+/** Describes what would be lost; empty if nothing. */
 export function describeContent(content: WorktreeContent): string[] {
   const counts: [number, string][] = [
     [content.staged.length, 'staged'],
@@ -87,7 +85,7 @@ export function describeContent(content: WorktreeContent): string[] {
     [content.unmerged, 'unmerged'],
   ];
   const words = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-  return content.underway === null ? words : [...words, `a ${content.underway} that has not ended`];
+  return content.underway === null ? words : [...words, `an unfinished ${content.underway}`];
 }
 
 const NO_COMMITS = { unpushed: 0, unmerged: 0 };
@@ -101,10 +99,10 @@ interface Within {
 }
 
 async function readFiles(view: UnhiddenFiles, { path, stateDir, head }: Within): Promise<GitResult<Files>> {
-  const asked = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=dirty'];
-  const staged = await view.list(...asked, '--cached', ...(head === null ? [] : [head]));
+  const args = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=dirty'];
+  const staged = await view.list(...args, '--cached', ...(head === null ? [] : [head]));
   if (!staged.ok) return staged;
-  const unstaged = await view.list(...asked);
+  const unstaged = await view.list(...args);
   if (!unstaged.ok) return unstaged;
   const untracked = await view.untracked();
   if (!untracked.ok) return untracked;
@@ -114,7 +112,7 @@ async function readFiles(view: UnhiddenFiles, { path, stateDir, head }: Within):
   return { ok: true, value: files };
 }
 
-/** Submodules with changes of their own. Each is looked at as a worktree is: git itself would run there with its configuration. */
+/** Submodules with changes. Each is inspected like a worktree, because git would run there with its configuration. */
 async function findChangedSubmodules(
   path: string,
   stateDir: string,
@@ -123,7 +121,7 @@ async function findChangedSubmodules(
   const changed: string[] = [];
   for (const submodule of submodules) {
     const folder = join(path, submodule);
-    if (!(await isThere(join(folder, '.git')))) continue;
+    if (!(await pathExists(join(folder, '.git')))) continue;
     const head = await findSha(folder, 'HEAD');
     const inside = await withUnhiddenFiles(folder, { stateDir, rulesAt: head }, async (view) =>
       readFiles(view, { path: folder, stateDir, head }),
@@ -135,12 +133,12 @@ async function findChangedSubmodules(
   return { ok: true, value: changed };
 }
 
-/** Stashes belong to the repository; their message says on which branch they were made. */
+/** Stashes belong to the repository; their messages name the branch. */
 async function countStashes(path: string, branch: string): Promise<GitResult<number>> {
   const there = await findSha(path, 'refs/stash');
   if (there === null) return { ok: true, value: 0 };
-  const asked = ['log', '--walk-reflogs', '--format=%gs', '--no-show-signature', 'refs/stash', '--'];
-  const messages = await gitLines(asked, { cwd: path });
+  const args = ['log', '--walk-reflogs', '--format=%gs', '--no-show-signature', 'refs/stash', '--'];
+  const messages = await gitLines(args, { cwd: path });
   if (!messages.ok) return messages;
   const made = messages.value.filter((message) => /^(?:WIP on|On) (.*?): /.exec(message)?.[1] === branch);
   return { ok: true, value: made.length };
@@ -173,23 +171,13 @@ async function findUnderway(path: string): Promise<GitResult<string | null>> {
     ['BISECT_LOG', 'bisection'],
   ];
   for (const [file, what] of marks) {
-    if (await isThere(join(gitDir.value, file))) return { ok: true, value: what };
+    if (await pathExists(join(gitDir.value, file))) return { ok: true, value: what };
   }
   return { ok: true, value: null };
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/**
- * Files that git ignores and that somebody said a worktree needs (`workspace.copy`, `workspace.link`), as far as this worktree has
- * something else in them than the repository has, or than Baton put there.
- */
-export async function findChangedConfiguredFiles(
+/** Files of `workspace.copy` and `workspace.link` that differ from the repository and from Baton's copy. */
+async function findChangedConfiguredFiles(
   worktree: string,
   { stateDir, configured = [] }: { readonly stateDir: string; readonly configured?: readonly string[] },
 ): Promise<GitResult<string[]>> {
@@ -200,7 +188,7 @@ export async function findChangedConfiguredFiles(
   const own: string[] = [];
   for (const path of new Set([...configured, ...Object.keys(copied), ...linked].filter(isRelativePath))) {
     const stats = await lstat(join(worktree, path)).catch(() => null);
-    // What a link leads to stays where it is.
+    // The target of a link stays.
     if (stats === null || stats.isSymbolicLink()) continue;
     const tracked = await git(['ls-files', '-z', '--', path], { cwd: worktree });
     if (!tracked.ok) return tracked;

@@ -1,4 +1,3 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BranchTask, DEFAULT_BRANCH, renderBranch } from '../../protocol/branch-name.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
@@ -8,6 +7,7 @@ import { withCheckout } from '../own/with-checkout.ts';
 import { findRepository, findSha } from '../repository.ts';
 import { git, gitFailure, type GitFailure, type GitResult, gitText } from '../run-git.ts';
 import { excludeWorktrees, WORKTREES_FOLDER } from './ignore-rules.ts';
+import { pathExists } from './read-inside.ts';
 import {
   CREATION_LOCK_REASON,
   findWorktree,
@@ -21,32 +21,32 @@ export interface WorktreeRequest {
   readonly branch: string;
   /** The commit, branch or tag to start from. */
   readonly base: string;
-  /** Who a branch belongs to, where the caller knows: it is named where the branch is taken. */
+  /** The owner of the branch, if known, for the message if the branch is taken. */
   readonly owner?: BranchOwner | null;
-  /** Whether a branch that is there already, but nowhere checked out, is gone on with. */
+  /** Whether to use an existing branch that is not checked out. */
   readonly existingBranch?: 'refuse' | 'continue';
-  /** The folder below `.worktrees`, where the branch's own name is not to be used. */
+  /** The folder below `.worktrees`, if not derived from the branch name. */
   readonly folder?: string;
-  /** Whether the caller has more to do before the worktree is complete, such as to put up a fence, which ends it. */
+  /** Keeps the creation lock, because the caller still has to install a fence. */
   readonly hold?: boolean;
-  /** Whether a worktree that has the branch is left out of account: its holder has lost the task, and a fence keeps it off. */
+  /** Allows a second worktree on the branch: the earlier holder has lost the task and is fenced off. */
   readonly beside?: boolean;
 }
 
-export interface BranchOwner {
+interface BranchOwner {
   readonly taskId: string;
-  /** Who holds the task now; null where nobody does. */
+  /** The current holder of the task; null if there is none. */
   readonly holder: string | null;
 }
 
 export interface NewWorktree {
   readonly path: string;
   readonly branch: string;
-  /** Where the branch started, or stands where it was there already. */
+  /** The start commit, or the commit of an existing branch. */
   readonly head: string;
 }
 
-/** Makes a worktree with a branch of its own. What is there already is never touched, and its owner is named. */
+/** Creates a worktree with its own branch. Never touches existing ones; names their owner instead. */
 export async function createWorktree(folder: string, request: WorktreeRequest): Promise<GitResult<NewWorktree>> {
   const { branch, base } = request;
   if (!isGitRef(branch))
@@ -69,9 +69,9 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
     const hint = 'Name a commit or a branch that has one. In a new repository, make the first commit.';
     return gitFailure('git/no-base', `no commit to start from: '${base}'`, hint);
   }
-  // Where that file cannot be written, git says better than we could whether the rest can.
+  // If the exclude file cannot be written, the following git commands report the reason.
   await excludeWorktrees(commonDir).catch(() => undefined);
-  // The branch first, in one step that only one can win: `worktree add -b` may leave it behind where it fails later.
+  // Creates the branch first, atomically: `worktree add -b` may leave it behind after a failure.
   const made = existing === null ? await git(['update-ref', ref, head, NOWHERE], { cwd: mainTop }) : null;
   if (made?.ok === false) return (await findTaken(mainTop, path, request)) ?? conflict(branch, made);
   const force = request.beside === true ? ['--force'] : [];
@@ -82,7 +82,7 @@ export async function createWorktree(folder: string, request: WorktreeRequest): 
   if (ended.ok) return { ok: true, value: { path, branch, head } };
   if (added.ok) await git([...REMOVE, path], { cwd: mainTop, timeoutMs: 600_000 });
   if (made !== null) await git(['update-ref', '-d', ref, head], { cwd: mainTop });
-  // Somebody may have been faster between the look and the act: the same words then as before.
+  // Another process may have created it in the meantime; report it as before.
   return (await findTaken(mainTop, path, request)) ?? ended;
 }
 
@@ -93,17 +93,17 @@ async function release(path: string): Promise<GitResult<null>> {
   return { ok: true, value: null };
 }
 
-/** What a daemon that was ended left half made: its files are missing, or it has no fence yet. Nobody has worked there. */
+/** Removes a worktree that a killed daemon left incomplete. No session has worked there. */
 async function removeHalfMade(mainTop: string, branch: string): Promise<GitResult<unknown>> {
   const found = await findWorktree(mainTop, branch);
   if (!found.ok || found.value === null || !found.value.isBeingMade) return found;
   return git([...REMOVE, found.value.path], { cwd: mainTop, timeoutMs: 600_000 });
 }
 
-/** Twice: also a worktree that is locked. */
+/** Forced twice to remove locked worktrees too. */
 const REMOVE = ['worktree', 'remove', '--force', '--force', '--'];
 
-/** Without what the repository is configured to do: an agent may have written a filter or a hook there. */
+/** Uses no configuration of the repository: an agent may have added a filter or a hook. */
 async function checkOut(stateDir: string, path: string, head: string, commonDir: string): Promise<GitResult<unknown>> {
   const format = head.length === 64 ? 'sha256' : 'sha1';
   return withCheckout({ stateDir, path, format, objects: [join(commonDir, 'objects')] }, async (place, settings) =>
@@ -111,10 +111,10 @@ async function checkOut(stateDir: string, path: string, head: string, commonDir:
   );
 }
 
-/** As git writes that a branch must not be there yet, whatever kind of hash the repository uses. */
+/** Git's notation for a branch that must not exist yet, with any hash. */
 const NOWHERE = '';
 
-/** A worktree of ours that somebody has switched to another branch keeps its folder; the next one gets a number. */
+/** A worktree switched to another branch keeps its folder; the next one gets a number. */
 async function findFreePath(mainTop: string, path: string): Promise<string> {
   const all = await listWorktrees(mainTop);
   const taken = new Set(all.ok ? all.value.map((worktree) => worktree.path) : []);
@@ -138,23 +138,23 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
       nextThing(owner ?? null, `git branch -m ${shellWord(branch)} OTHER-NAME`),
     );
   }
-  if (await isThere(path)) {
+  if (await pathExists(path)) {
     const message = `'${path}' already exists and is not the worktree of '${branch}'`;
-    return gitFailure('git/path-exists', message, 'Move it away, or remove it if nobody needs it.');
+    return gitFailure('git/path-exists', message, 'Move it, or remove it if it is not needed.');
   }
   return null;
 }
 
 function checkedOut(branch: string, worktree: Worktree, owner: BranchOwner | null): GitFailure {
   if (worktree.isMissing) {
-    const message = `the worktree of '${branch}' at '${worktree.path}' is gone, but git still counts on it`;
-    return gitFailure('git/worktree-missing', message, 'Forget it: git worktree prune');
+    const message = `the worktree of '${branch}' at '${worktree.path}' is missing, but git still lists it`;
+    return gitFailure('git/worktree-missing', message, 'Remove the entry: git worktree prune');
   }
   const message = `branch '${branch}' already exists and is checked out at '${worktree.path}'${ownedBy(owner)}`;
   return gitFailure('git/worktree-exists', message, nextThing(owner, `go on there: cd ${shellWord(worktree.path)}`));
 }
 
-/** A worktree of Baton knows its task, and the fence of the task knows who holds it. */
+/** A worktree's fence names its task, and the task's fence file names the holder. */
 async function findOwner(worktree: Worktree): Promise<BranchOwner | null> {
   const repository = await findRepository(worktree.path);
   const fence = repository.ok ? readFence(repository.value.gitDir) : null;
@@ -163,12 +163,12 @@ async function findOwner(worktree: Worktree): Promise<BranchOwner | null> {
 
 function ownedBy(owner: BranchOwner | null): string {
   if (owner === null) return '';
-  return `; it belongs to ${owner.taskId}, ${owner.holder === null ? 'which nobody holds' : `held by ${owner.holder}`}`;
+  return `; it belongs to ${owner.taskId}, ${owner.holder === null ? 'which is not claimed' : `held by ${owner.holder}`}`;
 }
 
-/** Failure mode 2 of the handoff document: whoever comes second takes another task. */
+/** Failure mode 2 of the handoff document: the second session takes another task. */
 function nextThing(owner: BranchOwner | null, byHand: string): string {
-  if (owner === null) return `Nobody is known to hold it. Take another name, or ${byHand}`;
+  if (owner === null) return `It has no known holder. Use another name, or ${byHand}`;
   if (owner.holder === null) return `Claim it first: baton task claim ${owner.taskId}`;
   return 'Take another task: baton task next';
 }
@@ -183,16 +183,9 @@ function conflict(branch: string, failure: GitFailure): GitFailure {
   );
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 /**
- * Goes on with a branch in a worktree of its own, beside the one of an earlier holder who may still be alive. The earlier
- * worktree keeps its files and its commit, but is taken off the branch: two who write in one folder cannot be told apart.
+ * Continues a branch in a new worktree beside that of an earlier holder, which may still run. The earlier worktree
+ * keeps its files and commit, but is detached from the branch: two writers in one folder cannot be told apart.
  */
 export async function createTakeoverWorktree(
   folder: string,
@@ -201,7 +194,7 @@ export async function createTakeoverWorktree(
   const earlier = await findWorktree(folder, branch);
   if (!earlier.ok) return earlier;
   if (earlier.value !== null && !earlier.value.isMissing && earlier.value.head !== null) {
-    // Not `git checkout --detach`: that needs the index, which a frozen process may have locked.
+    // `git checkout --detach` would need the index, which a frozen process may have locked.
     const detach = ['update-ref', '--no-deref', '-m', `baton: epoch ${epoch} goes on elsewhere`, 'HEAD'];
     const detached = await git([...detach, earlier.value.head], { cwd: earlier.value.path });
     if (!detached.ok) return detached;
@@ -210,13 +203,13 @@ export async function createTakeoverWorktree(
   return createWorktree(folder, { stateDir, branch, base: branch, existingBranch: 'continue', hold: true, ...beside });
 }
 
-/** The name that a task's branch is given, once: from then on what was recorded counts, whatever the template says by then. */
+/** Names a task's branch, once: later the recorded name applies, even if the template changes. */
 export function branchName(task: BranchTask, template = DEFAULT_BRANCH): GitResult<string> {
   const named = renderBranch(template, task);
   return named.ok ? named : gitFailure('git/bad-name', named.problems[0].message, named.problems[0].hint);
 }
 
-/** The folder of a branch's worktree, below `.worktrees`: the branch's name without its first part. */
+/** The folder of a branch's worktree below `.worktrees`: the branch name without its first part. */
 export function worktreeFolder(branch: string): string {
   const rest = branch.includes('/') ? branch.slice(branch.indexOf('/') + 1) : branch;
   return rest.replaceAll('/', '-');

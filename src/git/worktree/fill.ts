@@ -1,28 +1,27 @@
-import { cp, lstat, mkdir, symlink } from 'node:fs/promises';
+import { cp, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { findRepository } from '../repository.ts';
 import { git, type GitResult } from '../run-git.ts';
 import { excludeFromGit, literalPattern } from './ignore-rules.ts';
-import { readDigest } from './read-inside.ts';
+import { pathExists, readDigest } from './read-inside.ts';
 import { readWorktreeNote, writeWorktreeNote } from './worktree.ts';
 
 export interface FillRequest {
-  /** Paths below the repository that git ignores. */
+  /** Paths in the repository that git ignores. */
   readonly copy: readonly string[];
   readonly link: readonly string[];
 }
 
-/** What Baton put into a worktree: what was copied, by path, with its digest then, and what was linked. */
+/** The files that Baton put into a worktree: digests of copies by path, and links. */
 export interface FilledFiles {
   readonly copied: Readonly<Record<string, string>>;
   readonly linked: readonly string[];
 }
 
 /**
- * Copies and links into a worktree what git does not bring along. What is there already stays as it is, what git knows is left to
- * git, and what the repository does not have is left out. Git sees none of it, also where it is not ignored. Tells what it has put
- * there this time.
+ * Copies and links files that git does not check out. Skips existing files, tracked files and files the repository
+ * lacks, and hides the rest from git. Returns the files added by this call.
  */
 export async function fillWorktree(worktree: string, { copy, link }: FillRequest): Promise<GitResult<FilledFiles>> {
   const found = await findRepository(worktree);
@@ -33,7 +32,7 @@ export async function fillWorktree(worktree: string, { copy, link }: FillRequest
   const linked: string[] = [];
   for (const path of [...copy, ...link].filter(isRelativePath)) {
     const [from, to] = [join(mainTop, path), join(worktree, path)];
-    if (!(await isThere(from)) || (await isThere(to)) || (await isTracked(worktree, path))) continue;
+    if (!(await pathExists(from)) || (await pathExists(to)) || (await isTracked(worktree, path))) continue;
     await mkdir(dirname(to), { recursive: true });
     if (copy.includes(path)) {
       await cp(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
@@ -59,11 +58,4 @@ async function hide(worktree: string, commonDir: string, path: string): Promise<
 async function isTracked(worktree: string, path: string): Promise<boolean> {
   const listed = await git(['ls-files', '-z', '--', path], { cwd: worktree });
   return listed.ok && listed.value.stdout !== '';
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { dirname } from 'node:path/posix';
 import { git, type GitLocation, type GitResult } from '../run-git.ts';
 
-/** One file of rules, and the folder that its rules are about; empty for the top. */
+/** A file of rules and the folder it applies to; empty for the top. */
 export interface IgnoreFile {
   readonly folder: string;
   readonly text: string;
 }
 
-/** Every `.gitignore` of a commit: what was agreed on there, whatever the files of a worktree say now. */
+/** Every `.gitignore` of a commit, independent of the files in a worktree. */
 export async function readIgnoreFiles(repository: GitLocation, commit: string): Promise<GitResult<IgnoreFile[]>> {
   const listed = await git(['ls-tree', '-r', '-z', '--full-tree', commit], { cwd: repository, maxBytes: MOST_BYTES });
   if (!listed.ok) return listed;
   const found = listed.value.stdout.split('\0').flatMap((line) => {
-    // A link is not followed: git does not read one as a file of rules either.
+    // Git does not follow a link as `.gitignore` either.
     const [, sha, path = ''] = /^100\d{3} blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
     return sha !== undefined && /(?:^|\/)\.gitignore$/.test(path) ? [{ sha, path }] : [];
   });
@@ -29,10 +29,7 @@ export async function readIgnoreFiles(repository: GitLocation, commit: string): 
 
 const MOST_BYTES = 128 * 1024 * 1024;
 
-/**
- * All rules as one file, in which the last that matches counts: those of deeper folders come later, as git takes them to be stronger.
- * Rules for the whole repository are given first.
- */
+/** Joins rules into one file. The last match applies, so rules of deeper folders come later. */
 export function joinIgnoreRules(everywhere: readonly string[], files: readonly IgnoreFile[]): string {
   const depth = ({ folder }: IgnoreFile): number => (folder === '' ? 0 : folder.split('/').length);
   const inOrder = files.toSorted((a, b) => depth(a) - depth(b));
@@ -45,12 +42,12 @@ function linesOf(text: string): string[] {
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
-/** The same rule, as the top of the repository would say it. */
+/** Rewrites a rule relative to the top of the repository. */
 function anchor(folder: string, line: string): string {
   if (folder === '') return line;
   const isNegated = line.startsWith('!');
   const rule = isNegated ? line.slice(1) : line;
-  // A slash anywhere but at the end binds a rule to its folder; any other holds below it as well.
+  // A slash anywhere but at the end anchors a rule to its folder; other rules also apply below it.
   const isBound = rule
     .replace(/(?<!\\) +$/, '')
     .replace(/\/$/, '')
@@ -64,10 +61,7 @@ export function literalPattern(path: string): string {
   return `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`;
 }
 
-/**
- * Keeps something out of git's sight. The repository's own exclude file does that for all its worktrees and is nobody's to
- * commit; the user's `.gitignore` is left alone.
- */
+/** Adds patterns to the repository's exclude file, which applies to all worktrees and is never committed. */
 export async function excludeFromGit(commonDir: string, ...patterns: readonly string[]): Promise<void> {
   const folder = join(commonDir, 'info');
   const path = join(folder, 'exclude');
@@ -76,18 +70,17 @@ export async function excludeFromGit(commonDir: string, ...patterns: readonly st
   const missing = patterns.filter((pattern) => !known.has(pattern));
   if (missing.length === 0) return;
   await mkdir(folder, { recursive: true });
-  // Appending in one call: two who do it at once write the line twice, and that is harmless.
+  // One append call: concurrent calls write the line twice, which is harmless.
   const start = before === '' || before.endsWith('\n') ? '' : '\n';
   await appendFile(path, `${start}${missing.map((pattern) => `${pattern}\n`).join('')}`);
 }
 
-/** The folder below the main worktree that holds Baton's worktrees. */
+/** The folder of Baton's worktrees in the main worktree. */
 export const WORKTREES_FOLDER = '.worktrees';
 
-/** Where a session finds what it is asked to do, below its worktree. */
+/** The folder of a session's instructions in its worktree. */
 export const SESSION_FOLDER = '.baton/session';
 
-/** Neither is anybody's to commit. */
 export async function excludeWorktrees(commonDir: string): Promise<void> {
   await excludeFromGit(commonDir, `/${WORKTREES_FOLDER}/`, `/${SESSION_FOLDER}/`);
 }

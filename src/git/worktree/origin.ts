@@ -10,29 +10,29 @@ import { type GitResult, gitText } from '../run-git.ts';
 import type { FilledFiles } from './fill.ts';
 import { readWorktreeNote } from './worktree.ts';
 
-/** How a worktree was when it had been made and set up, before anybody worked in it: what is found there later is judged by this. */
+/** The state of a worktree after its setup and before any work; later findings are compared with it. */
 export interface WorktreeOrigin extends FilledFiles {
-  /** The rules of what git ignores that no commit has, as far as people wrote them. */
+  /** Ignore rules outside commits, written by people. */
   readonly excludes: string;
   /** Not all files of a commit are checked out. */
   readonly isSparse: boolean;
-  /** What the repository's configuration said about files and line ends before agents worked there; as arguments of git. */
+  /** The repository's settings about files and line ends before agents worked there, as git arguments. */
   readonly settings: readonly string[];
 }
 
-/** Where nothing is known, nothing is vouched for: what it would excuse counts as somebody's work. */
-export const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, settings: [], copied: {}, linked: [] };
+/** An unknown origin excuses nothing: every difference counts as work. */
+const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, settings: [], copied: {}, linked: [] };
 
 interface Kept extends WorktreeOrigin {
-  /** The worktree it is about: names are used again. */
+  /** The identity of the worktree: names are reused. */
   readonly of: string;
-  /** The git folder that all worktrees of the repository share. */
+  /** The git folder shared by all worktrees of the repository. */
   readonly repository: string;
 }
 
 /**
- * Remembers how a worktree is now, the first time; later only what was copied or linked since. In the state folder, since whoever works
- * in the worktree may write in its git folder.
+ * Records the state of a worktree on the first call; later calls only add copied and linked files. Stored in the state
+ * folder, because agents may write in the git folder.
  */
 export async function recordOrigin(stateDir: string, worktree: string, filled: FilledFiles): Promise<GitResult<void>> {
   const found = await findRepository(worktree);
@@ -46,25 +46,24 @@ export async function recordOrigin(stateDir: string, worktree: string, filled: F
   return { ok: true, value: undefined };
 }
 
-/** How the worktree with this git folder was. */
 export function readOrigin(stateDir: string, gitDir: string): WorktreeOrigin {
   return findOrigin(stateDir, gitDir) ?? NO_ORIGIN;
 }
 
-/** The worktree has gone. What was written meanwhile, while somebody worked there, is remembered as that. */
+/** Removes the record of a deleted worktree. Rules written while sessions worked stay distrusted. */
 export async function removeOrigin(stateDir: string, { gitDir, commonDir, mainTop }: Repository): Promise<void> {
   await readTrustedRules(stateDir, mainTop, commonDir);
   rmSync(originPath(stateDir, gitDir), { force: true });
 }
 
-/** One that was kept of an earlier worktree of this name says nothing. */
+/** Ignores the record of an earlier worktree of this name. */
 function findOrigin(stateDir: string, gitDir: string): WorktreeOrigin | undefined {
   const kept = readKept(originPath(stateDir, gitDir));
   if (kept === undefined || kept.of !== identityOf(gitDir)) return undefined;
   return { ...NO_ORIGIN, ...kept };
 }
 
-/** Nobody has worked there yet: what was noted in its git folder is Baton's own. */
+/** No session has worked there yet, so the note in the git folder is Baton's. */
 async function readCurrentOrigin(
   stateDir: string,
   worktree: string,
@@ -78,7 +77,7 @@ async function readCurrentOrigin(
   return { copied, linked, excludes: excludes.join('\n'), isSparse: sparse.value === 'true', settings };
 }
 
-/** An agent could hide mode bits with these settings, so they are only read while no worktree of an agent is there. */
+/** An agent could hide mode changes with these settings, so they are read only while no agent has a worktree. */
 async function recordSettings(stateDir: string, worktree: string, commonDir: string): Promise<readonly string[]> {
   const path = pathOf(stateDir, `settings ${commonDir}`);
   if (hasOrigins(stateDir, commonDir)) {
@@ -90,7 +89,7 @@ async function recordSettings(stateDir: string, worktree: string, commonDir: str
   return settings;
 }
 
-/** Those of the rules outside of commits that count. Somebody has worked since the last look where an origin was kept since. */
+/** The trusted rules outside commits. If an origin exists, an agent may have worked since the last call. */
 async function readTrustedRules(stateDir: string, folder: string, commonDir: string): Promise<string[]> {
   const rules = await readOutsideRules(folder, commonDir);
   const path = pathOf(stateDir, `rules ${commonDir}`);
@@ -124,7 +123,7 @@ function readKept(path: string): Kept | undefined {
   return read(path) as Kept | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** Only what this file has written; what is missing or broken says nothing. */
+/** Reads files written by this module; undefined if missing or damaged. */
 function read(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -138,16 +137,15 @@ function identityOf(gitDir: string): string {
   return `${ino}-${Math.trunc(birthtimeMs)}`;
 }
 
-/** Rules of what git ignores that lie outside of all commits, by whether people wrote them. */
 export interface RuleTrust {
   readonly trusted: readonly string[];
-  /** They came while agents had worktrees, and so perhaps from them. */
+  /** Rules that appeared while agents had worktrees. */
   readonly distrusted: readonly string[];
 }
 
 /**
- * What is to be thought of the rules that are there now. The first ones are people's; later ones only where nobody worked in a worktree
- * of Baton since the last look. Once distrusted, a rule stays so.
+ * Classifies the current rules. The first rules are people's; later rules are trusted only if no session worked in a
+ * worktree since the last call. A distrusted rule stays distrusted.
  */
 export function judgeRules(known: RuleTrust | undefined, rules: readonly string[], hasWorked: boolean): RuleTrust {
   if (known === undefined) return { trusted: [...new Set(rules)], distrusted: [] };
@@ -159,8 +157,8 @@ export function judgeRules(known: RuleTrust | undefined, rules: readonly string[
     : { trusted: [...trusted, ...fresh], distrusted };
 }
 
-/** The lines of the repository's `info/exclude`, and of the file of whoever owns the machine, which is weaker and comes first. */
-export async function readOutsideRules(folder: string, commonDir: string): Promise<string[]> {
+/** The lines of the user's global exclude file, then of the repository's `info/exclude`, which is stronger. */
+async function readOutsideRules(folder: string, commonDir: string): Promise<string[]> {
   const own = await gitText(['config', '--type=path', '--get', 'core.excludesFile'], { cwd: folder });
   const path = own.ok && own.value !== '' ? resolve(folder, own.value) : usersFile();
   const texts = [path, join(commonDir, 'info', 'exclude')].map(async (file) => readFile(file, 'utf8').catch(() => ''));

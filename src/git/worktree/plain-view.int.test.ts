@@ -191,7 +191,7 @@ describe('nothing in a worktree is hidden', () => {
     });
   });
 
-  it('in the note of what Baton copied: only what was on record when it did counts', async () => {
+  it('in the note of copied files: only files recorded at that time count', async () => {
     scratch.write(repo, { '.env.local': 'TOKEN=repository' });
     const filled = valueOf(await fillWorktree(path, { copy: ['.env.local'], link: [] }));
     valueOf(await recordOrigin(stateDir, path, filled));
@@ -209,8 +209,8 @@ describe('nothing in a worktree is hidden', () => {
   });
 });
 
-describe('what is ignored from the beginning', () => {
-  it('is what git itself ignores at that commit, at every depth, and is no work', async () => {
+describe('files ignored from the beginning', () => {
+  it('are the files that git ignores at that commit, at every depth, and no work', async () => {
     scratch.write(path, {
       'node_modules/x/y': '',
       'a.log': '',
@@ -240,12 +240,12 @@ describe('what is ignored from the beginning', () => {
     expect((await measured()).length).toBe(9);
   });
 
-  it('does not count where it was ignored by whoever owns the machine', async () => {
+  it("do not count if the machine's owner ignores them", async () => {
     scratch.write(path, { 'mine.local': 'x' });
     expect([await measured(), await held()]).toEqual([[], '']);
   });
 
-  it('does not count for any worktree, also a later one, where a rule came while somebody worked', async () => {
+  it('count as work in every worktree if the rule appeared while a session worked', async () => {
     scratch.write(repo, { '.git/info/exclude': '*.local\n*.txt\n' });
     const first = path;
     path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
@@ -261,13 +261,13 @@ describe('what is ignored from the beginning', () => {
     expect(await measured()).toEqual(['created new.txt']);
   });
 
-  it('counts as work where nobody knows how the worktree was', async () => {
+  it('count as work if the origin of the worktree is unknown', async () => {
     scratch.write(path, { 'mine.local': 'x' });
     const unknown = { stateDir: join(scratch.folder, 'elsewhere') };
     expect(describeContent(valueOf(await readWorktreeContent(path, unknown)))).toEqual(['1 untracked']);
   });
 
-  it('is looked at anew for another worktree of the same name', async () => {
+  it('is read again for another worktree of the same name', async () => {
     valueOf(await removeWorktree(repo, path, { stateDir }));
     scratch.write(repo, { '.git/info/exclude': '*.mine\n' });
     path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t1', base: 'main' })).path;
@@ -277,7 +277,7 @@ describe('what is ignored from the beginning', () => {
   });
 });
 
-it('leaves a checkout alone that was sparse from the beginning, but for what is there', async () => {
+it('accepts an originally sparse checkout, except for existing files', async () => {
   scratch.git(repo, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
   path = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/t2', base: 'main' })).path;
   scratch.git(path, 'sparse-checkout', 'set', '--no-cone', '/tracked.txt');
@@ -287,7 +287,7 @@ it('leaves a checkout alone that was sparse from the beginning, but for what is 
   expect(await measured()).toEqual(['modified sub/tracked.txt']);
 });
 
-it('goes by what the repository said about its files before agents worked there, not by what an agent sets', async () => {
+it("uses the repository's file settings from before agents worked, not those an agent sets", async () => {
   stateDir = join(scratch.folder, 'state-2');
   scratch.git(repo, 'config', 'core.autocrlf', 'true');
   valueOf(await recordOrigin(stateDir, path, NOTHING));

@@ -25,7 +25,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(top, { recursive: true }));
 
-describe('reading what agents may have put there', () => {
+describe('reading files that agents may have written', () => {
   it.each([
     ['a file', 'docs/a.md', 'all of it'],
     ['a file behind a link that stays inside', 'link', 'all of it'],

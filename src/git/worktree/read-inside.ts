@@ -4,8 +4,8 @@ import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
 /**
- * The beginning of a file in a folder that agents write in; undefined where there is none. They can put anything there: a link that leads
- * out to what only we may read, a pipe at which a reader waits for ever, a file of any size.
+ * Reads the start of a file in a folder that agents write; undefined if there is none. Guards against links to private
+ * files, pipes that block, and huge files.
  */
 export async function readInside(folder: string, path: string, mostBytes: number): Promise<Buffer | undefined> {
   try {
@@ -21,7 +21,7 @@ export async function readInside(folder: string, path: string, mostBytes: number
   }
 }
 
-/** A digest of a file, a link or a whole folder, names included; null where nothing is there. */
+/** A digest of a file, a link or a folder with its names; null if the path does not exist. */
 export async function readDigest(path: string): Promise<string | null> {
   const found = await lstat(path).catch(() => null);
   if (found === null) return null;
@@ -42,4 +42,9 @@ async function add(hash: Hash, path: string, name: string, stats: Stats): Promis
     hash.update(`file ${name}\0${stats.size}\0`);
     for await (const chunk of createReadStream(path)) hash.update(chunk);
   } else hash.update(`other ${name}\0`);
+}
+
+/** Whether there is something at the path; a dangling link counts. */
+export async function pathExists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
 }

@@ -34,7 +34,7 @@ describe('a worktree is kept', () => {
       '1 unmerged',
       () => (remote(), scratch.commit(path, { a: '' }), scratch.git(path, 'push', '-q', 'origin', BRANCH)),
     ],
-    ['a bisection that has not ended', () => scratch.git(path, 'bisect', 'start')],
+    ['an unfinished bisection', () => scratch.git(path, 'bisect', 'start')],
   ])('with %s', async (words, change) => {
     change();
     expect(describeContent(valueOf(await readWorktreeContent(path, guard))).join(', ')).toBe(words);
@@ -46,7 +46,7 @@ describe('a worktree is kept', () => {
     expect(scratch.git(repo, 'branch', '--list', BRANCH)).toContain(BRANCH);
   });
 
-  it('where it is the main one, locked, or not a worktree at all', async () => {
+  it('if it is the main one, locked, or no worktree', async () => {
     expect(codeOf(await removeWorktree(path, repo, guard))).toBe('git/main-worktree');
     expect(codeOf(await removeWorktree(repo, join(repo, '.git'), guard))).toBe('git/no-worktree');
     scratch.git(repo, 'worktree', 'lock', path);
@@ -72,14 +72,14 @@ describe('a worktree is removed', () => {
     expect(scratch.try(repo, ['config', '--get-regexp', '^branch\\.']).code).toBe(1);
   });
 
-  it('with files that were ignored from the beginning, which are nobody’s work', async () => {
+  it('with files ignored from the beginning, which are no work', async () => {
     scratch.write(repo, { '.git/info/exclude': '/node_modules\n' });
     valueOf(await recordOrigin(guard.stateDir, path, { copied: {}, linked: [] }));
     scratch.write(path, { 'node_modules/x': '' });
     expect(valueOf(await removeWorktree(repo, path, guard)).branch).toBe(BRANCH);
   });
 
-  it('without its branch where that is the main one', async () => {
+  it('without its branch if that is the main branch', async () => {
     scratch.git(repo, 'switch', '-q', '-c', 'aside');
     const other = join(scratch.folder, 'other');
     scratch.git(repo, 'worktree', 'add', '-q', other, 'main');

@@ -9,11 +9,11 @@ import { findWorktree, listWorktrees, type Worktree } from './worktree.ts';
 
 export interface RemovedWorktree {
   readonly path: string;
-  /** The branch that was removed with it; null where there was none to remove: detached, the main branch, or moved on meanwhile. */
+  /** The removed branch; null if HEAD was detached, on the main branch, or the branch has moved. */
   readonly branch: string | null;
 }
 
-/** Removes a worktree and its branch, but only where nothing would be lost by it. Otherwise it says what is there. */
+/** Removes a worktree and its branch only if nothing would be lost. Otherwise reports its content. */
 export async function removeWorktree(
   repository: string,
   path: string,
@@ -30,7 +30,7 @@ export async function removeWorktree(
     return gitFailure('git/worktree-keeps-work', message, `Look at it: git -C ${shellWord(worktree.path)} status`);
   }
   const place = await findRepository(worktree.path);
-  // Without --force, git looks once more itself: what came after our look is safe too.
+  // Without --force git checks again, so changes made meanwhile are safe too.
   const remove = [...(await readOperatorFilters(worktree.path)), 'worktree', 'remove', '--', worktree.path];
   const removed = await git(remove, { cwd: repository, timeoutMs: 600_000 });
   if (!removed.ok) return removed;
@@ -51,13 +51,13 @@ async function requireLinked(repository: string, path: string): Promise<GitResul
     return gitFailure('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
   }
   if (worktree.isLocked) {
-    const hint = `If nobody needs the lock: git worktree unlock ${shellWord(path)}`;
+    const hint = `If the lock is not needed: git worktree unlock ${shellWord(path)}`;
     return gitFailure('git/worktree-locked', `the worktree '${path}' is locked`, hint);
   }
   return { ok: true, value: worktree };
 }
 
-/** Deletes the branch only at the commit that was looked at: a commit made meanwhile keeps its branch. */
+/** Deletes the branch only at the inspected commit: a later commit keeps it. */
 async function removeBranch(
   repository: string,
   { branch, head }: WorktreeContent,
@@ -69,12 +69,12 @@ async function removeBranch(
   if (!main.ok || main.value.name === branch || !elsewhere.ok || elsewhere.value !== null) return null;
   const deleted = await git(['update-ref', '-d', `refs/heads/${branch}`, head], { cwd: repository });
   if (!deleted.ok) return null;
-  // What git kept about the branch (its upstream) is of no use without it; most branches have none.
+  // Removes the upstream settings of the branch, if any.
   await git(['config', '--remove-section', `branch.${branch}`], { cwd: repository, answers: [128] });
   return branch;
 }
 
-/** Deletes a branch that is checked out nowhere, if the main branch has all of its commits. */
+/** Deletes a branch that is checked out nowhere, if the main branch has all its commits. */
 export async function removeMergedBranch(
   repository: string,
   branch: string,
@@ -95,7 +95,7 @@ export async function removeMergedBranch(
       hint,
     );
   }
-  // At the commit that was looked at: a commit made meanwhile keeps its branch.
+  // Only at the inspected commit: a later commit keeps the branch.
   const deleted = await git(['update-ref', '-d', ref, head], { cwd: repository });
   return deleted.ok ? { ok: true, value: 'removed' } : deleted;
 }

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => scratch.remove());
 
 describe('takeOver', () => {
-  it('goes on with what was committed, and leaves the rest where it is', async () => {
+  it('continues with the committed work, and leaves the rest in place', async () => {
     const head = scratch.commit(path, { a: '1\n' });
     scratch.write(path, { a: 'not committed\n', '.git-lock': '' });
     scratch.write(repo, { '.git/worktrees/t1/index.lock': '' });
@@ -34,7 +34,7 @@ describe('takeOver', () => {
     expect(third.path).toBe(join(repo, '.worktrees/t1-e3'));
   });
 
-  it('goes on beside a rebase that never ended, whose end the fence then refuses', async () => {
+  it('continues beside an unfinished rebase, whose end the fence refuses', async () => {
     const stateDir = join(scratch.folder, 'state');
     valueOf(await installFence(path, { stateDir, project: 'p', taskId: 'T1', epoch: 1, branch: BRANCH }));
     writeFence(stateDir, 'p', 'T1', { epoch: 1, sessionId: 's1' });
@@ -51,7 +51,7 @@ describe('takeOver', () => {
     expect(scratch.git(repo, 'rev-parse', BRANCH)).toBe(next.head);
   });
 
-  it('says so where the folder of the branch is gone', async () => {
+  it('reports a missing folder of the branch', async () => {
     rmSync(path, { recursive: true });
     expect(valueOf(await findFence(path))).toBe(null);
     expect(
@@ -70,7 +70,7 @@ describe('takeOver', () => {
   });
 });
 
-it('gives the branch another folder where its own was switched to something else', async () => {
+it("uses another folder if the branch's folder was switched to another branch", async () => {
   scratch.git(path, 'switch', '--quiet', '-c', 'mine');
   const again = await createWorktree(repo, {
     stateDir: scratch.folder,

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { judgeRules } from './origin.ts';
 
-it('trusts what was there first, and what came while nobody worked', () => {
+it('trusts the first rules, and rules added while no session worked', () => {
   const first = judgeRules(undefined, ['a', 'b', 'a'], true);
   expect(first).toEqual({ trusted: ['a', 'b'], distrusted: [] });
   expect(judgeRules(first, ['a', 'c'], false)).toEqual({ trusted: ['a', 'b', 'c'], distrusted: [] });
 });
 
-it('distrusts what came while somebody worked, for good', () => {
+it('permanently distrusts rules added while a session worked', () => {
   const later = judgeRules({ trusted: ['a'], distrusted: [] }, ['a', '*'], true);
   expect(later).toEqual({ trusted: ['a'], distrusted: ['*'] });
   expect(judgeRules(later, ['*', 'b'], false)).toEqual({ trusted: ['a', 'b'], distrusted: ['*'] });

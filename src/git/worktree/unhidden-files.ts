@@ -1,47 +1,47 @@
-import { lstat, readdir, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { withInspectionFolder } from '../own/inspection-folder.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
-import { git, gitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { gitFailure, gitFields, type GitResult, gitText } from '../run-git.ts';
 import { joinIgnoreRules, literalPattern, readIgnoreFiles, SESSION_FOLDER, WORKTREES_FOLDER } from './ignore-rules.ts';
 import { readOrigin, type WorktreeOrigin } from './origin.ts';
+import { pathExists } from './read-inside.ts';
 
-/** A worktree as it is, whatever the agent that works there has configured git not to look at. */
+/** A worktree with all its files, independent of git settings made by its agent. */
 export interface UnhiddenFiles {
-  /** What a command of git lists with `-z`. */
+  /** The output of a git command with `-z`. */
   list(...args: readonly string[]): Promise<GitResult<string[]>>;
-  /** Files that git does not have and that were not to be ignored to begin with; those in repositories inside of it one by one. */
+  /** Files unknown to git and not ignored at the start, including files in nested repositories. */
   untracked(): Promise<GitResult<string[]>>;
-  /** Paths of submodules. */
   readonly submodules: readonly string[];
 }
 
 export interface UnhiddenFilesOptions {
   readonly stateDir: string;
-  /** The commit whose `.gitignore` files count; null if there is none. */
+  /** The commit whose `.gitignore` files apply; null if there is none. */
   readonly rulesAt: string | null;
-  /** Baton's own repository: commits are read from there. Without one, from the worktree's. */
+  /** Baton's repository to read commits from; the worktree's if omitted. */
   readonly own?: OwnRepository;
 }
 
 /**
- * Looks at a worktree past everything in it that hides files from git: rules in `.git/info/exclude`, in new `.gitignore` files and in files
- * that its configuration names; marks in its index (assume-unchanged, skip-worktree); settings that make git trust less than it could see;
- * another folder as its work tree. None of its configuration is read, so none of its filters, monitors or hooks runs; filters of the
- * operator's own configuration do. It only reads: the index is looked at in a copy.
+ * Inspects a worktree past everything that hides files from git: rules in `.git/info/exclude`, new `.gitignore` files
+ * and configured files; index flags (assume-unchanged, skip-worktree); relaxed stat settings; another work tree. None
+ * of its configuration is read, so its filters, monitors and hooks do not run; the operator's filters do. Only reads;
+ * uses a copy of the index.
  */
 export async function withUnhiddenFiles<T>(
   worktree: string,
   { stateDir, rulesAt, own }: UnhiddenFilesOptions,
-  look: (view: UnhiddenFiles) => Promise<GitResult<T>>,
+  use: (view: UnhiddenFiles) => Promise<GitResult<T>>,
 ): Promise<GitResult<T>> {
-  const asked = ['rev-parse', '--path-format=absolute', '--show-object-format', '--git-common-dir', '--git-dir'];
-  const found = await gitText(asked, { cwd: worktree });
+  const command = ['rev-parse', '--path-format=absolute', '--show-object-format', '--git-common-dir', '--git-dir'];
+  const found = await gitText(command, { cwd: worktree });
   if (!found.ok) return found;
   const [format, commonDir, gitDir] = found.value.split('\n');
   if (commonDir === undefined || gitDir === undefined || (format !== 'sha1' && format !== 'sha256'))
-    return gitFailure('git/odd-path', `'${worktree}' has an odd git folder`, 'Check its .git file.');
+    return gitFailure('git/odd-path', `'${worktree}' has an invalid git folder`, 'Check its .git file.');
   const origin = readOrigin(stateDir, gitDir);
   const rules = rulesAt === null ? { ok: true as const, value: [] } : await readIgnoreFiles(own ?? worktree, rulesAt);
   if (!rules.ok) return rules;
@@ -53,10 +53,14 @@ export async function withUnhiddenFiles<T>(
     const last = own.map((path, i) => (i < 2 ? path : literalPattern(path))).join('\n');
     await writeFile(hidden, joinIgnoreRules([origin.excludes], rules.value) + joinIgnoreRules([last], []));
     const run = async (args: readonly string[], input?: string): Promise<GitResult<string[]>> =>
-      listOf([...settings, ...args], place, input);
+      gitFields([...settings, ...args], {
+        cwd: place,
+        maxBytes: MOST_BYTES,
+        ...(input === undefined ? {} : { input }),
+      });
     const cleared = await clearMarks(worktree, origin, run);
     if (!cleared.ok) return cleared;
-    return look({
+    return use({
       list: async (...args) => run(args),
       untracked: async () => expand(worktree, await run(['ls-files', '--others', `--exclude-from=${hidden}`, '-z'])),
       submodules: cleared.value,
@@ -64,7 +68,7 @@ export async function withUnhiddenFiles<T>(
   });
 }
 
-/** Git compares all that it knows of a file before it takes it to be unchanged. */
+/** Makes git compare everything it knows about a file before it counts as unchanged. */
 const SAFE_SETTINGS = [
   'core.trustctime=true',
   'core.checkStat=default',
@@ -73,13 +77,7 @@ const SAFE_SETTINGS = [
 ].flatMap((setting) => ['-c', setting]);
 const MOST_BYTES = 128 * 1024 * 1024;
 
-async function listOf(args: readonly string[], cwd: OwnGitFolder, input?: string): Promise<GitResult<string[]>> {
-  const given = input === undefined ? {} : { input };
-  const ran = await git(args, { cwd, maxBytes: MOST_BYTES, ...given });
-  return ran.ok ? { ok: true, value: ran.value.stdout.split('\0').filter((field) => field !== '') } : ran;
-}
-
-/** Clears marks that say not to look, and lists submodules. Only a checkout that was sparse from the beginning may lack files without a word. */
+/** Clears index flags that hide files, and lists submodules. Only an originally sparse checkout may lack files. */
 async function clearMarks(
   worktree: string,
   { isSparse }: WorktreeOrigin,
@@ -94,7 +92,7 @@ async function clearMarks(
   const assumed = marked.filter(({ tag }) => /[a-z]/.test(tag));
   const skipped: typeof marked = [];
   for (const each of marked) {
-    if (/[Ss]/.test(each.tag) && (!isSparse || (await isThere(join(worktree, each.path))))) skipped.push(each);
+    if (/[Ss]/.test(each.tag) && (!isSparse || (await pathExists(join(worktree, each.path))))) skipped.push(each);
   }
   for (const [flag, files] of [['--no-assume-unchanged', assumed] as const, ['--no-skip-worktree', skipped] as const]) {
     if (files.length === 0) continue;
@@ -104,7 +102,7 @@ async function clearMarks(
   return { ok: true, value: marked.filter(({ isSubmodule }) => isSubmodule).map(({ path }) => path) };
 }
 
-/** A repository inside of the worktree is one path to git, however much is in it. */
+/** Git lists a nested repository as one path; this lists its files. */
 async function expand(worktree: string, found: GitResult<string[]>): Promise<GitResult<string[]>> {
   if (!found.ok) return found;
   const paths: string[] = [];
@@ -119,11 +117,4 @@ async function expand(worktree: string, found: GitResult<string[]>): Promise<Git
     }
   }
   return { ok: true, value: paths };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -6,23 +6,22 @@ import { git, type GitResult } from '../run-git.ts';
 
 export interface Worktree {
   readonly path: string;
-  /** The commit that is checked out; null in a bare repository and before the first commit. */
+  /** The checked-out commit; null in a bare repository and before the first commit. */
   readonly head: string | null;
-  /** Null where HEAD is detached; in a rebase, the branch that is rebased: git counts it as in use. */
+  /** Null if HEAD is detached; during a rebase, the rebased branch, which git counts as in use. */
   readonly branch: string | null;
   readonly isMain: boolean;
   readonly isBare: boolean;
   readonly isLocked: boolean;
-  /** Baton is making it, or was when its daemon ended: nobody has worked there. */
+  /** Baton is creating it, or was when its daemon ended; no session has worked there. */
   readonly isBeingMade: boolean;
-  /** Its folder is gone: git would forget it at the next `git worktree prune`. */
+  /** Its folder is missing; `git worktree prune` would remove the entry. */
   readonly isMissing: boolean;
 }
 
-/** The reason of git's lock on a worktree that is not complete yet. Git makes the lock in the same step as the worktree. */
+/** The reason of git's lock on an incomplete worktree. Git creates the lock together with the worktree. */
 export const CREATION_LOCK_REASON = 'baton: being made';
 
-/** All worktrees of a repository, the main one first. */
 export async function listWorktrees(repository: string): Promise<GitResult<Worktree[]>> {
   const list = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: repository });
   if (!list.ok) return list;
@@ -31,13 +30,12 @@ export async function listWorktrees(repository: string): Promise<GitResult<Workt
   return { ok: true, value: await Promise.all(worktrees.map(withRebasedBranch)) };
 }
 
-/** The worktree that has a branch checked out. */
 export async function findWorktree(repository: string, branch: string): Promise<GitResult<Worktree | null>> {
   const all = await listWorktrees(repository);
   return all.ok ? { ok: true, value: all.value.find((worktree) => worktree.branch === branch) ?? null } : all;
 }
 
-/** A worktree that was held while it was made is complete. The lock is one file in its git folder; a user's own stays. */
+/** Removes the creation lock of a completed worktree. A user's lock stays. */
 export async function unlockCompletedWorktree(gitDir: string): Promise<void> {
   const lock = join(gitDir, 'locked');
   if ((await readOrEmpty(lock)).trim() === CREATION_LOCK_REASON) await rm(lock, { force: true });
@@ -78,22 +76,22 @@ async function readOrEmpty(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }
 
-/** What Baton put into a worktree besides what git has; kept in the worktree's own git folder, where no session works. */
+/** What Baton put into a worktree, stored in its git folder, where no session works. */
 export interface WorktreeNote {
-  /** Nobody else's, as long as the worktree is there. */
+  /** Reserved while the worktree exists. */
   readonly port: number | null;
-  /** What was copied, by path, and its digest then. */
+  /** Digests of copied files by path. */
   readonly copied: Readonly<Record<string, string>>;
   readonly linked: readonly string[];
-  /** The set-up command that has run in it. */
+  /** The setup command that has run. */
   readonly setup: string | null;
 }
 
-export const EMPTY_WORKTREE_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
+const EMPTY_WORKTREE_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
 
 const NOTE_FILE = 'baton-workspace.json';
 
-/** A note that is missing or broken says nothing: what it would vouch for counts as somebody's work. */
+/** A missing or damaged note counts as empty: every file then counts as work. */
 export function readWorktreeNote(gitDir: string): WorktreeNote {
   const path = join(gitDir, NOTE_FILE);
   if (!existsSync(path)) return EMPTY_WORKTREE_NOTE;

@@ -28,7 +28,7 @@ describe('a repository', () => {
     expect(codeOf(await findRepository(join(scratch.folder, 'nowhere')))).toBe('git/cannot-run');
   });
 
-  it('answers about its folder, whatever the environment says', async () => {
+  it('uses its folder regardless of the environment', async () => {
     process.env['GIT_DIR'] = join(scratch.empty('other'), '.git');
     try {
       expect(valueOf(await findRepository(repo)).top).toBe(repo);
@@ -49,7 +49,7 @@ describe('a repository', () => {
     expect(valueOf(await findCurrentBranch(scratch.empty('new')))).toBe('main');
   });
 
-  it("takes the main branch here, and the remote's copy only if it is asked for and ahead", async () => {
+  it('uses the local main branch, and the remote copy only if requested and ahead', async () => {
     const clone = join(scratch.folder, 'clone');
     scratch.git(scratch.folder, 'clone', '--quiet', repo, clone);
     const sha = scratch.commit(repo, { a: '1' });
@@ -64,7 +64,7 @@ describe('a repository', () => {
 });
 
 describe('createWorktree', () => {
-  it('makes a worktree that git does not see, and leaves .gitignore alone', async () => {
+  it('creates a worktree that git does not see, and does not change .gitignore', async () => {
     const made = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' }));
     expect(made.path).toBe(join(repo, '.worktrees/p0-1-1-setup'));
     valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: 'feature/two', base: 'main' }));
@@ -122,7 +122,7 @@ describe('createWorktree', () => {
     expect(valueOf(on).path).toBe(join(repo, '.worktrees/by-hand'));
   });
 
-  it('lets one of many win', async () => {
+  it('lets exactly one of many callers win', async () => {
     const tries = await Promise.all(
       Array.from({ length: 6 }, () => createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' })),
     );
@@ -131,14 +131,14 @@ describe('createWorktree', () => {
     expect(codes.filter((code) => !/^git\/(?:worktree|branch|path)-exists$/.test(code))).toEqual([]);
   });
 
-  it('stands where the user’s own hook complains about it', async () => {
+  it('is created even if the user’s hook fails', async () => {
     scratch.write(repo, { '.git/hooks/post-checkout': '#!/bin/sh\nexit 3\n' }, 0o755);
     const { path } = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' }));
     expect(valueOf(await findCurrentBranch(path))).toBe(BRANCH);
     expect(scratch.git(path, 'status', '--porcelain')).toBe('');
   });
 
-  it('is made again where a daemon ended before it was complete', async () => {
+  it('is created again after a daemon ended before it was complete', async () => {
     const held = valueOf(
       await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main', hold: true }),
     );
@@ -154,7 +154,7 @@ describe('createWorktree', () => {
     );
   });
 
-  it('leaves no branch behind where the worktree cannot be made', async () => {
+  it('leaves no branch behind if the worktree cannot be created', async () => {
     scratch.write(repo, { '.worktrees': 'a file\n' });
     await expect(
       createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' }),
@@ -162,7 +162,7 @@ describe('createWorktree', () => {
     expect(scratch.git(repo, 'branch', '--list', BRANCH)).toBe('');
   });
 
-  it('says what is in its way', async () => {
+  it('reports the obstacle', async () => {
     expect(
       codeOf(await createWorktree(scratch.empty('new'), { stateDir: scratch.folder, branch: BRANCH, base: 'main' })),
     ).toBe('git/no-base');
@@ -179,7 +179,7 @@ describe('createWorktree', () => {
     );
   });
 
-  it('says so where somebody has removed the folder', async () => {
+  it('reports a removed folder', async () => {
     const { path } = valueOf(await createWorktree(repo, { stateDir: scratch.folder, branch: BRANCH, base: 'main' }));
     rmSync(path, { recursive: true });
     const request = { stateDir: scratch.folder, branch: BRANCH, base: 'main', existingBranch: 'continue' } as const;

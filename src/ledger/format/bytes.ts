@@ -4,7 +4,7 @@ export function toHex(bytes: Uint8Array): string {
   return hasToHex ? bytes.toHex() : bytes.reduce((text, byte) => text + PAIRS[byte], '');
 }
 
-/** The oldest Node that Baton runs on does not have it. */
+/** `Uint8Array.prototype.toHex` is missing in the oldest supported Node. */
 const hasToHex = 'toHex' in Uint8Array.prototype;
 
 /** Lower case only: a hash has one spelling. */
@@ -24,12 +24,12 @@ export function toBase64(bytes: Uint8Array): string {
   return hasToBase64 ? bytes.toBase64() : btoa(String.fromCharCode(...bytes));
 }
 
-/** The oldest Node that Baton runs on does not have it. Only hashes and signatures come here, so they fit into a call. */
+/** `toBase64` is missing in the oldest supported Node. Hashes and signatures fit into one call. */
 const hasToBase64 = 'toBase64' in Uint8Array.prototype;
 
 /**
- * Only the one spelling that `toBase64` writes is read: base64 with loose bits at its end would let a byte of a stored
- * signature change unnoticed.
+ * Accepts only the spelling that `toBase64` writes. Other spellings have unused bits at the end, which would let a byte
+ * of a stored signature change unnoticed.
  */
 export function parseBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;

@@ -27,7 +27,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('does not depend on the order in which keys were put in, numbers and __proto__ among them', () => {
+  it('does not depend on the insertion order of keys, including numbers and __proto__', () => {
     const key = fc.oneof(fc.string({ unit: 'grapheme' }), fc.nat().map(String), fc.constant('__proto__'));
     const pairs = fc.uniqueArray(fc.tuple(key, fc.integer()), { selector: ([name]) => name });
     fc.assert(
@@ -41,7 +41,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('gives back what it was made of', () => {
+  it('parses back to the original value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'grapheme' }), (value) => {
         const text = canonicalJson(value, 'any');
@@ -73,11 +73,11 @@ describe('canonicalJson', () => {
     expect(canonicalJson({ value: [value] }).ok).toBe(false);
   });
 
-  it('takes a backslash before ud for what it is', () => {
+  it('accepts a backslash before ud as text', () => {
     expect(canonicalJson('\\ud800 \u{1f600}')).toEqual({ ok: true, value: '"\\\\ud800 \u{1f600}"' });
   });
 
-  it('takes 32 levels and no more', () => {
+  it('accepts 32 levels and no more', () => {
     expect(canonicalJson(nested(32)).ok).toBe(true);
     expect(canonicalJson(nested(33)).ok).toBe(false);
     const loop: unknown[] = [];

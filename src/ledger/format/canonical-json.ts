@@ -5,20 +5,20 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type JsonObject = { readonly [key: string]: Json };
 
 /**
- * RFC 8785: the one text that a JSON value has, so that its hash means something. The ledger takes integers only,
- * because other languages print fractions differently; `numbers: 'any'` is the whole RFC.
+ * RFC 8785: the one text of a JSON value, so that its hash is unique. The ledger accepts only integers, because other
+ * languages print fractions differently; `numbers: 'any'` follows the whole RFC.
  */
 export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'integers', depth = 1): Parsed<string> {
   try {
     return accepted(renderCanonical(value, depth, numbers === 'integers'));
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    const hint = 'Put plain JSON into an entry; what does not fit belongs into a blob.';
+    const hint = 'Use plain JSON in an entry, and a blob for anything else.';
     return refused(ledgerProblem(error.code, error.message, hint));
   }
 }
 
-/** Thrown and caught inside of this room only: a value per level of recursion would double the cost of an append. */
+/** Thrown and caught inside src/ledger only: result objects would double the cost of an append. */
 export class NotCanonical extends Error {
   readonly code: string;
 
@@ -29,14 +29,15 @@ export class NotCanonical extends Error {
 }
 
 /**
- * The same without the wrapping, for the hot path: throws `NotCanonical`. `JSON.stringify` writes strings and numbers
- * exactly as the RFC asks, and is several times faster than anything written here, so the value is put in order first.
+ * Like `canonicalJson`, but throws `NotCanonical`: for the hot path. `JSON.stringify` writes strings and numbers
+ * exactly as the RFC asks and is several times faster than code here, so the keys are sorted first.
  */
 export function renderCanonical(value: unknown, depth: number, integersOnly: boolean): string {
-  const look: OrderCheck = { integersOnly, orderable: true };
-  const ordered = inOrder(value, depth, look);
-  const text = look.orderable ? JSON.stringify(ordered) : renderByHand(ordered);
-  // A lone surrogate comes out as an escape, and nothing else that starts like this does: a backslash comes out as two.
+  const check: OrderCheck = { integersOnly, orderable: true };
+  const ordered = inOrder(value, depth, check);
+  const text = check.orderable ? JSON.stringify(ordered) : renderByHand(ordered);
+  // `JSON.stringify` writes a lone surrogate as the escape \ud…; a backslash in the value becomes two, so nothing else
+  // matches.
   if (text.includes('\\ud') && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(text)) {
     throw new NotCanonical('ledger/lone-surrogate', 'a string is not valid Unicode');
   }
@@ -45,23 +46,23 @@ export function renderCanonical(value: unknown, depth: number, integersOnly: boo
 
 interface OrderCheck {
   readonly integersOnly: boolean;
-  /** False once an object was met whose keys no engine lists in canonical order. */
+  /** False if an object has keys that no engine lists in canonical order. */
   orderable: boolean;
 }
 
-/** The value with its keys in canonical order: itself where it already is, which is how stored entries come in. */
-function inOrder(value: unknown, depth: number, look: OrderCheck): unknown {
+/** Returns the value with its keys in canonical order; the same object if they already are, as in stored entries. */
+function inOrder(value: unknown, depth: number, check: OrderCheck): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
-      return checkNumber(value, look.integersOnly);
+      return checkNumber(value, check.integersOnly);
     case 'object':
       if (value === null) return value;
       if (depth > LEDGER_LIMITS.depth)
         throw new NotCanonical('ledger/too-deep', `deeper than ${LEDGER_LIMITS.depth} levels`);
-      return Array.isArray(value) ? arrayInOrder(value, depth, look) : objectInOrder(value, depth, look);
+      return Array.isArray(value) ? arrayInOrder(value, depth, check) : objectInOrder(value, depth, check);
     default:
       throw new NotCanonical('ledger/not-json', `a value of type ${typeof value} is not JSON`);
   }
@@ -75,29 +76,28 @@ function checkNumber(value: number, integersOnly: boolean): number {
   );
 }
 
-function arrayInOrder(items: readonly unknown[], depth: number, look: OrderCheck): readonly unknown[] {
+function arrayInOrder(items: readonly unknown[], depth: number, check: OrderCheck): readonly unknown[] {
   let copy: unknown[] | undefined;
-  // Counted, since a hole in an array must be refused, not skipped.
+  // Index loop, because a hole in an array must be refused, not skipped.
   for (let i = 0; i < items.length; i += 1) {
-    const item = inOrder(items[i], depth + 1, look);
+    const item = inOrder(items[i], depth + 1, check);
     if (item !== items[i]) copy ??= [...items];
     if (copy) copy[i] = item;
   }
   return copy ?? items;
 }
 
-function objectInOrder(object: object, depth: number, look: OrderCheck): object {
+function objectInOrder(object: object, depth: number, check: OrderCheck): object {
   requirePlain(object);
   const keys = Object.keys(object);
   const values = Object.values(object);
   const { sorted, isOrderable } = shapeOf(keys);
-  if (!isOrderable) look.orderable = false;
+  if (!isOrderable) check.orderable = false;
   let copy: Record<string, unknown> | undefined = sorted && { ...sorted, ...object };
   for (let i = 0; i < keys.length; i += 1) {
     const child = values[i];
-    // Most are text, and fine as they are.
     if (typeof child === 'string') continue;
-    const ordered = inOrder(child, depth + 1, look);
+    const ordered = inOrder(child, depth + 1, check);
     if (ordered === child) continue;
     copy ??= { ...object };
     copy[keys[i] ?? ''] = ordered;
@@ -114,15 +114,14 @@ function requirePlain(object: object): asserts object is Fields {
   }
 }
 
-/** The keys of an object as they came. */
 interface Shape {
   readonly keys: readonly string[];
   readonly isOrderable: boolean;
-  /** An object with the same keys in canonical order, where they came in another: whatever is put over it is in order. */
+  /** The same keys in canonical order, to spread the object over; undefined if they are sorted. */
   readonly sorted: Fields | undefined;
 }
 
-/** Entries of one type have the same keys in the same order: sorting them would cost more than all else about them. */
+/** Caches key orders: entries of one type share them, and sorting costs more than rendering. */
 const shapes: (Shape | undefined)[] = [];
 const SHAPES = 256;
 
@@ -130,7 +129,7 @@ function shapeOf(keys: readonly string[]): Shape {
   const slot = (31 * keys.length + (keys[0]?.length ?? 0) + 7 * (keys.at(-1)?.length ?? 0)) % SHAPES;
   const known = shapes[slot];
   if (known && isSame(known.keys, keys)) return known;
-  // The default order is by UTF-16 code units: exactly what the RFC asks for.
+  // The default sort compares UTF-16 code units, as the RFC asks.
   const order = keys.toSorted();
   const isOrderable = !keys.some(isOutOfOrder);
   const isSorted = !isOrderable || isSame(order, keys);
@@ -140,7 +139,7 @@ function shapeOf(keys: readonly string[]): Shape {
   return shape;
 }
 
-/** Objects used as tables have keys of their own each; to remember those would only hold memory. */
+/** Objects used as tables have distinct keys each; caching those would only hold memory. */
 const LONGEST_SHAPE = 64;
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {
@@ -149,13 +148,13 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** Engines list keys that are numbers first, and treat __proto__ in their own way. */
+/** Engines list numeric keys first and treat __proto__ specially. */
 function isOutOfOrder(key: string): boolean {
   const first = key.charCodeAt(0);
   return (first >= 0x30 && first <= 0x39) || key === '__proto__';
 }
 
-/** For the rare object whose order cannot be expressed; everything in it was checked before. */
+/** For the rare object whose key order an engine cannot keep. The values were checked before. */
 function renderByHand(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(renderByHand).join(',')}]`;

@@ -7,10 +7,9 @@ import { checkRawEntry, type Entry, parseRawEntry, type RawEntry, renderEnvelope
 import { DO_NOT_WRITE, ledgerProblem } from './limits.ts';
 import { leafHash } from './merkle.ts';
 
-/** The head of a ledger that has no entry yet. */
+/** The head of an empty ledger. */
 export const GENESIS: Head = { size: 0, hash: new Uint8Array(32) };
 
-/** An entry with the bytes and the hash that it is stored under. */
 export interface LinkedEntry {
   readonly entry: Entry;
   readonly stored: StoredEntry;
@@ -18,7 +17,7 @@ export interface LinkedEntry {
 
 const encoder = new TextEncoder();
 
-/** Gives each draft its number and its link to the entry before. Causes inside of the list count from its start. */
+/** Numbers each draft and links it to the previous entry. A cause inside the list counts from its start. */
 export function linkDrafts(
   sha256: Sha256,
   project: string,
@@ -46,26 +45,25 @@ export function linkDrafts(
   });
 }
 
-/** A stored entry with all that can be told without the one before: the hash of its bytes, and what they say. */
+/** A stored entry with its computed hash and parsed content: the checks that need no previous entry. */
 export interface HashedEntry {
   readonly stored: StoredEntry;
   readonly hash: Uint8Array;
   readonly raw: Parsed<RawEntry>;
 }
 
-/** All are hashed before the first is read: to do it in turns takes a tenth longer (see `admit`). */
+/** Hashes all entries before parsing the first; interleaving takes a tenth longer. */
 export function hashEntries(sha256: Sha256, batch: readonly StoredEntry[]): HashedEntry[] {
   const hashed = batch.map((stored) => ({ stored, hash: leafHash(sha256, stored.bytes) }));
   return hashed.map(({ stored, hash }) => ({ stored, hash, raw: parseRawEntry(stored.bytes) }));
 }
 
-/** An entry with the text that it was read from. */
 export interface EntryText {
   readonly entry: Entry;
   readonly text: string;
 }
 
-/** Does this stored entry follow the head, unchanged? The answer is the entry and its text, or what is wrong with it. */
+/** Checks that a stored entry follows the head unchanged. Returns the entry and its text, or the fault. */
 export function checkLink(project: string, head: Head, { stored, hash, raw }: HashedEntry): Parsed<EntryText> {
   const expected = head.size + 1;
   if (stored.seq !== expected) {
@@ -88,12 +86,12 @@ export function checkLink(project: string, head: Head, { stored, hash, raw }: Ha
   return accepted({ entry, text: raw.value.text });
 }
 
-/** Leaves are cut from larger pieces of memory: a piece for each costs more than everything else about it. */
+/** Leaves are slices of larger buffers: one allocation per leaf costs more than hashing it. */
 const PIECE_BYTES = 256 * 1024;
 let piece = new Uint8Array(0);
 let used = 0;
 
-/** The text behind the 0x00 of a leaf, so that hashing needs no second copy. */
+/** Encodes the text after the leaf prefix 0x00, so that hashing needs no second copy. */
 function encodeLeaf(text: string): Uint8Array {
   const most = 1 + 3 * text.length;
   if (piece.length - used < most) {

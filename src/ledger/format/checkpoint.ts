@@ -5,8 +5,8 @@ import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 import type { TreeHead } from './merkle.ts';
 
 /**
- * A C2SP `tlog-checkpoint`: which tree, how large, which root, and who says so. One extension line names the size of
- * the checkpoint before it, so that a checkpoint taken out of the row is missed.
+ * A C2SP `tlog-checkpoint`: origin, tree size, root and signatures. One extension line holds the size of the previous
+ * checkpoint, so that a removed checkpoint is noticed.
  */
 export interface Checkpoint extends TreeHead {
   readonly origin: string;
@@ -34,7 +34,7 @@ export function renderCheckpoint(origin: string, tree: TreeHead, previous: numbe
   return `${origin}\n${tree.size}\n${toBase64(tree.root)}\nprevious ${previous}\n`;
 }
 
-/** Reads the form that `signCheckpoint` writes and no other: further lines would be bytes that nothing checks. */
+/** Accepts only the form that `signCheckpoint` writes: other lines would be bytes that nothing checks. */
 export function parseCheckpoint(text: string): Parsed<Checkpoint> {
   const note = parseNote(text);
   if (!note.ok) return note;
@@ -46,7 +46,7 @@ export function parseCheckpoint(text: string): Parsed<Checkpoint> {
     return notACheckpoint();
   }
   if (previous < 0 || previous > size) return notACheckpoint();
-  // Read leniently and written again: whatever is spelled differently does not come out the same.
+  // Rendering the parsed values again rejects every other spelling.
   if (renderCheckpoint(origin, { size, root }, previous) !== note.value.text) return notACheckpoint();
   return accepted({ origin, size, root, previous, note: note.value });
 }
@@ -73,13 +73,12 @@ export interface NoteSignature {
   readonly signature: Uint8Array;
 }
 
-/** A public key with the name under which it signs. */
 export interface NoteKey {
   readonly name: string;
   readonly publicKey: Uint8Array;
 }
 
-/** The algorithm byte of Ed25519 in key ids and in keys written as text. */
+/** The algorithm byte of Ed25519 in key ids and encoded keys. */
 const ED25519 = 0x01;
 const encoder = new TextEncoder();
 
@@ -92,7 +91,7 @@ export function signNote(sha256: Sha256, text: string, name: string, signer: Sig
   return `${text}\n— ${name} ${toBase64(line)}\n`;
 }
 
-/** A signer signs many notes under the few names of a machine's projects; each of its ids is made once. */
+/** Key ids per signer and name: a signer signs many notes under few names. */
 const ownIds = new WeakMap<Signer, Map<string, Uint8Array>>();
 
 function ownKeyId(sha256: Sha256, name: string, signer: Signer): Uint8Array {
@@ -114,7 +113,7 @@ export function parseNote(note: string): Parsed<Note> {
   return accepted({ text: note.slice(0, split + 1), signatures: [first, ...rest] });
 }
 
-/** The key among `keys` whose signature of this note is good. Signatures of unknown keys are passed over, as C2SP asks. */
+/** Returns the key with a valid signature of this note. Signatures of unknown keys are skipped, as C2SP asks. */
 export async function findSigningKey(
   verifier: Verifier,
   note: Note,
@@ -134,21 +133,21 @@ export function keyId(sha256: Sha256, key: NoteKey): Uint8Array {
   return sha256(Uint8Array.of(...encoder.encode(`${key.name}\n`), ED25519, ...key.publicKey)).slice(0, 4);
 }
 
-/** A key as Go's tools write it: `name+id+base64`. This is what people compare and pass to `baton verify --key`. */
+/** A key as Go's tools write it: `name+id+base64`. Operators compare it and pass it to `baton verify --key`. */
 export function renderKey(sha256: Sha256, key: NoteKey): string {
   return `${key.name}+${toHex(keyId(sha256, key))}+${toBase64(Uint8Array.of(ED25519, ...key.publicKey))}`;
 }
 
 export function parseKey(sha256: Sha256, text: string): Parsed<NoteKey> {
   const [name = '', , ...rest] = text.split('+');
-  // Base64 itself may contain a plus.
+  // Base64 may contain a plus.
   const bytes = parseBase64(rest.join('+'));
   if (!isKeyName(name) || bytes?.length !== 33 || bytes[0] !== ED25519) return notAKey();
   const key = { name, publicKey: bytes.slice(1) };
   return renderKey(sha256, key) === text ? accepted(key) : notAKey();
 }
 
-export function isKeyName(name: string): boolean {
+function isKeyName(name: string): boolean {
   return /^[^\s+\p{Cc}]+$/u.test(name);
 }
 

@@ -1,24 +1,21 @@
-/**
- * What pure code needs from the platform. It arrives as an argument, so that the same proof check runs on Node and in
- * a browser.
- */
+/** Cryptography arrives as an argument, so that the same proof check runs in Node and in a browser. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 export interface Verifier {
   readonly sha256: Sha256;
-  /** Ed25519 (RFC 8032) over the message; the key is its 32 raw bytes. Browsers answer with a promise. */
+  /** Ed25519 (RFC 8032) over the message; the key is its 32 raw bytes. Browsers return a promise. */
   verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
 }
 
 export interface Signer {
-  /** The 32 raw bytes of the public key. The private one never leaves the signer. */
+  /** The 32 raw bytes of the public key. The private key never leaves the signer. */
   readonly publicKey: Uint8Array;
   sign(message: Uint8Array): Uint8Array;
 }
 
 /**
- * SHA-256 (FIPS 180-4) in plain TypeScript. WebCrypto has it only with a promise for each hash, and a tree takes many small
- * ones. Node's own is several times faster, and is what the daemon uses.
+ * SHA-256 (FIPS 180-4) in plain TypeScript, for browsers: WebCrypto returns a promise per hash, and verifying a tree
+ * takes many small synchronous hashes. The daemon uses Node's implementation, which is several times faster.
  */
 export function portableSha256(bytes: Uint8Array): Uint8Array {
   const hash = Int32Array.from(INITIAL);
@@ -30,7 +27,7 @@ export function portableSha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer);
 }
 
-/** A one bit, zeros, and the length in bits, so that whole blocks of 64 bytes come out. */
+/** Pads to whole blocks of 64 bytes: a one bit, zeros, and the length in bits. */
 function pad(bytes: Uint8Array): DataView {
   const blocks = Math.ceil((bytes.length + 9) / 64);
   const padded = new Uint8Array(64 * blocks);
@@ -79,7 +76,7 @@ function rootBits(count: number, power: number): Int32Array {
 const INITIAL = rootBits(8, 1 / 2);
 const ROUNDS = rootBits(64, 1 / 3);
 
-/** The platform's side of `crypto.ts` wherever there is WebCrypto: in browsers, and in Node, too. */
+/** The verifier for browsers; it also runs in Node. */
 export const webVerifier: Verifier = {
   sha256: portableSha256,
   async verifyEd25519(publicKey, message, signature) {
@@ -89,7 +86,7 @@ export const webVerifier: Verifier = {
   },
 };
 
-/** WebCrypto takes no view of memory that is shared between threads. */
+/** WebCrypto refuses views of memory shared between threads. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

@@ -22,7 +22,7 @@ describe('a draft', () => {
     expect(prepareDraft({ ...draft, cause: { draft: 0 } }, place).ok).toBe(true);
   });
 
-  it('fits where its entry fits, whatever the language', () => {
+  it('fits if its entry fits, in every language', () => {
     for (const letter of ['x', 'é', '語', '😀', '\u0001']) {
       const most = largest(letter);
       const prepared = prepareDraft({ ...draft, data: { t: letter.repeat(most) } }, place);

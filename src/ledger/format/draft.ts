@@ -4,40 +4,40 @@ import { canonicalJson, type JsonObject } from './canonical-json.ts';
 import { isActor, isSeq, isType, renderEnvelope } from './entry.ts';
 import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 
-/** What a caller wants recorded. Number, link and time are added when it is committed. */
+/** A request to record an entry. Sequence number, link and time are added by the commit. */
 export interface Draft {
   readonly actor: string;
   readonly type: string;
-  /** The seq that it follows from, or `{ draft: i }`: the i-th draft (from 0) of the same call. */
+  /** The sequence number of the causing entry, or `{ draft: i }` for the i-th draft (from 0) of the same call. */
   readonly cause?: number | null | { readonly draft: number };
   readonly data: JsonObject;
 }
 
-/** A draft that is known to fit, with the text of its data made once, outside of the commit. */
+/** A checked draft with its rendered data. Rendering happens once, outside the commit. */
 export interface PreparedDraft {
   readonly actor: string;
   readonly type: string;
   readonly cause: number | null | { readonly draft: number };
   readonly data: JsonObject;
   readonly dataText: string;
-  /** About how many bytes the entry will have; never below the truth where that is near the limit. */
+  /** The approximate size of the entry; never below the real size near the limit. */
   readonly bytes: number;
 }
 
-/** Where a draft stands: its number (from 0) in its call, and how long the ledger is at least. */
+/** The index of a draft (from 0) in its call, and the minimum length of the ledger. */
 export interface DraftPosition {
   readonly position: number;
   readonly size: number;
   readonly secrets?: readonly string[];
 }
 
-/** Checks a draft completely, and redacts it: what is accepted here cannot fail a commit that others share. */
+/** Checks and redacts a draft. An accepted draft cannot fail a commit that other callers share. */
 export function prepareDraft(draft: Draft, place: DraftPosition): Parsed<PreparedDraft> {
   const text = renderDraft(draft, place);
   return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
 }
 
-/** The first half: its fields are what they must be, and its data has this text. */
+/** Checks the fields and renders the data. */
 export function renderDraft({ actor, type, cause = null, data }: Draft, place: DraftPosition): Parsed<string> {
   if (!isActor(actor)) return badDraft('actor', 'the actor is not session:…, operator:… or system:…');
   if (!isType(type)) return badDraft('type', 'the type is not in PascalCase, such as TaskClaimed');
@@ -45,7 +45,7 @@ export function renderDraft({ actor, type, cause = null, data }: Draft, place: D
   return renderData(data);
 }
 
-/** The second half: no credentials are in it, and it is not too large. */
+/** Redacts credentials and checks the size. */
 export function screenDraft(draft: Draft, text: string, secrets: readonly string[]): Parsed<PreparedDraft> {
   const { actor, type, cause = null } = draft;
   let { data } = draft;
@@ -62,7 +62,7 @@ export function screenDraft(draft: Draft, text: string, secrets: readonly string
       ledgerProblem(
         'ledger/entry-too-large',
         `entry too large: about ${bytes} bytes > ${LEDGER_LIMITS.entryBytes} bytes maximum`,
-        'Keep the large part as a blob, and its name in the entry.',
+        'Store the large part as a blob, and its name in the entry.',
         'data',
       ),
     );
@@ -70,7 +70,7 @@ export function screenDraft(draft: Draft, text: string, secrets: readonly string
   return accepted({ actor, type, cause, data, dataText, bytes });
 }
 
-/** The envelope is the first level of an entry, so data starts at the second. */
+/** The envelope is level 1 of an entry, so data starts at level 2. */
 function renderData(data: JsonObject): Parsed<string> {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     return badDraft('data', 'data is not an object');
@@ -106,11 +106,11 @@ const encoder = new TextEncoder();
 
 function byteBound(type: string, actor: string, data: string): number {
   const around = ENVELOPE_BYTES + type.length + actor.length;
-  // No UTF-16 unit becomes more than three bytes; only what is near the limit is counted exactly.
+  // A UTF-16 unit takes at most three bytes in UTF-8; only sizes near the limit are counted exactly.
   const most = around + 3 * data.length;
   return most <= LEDGER_LIMITS.entryBytes ? around + data.length : around + encoder.encode(data).length;
 }
 
 function badDraft(path: string, what: string): Parsed<never> {
-  return refused(ledgerProblem('ledger/bad-draft', what, 'This is a mistake in the caller, not in the ledger.', path));
+  return refused(ledgerProblem('ledger/bad-draft', what, 'This is a bug in the caller, not in the ledger.', path));
 }

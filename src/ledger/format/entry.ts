@@ -3,31 +3,30 @@ import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { type JsonObject, NotCanonical, renderCanonical } from './canonical-json.ts';
 import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 
-/** One event. Every field is inside the hash. */
+/** One event. The hash covers every field. */
 export interface Entry {
   readonly v: 1;
   readonly project: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly seq: number;
-  /** The hash of the entry before, in hex; 64 zeros for the first. */
+  /** The hash of the previous entry in hex; 64 zeros for the first entry. */
   readonly prev: string;
   readonly at: string;
   readonly actor: string;
   readonly type: string;
-  /** The entry that this one follows from. */
+  /** The sequence number of the causing entry. */
   readonly cause: number | null;
   readonly data: JsonObject;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads stored bytes. They must be the canonical ones: another spelling of the same entry has another hash. */
+/** Reads stored bytes. They must be canonical: another spelling of the same entry has another hash. */
 export function parseEntry(bytes: Uint8Array): Parsed<Entry> {
   const raw = parseRawEntry(bytes);
   return raw.ok ? checkRawEntry(raw.value) : raw;
 }
 
-/** Stored bytes as JSON, whatever it says, with the text that it was read from. */
 export interface RawEntry {
   readonly text: string;
   readonly value: unknown;
@@ -43,7 +42,7 @@ export function parseRawEntry(bytes: Uint8Array): Parsed<RawEntry> {
   }
 }
 
-/** What an entry must say, known from the one before: it is compared, and its form not looked at again. */
+/** Values known from the previous entry. Equal values skip the format check. */
 export interface ExpectedLink {
   readonly project: string;
   readonly prev: string;
@@ -52,11 +51,11 @@ export interface ExpectedLink {
 export function checkRawEntry({ text, value }: RawEntry, known?: ExpectedLink): Parsed<Entry> {
   const entry = parseEnvelope(value, known);
   if (!entry.ok) return entry;
-  // Unknown fields, another order, spaces and odd escapes all end here: there is only one text for an entry.
+  // Rejects unknown fields, another key order, spaces and unusual escapes: an entry has exactly one text.
   return isTextOf(entry.value, text) ? entry : notAnEntry('its bytes are not canonical JSON');
 }
 
-/** Takes the fields of the envelope from parsed JSON. What else is in there is not looked at. */
+/** Reads the fields of the envelope and ignores others; the comparison of the texts finds those. */
 function parseEnvelope(value: unknown, known: ExpectedLink | undefined): Parsed<Entry> {
   if (!isObject(value)) return notAnEntry('it is not an object');
   const { v, project, seq, prev, at, actor, type, cause, data } = value;
@@ -69,7 +68,7 @@ function parseEnvelope(value: unknown, known: ExpectedLink | undefined): Parsed<
   if (!isType(type)) return notAnEntry('type is not in PascalCase');
   if (cause !== null && (!isSeq(cause) || cause >= seq)) return notAnEntry('cause is not an earlier entry');
   if (!isJsonObject(data)) return notAnEntry('data is not an object');
-  // In canonical order, so that it is printed as it was hashed.
+  // Keys in canonical order, so that the entry prints as it was hashed.
   return accepted({ actor, at, cause, data, prev, project, seq, type, v });
 }
 
@@ -82,14 +81,13 @@ function isTextOf(entry: Entry, text: string): boolean {
   }
 }
 
-/** The canonical text, written in the order that sorting gives: an append must not sort nine names each time. */
+/** Writes the keys in sorted order by hand: an append must not sort nine names each time. */
 export function renderEntry(entry: Entry): string {
   return renderEnvelope(entry, renderCanonical(entry.data, 2, true));
 }
 
-/** The same where the text of `data` is already known. */
 export function renderEnvelope(entry: Omit<Entry, 'data'>, data: string): string {
-  // None of these can hold a character that needs an escape.
+  // No field value can contain a character that needs an escape.
   return `{"actor":"${entry.actor}","at":"${entry.at}","cause":${entry.cause},"data":${data},"prev":"${entry.prev}","project":"${entry.project}","seq":${entry.seq},"type":"${entry.type}","v":1}`;
 }
 
@@ -97,7 +95,7 @@ function isPrev(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
-/** Project ids are used in file names and key names, so they are kept as plain as task ids. */
+/** Project ids appear in file names and key names, so they have the same form as task ids. */
 export function isProject(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value);
 }
@@ -120,23 +118,23 @@ export function isSeq(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 }
 
-/** The last ones found good: entries that follow each other often share them, and reading millions should pay once. */
+/** The last values that passed: consecutive entries often share them, so millions of reads pay for one check. */
 let goodActor = 'system:baton';
 let goodType = 'KeyAdded';
 let goodTime = '';
 
-export function isTime(value: unknown): value is string {
+function isTime(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (value === goodTime) return true;
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
   const time = Date.parse(value);
-  // February 30 is parsed as a day in March; only a real time comes back as it was.
+  // `Date.parse` accepts February 30 as a day in March; only a valid time survives the round trip.
   if (Number.isNaN(time) || new Date(time).toISOString() !== value) return false;
   goodTime = value;
   return true;
 }
 
-/** It comes out of a JSON parser, so whatever is inside is JSON. */
+/** The value comes from a JSON parser, so its content is JSON. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }

@@ -16,7 +16,7 @@ describe('the frontier', () => {
     }
   });
 
-  it('gives tiles out when 256 entries are complete', () => {
+  it('returns tiles when 256 entries are complete', () => {
     const frontier = new Frontier(nodeSha256);
     const leaves = Array.from({ length: 513 }, (_, i) => leafHash(nodeSha256, Uint8Array.of(i % 256)));
     const tiles = leaves.flatMap((leaf) => frontier.add(leaf));

@@ -3,38 +3,35 @@ import { sameBytes } from './bytes.ts';
 import type { Sha256 } from './crypto.ts';
 import { LEDGER_LIMITS } from './limits.ts';
 
-/** Subtrees of 256, 256², 256³ … leaves are kept, so that neither a proof nor a start rebuilds the tree. */
+/** Roots of subtrees of 256, 256², 256³ … leaves are stored, so that neither a proof nor a start rebuilds the tree. */
 export const TILE_HEIGHT = 8;
 
-/** RFC 6962, 2.1: the root of no entries is the hash of nothing. */
+/** RFC 6962, 2.1: the root of an empty tree is the hash of no bytes. */
 export function emptyRoot(sha256: Sha256): Uint8Array {
   return sha256(new Uint8Array(0));
 }
 
-/** The hash of an entry: its link in the chain and its leaf in the tree at once (RFC 6962 puts 0x00 before a leaf). */
+/** The hash of an entry: its link in the chain and its leaf in the tree (RFC 6962: 0x00 before a leaf). */
 export function leafHash(sha256: Sha256, bytes: Uint8Array): Uint8Array {
   const leaf = bytes.length < scratch.length ? scratch : new Uint8Array(bytes.length + 1);
   leaf.set(bytes, 1);
   return sha256(leaf.subarray(0, bytes.length + 1));
 }
 
-/** Reused for every entry; its first byte stays 0x00. */
+/** Reused for every entry; the first byte stays 0x00. */
 const scratch = new Uint8Array(LEDGER_LIMITS.entryBytes + 1);
 
 const pair = new Uint8Array(65);
 pair[0] = 1;
 
-/** The hash of two subtrees (0x01 before them, so that nobody passes a node off as a leaf). */
+/** The hash of two subtrees; the prefix 0x01 keeps a node from passing as a leaf. */
 export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array {
   pair.set(left, 1);
   pair.set(right, 33);
   return sha256(pair);
 }
 
-/**
- * The right edge of a growing tree: the roots of its complete subtrees, largest first. It is all that is needed to add
- * an entry and to know the root, whatever the size: at most 53 hashes.
- */
+/** The right edge of a growing tree: at most 53 roots of complete subtrees, largest first. */
 export class Frontier {
   readonly #sha256: Sha256;
   #size = 0;
@@ -48,7 +45,7 @@ export class Frontier {
     return this.#size;
   }
 
-  /** A copy to try a commit on: the real one moves only after the store has said yes. */
+  /** A copy for building a commit: the original advances only after the store accepted it. */
   copy(): Frontier {
     const copy = new Frontier(this.#sha256);
     copy.#size = this.#size;
@@ -56,7 +53,7 @@ export class Frontier {
     return copy;
   }
 
-  /** Adds a leaf, and returns the tiles that it completes (most often none). */
+  /** Adds a leaf and returns the tiles that it completes, usually none. */
   add(leaf: Uint8Array): readonly Tile[] {
     return this.addSubtree(0, leaf);
   }
@@ -66,7 +63,7 @@ export class Frontier {
     let tiles: Tile[] = NO_TILES;
     let root = hash;
     let height = level;
-    // How many subtrees of this height stand to the left: where it is odd, the last of them has no partner yet.
+    // The number of subtrees of this height to the left. If it is odd, the last one has no partner yet.
     let before = this.#size / 2 ** level;
     this.#size += 2 ** level;
     for (let left = this.#last(before); left; left = this.#last(before)) {
@@ -101,13 +98,12 @@ export function subtreeLevel(start: number, end: number): number {
   return level;
 }
 
-/** A tree as a checkpoint states it. */
 export interface TreeHead {
   readonly size: number;
   readonly root: Uint8Array;
 }
 
-/** Is this leaf at this index (from 0) of the tree? RFC 9162, 2.1.3.2; sizes stay numbers, since 2⁵³ entries are enough. */
+/** Checks that the leaf is at this index (from 0) of the tree: RFC 9162, 2.1.3.2. */
 export function verifyInclusion(
   sha256: Sha256,
   leaf: Uint8Array,
@@ -137,7 +133,7 @@ export function verifyInclusion(
   return sn === 0 && sameBytes(root, tree.root);
 }
 
-/** Is the first tree a prefix of the second? RFC 9162, 2.1.4.2. A tree of no entries is no statement, so it is refused. */
+/** Checks that the first tree is a prefix of the second: RFC 9162, 2.1.4.2. Refuses an empty first tree. */
 export function verifyConsistency(
   sha256: Sha256,
   first: TreeHead,
@@ -154,7 +150,7 @@ export function verifyConsistency(
     fn = half(fn);
     sn = half(sn);
   }
-  // Where the first tree is complete (its size a power of two), its root starts the path by itself.
+  // If the size of the first tree is a power of two, its root starts the path.
   const [start, ...rest] = fn === 0 ? [first.root, ...proof] : proof;
   if (!start || ![start, ...rest].every(isHash)) return false;
   let firstRoot = start;

@@ -6,7 +6,7 @@ import { toHex } from './bytes.ts';
 import { portableSha256, webVerifier } from './crypto.ts';
 
 describe('SHA-256 in plain TypeScript', () => {
-  it('gives what FIPS 180-4 gives as examples', () => {
+  it('matches the examples of FIPS 180-4', () => {
     expect(hashOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
     expect(hashOf('abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq')).toBe(
       '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
@@ -28,7 +28,7 @@ describe('SHA-256 in plain TypeScript', () => {
 });
 
 describe('signatures by WebCrypto', () => {
-  it('are good and bad where those of Node are', async () => {
+  it('are valid exactly if Node accepts them', async () => {
     const signer = testSigner();
     const message = new TextEncoder().encode('baton/demo\n1\n');
     const good = signer.sign(message);

@@ -6,9 +6,9 @@ import { Frontier, subtreeLevel, TILE_HEIGHT } from './merkle.ts';
 const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
 /**
- * The tree as a store keeps it: leaves and tile roots. Any other node is made of at most 128 of them, so that a proof
- * or a start reads some hundreds of hashes, whatever the size. What a store lacks is `undefined` here; whether the
- * hashes are the right ones shows when a root made of them is compared with a signed one.
+ * The tree as a store keeps it: leaves and tile roots. Any other node is computed from at most 128 of them, so a proof
+ * or a start reads some hundreds of hashes at any size. Missing hashes give `undefined`; wrong hashes show when the
+ * caller compares the root with a signed one.
  */
 export class Tree {
   readonly #store: Pick<Store, 'hashes' | 'tiles'>;
@@ -22,7 +22,6 @@ export class Tree {
     this.#size = size;
   }
 
-  /** The right edge of the tree of the first `size` entries. */
   async findFrontier(size: number): Promise<Frontier | undefined> {
     return this.#join(0, size);
   }
@@ -112,20 +111,19 @@ function consistencyRanges(first: number, start: number, end: number, whole: boo
     : [...consistencyRanges(first, middle, end, false), [start, middle]];
 }
 
-/** The largest power of two below n. */
 function splitSize(n: number): number {
   let size = 1;
   while (size * 2 < n) size *= 2;
   return size;
 }
 
-/** Tile levels that a ledger of any size can have: 2⁴⁸ entries are more than anybody will write. */
+/** All possible tile levels: a ledger never reaches 2⁴⁸ entries. */
 const LEVELS = [1, 2, 3, 4, 5, 6].map((n) => n * TILE_HEIGHT);
 
-/** Entries between two looks into the store: a few thousand, so that memory stays small and reads stay long. */
+/** Tiles per comparison with the store: small enough for memory, large enough for long reads. */
 const BATCH = 64;
 
-/** Compares the tiles that a walk makes with the stored ones, in batches, and remembers the first that differs. */
+/** Compares the tiles computed by a walk with the stored ones, in batches, and keeps the first that differs. */
 export class TileCheck {
   readonly #store: Pick<Store, 'tiles' | 'head'>;
   readonly #waiting = new Map<number, Tile[]>();
@@ -137,7 +135,7 @@ export class TileCheck {
     for (const level of LEVELS) this.#next.set(level, Math.floor(size / 2 ** level));
   }
 
-  /** The first tile that differs from the entries below it. */
+  /** The first stored tile that does not match its entries. */
   get wrong(): Tile | undefined {
     return this.#wrong;
   }
@@ -151,7 +149,7 @@ export class TileCheck {
     }
   }
 
-  /** Compares what is left, and demands that nothing else is stored than what a running writer has added since. */
+  /** Compares the remaining tiles. Other stored tiles are wrong, unless a writer has added entries since. */
   async finish(): Promise<void> {
     for (const level of LEVELS) await this.#compare(level, undefined);
   }

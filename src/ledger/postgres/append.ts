@@ -6,9 +6,9 @@ import { PostgresProblem } from './problems.ts';
 import { type Parameter, toBuffer } from './statement.ts';
 
 /**
- * One commit in one round trip. Where the connection breaks before the answer, the connection sends the very same
- * commit again: the function in the database recognises it by its id, so the answer is true whether or not the first
- * one had landed, and whether or not the server still works on it.
+ * Appends one commit in one round trip. If the connection breaks before the answer, the connection sends the same
+ * commit again; the database function recognises its id, so the answer is correct whether or not the first attempt was
+ * recorded.
  */
 export async function appendToPostgres(
   connection: PostgresConnection,
@@ -32,9 +32,9 @@ export async function appendToPostgres(
 }
 
 /**
- * Most commits are one entry, and need no function: the same comparison in one plain INSERT costs the server a third
- * less. It says whether the commit is in. Where it is not (somebody was first, this very commit has landed before, the
- * session would not wait for the disk) the function is asked, which tells these apart.
+ * Most commits are one entry: the same comparison in one plain INSERT costs the server a third less than the function.
+ * Returns whether the row was inserted. If not (conflict, commit already recorded, session not durable), the caller
+ * runs the function, which tells these cases apart.
  */
 async function appendOne(
   connection: PostgresConnection,
@@ -69,7 +69,7 @@ export const APPEND_ONE = {
 
 const APPEND = { name: 'append', text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict' };
 
-/** Most commits complete no tile, and are spared three parameters. */
+/** Most commits complete no tile and need three parameters less. */
 const APPEND_WITH_TILES = {
   name: 'append_with_tiles',
   text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS conflict',
@@ -92,7 +92,7 @@ function parametersOf(project: number, commit: Commit, commitId: string): Parame
   return [...parameters, levels, indexes, encodeByteaArray(tiles.map(({ hash }) => hash))];
 }
 
-/** The database numbers the entries from the head on, so their own numbers must say the same. */
+/** The database numbers the entries from the head, so the given numbers must agree. */
 function requireNumbered({ after, entries, checkpoint }: Commit): void {
   for (const [index, { seq }] of entries.entries()) {
     if (seq !== after.size + 1 + index) throw new RangeError(`Entry ${seq} does not follow ${after.size + index}.`);
@@ -116,8 +116,8 @@ const BYTEA_OID = 17;
 const HEADER_BYTES = 20;
 
 /**
- * A `bytea[]` in PostgreSQL's binary form. The driver would write each element as hexadecimal text, which doubles what
- * is sent and costs the server more than the insert itself.
+ * A `bytea[]` in PostgreSQL's binary format. The driver would send each element as hexadecimal text, which doubles the
+ * traffic and costs the server more than the insert.
  */
 export function encodeByteaArray(elements: readonly Uint8Array[]): Buffer {
   if (elements.length === 0) return emptyArray();
@@ -135,7 +135,7 @@ export function encodeByteaArray(elements: readonly Uint8Array[]): Buffer {
   return array;
 }
 
-/** An empty array has no dimensions at all, so neither a length nor a lower bound. */
+/** An empty array has no dimensions, so neither a length nor a lower bound. */
 function emptyArray(): Buffer {
   const array = Buffer.allocUnsafe(12);
   writeHeader(array, 0);

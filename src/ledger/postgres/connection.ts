@@ -11,21 +11,18 @@ import {
 import { createQuery, type Parameter, PARSERS, type QueryResult, type Row, type Statement } from './statement.ts';
 
 export interface ConnectionOptions extends SessionOptions {
-  /** How long a statement waits for a server that is away, before it is answered with a problem. */
+  /** How long a statement waits for an unreachable server before it fails with a problem. */
   readonly patienceMs: number;
   onLoss?(): void;
 }
 
-/** One session with the server, made when needed and made anew when it breaks. */
+/** A session with the server, opened on demand and reopened after a loss. */
 export interface PostgresConnection {
-  /**
-   * Sends the statement, and sends it again in a new session where the first was lost before the answer came. So every
-   * statement must be harmless when it happens twice.
-   */
+  /** Sends the statement, again after a connection loss: it must be harmless if it runs twice. */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
-  /** The same for an INSERT: how many rows it made. */
+  /** Like `query`, for an INSERT: returns the number of inserted rows. */
   insert(statement: Statement, values: readonly Parameter[]): Promise<number>;
-  /** Lets what was sent be answered, and ends. */
+  /** Waits for pending answers, then disconnects. */
   close(): Promise<void>;
 }
 
@@ -59,12 +56,12 @@ export function makeConnection(options: ConnectionOptions): PostgresConnection {
       try {
         return await (await session).send(statement, values);
       } catch (error) {
-        // Somebody who had waited longer gave up on the server; whoever came later has patience left.
+        // The session may have failed for an earlier caller whose time was up; this caller may have time left.
         const isLost = isServerUnavailable(error) || isConnectionLoss(error);
         if (!isLost) throw translateServerError(error);
         drop(session);
         if (performance.now() >= deadline) throw isServerUnavailable(error) ? error : serverUnavailable(error);
-        // A server that takes connections and refuses every statement must not be asked without a pause.
+        // A server that accepts connections and refuses every statement must not be asked in a tight loop.
         await delay(FIRST_PAUSE_MS);
       }
     }
@@ -112,17 +109,17 @@ export interface SessionOptions {
   readonly applicationName: string;
   /** How long the server may be silent before the connection counts as lost: a cut cable sends no message. */
   readonly silenceMs: number;
-  /** Runs before any statement; what it throws (but a loss) reaches the statement's caller. */
+  /** Runs before any statement. Errors other than a connection loss reach the caller of the statement. */
   setUp(client: Client): Promise<void>;
   onNotification?(channel: string): void;
 }
 
-/** A connection as long as it lasts. Once anything goes wrong on it, it is not used again. */
+/** One connection. After an error it is not used again. */
 export interface PostgresSession {
   send(statement: Statement, values: readonly Parameter[]): Promise<QueryResult>;
-  /** Lets what was sent be answered, and ends. */
+  /** Waits for pending answers, then disconnects. */
   close(): Promise<void>;
-  /** Ends at once. */
+  /** Disconnects at once. */
   destroy(): void;
 }
 
@@ -131,7 +128,7 @@ export async function openPostgresSession(
   connectTimeoutMs: number,
   onEnd: () => void,
 ): Promise<PostgresSession> {
-  // The socket is our own, because the driver has no way to give up on a connection at once.
+  // The store creates the socket, because the driver cannot abort a connection at once.
   const socket = new Socket();
   const client = new Client({
     connectionString: options.url,
@@ -141,7 +138,7 @@ export async function openPostgresSession(
     types: PARSERS,
     stream: () => socket,
   });
-  // A client without a listener would end the process; whoever waits for an answer learns of the loss by its rejection.
+  // Without a listener an error would end the process; pending statements learn of the loss by their rejection.
   client.on('error', () => undefined);
   client.on('notification', ({ channel }) => options.onNotification?.(channel));
   const giveUp = giveUpAfter(socket, connectTimeoutMs + options.silenceMs);
@@ -175,7 +172,7 @@ function makeSession(client: Client, socket: Socket, silenceMs: number): Postgre
   };
 
   return {
-    /** One after the other: the time that the server may take counts from when it has the statement. */
+    /** Statements run one after another: the time limit counts from when the server has the statement. */
     send(statement, values) {
       const answer = last.then(() => sendNow(statement, values));
       last = answer.catch(() => undefined);

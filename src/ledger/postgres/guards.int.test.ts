@@ -74,7 +74,7 @@ describe('inspect', () => {
 describe('append', () => {
   beforeEach(openForOne);
 
-  it('answers with the real head where the last entry is not the one that the commit was made for', async () => {
+  it('returns the real head if the commit was made for another one', async () => {
     const head = await fill();
     await store.head();
     await attacker.query('ALTER TABLE baton.entry DISABLE TRIGGER append_only');
@@ -86,7 +86,7 @@ describe('append', () => {
     expect((await store.head()).size).toBe(2);
   });
 
-  it('writes nothing where entries are in the way that do not belong there', async () => {
+  it('writes nothing if foreign entries are in the way', async () => {
     const head = await fill();
     await attacker.query(`INSERT INTO baton.entry VALUES (1, 4, sha256('x'), NULL, NULL, 'x')`);
     expect(await store.append(makeCommit('demo', head, { n: 3 }, { n: 4 }))).toMatchObject({
@@ -111,7 +111,7 @@ describe('append', () => {
     expect((await store.head()).size).toBe(0);
   });
 
-  it('waits for the disk even where the database says otherwise', async () => {
+  it("waits for the disk regardless of the database's setting", async () => {
     await attacker.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
     const other = await requireStore({ url, project: 'demo' });
     await attacker.query(`
@@ -131,7 +131,7 @@ describe('append', () => {
     await other.close();
   });
 
-  it('sends a single entry through the function where its session would not wait', async () => {
+  it('sends a single entry through the function if its session is not durable', async () => {
     const head = await fill();
     const { entries } = makeCommit('demo', head, { n: 3 });
     const values = [1, head.size, head.hash, entries[0].hash, 'note', randomUUID(), entries[0].bytes];
@@ -168,7 +168,7 @@ describe('opening', () => {
     });
   });
 
-  it('says at once what is wrong with the address, and after a while that nobody answers', async () => {
+  it('reports a wrong address at once, and an unreachable server after a while', async () => {
     const wrong = url.replace(/[^/]+$/, 'nowhere');
     expect(await openPostgresStore({ url: wrong, project: 'demo' })).toMatchObject({
       problem: { code: 'ledger/cannot-open', hint: 'Create the database that `store` names.' },

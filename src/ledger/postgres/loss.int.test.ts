@@ -51,7 +51,7 @@ describe('a connection that is lost around a commit', () => {
     expect(await store.inspect()).toEqual([]);
   });
 
-  it('is a conflict where somebody else was faster, even with the very same entries', async () => {
+  it('is a conflict if another writer was faster, even with the same entries', async () => {
     const store = await open({ url: proxy.url(nameOf(url)) });
     const rival = await open({ url });
     expect(await store.head()).toMatchObject({ size: 0 });
@@ -65,7 +65,7 @@ describe('a connection that is lost around a commit', () => {
     expect(await answer).toMatchObject({ ok: false, conflict: { size: 1 } });
   });
 
-  it('is a problem, never a guess, where the server stays away', async () => {
+  it('is a problem if the server stays unreachable', async () => {
     const store = await open({ url: proxy.url(nameOf(url)), patienceMs: 1_000 });
     for (const fault of ['cut before', 'cut after'] as const) {
       const head = await store.head();
@@ -109,7 +109,7 @@ describe('a server that is killed and comes back', () => {
     expect(heads.map(({ size }) => size)).toEqual([1, 2, 3]);
   });
 
-  it('is refused for good where it has lost what was already seen', async () => {
+  it('is refused permanently if it has lost entries seen before', async () => {
     const store = await open({ url });
     const commit = makeCommit('demo', GENESIS, { n: 1 }, { n: 2 });
     await store.append(commit);
@@ -141,7 +141,7 @@ describe('waking', () => {
     expect(seen.toSorted()).toEqual(['own 1', 'own 2', 'same 1']);
   });
 
-  it('tells of many commits with few calls, and always of the last', async () => {
+  it('reports many commits with few calls, and always the last', async () => {
     const store = await open({ url });
     const other = await open({ url });
     const sizes: number[] = [];
@@ -157,7 +157,7 @@ describe('waking', () => {
     expect(sizes.length).toBeLessThan(150);
   });
 
-  it('does not depend on the writer: one that died before it could wake anybody is noticed', async () => {
+  it('notices commits of a writer that died before it could notify', async () => {
     const writer = await open({ url, wakeEveryMs: 1e9 });
     const store = await open({ url, catchUpMs: 20 });
     const heads: Head[] = [];

@@ -5,7 +5,7 @@ import { newerLedger } from './problems.ts';
 
 const FOLDER = join(import.meta.dirname, 'sql');
 
-/** Any number, as long as nobody else takes the same one for an advisory lock in this database. */
+/** An arbitrary number for the advisory lock; no other program may use it in this database. */
 const LOCK = 4_207_849_517;
 
 interface Migration {
@@ -13,7 +13,7 @@ interface Migration {
   readonly name: string;
 }
 
-/** Brings the schema `baton` up to date. Daemons that start together wait for each other, and one of them does it. */
+/** Migrates the schema `baton`. Daemons that start together wait for each other, and one of them migrates. */
 export async function migratePostgres(client: Client): Promise<void> {
   const migrations = await listMigrations();
   if ((await readVersion(client)) === latestOf(migrations)) return;
@@ -59,13 +59,13 @@ function latestOf(migrations: readonly Migration[]): number {
 }
 
 export interface PostgresSettings {
-  /** Commits wait for the disk (and for a synchronous standby, where there is one). */
+  /** Commits wait for the disk, and for a synchronous standby if there is one. */
   readonly durable: boolean;
 }
 
 /**
- * The settings that the store's statements rely on, whatever the server's defaults are. A standby counts as a server
- * that is away: state is read from the primary only.
+ * Applies the settings that the statements rely on, whatever the server's defaults are. A standby counts as
+ * unavailable: state is read from the primary only.
  */
 export async function applySettings(client: Client, { durable }: PostgresSettings): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>({ text: APPLY, values: [durable] });
@@ -73,7 +73,7 @@ export async function applySettings(client: Client, { durable }: PostgresSetting
     throw new Error('the server is a standby, and entries are read from the primary only');
 }
 
-// `remote_apply` is even stricter than `on`: where the server asks for it, it stays.
+// `remote_apply` is stricter than `on`, so a server that asks for it keeps it.
 const APPLY = `
   SELECT set_config('synchronous_commit', CASE
            WHEN NOT $1::boolean THEN 'off'

@@ -1,24 +1,24 @@
 import type { Client } from 'pg';
 import type { Problem } from '../../protocol/shape/problem.ts';
+import { requireNumber } from '../columns.ts';
 import type { Store } from '../store.ts';
 import { makeConnection, type PostgresConnection } from './connection.ts';
 import { applySettings, migratePostgres } from './migrate.ts';
 import { PostgresProblem } from './problems.ts';
 import { type ContinuityCheck, makeContinuityCheck, makeProjectStore } from './project-store.ts';
 import { selectHead } from './read.ts';
-import { requireNumber } from './statement.ts';
 import { makeCommitNotifier, makePostgresHeadWatch, type PostgresHeadWatch } from './watch.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; the host may be the folder of a Unix socket, percent-encoded. */
   readonly url: string;
-  /** How long an operation waits for a server that is away before it gives up with a problem. */
+  /** How long an operation waits for an unreachable server before it fails with a problem. */
   readonly patienceMs?: number;
   /** How long the server may take for one answer before the connection counts as lost. */
   readonly silenceMs?: number;
-  /** At most one wake-up for other processes in this time. */
+  /** Minimum time between two notifications to other processes. */
   readonly wakeEveryMs?: number;
-  /** How often a watcher looks at the head by itself: for a writer that died before it could wake anybody. */
+  /** How often a watcher reads the head: a writer may die before it notifies. */
   readonly catchUpMs?: number;
 }
 
@@ -26,10 +26,10 @@ export type OpenedPostgresStore =
   | { readonly ok: true; readonly store: Store }
   | { readonly ok: false; readonly problem: Problem };
 
-/** One database, as one process sees it. It keeps any number of projects, each with its own chain. */
+/** One database, shared by the projects of one process. Each project has its own chain. */
 export interface PostgresDatabase {
   openProject(name: string): Promise<OpenedPostgresStore>;
-  /** After its stores are closed. */
+  /** Call after closing its stores. */
   close(): Promise<void>;
 }
 
@@ -40,15 +40,15 @@ interface Chain {
 }
 
 /**
- * One session per project writes, and its commits wait for the disk. One more for all of them reads, listens and wakes,
- * and so never makes a writer wait.
+ * Each project has a writing session whose commits wait for the disk. All projects share one session that reads,
+ * listens and notifies, so that reading never delays a writer.
  */
 export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
   const { url, patienceMs = 15_000, silenceMs = 60_000, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
   const common = { url, patienceMs, silenceMs };
   const chains = new Map<string, Set<Chain>>();
-  const lookAt = (some: Iterable<Chain>): void => {
-    for (const { watch } of some) watch.look();
+  const refresh = (some: Iterable<Chain>): void => {
+    for (const { watch } of some) watch.refresh();
   };
   const all = (): Chain[] => [...chains.values()].flatMap((same) => Array.from(same));
 
@@ -58,12 +58,12 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
     async setUp(client) {
       await applySettings(client, { durable: false });
       for (const chain of all()) await resume(client, chain);
-      lookAt(all());
+      refresh(all());
     },
-    onNotification: (channel) => lookAt(chains.get(channel) ?? []),
-    onLoss: () => lookAt(all()),
+    onNotification: (channel) => refresh(chains.get(channel) ?? []),
+    onLoss: () => refresh(all()),
   });
-  const wake = makeCommitNotifier(reader, wakeEveryMs);
+  const notifier = makeCommitNotifier(reader, wakeEveryMs);
 
   return {
     async openProject(name) {
@@ -93,7 +93,7 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
         reader,
         continuity,
         watch,
-        announce: () => wake.announce(channel),
+        announce: () => notifier.announce(channel),
         async close() {
           watch.close();
           same.delete(chain);
@@ -104,13 +104,13 @@ export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase
     },
 
     async close() {
-      await wake.close();
+      await notifier.close();
       await reader.close();
     },
   };
 }
 
-/** What a new session of the reader owes to a project that is open: it must be the same chain, and be listened to. */
+/** Prepares a new reader session for an open project: checks that the chain is the same, and listens again. */
 async function resume(client: Client, { project, continuity, watch }: Chain): Promise<void> {
   await continuity.require(client, project);
   if (watch.isWatched) await client.query(`LISTEN ${channelOf(project)}`);
@@ -134,11 +134,11 @@ function channelOf(project: number): string {
 }
 
 export interface PostgresStoreOptions extends PostgresOptions {
-  /** Which chain: one database keeps any number of them. */
+  /** The project name; one database holds many chains. */
   readonly project: string;
 }
 
-/** Opens one project with sessions of its own. Whoever has several in one process shares a `makePostgresDatabase`. */
+/** Opens one project with sessions of its own. A process with several projects shares a `makePostgresDatabase`. */
 export async function openPostgresStore({ project, ...options }: PostgresStoreOptions): Promise<OpenedPostgresStore> {
   const database = makePostgresDatabase(options);
   const opened = await database.openProject(project);

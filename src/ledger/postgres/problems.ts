@@ -2,27 +2,27 @@ import { DatabaseError } from 'pg';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
 import { StoreProblem } from '../store.ts';
 
-/** Thrown by reads, given back by `append`: the store cannot do its work, and the problem says why. */
+/** Thrown by reads, returned by `append`: the store cannot work, and the problem states why. */
 export class PostgresProblem extends StoreProblem {
   override readonly name = 'PostgresProblem';
 }
 
-/** Whether the connection went away (or must not be used any more), as opposed to a refusal by the server. */
+/** Whether the connection was lost or must not be reused, as opposed to a refusal by the server. */
 export function isConnectionLoss(error: unknown): boolean {
   if (error instanceof DatabaseError) return LOSS_CODES.has(error.code ?? '') || (error.code ?? '').startsWith('08');
-  // Mistakes of this program are not to be tried again until patience ends.
+  // Mistakes of this program must not be retried until the time is up.
   return (
     error instanceof Error &&
     !(error instanceof PostgresProblem || error instanceof TypeError || error instanceof RangeError)
   );
 }
 
-/** Shutting down, crashed, starting up, or too many connections: all of them pass. A standby cannot be written to. */
+/** Shutdown, crash, start-up and too many connections are temporary; a standby cannot be written to. */
 const LOSS_CODES = new Set(['57P01', '57P02', '57P03', '53300', '25006']);
 
 export function serverUnavailable(cause: unknown): PostgresProblem {
   const message = `PostgreSQL does not answer: ${reasonOf(cause)}`;
-  const hint = 'Check that the server of `store` runs and can be reached; Baton goes on by itself when it is back.';
+  const hint = 'Check that the server of `store` runs and can be reached; Baton continues when it is back.';
   return new PostgresProblem(ledgerProblem('ledger/unavailable', message, hint), cause);
 }
 
@@ -35,7 +35,7 @@ export function storeClosed(): PostgresProblem {
 }
 
 export function rolledBack(size: number): PostgresProblem {
-  const message = `entry ${size}, which was there before, is missing or another one: a standby that had not received everything was promoted, or a backup was restored`;
+  const message = `entry ${size}, which existed before, is missing or different: a standby that had not received everything was promoted, or a backup was restored`;
   return new PostgresProblem(ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE));
 }
 
@@ -44,13 +44,10 @@ export function newerLedger(found: number, known: number): PostgresProblem {
   return new PostgresProblem(ledgerProblem('ledger/newer-ledger', message, 'Update Baton.'));
 }
 
-/** What is not a loss: in the ledger's words where the server said it, else as it is. */
+/** Translates a server error into a ledger problem; other errors pass unchanged. */
 export function translateServerError(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
-  const [code, hint] = REFUSALS[error.code ?? ''] ?? [
-    'ledger/cannot-write',
-    'Look into the log of the PostgreSQL server.',
-  ];
+  const [code, hint] = REFUSALS[error.code ?? ''] ?? ['ledger/cannot-write', 'Check the log of the PostgreSQL server.'];
   return new PostgresProblem(ledgerProblem(code, `PostgreSQL refused: ${error.message}`, hint), error);
 }
 
@@ -60,12 +57,12 @@ function reasonOf(cause: unknown): string {
 }
 
 const REFUSALS: Readonly<Record<string, readonly [code: string, hint: string]>> = {
-  '53100': ['ledger/disk-full', 'Make room on the disk of the PostgreSQL server; recording goes on by itself.'],
+  '53100': ['ledger/disk-full', 'Free space on the disk of the PostgreSQL server; recording continues by itself.'],
   '28P01': ['ledger/cannot-open', 'Check user and password in `store`.'],
   '28000': ['ledger/cannot-open', 'Check user and password in `store`, and pg_hba.conf of the server.'],
   '3D000': ['ledger/cannot-open', 'Create the database that `store` names.'],
   '42501': ['ledger/cannot-open', 'Give the user in `store` the right to create and use the schema baton.'],
-  // Entries beyond the head were in the way: the function never meets any in a ledger that is right.
+  // Entries beyond the head were in the way, which never happens in an intact ledger.
   '23505': ['ledger/damaged', 'Run: baton ledger verify'],
   XX001: ['ledger/damaged', 'Run: baton ledger verify'],
   XX002: ['ledger/damaged', 'Run: baton ledger verify'],

@@ -4,32 +4,18 @@ import { type Head, HealthLog, type Store } from '../store.ts';
 import { appendToPostgres } from './append.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem, rolledBack } from './problems.ts';
-import {
-  deleteSnapshot,
-  findPostgresFaults,
-  insertBlob,
-  selectBlob,
-  selectBlobs,
-  selectCheckpoint,
-  selectEntries,
-  selectHashes,
-  selectHead,
-  selectSnapshot,
-  selectSnapshotNames,
-  selectTiles,
-  upsertSnapshot,
-} from './read.ts';
+import { makeProjectTables, selectHead } from './read.ts';
 import type { PostgresHeadWatch } from './watch.ts';
 
 export interface ProjectStoreParts {
   readonly project: number;
-  /** Its commits wait for the disk. It belongs to this store alone. */
+  /** Commits wait for the disk. Used by this store only. */
   readonly writer: PostgresConnection;
-  /** Shared with the other projects. */
+  /** Shared with other projects. */
   readonly reader: PostgresConnection;
   readonly continuity: ContinuityCheck;
   readonly watch: PostgresHeadWatch;
-  /** Tells the other processes that there is something new. */
+  /** Notifies other processes of new entries. */
   readonly announce: () => void;
   readonly close: () => Promise<void>;
 }
@@ -56,23 +42,11 @@ export function makeProjectStore({
         return appended;
       }
       log.succeeded();
-      watch.tell(continuity.note(appended.ok ? appended.head : appended.conflict));
+      watch.announce(continuity.note(appended.ok ? appended.head : appended.conflict));
       if (appended.ok) announce();
       return appended;
     },
-    entries: (range) => selectEntries(reader, project, range),
-    hashes: (range) => selectHashes(reader, project, range),
-    tiles: (level, range) => selectTiles(reader, project, level, range),
-    findCheckpoint: (size) => selectCheckpoint(reader, project, size),
-    // An entry that names a blob must find it there after a crash: blobs are written by the session that waits.
-    putBlob: (hash, bytes) => insertBlob(writer, project, hash, bytes),
-    findBlob: (hash) => selectBlob(reader, project, hash),
-    blobs: () => selectBlobs(reader, project),
-    saveSnapshot: (name, snapshot) => upsertSnapshot(reader, project, name, snapshot),
-    findSnapshot: (name) => selectSnapshot(reader, project, name),
-    dropSnapshot: (name) => deleteSnapshot(reader, project, name),
-    snapshotNames: () => selectSnapshotNames(reader, project),
-    inspect: () => findPostgresFaults(reader, project),
+    ...makeProjectTables(project, reader, writer),
     watch: (listener) => watch.add(listener),
     health: () => log.health,
     async probe(freshMs = 0) {
@@ -90,18 +64,18 @@ export function makeProjectStore({
   };
 }
 
-/** A transaction number is only given out by a server that can write. */
+/** Only a server that can write gives out a transaction number. */
 const PROBE = { name: 'probe', text: 'SELECT pg_current_xact_id()' };
 
 export interface ContinuityCheck {
   note(head: Head): Head;
-  /** Throws, from now on always, where the chain behind a new connection is not the one that was seen before. */
+  /** Throws, from then on always, if a new connection has another chain than the one read before. */
   require(client: Client, project: number): Promise<void>;
 }
 
 /**
- * A server that comes back may be another one: a standby that had not received everything, or a restored backup. So
- * each new connection is asked for the newest entry this process has ever seen, before anything is read or written.
+ * A server that comes back may be a standby that had not received everything, or a restored backup. So each new
+ * connection must contain the newest entry this process has read, before any other statement.
  */
 export function makeContinuityCheck(): ContinuityCheck {
   let seen: Head | undefined;

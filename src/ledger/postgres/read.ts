@@ -1,73 +1,86 @@
-import { GENESIS } from '../format/chain.ts';
+import {
+  requireBytes,
+  requireNumber,
+  requireText,
+  storedCheckpoint,
+  storedEntry,
+  storedHead,
+  storedSnapshot,
+} from '../columns.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
-import type { Head, Range, Snapshot, StoredBlob, StoredCheckpoint, StoredEntry } from '../store.ts';
+import type { Head, Store } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
-import { requireBytes, requireNumber, requireText, type Row, type Statement, toBuffer } from './statement.ts';
+import { type Row, type Statement, toBuffer } from './statement.ts';
 
-/** Everything is read in batches by key, never with a cursor: a reader that pauses keeps nothing open on the server. */
 export async function selectHead(connection: PostgresConnection, project: number): Promise<Head> {
   const [row] = await connection.query(HEAD, [project]);
-  return row ? { size: requireNumber(row, 'seq'), hash: requireBytes(row, 'hash') } : GENESIS;
+  return storedHead(row);
 }
 
-export async function* selectEntries(
-  connection: PostgresConnection,
+type ProjectTables = Omit<Store, 'kind' | 'head' | 'append' | 'watch' | 'health' | 'probe' | 'close'>;
+
+/** The tables of one project. Reads in batches by key, without cursors: a paused reader keeps nothing open on the server. */
+export function makeProjectTables(
   project: number,
-  range: Range,
-): AsyncGenerator<readonly StoredEntry[]> {
-  for await (const rows of readBySeq(connection, ENTRIES, project, range)) {
-    yield rows.map((row) => ({
-      seq: requireNumber(row, 'seq'),
-      hash: requireBytes(row, 'hash'),
-      bytes: requireBytes(row, 'bytes'),
-      note: row['note'] === null ? undefined : requireText(row, 'note'),
-    }));
-  }
+  reader: PostgresConnection,
+  writer: PostgresConnection,
+): ProjectTables {
+  return {
+    async *entries(range) {
+      for await (const rows of readBySeq(reader, ENTRIES, project, range)) yield rows.map(storedEntry);
+    },
+    async *hashes(range) {
+      for await (const rows of readBySeq(reader, HASHES, project, range)) {
+        yield rows.map((row) => requireBytes(row, 'hash'));
+      }
+    },
+    async tiles(level, { from, to }) {
+      const rows = await reader.query(TILES, [project, level, from, to ?? HIGHEST]);
+      return rows.map((row) => requireBytes(row, 'hash'));
+    },
+    async findCheckpoint(size) {
+      const [row] = await reader.query(CHECKPOINT, [project, size ?? HIGHEST]);
+      return storedCheckpoint(row);
+    },
+    /** Uses the durable session: an entry that names a blob must find it after a crash. Existing blobs stay. */
+    async putBlob(hash, bytes) {
+      await writer.query(PUT_BLOB, [project, toBuffer(hash), toBuffer(bytes)]);
+    },
+    async findBlob(hash) {
+      const [row] = await reader.query(FIND_BLOB, [project, toBuffer(hash)]);
+      return row && requireBytes(row, 'bytes');
+    },
+    async *blobs() {
+      for (let after: Uint8Array = new Uint8Array(0); ;) {
+        const [row] = await reader.query(NEXT_BLOB, [project, toBuffer(after)]);
+        if (row === undefined) return;
+        after = requireBytes(row, 'hash');
+        yield [{ hash: after, bytes: requireBytes(row, 'bytes') }];
+      }
+    },
+    /** The last write wins: a snapshot beyond the ledger's end must be replaceable by a smaller one. */
+    async saveSnapshot(name, { size, hash, bytes }) {
+      await reader.query(SAVE_SNAPSHOT, [project, name, size, toBuffer(hash), toBuffer(bytes)]);
+    },
+    async findSnapshot(name) {
+      const [row] = await reader.query(FIND_SNAPSHOT, [project, name]);
+      return storedSnapshot(row);
+    },
+    async dropSnapshot(name) {
+      await reader.query(DROP_SNAPSHOT, [project, name]);
+    },
+    async snapshotNames() {
+      const rows = await reader.query(SNAPSHOT_NAMES, [project]);
+      return rows.map((row) => requireText(row, 'name'));
+    },
+    async inspect() {
+      const rows = await reader.query(INSPECT, [project]);
+      return rows.map((row) => requireText(row, 'finding'));
+    },
+  };
 }
 
-export async function* selectHashes(
-  connection: PostgresConnection,
-  project: number,
-  range: Range,
-): AsyncGenerator<readonly Uint8Array[]> {
-  for await (const rows of readBySeq(connection, HASHES, project, range)) {
-    yield rows.map((row) => requireBytes(row, 'hash'));
-  }
-}
-
-export async function selectTiles(
-  connection: PostgresConnection,
-  project: number,
-  level: number,
-  { from, to }: Range,
-): Promise<readonly Uint8Array[]> {
-  const rows = await connection.query(TILES, [project, level, from, to ?? HIGHEST]);
-  return rows.map((row) => requireBytes(row, 'hash'));
-}
-
-export async function selectCheckpoint(
-  connection: PostgresConnection,
-  project: number,
-  size?: number,
-): Promise<StoredCheckpoint | undefined> {
-  const [row] = await connection.query(CHECKPOINT, [project, size ?? HIGHEST]);
-  return row && { size: requireNumber(row, 'seq'), note: requireText(row, 'note') };
-}
-
-export async function* selectBlobs(
-  connection: PostgresConnection,
-  project: number,
-): AsyncGenerator<readonly StoredBlob[]> {
-  let after: Buffer = Buffer.alloc(0);
-  for (;;) {
-    const [row] = await connection.query(NEXT_BLOB, [project, after]);
-    if (row === undefined) return;
-    after = requireBytes(row, 'hash');
-    yield [{ hash: after, bytes: requireBytes(row, 'bytes') }];
-  }
-}
-
-/** The next batch is asked for while the reader works on this one, so that neither waits for the other. */
+/** Requests the next batch while the reader processes this one. */
 async function* readBySeq(
   connection: PostgresConnection,
   statement: Statement,
@@ -76,7 +89,7 @@ async function* readBySeq(
 ): AsyncGenerator<readonly Row[]> {
   const ask = (first: Bound): Promise<readonly Row[]> => {
     const answer = connection.query(statement, [project, first, to]);
-    // A reader that stops early never awaits the batch that was asked for ahead.
+    // A reader that stops early never awaits the batch requested ahead.
     answer.catch(() => undefined);
     return answer;
   };
@@ -91,7 +104,7 @@ async function* readBySeq(
   }
 }
 
-/** Numbers beyond 2^53 travel as text; this is the end of a `bigint`. */
+/** Numbers beyond 2^53 are sent as text; this is the largest `bigint`. */
 type Bound = number | string;
 const HIGHEST = '9223372036854775807';
 
@@ -100,8 +113,6 @@ const HEAD = {
   text: 'SELECT seq, hash FROM baton.entry WHERE project = $1 ORDER BY seq DESC LIMIT 1',
 };
 
-// The limits stand in the text, not in a parameter: the plan that the server keeps then goes along the index. A batch
-// of entries also ends where it has as many bytes as a commit may have.
 const ENTRIES = {
   name: 'entries',
   text: `
@@ -128,7 +139,6 @@ const TILES = {
     ORDER BY index`,
 };
 
-// Every commit ends with a note, so this never goes back further than one commit is long.
 const CHECKPOINT = {
   name: 'checkpoint',
   text: `
@@ -140,59 +150,6 @@ const NEXT_BLOB = {
   name: 'next_blob',
   text: 'SELECT hash, bytes FROM baton.blob WHERE project = $1 AND hash > $2 ORDER BY hash LIMIT 1',
 };
-
-/** A blob that is already there stays as it is: its name is the hash of its bytes. */
-export async function insertBlob(
-  connection: PostgresConnection,
-  project: number,
-  hash: Uint8Array,
-  bytes: Uint8Array,
-): Promise<void> {
-  await connection.query(PUT_BLOB, [project, toBuffer(hash), toBuffer(bytes)]);
-}
-
-export async function selectBlob(
-  connection: PostgresConnection,
-  project: number,
-  hash: Uint8Array,
-): Promise<Uint8Array | undefined> {
-  const [row] = await connection.query(FIND_BLOB, [project, toBuffer(hash)]);
-  return row && requireBytes(row, 'bytes');
-}
-
-/** Whoever comes last wins: one that does not fit the ledger any more must make way for a smaller one. */
-export async function upsertSnapshot(
-  connection: PostgresConnection,
-  project: number,
-  name: string,
-  { size, hash, bytes }: Snapshot,
-): Promise<void> {
-  await connection.query(SAVE_SNAPSHOT, [project, name, size, toBuffer(hash), toBuffer(bytes)]);
-}
-
-export async function selectSnapshot(
-  connection: PostgresConnection,
-  project: number,
-  name: string,
-): Promise<Snapshot | undefined> {
-  const [row] = await connection.query(FIND_SNAPSHOT, [project, name]);
-  return (
-    row && {
-      size: requireNumber(row, 'size'),
-      hash: requireBytes(row, 'hash'),
-      bytes: requireBytes(row, 'bytes'),
-    }
-  );
-}
-
-export async function deleteSnapshot(connection: PostgresConnection, project: number, name: string): Promise<void> {
-  await connection.query(DROP_SNAPSHOT, [project, name]);
-}
-
-export async function selectSnapshotNames(connection: PostgresConnection, project: number): Promise<readonly string[]> {
-  const rows = await connection.query(SNAPSHOT_NAMES, [project]);
-  return rows.map((row) => requireText(row, 'name'));
-}
 
 const PUT_BLOB = {
   name: 'put_blob',
@@ -226,13 +183,7 @@ const SNAPSHOT_NAMES = {
   text: 'SELECT name FROM baton.snapshot WHERE project = $1 ORDER BY name',
 };
 
-/** What nobody who reads entries would notice: guards that are gone, and rows outside of the numbering. */
-export async function findPostgresFaults(connection: PostgresConnection, project: number): Promise<readonly string[]> {
-  const rows = await connection.query(INSPECT, [project]);
-  return rows.map((row) => requireText(row, 'finding'));
-}
-
-// `tgenabled` is A for a trigger that fires always, the session's role notwithstanding.
+// `tgenabled` is A for a trigger that fires regardless of the session's role.
 const INSPECT: Statement = {
   name: 'inspect',
   isSlow: true,

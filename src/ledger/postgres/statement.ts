@@ -1,30 +1,27 @@
 import { Query } from 'pg';
 
-/** What a column of an answer can be: the types that the ledger's tables are made of. */
+/** The column types of the ledger's tables. */
 export type ColumnValue = number | string | boolean | Buffer | null;
 export type Row = Readonly<Record<string, ColumnValue>>;
 
-/** Bytes travel as a Buffer, in binary form. */
+/** Bytes are sent as a Buffer, in binary format. */
 export type Parameter = number | string | Buffer | null;
 
-/** A statement with a name is parsed by the server once per connection. */
+/** The server parses a named statement once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** May take as long as the ledger is large, so silence does not mean that the connection is lost. */
+  /** May run as long as the ledger is large, so silence does not mean that the connection is lost. */
   readonly isSlow?: true;
 }
 
-/** What the server said: rows of a SELECT, or how many rows an INSERT made. */
+/** The rows of a SELECT, or the number of inserted rows. */
 export interface QueryResult {
   readonly rows: readonly Row[];
   readonly count: number;
 }
 
-/**
- * The statement as the driver sends it, which calls back once. Made from a text and a name: an object with both would be
- * copied field by field, which costs as much as everything else that the driver does.
- */
+/** Creates the driver's query from text and name, because the driver copies a config object field by field. */
 export function createQuery(
   { name, text }: Statement,
   values: readonly Parameter[],
@@ -36,33 +33,14 @@ export function createQuery(
   return Object.assign(query, { name: `baton_${name}` });
 }
 
-/** What a column must be. A mismatch is a mistake in a statement, not something that can happen in operation. */
-export function requireNumber(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value !== 'number') throw new TypeError(`Column ${column} is not a number.`);
-  return value;
-}
-
-export function requireText(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== 'string') throw new TypeError(`Column ${column} is not text.`);
-  return value;
-}
-
-export function requireBytes(row: Row, column: string): Buffer {
-  const value = row[column];
-  if (!Buffer.isBuffer(value)) throw new TypeError(`Column ${column} is not bytes.`);
-  return value;
-}
-
-/** A view of the same memory that the driver sends in binary form; a plain Uint8Array it would turn into text. */
+/** A view of the same memory, which the driver sends in binary format; it would send a plain Uint8Array as text. */
 export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 const TYPES = { bool: 16, bytea: 17, int8: 20, int4: 23 } as const;
 
-// The driver's own parsers make text of 64-bit integers; sequence numbers stay far below 2^53.
+// The driver's parsers return 64-bit integers as text; sequence numbers stay far below 2^53.
 export const PARSERS = {
   getTypeParser: (type: number) => {
     if (type === TYPES.int8 || type === TYPES.int4) return Number;

@@ -3,18 +3,18 @@ import type { PostgresConnection } from './connection.ts';
 
 export interface PostgresHeadWatch {
   add(listener: (head: Head) => void): () => void;
-  /** A head that this process knows of, without asking the server. */
-  tell(head: Head): void;
-  /** Something may be new: a notification came, or the connection is new. */
-  look(): void;
-  /** Whether a new connection has to LISTEN before anything else. */
+  /** Reports a head that this process knows without asking the server. */
+  announce(head: Head): void;
+  /** Reads the head, after a notification or a reconnect. */
+  refresh(): void;
+  /** Whether a new connection must LISTEN before anything else. */
   readonly isWatched: boolean;
   close(): void;
 }
 
 /**
- * Wakes listeners with the newest head, once for any number of commits in between. Notifications only say "look": what
- * counts is the head read afterwards, so one that is lost, or comes twice, does no harm.
+ * Calls listeners with the newest head, once for any number of commits in between. A notification only triggers a read
+ * of the head, so a lost or duplicate notification does no harm.
  */
 export function makePostgresHeadWatch(
   connection: PostgresConnection,
@@ -23,10 +23,10 @@ export function makePostgresHeadWatch(
   catchUpMs: number,
 ): PostgresHeadWatch {
   const listeners = new Set<(head: Head) => void>();
-  let told = 0;
+  let reported = 0;
   let newest: Head | undefined;
-  let isLooking = false;
-  let lookAgain = false;
+  let isReading = false;
+  let readAgain = false;
   let timer: NodeJS.Timeout | undefined;
 
   const deliver = (): void => {
@@ -36,33 +36,33 @@ export function makePostgresHeadWatch(
     for (const listener of listeners) listener(head);
   };
 
-  const tell = (head: Head): void => {
-    if (head.size <= told) return;
-    told = head.size;
+  const announce = (head: Head): void => {
+    if (head.size <= reported) return;
+    reported = head.size;
     if (listeners.size === 0) return;
     if (newest === undefined) setImmediate(deliver);
     newest = head;
   };
 
-  const look = (): void => {
+  const refresh = (): void => {
     if (listeners.size === 0) return;
-    lookAgain = true;
-    if (!isLooking) void lookUntilStill();
+    readAgain = true;
+    if (!isReading) void readUntilUnchanged();
   };
 
-  const lookUntilStill = async (): Promise<void> => {
-    isLooking = true;
-    while (lookAgain && listeners.size > 0) {
-      lookAgain = false;
-      // A server that is away is looked at again by the timer, and by whoever reconnects.
-      await readHead().then(tell, () => undefined);
+  const readUntilUnchanged = async (): Promise<void> => {
+    isReading = true;
+    while (readAgain && listeners.size > 0) {
+      readAgain = false;
+      // If the server is unavailable, the timer and the next reconnect read again.
+      await readHead().then(announce, () => undefined);
     }
-    isLooking = false;
+    isReading = false;
   };
 
   const listen = async (): Promise<void> => {
     await connection.query({ name: 'listen', text: `LISTEN ${channel}` }).catch(() => undefined);
-    look();
+    refresh();
   };
 
   const stop = (): void => {
@@ -72,11 +72,11 @@ export function makePostgresHeadWatch(
 
   return {
     add(listener) {
-      // One listener may be added twice, and each is removed on its own.
+      // Wrapped, so that a listener added twice is removed once per call.
       const own = (head: Head): void => listener(head);
       listeners.add(own);
       if (timer === undefined) {
-        timer = setInterval(look, catchUpMs).unref();
+        timer = setInterval(refresh, catchUpMs).unref();
         void listen();
       }
       return () => {
@@ -84,8 +84,8 @@ export function makePostgresHeadWatch(
         if (listeners.size === 0) stop();
       };
     },
-    tell,
-    look,
+    announce,
+    refresh,
     get isWatched() {
       return listeners.size > 0;
     },
@@ -97,16 +97,16 @@ export function makePostgresHeadWatch(
 }
 
 export interface CommitNotifier {
-  /** Tells the other processes, soon, that there is something new on this channel. */
+  /** Notifies the other processes soon. */
   announce(channel: string): void;
-  /** Sends what is still to be sent. */
+  /** Sends pending notifications. */
   close(): Promise<void>;
 }
 
 /**
- * NOTIFY after the commit and never inside it (that takes a lock which all appends of all projects share), at most once
- * in `everyMs` for all projects together. A process that dies between commit and NOTIFY tells nobody: watchers look at
- * the head now and then.
+ * Sends NOTIFY after the commit and never inside it, because NOTIFY takes a lock that appends of all projects share; at
+ * most once per `everyMs` for all projects together. A process that dies between commit and NOTIFY notifies no watcher,
+ * so watchers also read the head periodically.
  */
 export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {
   const channels = new Set<string>();
@@ -119,7 +119,7 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
     lastMs = performance.now();
     const list = `{${[...channels].join()}}`;
     channels.clear();
-    // Where the server is away for longer than patience lasts, whoever listens has lost it too, and reads the head.
+    // If this fails, the listeners have lost the server too, and read the head when they reconnect.
     sending = connection.query(NOTIFY, [list]).catch(() => undefined);
   };
 

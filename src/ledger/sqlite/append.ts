@@ -8,8 +8,8 @@ import { readPragma } from './migrate.ts';
 import type { SqliteReader } from './read.ts';
 
 /**
- * Writes commits: one transaction, one fsync each. The head is remembered from the last commit, since there is one
- * writer; if somebody has written past the lock all the same, the next number is taken, and that is a conflict, too.
+ * Writes commits, each in one transaction with one fsync. The head is cached, because there is one writer; if another
+ * process writes despite the lock, its sequence number is taken, which also gives a conflict.
  */
 export class SqliteAppender {
   readonly #db: DatabaseSync;
@@ -22,7 +22,7 @@ export class SqliteAppender {
   readonly #entry: StatementSync;
   readonly #entries: StatementSync;
   readonly #tile: StatementSync;
-  /** Undefined if the store did not answer when it was asked last. */
+  /** Undefined if the last read failed. */
   #head: Head | undefined;
 
   constructor(db: DatabaseSync, path: string, reader: SqliteReader) {
@@ -39,17 +39,17 @@ export class SqliteAppender {
     this.#tile = db.prepare('INSERT INTO tile (level, "index", hash) VALUES (?, ?, ?)');
   }
 
-  /** Writes all or nothing. Throws if another process has a lock: nothing was written then. */
+  /** Writes all or nothing. Throws if another process holds a lock; nothing is written then. */
   append(commit: Commit): Appended {
     const before = (this.#head ??= this.#reader.head());
     if (!isSame(before, commit.after)) return { ok: false, conflict: before };
     if (!this.#isInPlace()) return { ok: false, problem: databaseReplaced(this.#path) };
     try {
-      // A statement alone is a transaction of its own, and most commits are one entry.
+      // A single statement is its own transaction, and most commits are one entry.
       if (commit.entries.length === 1 && commit.tiles.length === 0) this.#insert(commit);
       else this.#insertTogether(commit);
     } catch (error) {
-      // A commit that failed leaves its transaction open, and with it the lock.
+      // A failed commit leaves its transaction and lock open.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       if (isBusy(error)) throw error;
       this.#head = this.#findHead();
@@ -62,14 +62,14 @@ export class SqliteAppender {
     return { ok: true, head: this.#head };
   }
 
-  /** Writes one page that stays as it is, durably. Throws if another process has a lock. */
+  /** Rewrites one page unchanged, durably. Throws if another process holds a lock. */
   probe(): Problem | undefined {
     if (inodeOf(this.#path) !== this.#inode) return databaseReplaced(this.#path);
     this.#db.exec(`PRAGMA user_version = ${readPragma(this.#db, 'user_version')}`);
     return undefined;
   }
 
-  /** After a failed write even the read may fail; whether the commit is there is then unknown. */
+  /** After a failed write even the read may fail; whether the commit was recorded is then unknown. */
   #findHead(): Head | undefined {
     try {
       return this.#reader.head();
@@ -79,8 +79,8 @@ export class SqliteAppender {
   }
 
   /**
-   * SQLite would go on writing into a file that has no name any more, and all of it would be gone with the process. A storm of commits looks
-   * only now and then: a look costs a hundredth of a commit.
+   * SQLite would keep writing into a deleted file, and the data would be lost at exit. Checked at most every
+   * `INODE_CHECK_MS`, because a check costs a hundredth of a commit.
    */
   #isInPlace(): boolean {
     const nowMs = performance.now();
@@ -97,7 +97,7 @@ export class SqliteAppender {
     }
   }
 
-  /** All that fill a statement, but never the last, which has the note. Returns how many it were. */
+  /** Inserts full groups of `TOGETHER`, except the last entry, which carries the note. Returns the number inserted. */
   #insertMany({ entries }: Commit): number {
     let done = 0;
     for (; done + TOGETHER < entries.length; done += TOGETHER) {
@@ -119,7 +119,7 @@ export class SqliteAppender {
   }
 }
 
-/** How many entries one statement inserts: each run of a statement costs about as much as a row. */
+/** Entries per statement: each run of a statement costs about as much as a row. */
 const TOGETHER = 8;
 
 const INODE_CHECK_MS = 5;

@@ -5,7 +5,8 @@ import { OutsideCopyFile } from '../writer/ledger-files.ts';
 import { testDraft, testOptions } from '../writer/ledger.cases.ts';
 import { openLedger } from '../writer/open.ts';
 import { scaleLockTimes } from './lock-wait.ts';
-import { openSqliteStoreWhenUnlocked, type SqliteStore } from './sqlite-store.ts';
+import { openSqliteStoreWhenUnlocked } from './open.ts';
+import type { SqliteStore } from './sqlite-store.ts';
 import { TestFolder } from './sqlite.cases.ts';
 
 const WAIT_MS = 150;

@@ -5,31 +5,31 @@ import { ledgerProblem } from '../format/limits.ts';
 import { StoreProblem } from '../store.ts';
 
 export interface LockTimes {
-  /** How long a caller waits for a file that another process has locked. */
+  /** How long a caller waits for a locked file. */
   readonly waitMs: number;
-  /** The same while the file is known to be locked: a caller has waited for `waitMs` in vain, and none has succeeded since. */
+  /** The wait after one caller has waited `waitMs` in vain, until a caller succeeds. */
   readonly knownMs: number;
-  /** A lock that lasts longer than this is reported. */
+  /** A lock held longer than this is reported. */
   readonly noticeMs: number;
 }
 
-/** Shorter than a supervisor waits for an answer, so that it learns why and keeps its message. */
+/** Shorter than a supervisor waits for an answer, so that it receives the reason and keeps its message. */
 export const LOCK_TIMES: LockTimes = { waitMs: 2500, knownMs: 200, noticeMs: 800 };
 
-/** Times in proportion to how long a caller waits. */
 export function scaleLockTimes(waitMs: number): LockTimes {
   return { waitMs, knownMs: Math.ceil(waitMs / 12), noticeMs: Math.ceil(waitMs / 3) };
 }
 
 /**
- * Waits for other processes that have locked the file. `node:sqlite` is synchronous, and SQLite's own busy timeout would stop the whole
- * process, so SQLite gives up at once and the statement is tried again in short asynchronous waits. `work` must do all or nothing.
+ * Waits for locks of other processes. `node:sqlite` is synchronous, and SQLite's busy timeout would block the whole
+ * process, so SQLite fails at once and the statement is retried after short asynchronous waits. `work` must do all or
+ * nothing.
  */
 export class LockWait {
   readonly #path: string;
   readonly #times: LockTimes;
   readonly #onLocked: (problem: StoreProblem['problem'], sinceMs: number) => void;
-  /** When the file was first found locked; undefined if the last try succeeded. */
+  /** When the file was first found locked; undefined if the last attempt succeeded. */
   #lockedAtMs: number | undefined;
   #isKnown = false;
 
@@ -87,19 +87,19 @@ const FULL = 13;
 const CANTOPEN = 14;
 const PROTOCOL = 15;
 const NOTADB = 26;
-/** Extended codes of IOERR: a write, and the memory that readers and writers share. */
+/** Extended codes of IOERR: a failed write, and the shared memory of readers and writers. */
 const IOERR_WRITE = 778;
 const IOERR_SHMSIZE = 4874;
 
-/** What SQLite reports when it cannot write, in words that name the next thing to do. */
+/** Translates a failed write into a problem with the next step to take. */
 export function writeProblem(path: string, error: unknown): Problem {
   const what = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
   if (isFull(error)) {
     return ledgerProblem(
       'ledger/disk-full',
-      `there is no room to write ${path}: ${what}`,
-      'Make room on that disk, or raise the quota or the limit on file sizes; recording goes on by itself.',
+      `no space left to write ${path}: ${what}`,
+      'Free space on that disk, or raise the quota or the limit on file sizes; recording continues by itself.',
     );
   }
   if (code % 256 === READONLY || hasCode(error, 'EROFS')) {
@@ -113,7 +113,7 @@ export function writeProblem(path: string, error: unknown): Problem {
     return ledgerProblem(
       'ledger/disk-error',
       `the disk of ${path} reports an error: ${what}`,
-      'Check the disk (dmesg), and keep a copy of the state folder on another one.',
+      'Check the disk (dmesg), and copy the state folder to another disk.',
     );
   }
   return ledgerProblem(
@@ -123,7 +123,6 @@ export function writeProblem(path: string, error: unknown): Problem {
   );
 }
 
-/** Another process has a lock on the file. */
 export function databaseLocked(path: string, lockedMs: number): Problem {
   const file = shellWord(path);
   return ledgerProblem(
@@ -133,41 +132,40 @@ export function databaseLocked(path: string, lockedMs: number): Problem {
   );
 }
 
-/** The file that is open is not the one of that name any more. */
 export function databaseReplaced(path: string): Problem {
   return ledgerProblem(
     'ledger/replaced',
     `${path} was removed, or replaced by another file, while Baton has it open`,
-    'Put it back, and recording goes on. To go on with another one: baton down, then see what baton ledger verify says.',
+    'Restore the file, and recording continues. To use another file: baton down, then baton ledger verify.',
   );
 }
 
-/** Another process has a lock; nothing was read or written. */
+/** Another process holds a lock; nothing was read or written. */
 export function isBusy(error: unknown): boolean {
   const code = codeOf(error) % 256;
   return code === BUSY || code === PROTOCOL;
 }
 
-/** The store is at fault, and not what was written: no other write would succeed either. */
+/** The store is at fault, not the data: no other write would succeed either. */
 export function isStoreFault(error: unknown): boolean {
   return STORE_FAULTS.has(codeOf(error) % 256);
 }
 
 const STORE_FAULTS: ReadonlySet<number> = new Set([PERM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB]);
 
-/** Quotas and limits on file sizes reach SQLite as a write that failed, not as a full disk. */
+/** Quotas and file size limits appear as a failed write, not as a full disk. */
 function isFull(error: unknown): boolean {
   const code = codeOf(error);
   const isNode = hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT') || hasCode(error, 'EFBIG');
   return isNode || code % 256 === FULL || code === IOERR_WRITE || code === IOERR_SHMSIZE;
 }
 
-/** SQLite's extended result code; 0 for any other error. */
+/** SQLite's extended result code; 0 for other errors. */
 function codeOf(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
 
-/** Errors of Node itself: the lock beside the database is a plain file. */
+/** Errors of Node: the lock beside the database is a plain file. */
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }

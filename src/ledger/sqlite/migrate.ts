@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
-import { requireNumberColumn, requireTextColumn } from './read.ts';
+import { requireNumber, requireText } from '../columns.ts';
 
-/** "Batn" in ASCII: tells our files from any other SQLite file. */
-export const APPLICATION_ID = 0x42_61_74_6e;
+/** "Batn" in ASCII: distinguishes ledgers from other SQLite files. */
+const APPLICATION_ID = 0x42_61_74_6e;
 
-/** Brings a file up to the newest number, or says why it cannot be one of ours. A new file has number 0. */
+/** Migrates a file to the newest version, or returns why it is not a ledger. A new file has version 0. */
 export function migrateSqlite(db: DatabaseSync, path: string): Problem | undefined {
   const before = findForeignFile(db, path);
   if (before) return before;
   for (const migration of migrations()) {
     if (migration.number <= readPragma(db, 'user_version')) continue;
     db.exec('BEGIN IMMEDIATE');
-    // Looked at again inside: another process may have been faster.
+    // Checked again inside the transaction: another process may have migrated.
     if (migration.number > readPragma(db, 'user_version')) {
       db.exec(migration.sql);
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migration.number}`);
@@ -25,7 +25,7 @@ export function migrateSqlite(db: DatabaseSync, path: string): Problem | undefin
   return undefined;
 }
 
-/** Somebody else's file, or one of a newer Baton, is not touched. */
+/** Refuses foreign files and files of a newer Baton. */
 export function findForeignFile(db: DatabaseSync, path: string): Problem | undefined {
   const version = readPragma(db, 'user_version');
   const application = readPragma(db, 'application_id');
@@ -35,7 +35,7 @@ export function findForeignFile(db: DatabaseSync, path: string): Problem | undef
   }
   if (hasTable(db, 'checkpoint')) {
     const hint =
-      'Move it away, with its outside checkpoint: a new one is made. The Baton that wrote it can still verify and export it.';
+      'Move it and its outside checkpoint away: a new one is created. The Baton that wrote it can still verify and export it.';
     return ledgerProblem('ledger/older-ledger', `${path} was written before 0.1.0 had its format`, hint);
   }
   const newest = migrations().at(-1)?.number ?? 0;
@@ -69,7 +69,7 @@ function migrations(): Migration[] {
     .map((name) => ({ number: Number(name.slice(0, 4)), sql: readFileSync(join(folder, name), 'utf8') }));
 }
 
-/** What reading entries would not show: damaged pages, a schema without its triggers, tiles beyond the entries. */
+/** Reports faults that reading entries would not show: damaged pages, missing triggers, tiles beyond the entries. */
 export function findSqliteFaults(db: DatabaseSync): readonly string[] {
   return [...damagedPages(db), ...wrongSchema(db), ...strayTiles(db)];
 }
@@ -78,12 +78,12 @@ function damagedPages(db: DatabaseSync): string[] {
   return db
     .prepare('PRAGMA quick_check(5)')
     .all()
-    .map((row) => requireTextColumn(row, 'quick_check'))
+    .map((row) => requireText(row, 'quick_check'))
     .filter((line) => line !== 'ok')
     .map((line) => `SQLite finds the file damaged: ${line}`);
 }
 
-/** The schema must be exactly what the migrations make: a trigger that is gone, or one too many, is a finding. */
+/** The schema must be exactly what the migrations create: a missing or additional trigger is a finding. */
 function wrongSchema(db: DatabaseSync): string[] {
   const fresh = new DatabaseSync(':memory:');
   migrateSqlite(fresh, ':memory:');
@@ -93,19 +93,16 @@ function wrongSchema(db: DatabaseSync): string[] {
   const names = [...new Set([...wanted.keys(), ...found.keys()])].sort();
   const wrong = names
     .filter((name) => wanted.get(name) !== found.get(name))
-    .map((name) => `${name} is not as Baton made it: its rule against changes may be gone`);
+    .map((name) => `${name} was changed: its protection against changes may be missing`);
   return readPragma(db, 'application_id') === APPLICATION_ID
     ? wrong
-    : [...wrong, 'the file is not marked as a ledger any more'];
+    : [...wrong, 'the file is no longer marked as a ledger'];
 }
 
 function schemaOf(db: DatabaseSync): Map<string, string> {
   const rows = db.prepare(`SELECT type, name, coalesce(sql, '') AS sql FROM sqlite_schema`).all();
   return new Map(
-    rows.map((row) => [
-      `${requireTextColumn(row, 'type')} ${requireTextColumn(row, 'name')}`,
-      requireTextColumn(row, 'sql'),
-    ]),
+    rows.map((row) => [`${requireText(row, 'type')} ${requireText(row, 'name')}`, requireText(row, 'sql')]),
   );
 }
 
@@ -116,6 +113,6 @@ function strayTiles(db: DatabaseSync): string[] {
        OR ("index" + 1) * (1 << level) > (SELECT coalesce(max(seq), 0) FROM entry)`,
     )
     .get();
-  const stray = requireNumberColumn(row, 'stray');
+  const stray = requireNumber(row, 'stray');
   return stray === 0 ? [] : [`${stray} tiles belong to no entries`];
 }

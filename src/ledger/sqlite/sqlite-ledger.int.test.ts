@@ -12,7 +12,8 @@ import type { AppendResult } from '../writer/commit-group.ts';
 import { nodeVerifier } from '../writer/keys.ts';
 import { record, testDraft } from '../writer/ledger.cases.ts';
 import type { Ledger } from '../writer/ledger.ts';
-import { openSqliteStore, SqliteStore } from './sqlite-store.ts';
+import { openSqliteStore } from './open.ts';
+import { SqliteStore } from './sqlite-store.ts';
 import { TestFolder } from './sqlite.cases.ts';
 
 describe('the file of a ledger', () => {
@@ -32,7 +33,7 @@ describe('the file of a ledger', () => {
     await ledger.close();
   });
 
-  it('is written to only under its own name: what goes into a file that was removed would be gone with the process', async () => {
+  it('refuses to write after the file was removed, because the data would be lost with the process', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(ledger, [testDraft(1)]);
@@ -81,7 +82,7 @@ describe('the file of a ledger', () => {
     await ledger.close();
   });
 
-  it('is not touched when it is somebody else’s, or of a newer or an older Baton', () => {
+  it('is not changed if it is foreign, or of a newer or an older Baton', () => {
     using folder = new TestFolder();
     const db = new DatabaseSync(folder.ledger);
     db.exec('CREATE TABLE theirs (x)');
@@ -94,7 +95,7 @@ describe('the file of a ledger', () => {
     db.close();
   });
 
-  it('is named when it is missing or no database', () => {
+  it('is reported if it is missing or no database', () => {
     using folder = new TestFolder();
     expect(openSqliteStore(folder.ledger, { mode: 'read' })).toMatchObject({
       problem: { code: 'ledger/missing' },
@@ -107,7 +108,7 @@ describe('the file of a ledger', () => {
 });
 
 describe('a second writer', () => {
-  it('is told who the first one is', async () => {
+  it('is refused with the name of the first writer', async () => {
     using folder = new TestFolder();
     const first = await folder.open();
     const second = openSqliteStore(folder.ledger, { mode: 'write' });
@@ -120,7 +121,7 @@ describe('a second writer', () => {
     await third.close();
   });
 
-  it('is told so in another process, too, and may write when that one was killed', async () => {
+  it('is refused in another process, too, and may write after that one was killed', async () => {
     using folder = new TestFolder();
     const script = join(import.meta.dirname, '../../../test/faults/sqlite-writer.ts');
     const writer = spawn(process.execPath, [script, folder.ledger], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -136,7 +137,7 @@ describe('a second writer', () => {
   });
 });
 
-describe('somebody who writes past the lock', () => {
+describe('a writer that ignores the lock', () => {
   it('is met as a conflict, and then found out', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
@@ -206,7 +207,7 @@ describe('readers', () => {
 });
 
 describe('a backup', () => {
-  it('is taken while writing goes on, and is a ledger of its own', async () => {
+  it('is created while writing continues, and is a separate ledger', async () => {
     using folder = new TestFolder();
     using copy = new TestFolder();
     const ledger = await folder.open();
@@ -235,7 +236,7 @@ describe('a backup', () => {
 });
 
 describe('the WAL', () => {
-  it('is copied back when nobody writes for a moment', async () => {
+  it('is copied back after a moment without writes', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     await record(
@@ -249,7 +250,7 @@ describe('the WAL', () => {
 });
 
 describe('the outside checkpoint', () => {
-  it('is the newest one when the event loop has turned after a commit', async () => {
+  it('is the newest one after the event loop has turned', async () => {
     using folder = new TestFolder();
     const ledger = await folder.open();
     for (let i = 0; i < 12; i += 1) {

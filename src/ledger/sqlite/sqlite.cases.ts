@@ -5,7 +5,8 @@ import { OutsideCopyFile } from '../writer/ledger-files.ts';
 import { testOptions } from '../writer/ledger.cases.ts';
 import type { Ledger, LedgerOptions } from '../writer/ledger.ts';
 import { type OpenedLedger, openLedger } from '../writer/open.ts';
-import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
+import { openSqliteStore } from './open.ts';
+import type { SqliteStore } from './sqlite-store.ts';
 
 /** A folder that goes away with `using`, and the ledger's files in it. */
 export class TestFolder implements Disposable {

@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.dispose]());
 
 describe('verify', () => {
-  it('finds nothing wrong with what nobody touched', async () => {
+  it('finds nothing in an unchanged ledger', async () => {
     expect((await withFile(() => {})).ok).toBe(true);
     const { entries } = rows;
     expect((await verifyLedger(memoryOf({ ...rows, entries }), options)).ok).toBe(true);
@@ -104,7 +104,7 @@ describe('verify', () => {
     expect((await tamper.verify()).ok).toBe(true);
   }, 120_000);
 
-  it('finds every deleted row, and names the first entry that is gone', async () => {
+  it('finds every deleted row, and names the first missing entry', async () => {
     const misses: string[] = [];
     using tamper = new Tamper();
     for (const [table, key] of TABLES) {
@@ -146,7 +146,7 @@ describe('verify', () => {
     }
   }, 60_000);
 
-  it('finds every checkpoint that was taken away, and one that was put where none belongs', async () => {
+  it('finds every removed and every inserted checkpoint', async () => {
     for (const { seq, note } of checkpointed()) {
       expect((await verifyLedger(memoryOf(withNote(seq, undefined)), options)).ok).toBe(false);
       for (const other of [seq - 1, seq + 1].filter((each) => each >= 1 && each <= ENTRIES)) {

@@ -2,13 +2,10 @@ import { watch as watchFolder, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Head } from '../store.ts';
 
-/** How long to keep looking after the file has stirred: the event comes when bytes are written, the commit a sync later. */
+/** Delays of head reads after a file event: the commit comes one sync after the event. */
 const HEAD_CHECK_DELAYS_MS = [0, 1, 2, 5, 10, 25, 50, 100, 250];
 
-/**
- * Tells listeners about the commits of this and of other processes. Nobody polls a quiet ledger: the folder's own events
- * start a few looks at the head, and the looks end when nothing stirs any more.
- */
+/** Reports commits of all processes without polling: file events start a few reads of the head. */
 export class SqliteHeadWatch {
   readonly #path: string;
   readonly #readHead: () => Head;
@@ -23,9 +20,9 @@ export class SqliteHeadWatch {
     this.#readHead = readHead;
   }
 
-  /** `others` says whether somebody else may write: this process's own commits come through `announce`. */
+  /** `others`: another process may write. Commits of this process arrive through `announce`. */
   add(listener: (head: Head) => void, others: boolean): () => void {
-    // Wrapped, so that the same function can watch twice and stop once.
+    // Wrapped, so that a listener added twice is removed once per call.
     const own = (head: Head): void => listener(head);
     if (this.#listeners.size === 0) this.#start(others);
     this.#listeners.add(own);
@@ -57,7 +54,7 @@ export class SqliteHeadWatch {
     });
   }
 
-  /** A file that is locked at this moment counts as empty: the first look afterwards then reports what is there. */
+  /** A locked file counts as empty; the first read after the lock reports its head. */
   #findSize(): number {
     try {
       return this.#readHead().size;
@@ -76,7 +73,7 @@ export class SqliteHeadWatch {
     try {
       this.announce(this.#readHead());
     } catch {
-      // What is wrong with the file shows to whoever reads it; a look must not end the process.
+      // Readers of the file report its faults; a watcher must not end the process.
     }
     this.#look += 1;
     const delay = HEAD_CHECK_DELAYS_MS[this.#look];

@@ -10,8 +10,8 @@ export type WriterLock =
   | { readonly ok: false; readonly problem: Problem };
 
 /**
- * One writer per file. The lock is an open transaction in a small SQLite file of its own: the operating system takes it
- * away from a process that dies, however it dies, and readers of the ledger never meet it. Beside it stands who has it.
+ * Allows one writer per file. The lock is an open transaction in a small SQLite file of its own: the operating system
+ * releases it when the process dies, and readers of the ledger never touch it. A file beside it names the holder.
  */
 export function lockWriter(path: string, now: Date = new Date()): WriterLock {
   const db = new DatabaseSync(`${path}.lock`, { timeout: 0 });
@@ -47,7 +47,7 @@ function describeHolder(path: string): string {
       return `process ${String(holder.pid)} on ${String(holder.host)}, since ${String(holder.since)}`;
     }
   } catch {
-    // It has the lock but has not written its name yet.
+    // The holder has the lock but has not written its name yet.
   }
   return 'it has just started';
 }

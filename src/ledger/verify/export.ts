@@ -2,12 +2,10 @@ import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts'
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { parseHex, toHex } from '../format/bytes.ts';
 import { canonicalJson } from '../format/canonical-json.ts';
-import { GENESIS } from '../format/chain.ts';
 import { renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { isProject } from '../format/entry.ts';
 import { ledgerProblem } from '../format/limits.ts';
-import { Frontier } from '../format/merkle.ts';
 import type { Store, StoredEntry } from '../store.ts';
 import { KEY_ADDED, Keyring } from './keyring.ts';
 import { type LedgerFault, LedgerWalk } from './walk.ts';
@@ -16,13 +14,13 @@ export interface VerifiedExport {
   readonly project: string;
   readonly size: number;
   readonly root: Uint8Array;
-  /** The keys that the ledger trusts, the first one first: to be compared with one from elsewhere, unless one was given. */
+  /** The trusted keys, oldest first. Unless the caller gave a known key, compare them with a trusted copy. */
   readonly keys: readonly string[];
 }
 
 const encoder = new TextEncoder();
 
-/** Checks an export, line by line, in bounded memory: chain, hashes, and the signed tree at its end. */
+/** Checks an export line by line in bounded memory: chain, hashes, and the signed tree at its end. */
 export async function verifyExport(
   verifier: Verifier,
   lines: AsyncIterable<string>,
@@ -41,12 +39,12 @@ export async function verifyExport(
       if (stored.seq % 10_000 === 0) onProgress?.(stored.seq);
     } else if (value && reading && isCheckpointLine(value)) {
       const { size } = reading.walk.position.head;
-      if (size === reading.walk.checkpointed) return bad(number, 'the checkpoint is there twice');
-      // Checkpoints in between are left out of an export, but for those that make a key trusted.
+      if (size === reading.walk.checkpointed) return bad(number, 'the checkpoint appears twice');
+      // An export omits checkpoints in between, except those that make a key trusted.
       const fault = await reading.walk.findFault({ size, note: value.checkpoint }, 'check', 'unlinked');
       if (fault) return refused(fault.problem);
     } else {
-      return bad(number, 'it is neither {entry, hash} nor {checkpoint}');
+      return bad(number, 'the line is neither {entry, hash} nor {checkpoint}');
     }
   }
   if (!reading || reading.walk.checkpointed !== reading.walk.position.head.size) {
@@ -70,8 +68,7 @@ interface Reading {
 function startReading(verifier: Verifier, entry: unknown): Reading {
   const project = isObject(entry) && isProject(entry.project) ? entry.project : '';
   const keyring = new Keyring(verifier, project);
-  const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
-  return { project, keyring, walk: new LedgerWalk(verifier, project, keyring, start) };
+  return { project, keyring, walk: new LedgerWalk(verifier, project, keyring) };
 }
 
 function parseLine(line: string): Record<string, unknown> | undefined {
@@ -102,12 +99,12 @@ function bad(line: number, what: string): Parsed<never> {
 }
 
 /**
- * The ledger as NDJSON: one `{entry, hash}` a line, then the checkpoint that covers them. The canonical bytes are already
- * JSON, so they are put in as they are. Where a further key was added, the checkpoint that makes it trusted stands
- * right behind it. What a running writer adds after the newest checkpoint is left out.
+ * Exports the ledger as NDJSON: one `{entry, hash}` per line, then the checkpoint that covers them. The canonical bytes
+ * are JSON and are copied unchanged. After an added key follows the checkpoint that makes it trusted. Entries after the
+ * newest checkpoint are omitted.
  *
- * Everything is checked on its way out, since nobody should carry away an export that does not hold: it ends with what is
- * wrong, and before that entry.
+ * Every entry is checked before it is written, so that no invalid export leaves the machine: the export ends before the
+ * first faulty entry and returns the fault.
  */
 export async function* exportLedger(
   store: Store,
@@ -116,8 +113,7 @@ export async function* exportLedger(
 ): AsyncGenerator<string, LedgerFault | undefined> {
   const newest = await store.findCheckpoint();
   if (!newest) return undefined;
-  const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
-  const walk = new LedgerWalk(verifier, project, new Keyring(verifier, project), start);
+  const walk = new LedgerWalk(verifier, project, new Keyring(verifier, project));
   let keyAdded = false;
   for await (const batch of store.entries({ from: 1, to: newest.size })) {
     let lines = '';

@@ -6,8 +6,8 @@ import type { Entry } from '../format/entry.ts';
 export const KEY_ADDED = 'KeyAdded';
 
 /**
- * The keys that may sign a ledger. The first entry names the first one; every other becomes trusted by an entry that
- * is covered by a signature of a key trusted before it. So a key cannot let itself in.
+ * The keys that may sign a ledger. The first entry names the first key; every other key becomes trusted by an entry
+ * that a key trusted before has signed. So a key cannot add itself.
  */
 export class Keyring {
   readonly #verifier: Verifier;
@@ -24,7 +24,7 @@ export class Keyring {
     return this.#trusted;
   }
 
-  /** Keys were named since the last signature that was checked, so the next one must be, too. */
+  /** Keys were added since the last checked signature, so the next signature must be checked. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }
@@ -34,14 +34,14 @@ export class Keyring {
     return this.#trusted.some((each) => renderKey(this.#verifier.sha256, each) === text);
   }
 
-  /** Takes note of an entry; only `KeyAdded` means anything here. */
+  /** Ignores all entries except `KeyAdded`. */
   read(entry: Pick<Entry, 'type' | 'data'>): void {
     if (entry.type !== KEY_ADDED || typeof entry.data.key !== 'string') return;
     const key = parseKey(this.#verifier.sha256, entry.data.key);
     if (key.ok && key.value.name === this.#origin) this.#waiting.push(key.value);
   }
 
-  /** For a key that is known from elsewhere: the own one. */
+  /** Trusts a key known from another source: the machine's own key. */
   trust(key: NoteKey): void {
     this.#trusted.push(key);
   }
@@ -58,7 +58,6 @@ export class Keyring {
   }
 }
 
-/** The entry that makes a key trusted. */
 export function createKeyAddedDraft(
   sha256: Sha256,
   project: string,

@@ -19,15 +19,15 @@ import { Tree } from '../format/tree.ts';
 import type { Store, StoredEntry } from '../store.ts';
 import { KEY_ADDED } from './keyring.ts';
 
-export const TASK_PROOF_KIND = 'baton-task-proof';
+const TASK_PROOF_KIND = 'baton-task-proof';
 
-/** One file that proves what a ledger says about one task, to somebody who has nothing but the public key. */
+/** A file that proves the recorded history of one task to a reader who has only the public key. */
 export interface TaskProof {
   readonly kind: typeof TASK_PROOF_KIND;
   readonly v: 1;
   readonly project: string;
   readonly task_id: string;
-  /** The public key, as `name+id+base64`. It is here to be compared with one from elsewhere, not to be believed. */
+  /** The public key, as `name+id+base64`. Compare it with a trusted copy; the proof alone does not establish it. */
   readonly key: string;
   readonly checkpoint: string;
   readonly entries: readonly ProvenEntry[];
@@ -35,7 +35,7 @@ export interface TaskProof {
 
 export interface ProvenEntry {
   readonly entry: Entry;
-  /** The hashes beside the way from the entry up to the root, in base64. */
+  /** The sibling hashes from the entry up to the root, in base64. */
   readonly proof: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export async function makeTaskProof(
   });
 }
 
-/** Reads every entry once. Only those that can matter are parsed; an index would cost every append. */
+/** Reads every entry once and parses only candidates; an index would cost every append. */
 async function collect(
   store: Store,
   verifier: Verifier,
@@ -116,9 +116,8 @@ export interface ProvenTask {
   readonly project: string;
   readonly taskId: string;
   readonly entries: readonly Entry[];
-  /** The size of the ledger when the proof was made. */
   readonly size: number;
-  /** Who signed: to be compared with a key from elsewhere, unless one was given. */
+  /** The signing key. Unless the caller gave a known key, compare it with a trusted copy. */
   readonly key: string;
 }
 
@@ -126,8 +125,8 @@ const encoder = new TextEncoder();
 const FIELDS = ['checkpoint', 'entries', 'key', 'kind', 'project', 'task_id', 'v'];
 
 /**
- * Checks a task proof with nothing but the public key: every entry is in the tree that the key has signed. That none is
- * missing it cannot say; for that there is the whole ledger.
+ * Checks a task proof with only the public key: every entry is in the tree that the key has signed. It cannot prove
+ * that no entry is missing; that needs the whole ledger.
  */
 export async function verifyTaskProof(
   verifier: Verifier,
@@ -152,7 +151,7 @@ export async function verifyTaskProof(
     const { seq, data } = entry.value;
     if (seq <= (proven.at(-1)?.seq ?? 0)) return bad(`entry ${seq} is out of order`);
     if (entry.value.project !== project || taskIdOf(data) !== taskId) {
-      return bad(`entry ${seq} is about something else`);
+      return bad(`entry ${seq} is about another task`);
     }
     proven.push(entry.value);
   }
@@ -198,6 +197,10 @@ function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parse
 
 function bad(what: string): Parsed<never> {
   return refused(
-    ledgerProblem('ledger/bad-proof', `this proof does not hold: ${what}`, 'Ask for it again where the ledger is.'),
+    ledgerProblem(
+      'ledger/bad-proof',
+      `this proof does not hold: ${what}`,
+      'Create it again on the machine of the ledger.',
+    ),
   );
 }

@@ -1,9 +1,8 @@
 import { sameBytes } from '../format/bytes.ts';
-import { GENESIS } from '../format/chain.ts';
 import { type Checkpoint, findSigningKey, type NoteKey, parseCheckpoint, renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
-import { Frontier, type TreeHead } from '../format/merkle.ts';
+import type { TreeHead } from '../format/merkle.ts';
 import { TileCheck } from '../format/tree.ts';
 import { blobName, blobsNamedIn } from '../snapshots-and-blobs.ts';
 import { isStoreUnavailable, type Store } from '../store.ts';
@@ -14,11 +13,11 @@ import { type LedgerFault, LedgerWalk } from './walk.ts';
 export interface VerifyOptions {
   readonly project: string;
   readonly verifier: Verifier;
-  /** Check every signature. Otherwise only the newest, which covers all before it. */
+  /** Check every signature. Otherwise only the newest, which covers all entries before it. */
   readonly allSignatures?: boolean;
-  /** The checkpoint that was kept outside of the store; null where it was looked for and is not there. */
+  /** The checkpoint kept outside the store; null if it is missing. */
   readonly outside?: string | null | undefined;
-  /** A key that must be among the trusted ones, because it is known from elsewhere. */
+  /** A key known from another source, which must be trusted by the ledger. */
   readonly knownKey?: NoteKey | undefined;
   readonly onProgress?: (entries: number) => void;
 }
@@ -27,29 +26,28 @@ export interface Verified {
   readonly ok: true;
   readonly size: number;
   readonly root: Uint8Array;
-  /** The newest checkpoint; nothing where nothing was ever written. */
+  /** The newest checkpoint; undefined if the ledger is empty. */
   readonly checkpoint: string | undefined;
   readonly keys: readonly string[];
-  /** What is odd, but proves nothing. */
+  /** Observations that prove no fault. */
   readonly warnings: readonly string[];
 }
 
 export interface NotVerified {
   readonly ok: false;
-  /** In the order in which they were found; the first entry that is wrong comes first. */
+  /** In order of discovery; the first faulty entry comes first. */
   readonly findings: readonly [LedgerFault, ...LedgerFault[]];
 }
 
-/** Verifies everything: chain, hashes, tree, signatures, tiles, blobs, snapshots, the store itself, the outside checkpoint. */
+/** Verifies chain, hashes, tree, signatures, tiles, blobs, snapshots, the store and the outside checkpoint. */
 export async function verifyLedger(store: Store, options: VerifyOptions): Promise<Verified | NotVerified> {
   const { verifier, project } = options;
   const keyring = new Keyring(verifier, project);
-  const frontier = new Frontier(verifier.sha256);
-  const walk = new LedgerWalk(verifier, project, keyring, { head: GENESIS, frontier });
+  const walk = new LedgerWalk(verifier, project, keyring);
   const outside = readOutside(options.outside ?? undefined);
   const fault = await readable(walk, async () => [await findFirstFault(store, walk, outside, options)]);
   if (outside && isAboutOutside(fault[0]) && !(await isSigned(verifier, keyring, outside, options))) {
-    // Nobody signed that copy: it is torn, and what it says must not accuse anybody.
+    // No trusted key signed that copy: it is torn and must not count as evidence.
     return verifyLedger(store, { ...options, outside: '' });
   }
   const trust = { project, verifier, keys: keyring.trusted };
@@ -71,7 +69,6 @@ export async function verifyLedger(store: Store, options: VerifyOptions): Promis
   };
 }
 
-/** A torn copy is no copy: it proves nothing, and it accuses nobody. */
 function readOutside(note: string | undefined): Checkpoint | undefined {
   const checkpoint = note === undefined ? undefined : parseCheckpoint(note);
   return checkpoint?.ok ? checkpoint.value : undefined;
@@ -85,10 +82,10 @@ async function outsideWarnings(
 ): Promise<readonly string[]> {
   if (options.outside === undefined) return [];
   if (options.outside === null)
-    return ['there is no outside checkpoint, so that entries missing from the end would not show'];
+    return ['there is no outside checkpoint, so missing entries at the end would not be noticed'];
   return (await isSigned(verifier, keyring, outside, options))
     ? []
-    : ['the outside checkpoint cannot be read, so that entries missing from the end would not show'];
+    : ['the outside checkpoint cannot be read, so missing entries at the end would not be noticed'];
 }
 
 function isAboutOutside(finding: LedgerFault | undefined): boolean {
@@ -103,7 +100,7 @@ async function isSigned(
 ): Promise<boolean> {
   if (!outside) return false;
   const keys = knownKey ? [...keyring.trusted, knownKey] : keyring.trusted;
-  // Without any key there is no entry either, and a copy of something is proof enough that there was one.
+  // Without a key there is no entry either, and a copy is proof enough that there was one.
   if (keys.length === 0) return true;
   return (await findSigningKey(verifier, outside.note, keys)) !== undefined;
 }
@@ -115,14 +112,14 @@ function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly Ledg
       seq: 1,
       problem: ledgerProblem(
         'ledger/unknown-key',
-        'the ledger is whole, but it is signed by keys that are not known here',
+        'the ledger is intact, but it is signed by unknown keys',
         DO_NOT_WRITE,
       ),
     },
   ];
 }
 
-/** A store that cannot even be read (a damaged page) is a finding like any other: it begins after the last good entry. */
+/** A store that cannot be read (a damaged page) is a finding: it starts after the last good entry. */
 async function readable<T>(walk: LedgerWalk, read: () => Promise<T[]>): Promise<(T | LedgerFault)[]> {
   try {
     return await read();
@@ -140,8 +137,8 @@ interface WalkOptions {
 }
 
 /**
- * Walks from the first entry to the newest checkpoint, with older checkpoints, tiles and named blobs beside it, in
- * bounded memory. What a running writer adds meanwhile is left for the next time.
+ * Walks from the first entry to the newest checkpoint and checks older checkpoints, tiles and named blobs, in bounded
+ * memory. Entries that a running writer adds meanwhile are not checked.
  */
 export async function findFirstFault(
   store: Store,
@@ -151,7 +148,7 @@ export async function findFirstFault(
 ): Promise<LedgerFault | undefined> {
   const tiles = new TileCheck(store, 0);
   const end = (await store.findCheckpoint())?.size ?? 0;
-  // From far below 1, so that a row smuggled in before the first entry is met.
+  // Starts far below 1 to find a row inserted before the first entry.
   for await (const batch of store.entries({ from: Number.MIN_SAFE_INTEGER, to: end })) {
     for (const step of walk.steps(batch)) {
       if (!step.ok) return step.finding;
@@ -163,7 +160,7 @@ export async function findFirstFault(
         if (fault) return fault;
       }
       if (stored.seq === outside?.size && !isAt(walk, outside)) return forked(outside);
-      // Few entries name a blob; the others pay for a search in their text only.
+      // Few entries name a blob; the others only pay for a search in their text.
       if (!step.text.includes('blob":"sha256:')) continue;
       for (const hash of blobsNamedIn(step.entry.data)) {
         if (!(await store.findBlob(hash))) return missingBlob(stored.seq, hash);
@@ -182,7 +179,7 @@ function findGapAtEnd(walk: LedgerWalk, outside: Checkpoint | undefined): Ledger
   return finding(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
 }
 
-/** The head is read first: a commit that comes in between makes the checkpoint the larger one, and that is no fault. */
+/** Reads the head first: a commit in between only makes the checkpoint larger, which is no fault. */
 export async function findUnsigned(store: Store): Promise<LedgerFault | undefined> {
   const { size } = await store.head();
   const signed = (await store.findCheckpoint())?.size ?? 0;
@@ -205,7 +202,7 @@ function forked(outside: Checkpoint): LedgerFault {
   return finding(
     outside.size,
     'ledger/forked',
-    `the first ${outside.size} entries are not those of the outside checkpoint: history was rewritten`,
+    `the first ${outside.size} entries differ from those of the outside checkpoint: history was rewritten`,
   );
 }
 

@@ -12,13 +12,12 @@ import {
 import type { Store } from '../store.ts';
 import type { LedgerFault } from './walk.ts';
 
-/** What is wrong with what is kept beside the entries, and what is only odd. */
 export interface SnapshotAndBlobFaults {
   readonly findings: readonly LedgerFault[];
   readonly warnings: readonly string[];
 }
 
-/** Checks blobs, snapshots, and the store's own order. */
+/** Checks blobs, snapshots, and the store itself. */
 export async function findSnapshotAndBlobFaults(store: Store, trust: SnapshotTrust): Promise<SnapshotAndBlobFaults> {
   const sentences = await store.inspect();
   const blobs = await findBlobFaults(store, trust.verifier.sha256);
@@ -61,16 +60,15 @@ async function findSnapshotFaults(store: Store, trust: SnapshotTrust): Promise<S
 
 const WRONG: Readonly<Record<SnapshotFault | 'homeless', (name: string) => LedgerFault>> = {
   homeless: (name) =>
-    snapshotFault('ledger/wrong-snapshot', `the snapshot ${name} does not stand on its entry; it will be rebuilt`),
+    snapshotFault('ledger/wrong-snapshot', `the snapshot ${name} does not match its entry; it will be rebuilt`),
   damaged: (name) => snapshotFault('ledger/wrong-snapshot', `the snapshot ${name} cannot be read; it will be rebuilt`),
   unsigned: (name) => forgedSnapshot(name, 'it is not signed', DISCARDED),
   foreign: (name) => forgedSnapshot(name, 'no key of this ledger has signed it', DISCARDED),
 };
 
-const DISCARDED = 'Baton does not read it, and folds the entries again: baton up. Find out who wrote to the database.';
+const DISCARDED = 'Baton ignores it and rebuilds the state: baton up. Find out who wrote to the database.';
 
-/** A state that no daemon of this ledger folded. */
-export function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
+function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
   return {
     seq: null,
     problem: ledgerProblem('ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint),
@@ -81,27 +79,28 @@ function snapshotFault(code: string, message: string): LedgerFault {
   return { seq: null, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
 }
 
-/** How entries become the state that a snapshot holds. The ledger does not know what they mean, so this comes from its caller. */
+/** Folds entries into the state of a snapshot. The caller knows the meaning of entries. */
 export interface StateFold {
-  /** The name of the snapshots that this fold makes. */
+  /** The name of the snapshots that this fold produces. */
   readonly name: string;
-  begin(): RefoldOptions;
+  begin(): RunningFold;
 }
 
-export interface RefoldOptions {
+interface RunningFold {
   /** Folds one entry. Returns what is wrong with it; undefined if it was folded. */
-  take(entry: Entry): string | undefined;
-  /** Whether these bytes hold the state that the entries so far have made. */
+  fold(entry: Entry): string | undefined;
+  /** Whether these bytes hold the state of the entries so far. */
   equals(state: Uint8Array): boolean;
 }
 
 export type RefoldResult =
-  /** `entries` is 0 if there is no snapshot to compare with. */
+  /** `entries` is 0 if there is no snapshot to compare. */
   { readonly ok: true; readonly entries: number } | { readonly ok: false; readonly finding: LedgerFault };
 
 /**
- * Folds the entries up to the stored snapshot again and compares: a signature proves who made a snapshot, this proves that it is true.
- * The entries themselves must have been verified. It needs as much memory as the state, whatever the length of the ledger.
+ * Folds the entries up to the stored snapshot again and compares: a signature proves who made a snapshot, this proves
+ * that it is correct. The entries must be verified first. Needs as much memory as the state, at any length of the
+ * ledger.
  */
 export async function refoldSnapshot(
   store: Store,
@@ -116,17 +115,17 @@ export async function refoldSnapshot(
   for await (const batch of store.entries({ from: 1, to: size })) {
     for (const { seq, bytes } of batch) {
       const entry = parseEntry(bytes);
-      const wrong = entry.ok ? folding.take(entry.value) : `entry ${seq} cannot be read`;
+      const wrong = entry.ok ? folding.fold(entry.value) : `entry ${seq} cannot be read`;
       if (wrong !== undefined) return { ok: false, finding: unreadable(seq, wrong) };
     }
     onProgress?.(batch.at(-1)?.seq ?? 0);
   }
   if (folding.equals(snapshot.state)) return { ok: true, entries: size };
-  const why = `it is signed, and it is not what the entries 1 to ${size} make`;
+  const why = `it is signed, but differs from the state of entries 1 to ${size}`;
   return { ok: false, finding: forgedSnapshot(fold.name, why, REMOVE) };
 }
 
-/** The key has signed what its daemon did not fold: whoever did that can read the key. */
+/** The key has signed a state that its daemon did not fold, so another party can read the key. */
 const REMOVE =
   "Stop Baton (baton down), remove the snapshot (sqlite3 FILE 'DELETE FROM snapshot'), and find out who can read key.pem.";
 

@@ -15,7 +15,7 @@ describe('verify and the outside checkpoint', () => {
     }
   });
 
-  it('takes a torn copy for none, wherever it is torn, and says so', async () => {
+  it('counts a torn copy as missing, with a warning', async () => {
     const { store, notes } = await ledgerWithNotes();
     const [older = '', newer = ''] = notes.slice(-2);
     for (let at = 0; at < newer.length; at += 1) {
@@ -27,7 +27,7 @@ describe('verify and the outside checkpoint', () => {
     }
   });
 
-  it('accuses where somebody who is trusted has signed the copy', async () => {
+  it('reports a fault if a trusted key has signed the copy', async () => {
     const { store, notes } = await ledgerWithNotes();
     const other = await ledgerWithNotes(9);
     const forked = await verifyLedger(store, { ...common, outside: other.notes.at(-1) });
@@ -39,7 +39,7 @@ describe('verify and the outside checkpoint', () => {
 });
 
 describe('verify and a key that is known from elsewhere', () => {
-  it('finds a whole ledger that somebody else has made up', async () => {
+  it('finds a completely forged ledger', async () => {
     const { store } = await ledgerWithNotes();
     const known = { name: 'baton/demo', publicKey: testSigner().publicKey };
     expect((await verifyLedger(store, { ...common, knownKey: known })).ok).toBe(true);
@@ -52,7 +52,7 @@ describe('verify and a key that is known from elsewhere', () => {
 });
 
 describe('verify and nothing', () => {
-  it('has nothing against a ledger in which nothing was recorded', async () => {
+  it('accepts an empty ledger', async () => {
     expect(await verifyLedger(new MemoryStore(), common)).toMatchObject({ ok: true, size: 0, keys: [] });
   });
 });

@@ -1,29 +1,30 @@
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { sameBytes } from '../format/bytes.ts';
-import { checkLink, type HashedEntry, hashEntries } from '../format/chain.ts';
+import { checkLink, GENESIS, type HashedEntry, hashEntries } from '../format/chain.ts';
 import { parseCheckpoint } from '../format/checkpoint.ts';
-import type { Verifier } from '../format/crypto.ts';
+import type { Sha256, Verifier } from '../format/crypto.ts';
 import type { Entry } from '../format/entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
-import type { Frontier } from '../format/merkle.ts';
-import type { Head, Store, StoredCheckpoint, StoredEntry, Tile } from '../store.ts';
+import { Frontier } from '../format/merkle.ts';
+import { Tree } from '../format/tree.ts';
+import { findHash, type Head, type Store, type StoredCheckpoint, type StoredEntry, type Tile } from '../store.ts';
 import type { Keyring } from './keyring.ts';
 
-/** What is wrong, and where: `seq` is the first entry that cannot be relied on, null where no entry is concerned. */
+/** A fault and its place: `seq` is the first unreliable entry, null if no entry is concerned. */
 export interface LedgerFault {
   readonly seq: number | null;
   readonly problem: Problem;
 }
 
-/** How far a walk has come: everything up to here is known to be right. */
+/** The position of a walk: everything up to here is verified. */
 export interface WalkPosition {
   readonly head: Head;
   readonly frontier: Frontier;
 }
 
 /**
- * Goes along a ledger, entry by entry, and believes nothing: each entry must follow the one before, each checkpoint
- * must state the tree that the entries make. Opening, catching up, verifying and reading an export are all this walk.
+ * Walks a ledger entry by entry: each entry must follow the previous one, and each checkpoint must state the tree of
+ * the entries. Opening, catching up, verifying and reading an export all use this walk.
  */
 export class LedgerWalk {
   readonly #verifier: Verifier;
@@ -33,7 +34,7 @@ export class LedgerWalk {
   #head: Head;
   #checkpointed: number;
 
-  constructor(verifier: Verifier, project: string, keyring: Keyring, start: WalkPosition) {
+  constructor(verifier: Verifier, project: string, keyring: Keyring, start = emptyPosition(verifier.sha256)) {
     this.#verifier = verifier;
     this.#project = project;
     this.#keyring = keyring;
@@ -46,23 +47,23 @@ export class LedgerWalk {
     return { head: this.#head, frontier: this.#frontier };
   }
 
-  /** The size of the checkpoint that was passed last. */
+  /** The size of the last checkpoint passed. */
   get checkpointed(): number {
     return this.#checkpointed;
   }
 
-  /** Goes on, entry by entry: each with its text and the tiles that it completes, or why not, and that is the last. */
+  /** Yields each entry with its text and the tiles that it completes. A fault is the last step. */
   *steps(batch: readonly StoredEntry[]): Generator<WalkStep> {
-    for (const look of hashEntries(this.#verifier.sha256, batch)) {
-      const step = this.#step(look);
+    for (const hashed of hashEntries(this.#verifier.sha256, batch)) {
+      const step = this.#step(hashed);
       yield step;
       if (!step.ok) return;
     }
   }
 
-  #step(look: HashedEntry): WalkStep {
-    const { stored } = look;
-    const link = checkLink(this.#project, this.#head, look);
+  #step(hashed: HashedEntry): WalkStep {
+    const { stored } = hashed;
+    const link = checkLink(this.#project, this.#head, hashed);
     if (!link.ok) return { ok: false, finding: { seq: this.#head.size + 1, problem: link.problems[0] } };
     const { entry, text } = link.value;
     this.#head = { size: stored.seq, hash: stored.hash };
@@ -70,7 +71,7 @@ export class LedgerWalk {
     return { ok: true, stored, entry, text, tiles: this.#frontier.add(stored.hash) };
   }
 
-  /** Holds a checkpoint of exactly this size against the tree, and where asked against the trusted keys. */
+  /** Compares a checkpoint of exactly this size with the tree, and if asked checks its signature. */
   async findFault(
     stored: StoredCheckpoint,
     signature: 'check' | 'trust',
@@ -80,13 +81,17 @@ export class LedgerWalk {
     if (!checkpoint.ok) return this.#fault(stored, checkpoint.problems[0]);
     const { size, root, previous } = checkpoint.value;
     if (size !== stored.size || size !== this.#head.size || !sameBytes(root, this.#frontier.root())) {
-      return this.#wrong(stored, 'ledger/wrong-root', `the checkpoint of ${stored.size} entries states another tree`);
+      return this.#wrong(
+        stored,
+        'ledger/wrong-root',
+        `the checkpoint of ${stored.size} entries states a different tree`,
+      );
     }
     if (row === 'linked' && previous !== this.#checkpointed) {
       return this.#wrong(stored, 'ledger/missing-checkpoint', `the checkpoint of ${previous} entries is missing`);
     }
     this.#checkpointed = size;
-    // A key that waits becomes trusted by this signature, so that one cannot be left out.
+    // A pending key becomes trusted by this signature, so this check cannot be skipped.
     if (signature === 'trust' && !this.#keyring.hasWaiting) return undefined;
     if (await this.#keyring.accepts(checkpoint.value)) return undefined;
     return this.#wrong(
@@ -105,6 +110,17 @@ export class LedgerWalk {
   }
 }
 
+function emptyPosition(sha256: Sha256): WalkPosition {
+  return { head: GENESIS, frontier: new Frontier(sha256) };
+}
+
+/** The position after the first `size` entries, read from the stored tree; undefined if hashes are missing. */
+export async function findPosition(store: Store, sha256: Sha256, size: number): Promise<WalkPosition | undefined> {
+  const frontier = await new Tree(store, sha256, size).findFrontier(size);
+  const hash = await findHash(store, size);
+  return frontier && hash && { head: { size, hash }, frontier };
+}
+
 export type WalkStep = Stepped | { readonly ok: false; readonly finding: LedgerFault };
 
 interface Stepped {
@@ -116,8 +132,8 @@ interface Stepped {
 }
 
 /**
- * Walks from where it stands to the newest checkpoint, and checks every entry and checkpoint in between, the newest
- * one's signature included. What comes after the newest checkpoint is not read: its own commit is still to come.
+ * Walks to the newest checkpoint and checks every entry and checkpoint in between, including the newest signature.
+ * Entries after the newest checkpoint are not read: their commit is still in progress.
  */
 export async function walkToNewestCheckpoint(
   store: Store,
@@ -144,9 +160,8 @@ export async function walkToNewestCheckpoint(
   return walk.checkpointed === newest ? undefined : missing(walk, newest);
 }
 
-/** Seen a moment ago, and gone now. */
 function missing(walk: LedgerWalk, newest: number): LedgerFault {
   const seq = walk.position.head.size + 1;
-  const message = `entries ${seq} to ${newest} are missing: a checkpoint has seen them`;
+  const message = `entries ${seq} to ${newest} are missing, but a checkpoint covers them`;
   return { seq, problem: ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE) };
 }

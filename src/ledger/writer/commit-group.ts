@@ -8,14 +8,14 @@ import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts'
 import { type Commit, type Head, type StoredEntry, StoreProblem, type Tile } from '../store.ts';
 import type { WalkPosition } from '../verify/walk.ts';
 
-/** The drafts of one caller: they are recorded next to each other, in one commit, or not at all. */
+/** The drafts of one caller: recorded consecutively in one commit, or not at all. */
 export interface PendingAppend {
   readonly drafts: readonly PreparedDraft[];
   readonly bytes: number;
   readonly answer: (recorded: AppendResult) => void;
 }
 
-/** Takes the callers off the queue that share the next commit: the first one always, then as many as fit. */
+/** Removes the callers of the next commit from the queue: always the first, then as many as fit. */
 export function dequeueGroup(queue: PendingAppend[]): PendingAppend[] {
   let entries = 0;
   let bytes = 0;
@@ -29,11 +29,11 @@ export function dequeueGroup(queue: PendingAppend[]): PendingAppend[] {
 
 export interface BuiltCommit {
   readonly commit: Commit;
-  /** Where the ledger stands once the commit is in. */
+  /** The position of the ledger after the commit. */
   readonly position: WalkPosition;
-  /** For each caller, its entries. */
+  /** The entries of each caller. */
   readonly linked: readonly (readonly LinkedEntry[])[];
-  /** The same without the callers. */
+  /** The entries of all callers. */
   readonly entries: readonly Entry[];
 }
 
@@ -43,7 +43,7 @@ export interface CommitMaker {
   readonly signer: Signer;
 }
 
-/** Numbers, links, hashes and signs: everything about a commit except writing it. */
+/** Numbers, links, hashes and signs a commit without writing it. */
 export function buildCommit(
   { sha256, project, signer }: CommitMaker,
   at: string,
@@ -80,16 +80,14 @@ function isSome<T>(items: readonly T[]): items is readonly [T, ...T[]] {
   return items.length > 0;
 }
 
-/** What one caller wants recorded, as it came. */
 export interface AppendRequest {
   readonly drafts: readonly Draft[];
   readonly answer: (recorded: AppendResult) => void;
 }
 
 /**
- * Prepares what the callers of one moment ask for; whose drafts do not fit is told so at once. All texts are made before
- * the first is looked at for credentials: a hundred times the one and then a hundred times the other takes a seventh less
- * than in turns, since the processor has at hand what it needs.
+ * Prepares the drafts of all waiting callers; a caller whose drafts are refused is answered at once. All texts are
+ * rendered before the first is searched for credentials: interleaving takes a seventh longer.
  */
 export function prepareAppends(
   callers: readonly AppendRequest[],
@@ -113,7 +111,7 @@ interface DraftText {
   readonly text: string;
 }
 
-/** Data that computes, a getter that throws say, is its caller's alone and must not end the others. */
+/** Data with code, such as a getter that throws, must fail only its own caller. */
 function readable<T>(read: () => Parsed<T>): Parsed<T> {
   try {
     return read();
@@ -148,15 +146,12 @@ function screenAll(
   return accepted({ drafts, bytes });
 }
 
-/** What became of an append. */
 export type AppendResult = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | AppendRefusal;
 
-/** A conflict means: somebody else was first, the ledger has caught up, decide again. */
+/** `conflict`: another writer was first and the ledger has caught up; decide again. */
 export type AppendRefusal =
   | { readonly ok: false; readonly conflict: Head }
   | { readonly ok: false; readonly problem: Problem };
-
-// Why a ledger records nothing: for now, or never again.
 
 export function ledgerClosed(): Problem {
   return ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
@@ -165,7 +160,7 @@ export function ledgerClosed(): Problem {
 export function headMissing(head: Head): Problem {
   return ledgerProblem(
     'ledger/rolled-back',
-    `entry ${head.size}, which was recorded, is missing or another one: the store was rolled back`,
+    `entry ${head.size}, which was recorded, is missing or different: the store was rolled back`,
     DO_NOT_WRITE,
   );
 }
@@ -174,18 +169,18 @@ export function queueFull(): Problem {
   return ledgerProblem(
     'ledger/too-much',
     `more than ${LEDGER_LIMITS.draftsPerAppend} drafts in one call, or ${LEDGER_LIMITS.waitingCallers} callers waiting`,
-    'Record in smaller groups, and wait for the answers.',
+    'Record in smaller groups, and wait for the responses.',
   );
 }
 
 export function appendUnavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
   if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
   const what = error instanceof Error ? error.message : String(error);
-  const hint = 'Nothing is lost: try again when the store is back.';
+  const hint = 'No data is lost: try again when the store is back.';
   return { ok: false, problem: ledgerProblem('ledger/unavailable', `the store does not answer: ${what}`, hint) };
 }
 
 export function unexpectedFailure(error: unknown): Problem {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return ledgerProblem('ledger/unexpected', `the ledger has stopped: ${what}`, 'This is a mistake in Baton.');
+  return ledgerProblem('ledger/unexpected', `the ledger has stopped: ${what}`, 'This is a bug in Baton.');
 }

@@ -14,12 +14,12 @@ import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts'
 import type { Sha256, Signer, Verifier } from '../format/crypto.ts';
 import { ledgerProblem } from '../format/limits.ts';
 
-/** The signing key of this machine: made at the first start, mode 0600, never leaving it. */
+/** The signing key of this machine: created at the first start with mode 0600. */
 export function openKeyFile(path: string): Parsed<Signer> {
   return readKeyFile(path) ?? makeKeyFile(path);
 }
 
-/** The key where there is one. Somebody who only reads a ledger must not make one. */
+/** Returns the key if there is one. A process that only reads a ledger must not create one. */
 export function readKeyFile(path: string): Parsed<Signer> | undefined {
   let pem: string;
   try {
@@ -35,9 +35,9 @@ export function readKeyFile(path: string): Parsed<Signer> | undefined {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return accepted(signerOf(key));
   } catch {
-    // Said below, in the same words for every kind of rubbish.
+    // Falls through to the same message as a key of another type.
   }
-  return badKey(`${path} is not an Ed25519 key`, 'Put the key back from a backup; a new one is not trusted.');
+  return badKey(`${path} is not an Ed25519 key`, 'Restore the key from a backup; a new key is not trusted.');
 }
 
 function makeKeyFile(path: string): Parsed<Signer> {
@@ -46,14 +46,14 @@ function makeKeyFile(path: string): Parsed<Signer> {
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600, flush: true });
   try {
-    // A link fails where the name is taken: of two first starts at once, the second uses the first one's key.
+    // A link fails if the name is taken: of two simultaneous first starts, the second uses the first one's key.
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   } finally {
     rmSync(draft);
   }
-  return readKeyFile(path) ?? badKey(`the signing key ${path} has gone again`, 'Start once more.');
+  return readKeyFile(path) ?? badKey(`the signing key ${path} disappeared`, 'Start again.');
 }
 
 function badKey(message: string, hint: string): Parsed<Signer> {
@@ -61,8 +61,8 @@ function badKey(message: string, hint: string): Parsed<Signer> {
 }
 
 /**
- * The platform's side of `crypto.ts` on Node. Asked for a buffer, `hash` allocates memory of its own for 32 bytes, which
- * takes longer than hashing; as text they come cheaply, and are cut from shared memory.
+ * SHA-256 by Node. `hash` allocates separate memory for a buffer result, which takes longer than hashing; as latin1
+ * text the result is cheap, and the buffer comes from the pool.
  */
 export const nodeSha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1');
 
@@ -79,7 +79,7 @@ export function signerOf(privateKey: KeyObject): Signer {
   };
 }
 
-/** What stands before the 32 bytes of every Ed25519 key in its usual encoding (RFC 8410). */
+/** The encoding that precedes the 32 bytes of every Ed25519 key (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 function importPublicKey(publicKey: Uint8Array): KeyObject {

@@ -1,11 +1,11 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where a project's ledger lies inside a state folder, and the key of the machine that writes it. */
+/** The paths of a project's ledger in a state folder, and of the machine's signing key. */
 export interface LedgerPlace {
   readonly project: string;
   readonly ledger: string;
-  /** The last checkpoint, outside of the database. */
+  /** The copy of the last checkpoint outside the database. */
   readonly outside: string;
   readonly key: string;
 }
@@ -16,44 +16,23 @@ export function ledgerPlace(stateFolder: string, project: string): LedgerPlace {
 }
 
 /**
- * Where the last checkpoint is kept outside of the store. A chain proves order, not completeness: only somebody who
- * remembers how long it was notices that its end is gone.
+ * A copy of the last checkpoint outside the store. A chain proves order, not completeness: only an outside record of
+ * its length shows that its end is missing.
  */
 export interface OutsideCopy {
-  /** The copy as text, whatever state it is in; nothing where there is none. */
+  /** The text of the copy in any condition; undefined if there is none. */
   read(): string | undefined;
-  /** Soon after every commit, so it must cost next to nothing. An older copy is still a valid prefix. */
+  /** Called soon after every commit, so it must be cheap. An older copy is still a valid prefix. */
   write(note: string): void;
-  /** Makes the last copy durable: a seal wants that. */
+  /** Makes the last copy durable, for a seal. */
   sync(): void;
   close(): void;
 }
 
-/** For tests, and for stores that remember by other means. */
-export class MemoryOutsideCopy implements OutsideCopy {
-  #note: string | undefined;
-
-  constructor(note?: string) {
-    this.#note = note;
-  }
-
-  read(): string | undefined {
-    return this.#note;
-  }
-
-  write(note: string): void {
-    this.#note = note;
-  }
-
-  sync(): void {}
-
-  close(): void {}
-}
-
 /**
- * The outside checkpoint as a file beside the store. It is written in place with one call: a rename would make the file
- * system flush it, and cost as much as the commit. A note lies within one disk sector, so that a torn one is nearly
- * impossible, and harmless: its signature does not match, and it is read as none.
+ * The outside checkpoint as a file beside the store. It is overwritten in place with one call: a rename would make the
+ * file system flush and cost as much as the commit. A note fits into one disk sector, so a torn write is very unlikely,
+ * and harmless: its signature is invalid, and the copy counts as missing.
  */
 export class OutsideCopyFile implements OutsideCopy {
   readonly #path: string;
@@ -76,7 +55,7 @@ export class OutsideCopyFile implements OutsideCopy {
   write(note: string): void {
     this.#file ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT, 0o600);
     const length = writeSync(this.#file, note, 0);
-    // Sizes only grow, and notes with them; only a first copy over somebody else's longer one leaves a rest behind.
+    // Sizes and notes only grow; only the first write over a longer copy of another ledger leaves a rest behind.
     if (length < this.#length) ftruncateSync(this.#file, length);
     this.#length = length;
   }

@@ -3,7 +3,7 @@ import type { Signer } from '../format/crypto.ts';
 import type { Draft } from '../format/draft.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { nodeVerifier, signerOf } from './keys.ts';
-import { MemoryOutsideCopy } from './ledger-files.ts';
+import type { OutsideCopy } from './ledger-files.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
 import { openLedger } from './open.ts';
 
@@ -46,4 +46,24 @@ export function testDraft(number: number, taskId = 'T001'): Draft {
 export async function record(ledger: Ledger, drafts: readonly Draft[]): Promise<void> {
   const recorded = await ledger.append(drafts);
   if (!recorded.ok) throw new Error('problem' in recorded ? recorded.problem.message : 'a conflict');
+}
+
+export class MemoryOutsideCopy implements OutsideCopy {
+  #note: string | undefined;
+
+  constructor(note?: string) {
+    this.#note = note;
+  }
+
+  read(): string | undefined {
+    return this.#note;
+  }
+
+  write(note: string): void {
+    this.#note = note;
+  }
+
+  sync(): void {}
+
+  close(): void {}
 }

@@ -11,8 +11,7 @@ import type { Appended, Commit } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { verifyLedger } from '../verify/verify-ledger.ts';
 import { nodeVerifier } from './keys.ts';
-import { MemoryOutsideCopy } from './ledger-files.ts';
-import { openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
+import { MemoryOutsideCopy, openTestLedger, record, testDraft, testOptions, testSigner } from './ledger.cases.ts';
 import { openLedger } from './open.ts';
 
 describe('a new ledger', () => {
@@ -35,7 +34,7 @@ describe('append', () => {
     ]);
   });
 
-  it('lets callers that arrive together share one commit, in the order of their calls', async () => {
+  it('lets concurrent callers share one commit, in the order of their calls', async () => {
     const store = new CountingStore();
     const ledger = await openTestLedger({ store });
     const before = store.commits;
@@ -57,7 +56,7 @@ describe('append', () => {
     expect(turns).toBeGreaterThan(0);
   });
 
-  it('splits what is too much for one commit, and never a call', async () => {
+  it('splits large groups between commits, but never a call', async () => {
     const store = new CountingStore();
     const ledger = await openTestLedger({ store });
     const calls = Array.from({ length: 5 }, () => ledger.append(Array.from({ length: 400 }, (_, i) => testDraft(i))));
@@ -76,7 +75,7 @@ describe('append', () => {
     expect(ledger.head.size).toBe(2);
   });
 
-  it('refuses data that cannot be read for its caller alone, and goes on where all were refused', async () => {
+  it('refuses unreadable data only for its caller, and continues after all were refused', async () => {
     const ledger = await openTestLedger();
     const unreadable = Object.defineProperty({}, 'text', { enumerable: true, get: () => missing() });
     const bad: Draft = { ...testDraft(1), data: unreadable };
@@ -92,7 +91,7 @@ describe('append', () => {
     expect(ledger.head.size).toBe(2);
   });
 
-  it('tells every entry once, in order, before its caller goes on', async () => {
+  it('reports every entry once, in order, before its caller continues', async () => {
     const seen: Entry[] = [];
     const ledger = await openTestLedger({ onEntries: (entries) => seen.push(...entries) });
     await Promise.all(
@@ -104,7 +103,7 @@ describe('append', () => {
     expect(seen.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('answers a conflict after catching up, and the next try goes through', async () => {
+  it('returns a conflict after catching up, and the next attempt succeeds', async () => {
     const store = new MemoryStore();
     const seen: number[] = [];
     const here = await openTestLedger({
@@ -122,7 +121,7 @@ describe('append', () => {
     expect(there.head).toEqual(here.head);
   });
 
-  it('catches up between commits, never beside one', async () => {
+  it('catches up between commits, never during one', async () => {
     const store = new MemoryStore();
     const [here, there] = [await openTestLedger({ store }), await openTestLedger({ store })];
     for (let i = 0; i < 20; i += 1) {
@@ -134,7 +133,7 @@ describe('append', () => {
     expect(there.head).toEqual(here.head);
   });
 
-  it('is refused after the end, and what was waiting then is recorded', async () => {
+  it('is refused after closing, and waiting drafts are recorded', async () => {
     const ledger = await openTestLedger();
     const [waiting] = await Promise.all([ledger.append([testDraft(1)]), ledger.close(), ledger.close()]);
     expect(waiting.ok).toBe(true);
@@ -159,7 +158,7 @@ describe('append', () => {
 });
 
 describe('a store that fails', () => {
-  it('gives its problem to the callers, and the next append goes on', async () => {
+  it('returns its problem to the callers, and the next append works', async () => {
     const store = new CountingStore();
     const ledger = await openTestLedger({ store });
     store.fail = 'before';
@@ -172,7 +171,7 @@ describe('a store that fails', () => {
     expect(ledger.head.size).toBe(2);
   });
 
-  it('may have written all the same: then it is acknowledged', async () => {
+  it('may have recorded the commit: then it is acknowledged', async () => {
     const store = new CountingStore();
     const seen: number[] = [];
     const ledger = await openTestLedger({
@@ -203,7 +202,7 @@ describe('a store that fails', () => {
 });
 
 describe('opening again', () => {
-  it('goes on where it was', async () => {
+  it('continues at its head', async () => {
     const options = testOptions();
     const first = await openTestLedger(options);
     await record(first, [testDraft(1)]);
@@ -213,7 +212,7 @@ describe('opening again', () => {
     expect((await verifyLedger(options.store, { project: 'demo', verifier: nodeVerifier })).ok).toBe(true);
   });
 
-  it('walks everything where the outside copy is missing or torn', async () => {
+  it('walks everything if the outside copy is missing or torn', async () => {
     const options = testOptions();
     await record(
       await openTestLedger(options),
@@ -258,7 +257,7 @@ describe('opening again', () => {
     expect(await empty.head()).toEqual(GENESIS);
   });
 
-  it('refuses a machine whose key nobody has added, until somebody does', async () => {
+  it('refuses a machine whose key is not added', async () => {
     const options = testOptions();
     const ledger = await openTestLedger(options);
     const stranger = { ...options, signer: testSigner(2), outside: new MemoryOutsideCopy() };
@@ -288,7 +287,7 @@ describe('opening again', () => {
 });
 
 describe('the same command list', () => {
-  it('gives the same hashes, however the calls are grouped', async () => {
+  it('produces the same hashes for any grouping of calls', async () => {
     const counts = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(counts, async (groups) => {
@@ -324,7 +323,7 @@ class CountingStore extends MemoryStore {
   }
 
   override async append(commit: Commit): Promise<Appended> {
-    const problem = ledgerProblem('ledger/full', 'there is no room', 'Make room.');
+    const problem = ledgerProblem('ledger/full', 'no space left', 'Make room.');
     if (this.fail === 'before') return { ok: false, problem };
     this.sizes.push(commit.entries.length);
     const answer = await super.append(commit);

@@ -7,7 +7,7 @@ import type { Draft, PreparedDraft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
 import type { SnapshotSigner, SnapshotTrust } from '../snapshots-and-blobs.ts';
-import type { Head, Store } from '../store.ts';
+import { findHash, type Head, type Store } from '../store.ts';
 import type { Keyring } from '../verify/keyring.ts';
 import type { WalkPosition } from '../verify/walk.ts';
 import {
@@ -28,6 +28,7 @@ import {
 import type { OutsideCopy } from './ledger-files.ts';
 import { type NewEntries, readNewEntries } from './recognize.ts';
 
+// Over 300 lines: one state machine, whose steps share the queue and the position.
 export interface LedgerOptions {
   readonly store: Store;
   readonly project: string;
@@ -35,17 +36,17 @@ export interface LedgerOptions {
   readonly verifier: Verifier;
   readonly outside: OutsideCopy;
   readonly clock: () => Date;
-  /** Values that must never be recorded: those of the environment that agents are given (`secretsIn`). */
+  /** Values that must never be recorded: the secrets of the agents' environment (`findSecretValues`). */
   readonly secrets?: readonly string[];
-  /** Every entry, once, in order, after it is durable: those of this process and those of others. */
+  /** Receives every entry once, in order, after it is durable: those of this process and those of others. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
 }
 
-/** The only writer of a project's ledger in this process. `openLedger` makes one. */
+/** The only writer of a project's ledger in this process. Create it with `openLedger`. */
 export class Ledger {
   readonly #options: LedgerOptions;
   #keyring: Keyring;
-  /** Callers whose drafts are still to be prepared, and those who wait for a commit. */
+  /** Callers whose drafts are not prepared yet, and callers that wait for a commit. */
   #asking: AppendRequest[] = [];
   readonly #queue: PendingAppend[] = [];
   readonly #followers: ((problem: Problem | undefined) => void)[] = [];
@@ -55,7 +56,7 @@ export class Ledger {
   #stopped: Problem | undefined;
   #stoppedHealth: StoreHealth = WRITABLE;
   #closing: Promise<void> | undefined;
-  /** Of the last commit; whether the outside copy is an older one, and whether there is one of this process. */
+  /** The checkpoint of the last commit; whether the outside copy is older, and whether this process has written one. */
   #note: string | undefined;
   #isCopyOld = false;
   #hasCopied = false;
@@ -83,44 +84,42 @@ export class Ledger {
     return this.#options.verifier;
   }
 
-  /** Who signs this ledger's snapshots: the daemon's own key. */
   get snapshotSigner(): SnapshotSigner {
     const { project, signer } = this.#options;
     return { sha256: this.sha256, project, signer };
   }
 
-  /** Whose snapshots it reads: those of the keys that it trusts. */
   get snapshotTrust(): SnapshotTrust {
     return { project: this.project, verifier: this.verifier, keys: this.#keyring.trusted };
   }
 
-  /** What it takes out of everything that is recorded, besides what looks like a credential. */
+  /** Secrets removed from everything recorded, in addition to the credential patterns. */
   get secrets(): readonly string[] {
     return this.#options.secrets ?? NO_SECRETS;
   }
 
-  /** The end of what is durable and known here. */
+  /** The end of the entries known to be durable. */
   get head(): Head {
     return this.#position.head;
   }
 
-  /** Whether anything can be recorded, as far as is known without trying. A ledger that has stopped never can. */
+  /** Whether entries can be recorded, as far as known without a write. A stopped ledger never records again. */
   get health(): StoreHealth {
     return this.#stoppedHealth.writable ? this.store.health() : this.#stoppedHealth;
   }
 
-  /** The same after a try, unless a write has succeeded within `freshMs`. */
+  /** The health after a test write, unless a write has succeeded within `freshMs`. */
   async probe(freshMs = 0): Promise<StoreHealth> {
     if (this.#stoppedHealth.writable && this.#closing === undefined) await this.store.probe(freshMs);
     return this.health;
   }
 
   /**
-   * Records all drafts next to each other, or none. The promise is kept only after they are durable. Calls are
-   * recorded in the order in which they were made; those that arrive while a commit is under way share the next one.
+   * Records all drafts consecutively, or none. Resolves after they are durable. Calls are recorded in order; calls that
+   * arrive during a commit share the next one.
    */
   append(drafts: readonly Draft[]): Promise<AppendResult> {
-    // One promise a caller, no matter how it ends: among a hundred callers they are what an append costs.
+    // One promise per caller: with a hundred callers, promises dominate the cost of an append.
     return new Promise((answer) => {
       const refusal = this.#refusal(drafts);
       if (refusal) return answer(refusal);
@@ -129,7 +128,7 @@ export class Ledger {
     });
   }
 
-  /** What is known without a look into the drafts. */
+  /** Checks that need no look into the drafts. */
   #refusal({ length }: readonly Draft[]): AppendResult | undefined {
     if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? ledgerClosed() };
     if (length === 0) return { ok: true, entries: [] };
@@ -139,7 +138,7 @@ export class Ledger {
     return isTooMuch ? { ok: false, problem: queueFull() } : undefined;
   }
 
-  /** Lets the callers of this moment into the queue, all at once. */
+  /** Moves all waiting callers into the queue at once. */
   #admit(): void {
     const callers = this.#asking;
     if (callers.length === 0) return;
@@ -148,7 +147,7 @@ export class Ledger {
     if (this.#queue.length > 0) this.#draining ??= this.#drain();
   }
 
-  /** Reads what others have recorded, and checks it. Also after a lost connection: the end known here must still be there. */
+  /** Reads and checks entries of other writers. The known head must still be stored. */
   async catchUp(): Promise<Problem | undefined> {
     if (this.#closing) return ledgerClosed();
     return new Promise((answer) => {
@@ -157,14 +156,14 @@ export class Ledger {
     });
   }
 
-  /** Makes the outside copy durable; a seal wants that. */
+  /** Makes the outside copy durable, for a seal. */
   syncOutside(): void {
     if (this.#note !== undefined) this.#options.outside.write(this.#note);
     this.#isCopyOld = false;
     this.#options.outside.sync();
   }
 
-  /** Waits for the callers that are still in the queue, then lets go of the store. */
+  /** Waits for the queued callers, then closes the store. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -178,7 +177,7 @@ export class Ledger {
     await this.#options.store.close();
   }
 
-  /** One thing at a time: commits and catching up both move the position. Starts only where there is something to do. */
+  /** Runs commits and catch-ups one at a time, because both move the position. */
   async #drain(): Promise<void> {
     while (this.#queue.length > 0 || this.#followers.length > 0) {
       if (this.#followers.length > 0) await this.#tellFollowers();
@@ -198,9 +197,9 @@ export class Ledger {
   }
 
   /**
-   * A turn of the event loop between two commits: those get in whose requests have arrived by now, and a caller in a
-   * tight loop starves nobody. SQLite blocks while it writes; without this each commit would hold one caller. Somebody
-   * who is alone pays for a turn only now and then.
+   * Yields to the event loop between two commits, so that waiting requests join the next commit and a caller in a tight
+   * loop blocks no others. SQLite blocks while it writes; without this each commit would hold one caller. A single
+   * caller yields only every few milliseconds.
    */
   async #turn(): Promise<void> {
     await nextTurn();
@@ -220,7 +219,7 @@ export class Ledger {
       const before = this.head.size;
       const problem = await this.#catchUp();
       if (problem) return { ok: false, problem };
-      // The commit that was in doubt is there after all: whoever decided without it decides again.
+      // The commit in doubt was recorded after all: callers that decided without it decide again.
       if (this.head.size > before) return { ok: false, conflict: this.head };
     }
     const { clock, store, verifier, project, signer } = this.#options;
@@ -245,15 +244,15 @@ export class Ledger {
     for (const entry of entries) this.#keyring.read(entry);
   }
 
-  /** A key that waits becomes trusted by the signature under its own entry. */
+  /** A pending key becomes trusted by the signature of the commit that added it. */
   async #acceptKeys({ commit }: BuiltCommit): Promise<void> {
     const checkpoint = parseCheckpoint(commit.checkpoint.note);
     if (checkpoint.ok) await this.#keyring.accepts(checkpoint.value);
   }
 
   /**
-   * With the next turn of the event loop, once for all commits until then: nobody waits for the copy to be told. The first one at once,
-   * so that nobody who is killed then leaves a ledger without any.
+   * Writes the copy once per turn of the event loop, so that no caller waits for it. The first copy is written at once:
+   * a process killed right after must not leave a ledger without one.
    */
   #writeOutsideSoon(): void {
     if (this.#isCopyOld) return;
@@ -262,7 +261,7 @@ export class Ledger {
     else this.#writeOutside();
   }
 
-  /** The commit is durable whether or not the copy can be written; an older copy is still a valid prefix. */
+  /** The commit is durable even if the copy cannot be written; an older copy is still a valid prefix. */
   #writeOutside(): void {
     const isOld = this.#isCopyOld;
     this.#isCopyOld = false;
@@ -271,11 +270,11 @@ export class Ledger {
       this.#options.outside.write(this.#note);
       this.#hasCopied = true;
     } catch {
-      // A full disk: `syncOutside` writes it again, and says so where that is not possible either.
+      // The disk is full: `syncOutside` writes the copy again, and reports a failure.
     }
   }
 
-  /** A store that failed may have written all the same (the answer was lost): its head tells. */
+  /** A failed store may have recorded the commit (the answer was lost): its head shows. */
   async #resolveDoubt(built: BuiltCommit, problem: Problem): Promise<BuiltCommit | AppendRefusal> {
     this.#inDoubt = true;
     const still = await this.#catchUp();
@@ -294,7 +293,7 @@ export class Ledger {
       this.#keyring = news.keyring;
       this.#note = (await store.findCheckpoint(this.head.size))?.note;
     } catch (error) {
-      // The store is away. Nothing is known, so nothing is concluded: the next call tries again.
+      // The store is unavailable, so nothing is known: the next call tries again.
       this.#inDoubt = true;
       return appendUnavailable(error).problem;
     }
@@ -304,16 +303,13 @@ export class Ledger {
     return undefined;
   }
 
-  /** Is this entry, with this hash, in the store? */
   async #has(head: Head): Promise<boolean> {
     if (head.size === 0) return true;
-    for await (const [hash] of this.store.hashes({ from: head.size, to: head.size })) {
-      return hash !== undefined && sameBytes(hash, head.hash);
-    }
-    return false;
+    const hash = await findHash(this.store, head.size);
+    return hash !== undefined && sameBytes(hash, head.hash);
   }
 
-  /** After this nothing is written any more: the ledger is not the one that was opened. */
+  /** Stops all writing: the stored ledger is not the one that was opened. */
   #stop(problem: Problem): { readonly ok: false; readonly problem: Problem } {
     this.#stopped ??= problem;
     this.#stoppedHealth = healthAfter(this.#stoppedHealth, this.#stopped, this.#options.clock().toISOString());

@@ -3,15 +3,15 @@ import type { Problem } from '../../protocol/shape/problem.ts';
 import { type NoteKey, originOf } from '../format/checkpoint.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { LOCK_TIMES } from '../sqlite/lock-wait.ts';
-import { type OpenedSqliteStore, openSqliteStoreWhenUnlocked } from '../sqlite/sqlite-store.ts';
-import { StoreProblem } from '../store.ts';
+import { type OpenedSqliteStore, openSqliteStoreWhenUnlocked } from '../sqlite/open.ts';
+import { storeProblemOf } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { nodeVerifier, openKeyFile, readKeyFile } from './keys.ts';
 import { type LedgerPlace, OutsideCopyFile } from './ledger-files.ts';
 import { Ledger, type LedgerOptions } from './ledger.ts';
 import { recognizeLedger } from './recognize.ts';
 
-/** Opens the ledger of a place for writing, with this machine's key; makes both where they are missing. */
+/** Opens a ledger for writing with this machine's key; creates both if they are missing. */
 export async function openLedgerAt(
   place: LedgerPlace,
   options: Pick<LedgerOptions, 'clock' | 'secrets' | 'onEntries'>,
@@ -28,33 +28,32 @@ export async function openLedgerAt(
   return ledger;
 }
 
-/** Makes the database where there never was one; where one was lost, an empty one in its place would only hide that. */
+/** Creates a database only if there never was one: an empty database in place of a lost one would hide the loss. */
 export async function openWriterAt(place: LedgerPlace, lockTimes = LOCK_TIMES): Promise<OpenedSqliteStore> {
   const isGone = !existsSync(place.ledger) && existsSync(place.outside);
   if (isGone) return { ok: false, problem: databaseGone(place) };
   return openSqliteStoreWhenUnlocked(place.ledger, { mode: 'write', lockTimes });
 }
 
-/** Opens it for reading. Whoever only reads makes nothing: no file, no key. */
+/** Opens a ledger for reading; creates no file and no key. */
 export async function openStoreAt(place: LedgerPlace): Promise<OpenedSqliteStore> {
   const opened = await openSqliteStoreWhenUnlocked(place.ledger, { mode: 'read' });
   if (opened.ok || opened.problem.code !== 'ledger/missing') return opened;
   if (existsSync(place.outside)) return { ok: false, problem: databaseGone(place) };
-  const message = `nothing was ever recorded for the project ${place.project}`;
+  const message = `no entry was recorded for the project ${place.project}`;
   const hint = 'Record something first, for example: baton task add T001 --title "First task"';
   return { ok: false, problem: ledgerProblem('ledger/missing', message, hint) };
 }
 
-/** The checkpoint beside it says that there was one. */
 function databaseGone({ project, ledger, outside }: LedgerPlace): Problem {
   return ledgerProblem(
     'ledger/missing-database',
-    `the database of the project ${project} is missing: ${ledger} is not there, and its checkpoint still is`,
-    `Put the database back. Where it was removed on purpose, remove ${outside}, too.`,
+    `the database of the project ${project} is missing: ${ledger} does not exist, but its checkpoint does`,
+    `Restore the database. If it was removed on purpose, remove ${outside}, too.`,
   );
 }
 
-/** This machine's public key under the name that it has in this ledger; nothing where it was never made. */
+/** This machine's public key under its name in this ledger; undefined if it was never created. */
 export function findKnownKey(place: LedgerPlace): NoteKey | undefined {
   const key = readKeyFile(place.key);
   return key?.ok ? { name: originOf(place.project), publicKey: key.value.publicKey } : undefined;
@@ -65,8 +64,8 @@ export type OpenedLedger =
   | { readonly ok: false; readonly problem: Problem };
 
 /**
- * Opens a ledger for writing. It must be the one that was here before, and right since then; otherwise the answer says
- * what is wrong, and nothing is changed. A new ledger begins with the entry that makes this machine's key trusted.
+ * Opens a ledger for writing. It must be the ledger that was here before and intact since then; otherwise returns the
+ * problem and changes nothing. A new ledger starts with the entry that makes this machine's key trusted.
  */
 export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {
   const { store, project, verifier, signer, outside } = options;
@@ -77,11 +76,6 @@ export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> 
   if (ledger.head.size > 0) return { ok: true, ledger };
   const first = await ledger.append([createKeyAddedDraft(verifier.sha256, project, signer, 'system:ledger')]);
   if (first.ok) return { ok: true, ledger };
-  // Somebody else has begun it in the meantime, with another key.
+  // Another machine has started the ledger in the meantime, with another key.
   return 'conflict' in first ? openLedger(options) : first;
-}
-
-function storeProblemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
-  if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
-  throw error;
 }

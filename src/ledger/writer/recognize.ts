@@ -1,23 +1,20 @@
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { sameBytes } from '../format/bytes.ts';
-import { GENESIS } from '../format/chain.ts';
 import { type Checkpoint, findSigningKey, type NoteKey, originOf, parseCheckpoint } from '../format/checkpoint.ts';
 import type { Signer, Verifier } from '../format/crypto.ts';
 import type { Entry } from '../format/entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
-import { Frontier } from '../format/merkle.ts';
-import { TileCheck, Tree } from '../format/tree.ts';
+import { TileCheck } from '../format/tree.ts';
 import type { Store } from '../store.ts';
 import { Keyring } from '../verify/keyring.ts';
 import { findFirstFault, findUnsigned, findWrongTile } from '../verify/verify-ledger.ts';
-import { LedgerWalk, type WalkPosition, walkToNewestCheckpoint } from '../verify/walk.ts';
+import { findPosition, LedgerWalk, type WalkPosition, walkToNewestCheckpoint } from '../verify/walk.ts';
 
 export interface RecognizeOptions {
   readonly store: Store;
   readonly project: string;
   readonly verifier: Verifier;
   readonly signer: Pick<Signer, 'publicKey'>;
-  /** The text of the outside checkpoint. */
   readonly outside: string | undefined;
 }
 
@@ -26,8 +23,8 @@ export type RecognizedLedger =
   | { readonly ok: false; readonly problem: Problem };
 
 /**
- * Is this still the ledger that was here? It must contain the outside checkpoint, and everything after it must be right.
- * It only reads. Where the outside copy is missing or torn there is nothing to start from, and all of it is walked.
+ * Checks that this is the ledger that was here before: it must contain the outside checkpoint, and everything after it
+ * must be valid. Only reads. If the outside copy is missing or torn, the whole ledger is walked.
  */
 export async function recognizeLedger(what: RecognizeOptions): Promise<RecognizedLedger> {
   const outside = await readOutside(what);
@@ -40,36 +37,37 @@ export async function recognizeLedger(what: RecognizeOptions): Promise<Recognize
   if (!whole.ok || size === 0 || whole.keyring.trusts(ownKey(what))) return whole;
   return refuse(
     'ledger/key-not-trusted',
-    'the key of this machine is not one of those that this ledger trusts',
-    'Put the signing key back, or have a trusted daemon add this one.',
+    'the key of this machine is not trusted by this ledger',
+    'Restore the signing key, or let a trusted daemon add this one.',
   );
 }
 
-/** Only a copy that this machine really signed says anything. */
+/** Accepts only a copy signed by this machine. */
 async function readOutside(what: RecognizeOptions): Promise<Checkpoint | undefined> {
   const checkpoint = what.outside === undefined ? undefined : parseCheckpoint(what.outside);
   if (!checkpoint?.ok || checkpoint.value.origin !== originOf(what.project)) return undefined;
   return (await findSigningKey(what.verifier, checkpoint.value.note, [ownKey(what)])) && checkpoint.value;
 }
 
-/** Walks everything: slow, but it meets every key that was ever added. */
-export async function walkWholeLedger({
+/** Walks everything: slow, but finds every key ever added. */
+async function walkWholeLedger({
   store,
   verifier,
   project,
 }: Pick<RecognizeOptions, 'store' | 'verifier' | 'project'>): Promise<RecognizedLedger> {
   const keyring = new Keyring(verifier, project);
-  const start = { head: GENESIS, frontier: new Frontier(verifier.sha256) };
-  const walk = new LedgerWalk(verifier, project, keyring, start);
+  const walk = new LedgerWalk(verifier, project, keyring);
   const fault = await findFirstFault(store, walk, undefined, {});
   return fault ? { ok: false, problem: fault.problem } : { ok: true, position: walk.position, keyring };
 }
 
 async function walkFrom(what: RecognizeOptions, outside: Checkpoint): Promise<RecognizedLedger> {
   const { store, verifier, project } = what;
+  const start = await findPosition(store, verifier.sha256, outside.size);
+  if (!start || !sameBytes(start.frontier.root(), outside.root)) return forked(outside.size);
   const keyring = new Keyring(verifier, project);
-  const start = await startAt(what, outside, keyring);
-  if ('ok' in start) return start;
+  // This machine signed the outside checkpoint and the ledger contains it, so the ledger trusts this machine's key.
+  keyring.trust(ownKey(what));
   const walk = new LedgerWalk(verifier, project, keyring, start);
   const tiles = new TileCheck(store, start.head.size);
   const fault =
@@ -80,25 +78,6 @@ async function walkFrom(what: RecognizeOptions, outside: Checkpoint): Promise<Re
   return wrong ? { ok: false, problem: wrong.problem } : { ok: true, position: walk.position, keyring };
 }
 
-/**
- * The position of the outside checkpoint inside the stored tree. This machine signed it, and the ledger contains it, so
- * its key is one that the ledger trusts.
- */
-async function startAt(
-  what: RecognizeOptions,
-  outside: Checkpoint,
-  keyring: Keyring,
-): Promise<WalkPosition | RecognizedLedger> {
-  const { store, verifier } = what;
-  const frontier = await new Tree(store, verifier.sha256, outside.size).findFrontier(outside.size);
-  if (!frontier || !sameBytes(frontier.root(), outside.root)) return forked(outside.size);
-  keyring.trust(ownKey(what));
-  for await (const [hash] of store.hashes({ from: outside.size, to: outside.size })) {
-    if (hash) return { head: { size: outside.size, hash }, frontier };
-  }
-  return forked(outside.size);
-}
-
 function ownKey(what: RecognizeOptions): NoteKey {
   return { name: originOf(what.project), publicKey: what.signer.publicKey };
 }
@@ -106,15 +85,12 @@ function ownKey(what: RecognizeOptions): NoteKey {
 function entriesMissing(size: number, outside: number): RecognizedLedger {
   return refuse(
     'ledger/rolled-back',
-    `entries ${size + 1} to ${outside} are missing from the end of the ledger: the outside checkpoint has seen them`,
+    `entries ${size + 1} to ${outside} are missing from the end of the ledger: the outside checkpoint covers them`,
   );
 }
 
 function forked(size: number): RecognizedLedger {
-  return refuse(
-    'ledger/forked',
-    `the first ${size} entries of the ledger are not those that the outside checkpoint has seen`,
-  );
+  return refuse('ledger/forked', `the first ${size} entries of the ledger differ from those of the outside checkpoint`);
 }
 
 function refuse(code: string, message: string, hint = DO_NOT_WRITE): RecognizedLedger {
@@ -136,11 +112,11 @@ export type NewEntries =
     }
   | { readonly ok: false; readonly problem: Problem };
 
-/** Reads and checks what others have recorded after a position. */
+/** Reads and checks entries recorded by others after a position. */
 export async function readNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
   const news = await walkNewEntries(what, from, keyring);
   if (news.ok || news.problem.code !== 'ledger/wrong-signature') return news;
-  // Signed by another machine, whose key was added before this one looked: only the whole history names it.
+  // Signed by another machine whose key was added before this position: only the whole history names it.
   const whole = await walkWholeLedger(what);
   return whole.ok ? walkNewEntries(what, from, whole.keyring) : whole;
 }

@@ -21,7 +21,7 @@ describe('a seal', () => {
     expect(await findLastSeal(ledger.store, ledger.head.size)).toEqual(sealed.seal);
   });
 
-  it('is made once where nothing but seals and audits came after it', async () => {
+  it('is made once if only seals and audits follow it', async () => {
     const ledger = await openTestLedger();
     const first = await sealLedger(ledger, 'operator:ada');
     await record(ledger, [{ actor: 'session:s-1', type: 'AuditSessionStarted', data: {} }]);
@@ -71,7 +71,7 @@ describe('a seal', () => {
     expect(verifyConsistency(nodeSha256, a.value, b.value, proof)).toBe(true);
   });
 
-  it('is not made over entries that are not what was signed, wherever they were changed since the last one', async () => {
+  it('is refused if entries since the last seal differ from the signed ones', async () => {
     for (const changed of [2, 5, 6, 9]) {
       const rows: StoredEntry[] = [];
       const ledger = await openTestLedger({ store: new MemoryStore({ entries: rows }) });
@@ -90,7 +90,7 @@ describe('a seal', () => {
     }
   });
 
-  it('is not made where hashes from before the last one are others by now', async () => {
+  it('is refused if hashes before the last seal have changed', async () => {
     const rows: StoredEntry[] = [];
     const ledger = await openTestLedger({ store: new MemoryStore({ entries: rows }) });
     await record(ledger, [testDraft(1)]);
@@ -104,7 +104,7 @@ describe('a seal', () => {
     });
   });
 
-  it('is not found where there is none', async () => {
+  it('is not found if there is none', async () => {
     const ledger = await openTestLedger();
     expect(await findLastSeal(ledger.store, ledger.head.size)).toBeUndefined();
   });

@@ -21,7 +21,7 @@ export function buildAgent(name: string, value: AgentValue): AgentPlan {
   };
 }
 
-/** A handler as it may be written, whatever actions it has. */
+/** A handler as written, with any set of actions. */
 export type HandlerValue<A extends string = string> = A | HandlerObject<A>;
 
 interface HandlerObject<A extends string> {
@@ -34,7 +34,6 @@ interface HandlerObject<A extends string> {
   readonly append?: boolean;
 }
 
-/** The simple form and the object form mean the same. */
 function buildHandler<A extends HandlerAction>(value: HandlerValue<A>): HandlerPlan<A> {
   if (typeof value === 'string') return { action: value };
   const { cooldown, timeout, ...rest } = value;
@@ -51,7 +50,7 @@ function buildErrorHandlers(value: NonNullable<AgentValue['on_error']>): ErrorHa
   return Object.fromEntries(errorHandlers(value).map(([kind, handler]) => [kind, buildHandler<ErrorAction>(handler)]));
 }
 
-/** By kind of error; one handler for all of them is that of `any`. */
+/** Handlers by kind of error; a single handler counts as `any`. */
 export function errorHandlers(
   value: NonNullable<AgentValue['on_error']>,
 ): (readonly [string, HandlerValue<ErrorAction>])[] {
@@ -63,8 +62,8 @@ const WRITES = ['result', 'thought_record', 'handoff', 'exit'] as const;
 const HANDS_ON = ['handoff', 'exit'] as const;
 
 /**
- * The agents of the built-in workflow, as `runbooks/issue.toml` shows them; a test compares the two. A project's agent of the same name
- * inherits every field it does not set.
+ * The agents of the built-in workflow, as in `runbooks/issue.toml`; a test compares both. A project's agent of the same
+ * name inherits every field it does not set.
  */
 export const BUILT_IN_AGENTS: readonly AgentPlan[] = [
   model('issue-manager', HANDS_ON),
@@ -78,10 +77,6 @@ export const BUILT_IN_AGENTS: readonly AgentPlan[] = [
 
 const BY_NAME: ReadonlyMap<string, AgentPlan> = new Map(BUILT_IN_AGENTS.map((agent) => [agent.name, agent]));
 
-function findBuiltInAgent(name: string): AgentPlan | undefined {
-  return BY_NAME.get(name);
-}
-
 function model(role: string, requires: NonNullable<AgentPlan['requires']>): AgentPlan {
   return { name: role, run: 'claude', role, prompt_file: `baton:prompts/${role}.md`, requires };
 }
@@ -90,12 +85,12 @@ function program(role: string): AgentPlan {
   return { name: role, run: `builtin:${role}`, role, requires: HANDS_ON };
 }
 
-/** What an agent of this name inherits. It has one prompt: its own, in either form, replaces the inherited one. */
+/** The fields that an agent of this name inherits. Its own `prompt` or `prompt_file` replaces the inherited prompt. */
 export function inheritedFields(
   name: string,
   own: { readonly prompt?: string; readonly prompt_file?: string },
 ): Partial<AgentPlan> {
-  const { prompt_file, ...rest } = findBuiltInAgent(name) ?? {};
+  const { prompt_file, ...rest } = BY_NAME.get(name) ?? {};
   const hasOwn = own.prompt !== undefined || own.prompt_file !== undefined;
   return hasOwn || prompt_file === undefined ? rest : { ...rest, prompt_file };
 }

@@ -14,7 +14,7 @@ export function buildPipeline(name: string, { vars, steps, budget, notify }: Pip
   };
 }
 
-/** Names and defaults; null where one must be given. */
+/** Variables with their defaults; null if required. */
 export function buildVariables(vars: PipelineValue['vars']): Record<string, string | null> {
   if (vars === undefined) return {};
   if (isNameList(vars)) return Object.fromEntries(vars.map((name) => [name, null]));

@@ -23,7 +23,7 @@ import { buildGithub } from '../shape/section-shapes.ts';
 import { buildAgent } from './build-agent.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
 
-/** What the checker has let through, as the other rooms use it: names looked up, times in milliseconds, defaults filled in. */
+/** Builds the runbook from a checked value: resolves names, converts times to milliseconds, fills defaults. */
 export function buildRunbook(value: RunbookValue): Runbook {
   return {
     exitProtocol: value.exit_protocol,
@@ -99,7 +99,6 @@ function buildCommands(workflow: NonNullable<RunbookValue['workflow']>): Workflo
 
 const BUILT_IN: Workflow = { roles: ROLES, edges: EDGES };
 
-/** The built-in workflow with what the runbook declares. */
 export function parseDeclaredWorkflow({ roles }: Pick<RunbookValue, 'roles'>): Parsed<Workflow> {
   const { add, edges, without } = roles ?? {};
   return extendWorkflow(BUILT_IN, { roles: add, edges, without });
@@ -111,9 +110,8 @@ function workflowIn(value: RunbookValue): Workflow {
   return extended.value;
 }
 
-export type LimitsValue = ValueOf<typeof limitsShape>;
+type LimitsValue = ValueOf<typeof limitsShape>;
 
-/** What holds where a runbook says nothing. */
 export const DEFAULT_LIMITS: RunLimits = {
   claimExpiryMs: 15 * 60_000,
   renewalMs: 30_000,
@@ -135,7 +133,7 @@ export const DEFAULT_LIMITS: RunLimits = {
   dayBudget: undefined,
 };
 
-export function buildLimits(value: LimitsValue): RunLimits {
+function buildLimits(value: LimitsValue): RunLimits {
   const ms = (text: string | undefined, otherwise: number): number =>
     text === undefined ? otherwise : parseDuration(text);
   return {
@@ -160,7 +158,7 @@ export function buildLimits(value: LimitsValue): RunLimits {
   };
 }
 
-/** One duration is for every phase in which somebody, or something, is expected to work. */
+/** A single duration applies to every phase with expected work. */
 function stallOf(stall: LimitsValue['stall']): RunLimits['stallMs'] {
   const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
   const active =
@@ -170,7 +168,7 @@ function stallOf(stall: LimitsValue['stall']): RunLimits['stallMs'] {
   );
 }
 
-export function buildWorkspace({
+function buildWorkspace({
   branch = DEFAULT_BRANCH,
   copy = [],
   link = [],

@@ -5,10 +5,9 @@ import { errorHandlers, type HandlerValue, inheritedFields } from '../build/buil
 import type { AgentValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** The roles that Baton plays itself. */
-export const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
+/** Roles implemented by Baton. */
+const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
 
-/** What an agent runs, and what it is told, can be meant. */
 export function checkAgents(subject: RunbookSubject): void {
   for (const [name, { run, prompt, prompt_file, cwd }] of Object.entries(subject.value.agents ?? {})) {
     const path = ['agents', name] as const;
@@ -21,7 +20,7 @@ export function checkAgents(subject: RunbookSubject): void {
     const builtIn = /^builtin:(.*)$/.exec(run ?? '')?.[1];
     if (builtIn !== undefined && !BUILT_IN_ROLES.some((role) => role === builtIn)) {
       const others = `There are: ${BUILT_IN_ROLES.map((role) => `builtin:${role}`).join(', ')}.`;
-      const message = `nothing is built in for ${quote(builtIn)}`;
+      const message = `there is no built-in role ${quote(builtIn)}`;
       subject.report(
         'runbook/unknown-builtin',
         [...path, 'run'],
@@ -30,7 +29,7 @@ export function checkAgents(subject: RunbookSubject): void {
       );
     }
     for (const [field, value] of Object.entries({ prompt_file, cwd })) {
-      // Where a template is filled in, the path is only known when it is.
+      // A path with templates is known only when they are filled.
       if (value === undefined || value.includes('${') || isRelativePath(value)) continue;
       const message = `${field} of agent ${name} must be relative to the project, and stay in it: ${quote(value)}`;
       subject.report('invalid-value', [...path, field], message, 'Write it as seen from the root of the repository.');
@@ -38,7 +37,7 @@ export function checkAgents(subject: RunbookSubject): void {
   }
 }
 
-/** What an agent does not set comes from the built-in agent of its name; without one it must say what runs, and what a model is asked. */
+/** An agent without a built-in agent of its name must set `run`, and a prompt if it runs a model. */
 function checkRun(subject: RunbookSubject, name: string): void {
   const { run, prompt, prompt_file } = subject.value.agents?.[name] ?? {};
   const inherited = inheritedFields(name, {});
@@ -61,7 +60,7 @@ function checkRun(subject: RunbookSubject, name: string): void {
   );
 }
 
-/** Whether it waits for a first message: without one it would do nothing, for ever. */
+/** A model client waits for a first message and would never start without one. */
 export function isModelClient(run: string | undefined): boolean {
   return MODEL_CLIENTS.has(run ?? '');
 }
@@ -70,7 +69,7 @@ const MODEL_CLIENTS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']
 
 type Option = 'message' | 'attempts' | 'cooldown' | 'run' | 'timeout' | 'append';
 
-/** The options that mean something to an action. Any other would be a wish that nobody hears. */
+/** The options of each action; others would have no effect. */
 export const OPTIONS_OF: Readonly<Record<HandlerAction, readonly Option[]>> = {
   signal: ['attempts'],
   idle: ['attempts'],
@@ -83,7 +82,7 @@ export const OPTIONS_OF: Readonly<Record<HandlerAction, readonly Option[]>> = {
   fail: [],
 };
 
-/** A gate has a command, and no option stands where it means nothing. */
+/** A gate needs a command, and an option must have an effect. */
 export function checkHandlers(subject: RunbookSubject): void {
   for (const [name, agent] of Object.entries(subject.value.agents ?? {})) {
     for (const { handler, value, path } of handlersOf(name, agent)) checkHandler(handler, value, path, subject);
@@ -96,7 +95,6 @@ interface Written {
   readonly path: Path;
 }
 
-/** Every handler of an agent, those for single errors included. */
 function handlersOf(name: string, agent: AgentValue): Written[] {
   return HANDLER_NAMES.flatMap((handler): Written[] => {
     const path = ['agents', name, handler];
@@ -126,11 +124,11 @@ function checkHandler(
     const hint = 'Say what it runs: { action = "gate", run = "npm test" }.';
     subject.report('runbook/gate-without-run', path, `${handler}: a gate needs a command`, hint);
   }
-  // On a stop every action blocks, and `attempts` says how often.
+  // On a stop every action blocks, and `attempts` limits how often.
   const allowed: readonly string[] = handler === 'on_stop' ? ['attempts', ...OPTIONS_OF[action]] : OPTIONS_OF[action];
   for (const option of Object.keys(options)) {
     if (allowed.includes(option)) continue;
-    const message = `${handler}: ${option} means nothing for the action ${action}`;
+    const message = `${handler}: ${option} has no effect for the action ${action}`;
     const hint =
       allowed.length === 0 ? `${action} has no options.` : `${action} has: ${[...new Set(allowed)].join(', ')}.`;
     const at = subject.placeOfName([...path, option]);
@@ -138,7 +136,7 @@ function checkHandler(
   }
 }
 
-/** A budget that limits nothing is a mistake, not a wish. */
+/** A budget without a limit is a mistake. */
 export function checkBudgets(subject: RunbookSubject): void {
   for (const [path, budget] of budgetsOf(subject)) {
     if (Object.keys(budget).length > 0) continue;

@@ -6,13 +6,13 @@ import type { RunbookSubject } from './subject.ts';
 
 const BRANCH_PATH = ['workspace', 'branch'] as const;
 
-/** The branch template tells tasks apart, and makes a name that git takes of every task there can be. */
+/** The branch template must be unique per task and give a valid git name for every task. */
 export function checkBranch(subject: RunbookSubject): void {
   const text = subject.value.workspace?.branch;
   if (text === undefined) return;
   const template = parseTemplate(text);
   const slots = slotsOf(template);
-  // What cannot be read, or has no value there, has been reported with all other templates.
+  // `checkTemplates` reports unreadable and unknown templates.
   if (template.faults.length > 0 || slots.some(({ name }) => name.of !== 'task')) return;
   const unfit = slots.filter(({ name }) => !isFit(name));
   for (const { source } of unfit) {
@@ -38,7 +38,7 @@ export function checkBranch(subject: RunbookSubject): void {
     subject.report(
       'invalid-value',
       BRANCH_PATH,
-      `branch template that gives a name git does not take: ${named.problems[0].message}`,
+      `branch template gives an invalid branch name: ${named.problems[0].message}`,
       hint,
     );
     return;
@@ -49,7 +49,7 @@ function isFit(name: Slot['name']): boolean {
   return name.of === 'task' && BRANCH_FIELDS.some((field) => field === name.name);
 }
 
-/** Tasks that differ in all that a name can be spoiled by. */
+/** Tasks that cover all ways to produce an invalid name. */
 const SAMPLES: readonly (readonly [BranchTask, string])[] = [
   [
     { id: 'T001', n: 1, title: 'one two' },
@@ -68,18 +68,18 @@ const SAMPLES: readonly (readonly [BranchTask, string])[] = [
 const WEBHOOK_PATH = ['notify', 'webhook'] as const;
 
 /**
- * A variable in the webhook is the beginning of the address, so that its value goes only to the host that the value itself names. The
- * working file counts for notifications and an agent can edit it: `http://HOST/${env.KEY}` would send the daemon's secrets to that host.
+ * A variable must start the webhook's URL, so that its value goes only to the host that it names. An agent can edit the
+ * working file, and `http://HOST/${env.KEY}` would send the daemon's secrets to that host.
  */
 export function checkWebhook(subject: RunbookSubject): void {
   const text = subject.value.notify?.webhook;
   if (text === undefined) return;
   const { parts, faults } = parseTemplate(text);
   const slots = parts.flatMap((part) => (part.kind === 'slot' ? part : []));
-  // Templates that cannot be read, or have no value here, are reported with all other templates.
+  // `checkTemplates` reports unreadable and unknown templates.
   if (faults.length > 0 || slots.some(({ name }) => name.of !== 'env')) return;
   for (const { source } of slots.filter(({ at }) => at !== 0)) {
-    const message = `a webhook does not send a variable to another host: ${quote(source)}`;
+    const message = `a webhook must not send a variable to another host: ${quote(source)}`;
     subject.report(
       'invalid-template',
       WEBHOOK_PATH,

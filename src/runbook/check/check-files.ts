@@ -4,30 +4,31 @@ import { problem, quote, textPositionAt } from '../../protocol/shape/problem.ts'
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
 import { inheritedFields } from '../build/build-agent.ts';
 import { resolvePromptPath } from '../library.ts';
+import { scriptOf } from '../plan.ts';
 import { positionIn } from '../read/join-files.ts';
 import type { ReadRunbook } from '../read/read-runbook.ts';
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 import { isModelClient } from './agents.ts';
-import { renderPath, type RunbookSubject } from './subject.ts';
+import { type Path, renderPath, type RunbookSubject } from './subject.ts';
 import { findPromptFaults } from './templates.ts';
 
 export interface CheckedPrompts {
   readonly problems: readonly RunbookProblem[];
-  /** What was read, for whoever shows lines of it. */
+  /** The files that were read, for showing their lines. */
   readonly files: readonly RunbookFile[];
 }
 
 /**
- * The prompt files and scripts of a runbook that is otherwise fine: they are there, and the templates of prompts can be filled in. Only a check
- * asks for this: a file that is missing now may be there when the agent starts.
+ * Checks that prompt files and scripts exist and that prompt templates are valid. Runs only for an explicit check: a
+ * missing file may exist when the agent starts.
  */
 export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbook, 'subject'>): CheckedPrompts {
   const problems: RunbookProblem[] = [];
   const files: RunbookFile[] = [];
   for (const [name, { run, prompt_file: path }] of Object.entries(subject.value.agents ?? {})) {
     problems.push(...missingScript(projectDir, name, run ?? '', subject));
-    // Where a template is filled in, the path is only known when it is.
+    // A path with templates is known only when they are filled.
     if (path === undefined || path.includes('${')) continue;
     const text = readPrompt(resolvePromptPath(projectDir, path));
     if (typeof text === 'object') {
@@ -45,43 +46,36 @@ export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbo
   return { problems, files };
 }
 
-/** `scripted FILE`, with or without an option before the file. */
-const SCRIPTED = /^scripted\s+(?:--command-hook\s+)?(?!--)(\S.*?)\s*$/s;
-
 function missingScript(
   projectDir: string,
   agent: string,
   run: string,
   subject: RunbookSubject,
 ): readonly RunbookProblem[] {
-  const file = SCRIPTED.exec(run)?.[1];
+  const file = scriptOf(run);
   if (file === undefined || file.includes('${')) return [];
   if (statSync(resolve(projectDir, file), { throwIfNoEntry: false })?.isFile() === true) return [];
-  const path = ['agents', agent, 'run'];
   const message = `agent ${agent} cannot play ${quote(file)}: there is no such file`;
   const hint = 'Write the script, or correct the path: it is relative to the project.';
-  const place = positionIn(subject.files, subject.placeOf(path));
-  return [{ ...problem('runbook/missing-script', message, hint), path: renderPath(path), ...place }];
+  return [problemAt(subject, ['agents', agent, 'run'], 'runbook/missing-script', message, hint)];
 }
 
 function missingFile(agent: string, file: string, wrong: string, subject: RunbookSubject): RunbookProblem {
-  const path = ['agents', agent, 'prompt_file'];
-  const hint = 'Make the file, or correct the path: it is relative to the project.';
-  const message = `agent ${agent} cannot be told what ${quote(file)} says: ${wrong}`;
-  const place = positionIn(subject.files, subject.placeOf(path));
-  return { ...problem('runbook/missing-prompt-file', message, hint), path: renderPath(path), ...place };
+  const hint = 'Create the file, or correct the path: it is relative to the project.';
+  const message = `agent ${agent} cannot use the prompt ${quote(file)}: ${wrong}`;
+  return problemAt(subject, ['agents', agent, 'prompt_file'], 'runbook/missing-prompt-file', message, hint);
 }
 
-/** A client that gets no first message waits for one. */
+/** A client without a first message waits forever. */
 function emptyFile(agent: string, file: string, subject: RunbookSubject): RunbookProblem {
-  const path = ['agents', agent, 'prompt_file'];
   const message = `agent ${agent} has no prompt: ${quote(file)} is empty`;
+  const hint = 'Write the prompt into the file.';
+  return problemAt(subject, ['agents', agent, 'prompt_file'], 'runbook/no-prompt', message, hint);
+}
+
+function problemAt(subject: RunbookSubject, path: Path, code: string, message: string, hint: string): RunbookProblem {
   const place = positionIn(subject.files, subject.placeOf(path));
-  return {
-    ...problem('runbook/no-prompt', message, 'Write the prompt into the file.'),
-    path: renderPath(path),
-    ...place,
-  };
+  return { ...problem(code, message, hint), path: renderPath(path), ...place };
 }
 
 function readPrompt(path: string): string | { readonly wrong: string } {
@@ -100,16 +94,15 @@ function readPrompt(path: string): string | { readonly wrong: string } {
   }
 }
 
-/** Said wherever somebody would rely on it: two daemons that each kept a ledger of their own would grant the same task twice. */
+/** Two daemons with separate ledgers would grant the same task twice. */
 export const STORE_NOT_OFFERED = {
-  message: 'the runbook wants the ledger on a PostgreSQL server, which the daemon does not offer yet',
+  message: 'the runbook asks for a PostgreSQL ledger, which the daemon does not support yet',
   hint: 'Remove `store`: the ledger is then in the state folder, and one daemon works on it.',
 } as const;
 
-/** A runbook that is otherwise fine, and that no daemon takes. */
+/** A valid runbook that no daemon accepts. */
 export function checkStore({ subject, checked }: Pick<ReadRunbook, 'subject' | 'checked'>): readonly RunbookProblem[] {
   if (!checked.ok || checked.value.store === undefined) return [];
   const { message, hint } = STORE_NOT_OFFERED;
-  const place = positionIn(subject.files, subject.placeOf(['store']));
-  return [{ ...problem('runbook/store-not-offered', message, hint), path: 'store', ...place }];
+  return [problemAt(subject, ['store'], 'runbook/store-not-offered', message, hint)];
 }

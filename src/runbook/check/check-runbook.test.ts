@@ -15,14 +15,14 @@ function problemsOf(...files: readonly RunbookFile[]): string[] {
 const toml = (text: string, path = 'baton.toml'): RunbookFile => ({ path, text });
 
 describe('a runbook', () => {
-  it('may be empty, however it is written', () => {
+  it('may be empty in every syntax', () => {
     for (const file of [toml(''), toml('# nothing\n'), { path: 'a.yaml', text: '' }, { path: 'a.json', text: '{}' }]) {
       expect(checkRunbook([file])).toMatchObject({ ok: true, value: { agents: new Map() } });
     }
     expect(checkRunbook([])).toMatchObject({ ok: true });
   });
 
-  it('has defaults for what it does not say', () => {
+  it('has defaults for omitted fields', () => {
     expect(runbookOf({})).toMatchObject({
       exitProtocol: undefined,
       store: undefined,
@@ -46,7 +46,7 @@ describe('a runbook', () => {
   });
 
   it.each(['', '10', 's', '1.5h', '-1s', '1 s', '0s', '1h30m', '1000000s', '5M', '01s'])(
-    'does not take %j for a time',
+    'refuses %j as a duration',
     (timeout) => {
       expect(() => runbookOf({ agents: { a: { run: 'x', timeout } } })).toThrow('Invalid agents.a.timeout');
     },
@@ -82,7 +82,7 @@ describe('a runbook', () => {
     expect(workflow.edges.some(({ from, to }) => from === 'reviewer-agent' && to === 'validator-agent')).toBe(false);
   });
 
-  it('takes the file of a scripted agent for a name, not for a command', () => {
+  it('treats the file of a scripted agent as a name, not a command', () => {
     const text = (run: string): RunbookFile => toml(`[agents.a]\nrun = "${run}"\n[workers.w]\nrun = { agent = "a" }\n`);
     expect(problemsOf(text("scripted tests/'${task.id}'.yaml"))).toEqual([]);
     expect(problemsOf(text("play tests/'${task.id}'.yaml"))).toEqual([
@@ -123,7 +123,7 @@ describe('several files', () => {
     ]);
   });
 
-  it('may not say a setting twice, but may share a section', () => {
+  it('may not define a setting twice, but may share a section', () => {
     const first = toml('exit_protocol = true\n[limits]\nidle = "5m"\n');
     expect(problemsOf(first, toml('[limits]\nagents = 5\n', 'b.toml'))).toEqual([]);
     expect(problemsOf(first, toml('exit_protocol = true\n[limits]\nidle = "5m"\n', 'b.toml'))).toEqual([
@@ -132,12 +132,12 @@ describe('several files', () => {
     ]);
   });
 
-  it('may each tell an editor where the schema is', () => {
+  it('may each name the schema for editors', () => {
     const text = '{"$schema": "https://example.com/runbook.json"}';
     expect(problemsOf({ path: 'a.json', text }, { path: 'b.json', text })).toEqual([]);
   });
 
-  it('are all looked at: what is wrong with each is said in the order of the files', () => {
+  it('are all checked: problems come in the order of the files', () => {
     expect(problemsOf(toml('[agents.a]\nrnu = "x"\n'), { path: 'b.yaml', text: 'notify:\n  desktp: true\n' })).toEqual([
       'baton.toml:2:1 Unknown field: agents.a.rnu',
       'b.yaml:2:3 Unknown field: notify.desktp',
@@ -151,7 +151,7 @@ describe('several files', () => {
   });
 });
 
-describe('one slip is one problem', () => {
+describe('one mistake is one problem', () => {
   it.each([
     [
       'an agent of the wrong form is still there',
@@ -179,7 +179,7 @@ describe('one slip is one problem', () => {
   });
 });
 
-describe('what is missing', () => {
+describe('missing parts', () => {
   it.each([
     ['baton.toml', '[pipelines.p]\n[[pipelines.p.steps]]\nname = "a"\n', '2:1'],
     ['baton.toml', 'pipelines.p.steps = [\n  { name = "a" },\n]\n', '2:16'],
@@ -216,7 +216,7 @@ describe('the limits', () => {
     expect(problemsOf(toml(chain.join('')))[0]).toMatch(/^baton\.toml:48:20 pipelines nest deeper than 16: p0 → p1 → /);
   });
 
-  it('are on what all workers together may be', () => {
+  it('apply to the total of all workers', () => {
     const workers = Array.from({ length: 20 }, (_, i) => `[workers.w${i}]\nrun = { agent = "a" }\n`).join('');
     expect(problemsOf(toml(`[agents.a]\nrun = "claude"\nprompt = "${'x'.repeat(4000)}"\n${workers}`))).toEqual([
       expect.stringMatching(
@@ -225,12 +225,12 @@ describe('the limits', () => {
     ]);
   });
 
-  it('are on the problems that are said', () => {
+  it('apply to the reported problems', () => {
     expect(problemsOf(toml(Array.from({ length: 500 }, (_, i) => `k${i} = 1\n`).join('')))).toHaveLength(100);
   });
 });
 
-describe('whatever it is given', () => {
+describe('arbitrary input', () => {
   const files = ['a.toml', 'a.yaml', 'a.json', '-'];
 
   it('is read or refused, never thrown at', () => {

@@ -18,8 +18,9 @@ import { NAMED_SECTIONS, RunbookSubject } from './subject.ts';
 import { checkTemplates } from './templates.ts';
 
 /**
- * One or more files to one runbook, or to everything that is wrong with them: first what cannot be read, then what has the wrong form, then
- * what leads nowhere. A definition of the wrong form is not looked at further, but its name is known, so that one slip is one problem.
+ * Checks files as one runbook and returns it, or all problems: unreadable files first, then wrong shapes, then
+ * unresolved names. A definition with a wrong shape is not checked further, but its name is known, so that one mistake
+ * is one problem.
  */
 export function checkRunbook(files: readonly RunbookFile[]): CheckedRunbook {
   return examineRunbook(files).checked;
@@ -27,9 +28,9 @@ export function checkRunbook(files: readonly RunbookFile[]): CheckedRunbook {
 
 export interface ExaminedRunbook {
   readonly checked: CheckedRunbook;
-  /** What could be made out all the same, with its places. */
+  /** The readable part with its positions. */
   readonly subject: RunbookSubject;
-  /** Every file could be read, whatever is wrong with what it says. */
+  /** All files have valid syntax. */
   readonly isReadable: boolean;
 }
 
@@ -51,10 +52,10 @@ export function examineRunbook(files: readonly RunbookFile[]): ExaminedRunbook {
   }
   const { node, findings: twice } = joinFiles(read, files);
   const { value, findings } = checkShape(runbookShape, node, 'Runbook');
-  // The shape has vouched for the value, field by field; this is the one place where that becomes a type.
+  // The shape has checked the value field by field; this is the only cast.
   const typed = value as RunbookValue; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const subject = new RunbookSubject(withoutFaultyDefinitions(typed, findings), node, files);
-  // What an unreadable file defines is missing everywhere else: nothing can be said about names.
+  // With an unreadable file, names may be missing, so the rules are skipped.
   if (unreadable.length === 0 && findings.length < PROTOCOL_LIMITS.problems) for (const rule of RULES) rule(subject);
   const found = inOrder([...twice, ...findings, ...subject.findings]);
   const problems = [...unreadable, ...found.map((finding) => problemOf(finding, files))];
@@ -62,7 +63,7 @@ export function examineRunbook(files: readonly RunbookFile[]): ExaminedRunbook {
   return { checked, subject, isReadable: unreadable.length === 0 };
 }
 
-/** Whether the plans fit an entry is known when there are plans. */
+/** The size of plans is known only after building them. */
 function finished(subject: RunbookSubject): CheckedRunbook {
   const runbook = buildRunbook(subject.value);
   checkPlans(runbook, subject);
@@ -96,7 +97,7 @@ function sizeProblems(files: readonly RunbookFile[]): RunbookProblem[] {
   return [{ ...problem('too-large', message, 'Join some of them.'), file: last }];
 }
 
-/** Used by whoever reads files, too, who need not read what is too large. */
+/** Also used before reading a file. */
 export function oversizedFile(path: string, bytes: number): RunbookProblem[] {
   if (bytes <= RUNBOOK_LIMITS.fileBytes) return [];
   const hint = 'Spread it over several files in .baton/runbooks, and keep prompts in files of their own.';
@@ -117,7 +118,7 @@ function notATable(at: number): Finding {
   return { code: 'wrong-type', message: 'Runbook must be an object', path: '', at, hint };
 }
 
-/** One file as a whole runbook, for `baton validate`: what it names must be in it. */
+/** Checks one file as a whole runbook, for `baton validate`. */
 export function parseRunbook(input: string | Uint8Array, file: string): Parsed<Runbook> {
   const [tooLarge] = oversizedFile(file, byteLengthOf(input));
   if (tooLarge !== undefined) return refused(tooLarge);
@@ -127,8 +128,8 @@ export function parseRunbook(input: string | Uint8Array, file: string): Parsed<R
   return checked.ok ? accepted(checked.value) : checked;
 }
 
-/** The definitions that nothing was found against: the rules can rely on their form. */
-export function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
+/** The definitions without findings, on whose shape the rules rely. */
+function withoutFaultyDefinitions(value: RunbookValue, findings: readonly Finding[]): RunbookValue {
   if (findings.length === 0) return value;
   const paths = findings.map(({ path }) => path);
   const isSound = (path: string): boolean => !paths.some((found) => isWithin(found, path));
@@ -137,7 +138,7 @@ export function withoutFaultyDefinitions(value: RunbookValue, findings: readonly
     if (typeof section !== 'object' || section === null) return [];
     return [[name, Object.fromEntries(Object.entries(section).filter(([inner]) => isSound(`${name}.${inner}`)))]];
   });
-  // Leaving definitions out changes nothing about the form of the others.
+  // Omitting definitions does not change the shape of the others.
   return Object.fromEntries(sections);
 }
 
@@ -149,8 +150,8 @@ function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`);
 }
 
-/** What a shape cannot say. Each looks at the whole and reports what it finds. */
-export const RULES: readonly ((subject: RunbookSubject) => void)[] = [
+/** Rules that a shape cannot express. */
+const RULES: readonly ((subject: RunbookSubject) => void)[] = [
   checkReferences,
   checkRoles,
   checkAgents,

@@ -6,7 +6,7 @@ import { parseDuration } from '../shape/fields.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** Every agent, pipeline and step that something names is there. */
+/** Every named agent, pipeline and step must exist. */
 export function checkReferences(subject: RunbookSubject): void {
   for (const { run, path } of runnablesOf(subject)) checkRunnable(run, path, subject);
   for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {
@@ -36,23 +36,18 @@ function checkRunnable(run: RunnableValue, path: Path, subject: RunbookSubject):
   subject.reportUnknown(code, [...path, kind], `there is no ${kind} ${quote(given)}`, given, known);
 }
 
-/** Everything that runs something, with the way to its `run`. */
+/** Every `run` with its path. */
 export function runnablesOf({ value }: RunbookSubject): { readonly run: RunnableValue; readonly path: Path }[] {
   const steps = Object.entries(value.pipelines ?? {}).flatMap(([name, pipeline]) =>
     pipeline.steps.map(({ run }, index) => ({ run, path: ['pipelines', name, 'steps', index, 'run'] })),
   );
-  const commands = Object.entries(value.commands ?? {}).map(([name, { run }]) => ({
-    run,
-    path: ['commands', name, 'run'],
-  }));
-  const workers = Object.entries(value.workers ?? {}).map(([name, { run }]) => ({
-    run,
-    path: ['workers', name, 'run'],
-  }));
-  return [...steps, ...commands, ...workers];
+  const others = (['commands', 'workers'] as const).flatMap((section) =>
+    Object.entries(value[section] ?? {}).map(([name, { run }]) => ({ run, path: [section, name, 'run'] })),
+  );
+  return [...steps, ...others];
 }
 
-/** What `roles` declares fits the built-in workflow, and every role that is named is in it. */
+/** `roles` must fit the built-in workflow, and every named role must exist. */
 export function checkRoles(subject: RunbookSubject): void {
   const workflow = parseDeclaredWorkflow(subject.value);
   if (!workflow.ok) {
@@ -78,7 +73,7 @@ export function checkRoles(subject: RunbookSubject): void {
   }
 }
 
-/** A declaration calls the new roles `roles`, a runbook `roles.add`. */
+/** A declaration has the new roles in `roles`, a runbook in `roles.add`. */
 function declaredPath(path: string): Path {
   const parts = [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) =>
     index === undefined ? word : Number(index),
@@ -86,7 +81,7 @@ function declaredPath(path: string): Path {
   return ['roles', ...(parts[0] === 'roles' ? ['add', ...parts.slice(1)] : parts)];
 }
 
-/** The small sections: what they list is listed once, and their figures fit each other. */
+/** Lists must not repeat names, and `renewal` must fit `claim_expiry`. */
 export function checkLists(subject: RunbookSubject): void {
   const { ci, limits, pipelines = {} } = subject.value;
   const names = (ci?.required ?? []).map(({ name }) => name);
@@ -117,7 +112,7 @@ function reportRepeated(
   }
 }
 
-/** Whoever runs a pipeline gives it what it needs, and nothing that it does not have. */
+/** A caller of a pipeline must set all required variables and no unknown ones. */
 export function checkVariables(subject: RunbookSubject): void {
   for (const { run, path } of runnablesOf(subject)) {
     if (typeof run === 'string' || !('pipeline' in run)) continue;
@@ -140,7 +135,7 @@ export function checkVariables(subject: RunbookSubject): void {
   }
 }
 
-/** A command passes arguments on to variables of the same name. */
+/** A command passes arguments to variables of the same name. */
 function argumentsOf([section, name]: Path, { value }: RunbookSubject): string[] {
   if (section !== 'commands') return [];
   const args = parseArgsDefinition(value.commands?.[String(name)]?.args ?? '');

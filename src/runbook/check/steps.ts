@@ -2,20 +2,20 @@ import type { Plan } from '../../protocol/run-plan.ts';
 import { utf8Length } from '../../protocol/text/text-format.ts';
 import type { StepValue } from '../build/build-pipeline.ts';
 import { parseArgsDefinition } from '../command-args.ts';
-import { pipelinePlan, plainPlan, PROMPTS_IN_FILES, sizeProblem, workerPlans } from '../plan.ts';
+import { planPipeline, plainPlan, PROMPTS_IN_FILES, sizeProblem, workerPlans } from '../plan.ts';
 import { positionIn } from '../read/join-files.ts';
 import type { Runbook } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** Each step has a name of its own, some way leads to it, and some way leads on to the end. */
+/** Step names must be unique, every step reachable, and the end reachable from every step. */
 export function checkSteps(subject: RunbookSubject): void {
   for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {
     if (checkNames(name, steps, subject)) checkSuccessors(name, steps, subject);
     for (const [index, { on_fail }] of steps.entries()) {
       if (typeof on_fail !== 'object' || on_fail.cooldown === undefined || on_fail.retries !== undefined) continue;
       const path = ['pipelines', name, 'steps', index, 'on_fail', 'cooldown'] as const;
-      const message = 'on_fail: cooldown means nothing without retries';
+      const message = 'on_fail: cooldown has no effect without retries';
       subject.report(
         'runbook/meaningless-option',
         path,
@@ -48,11 +48,14 @@ function checkNames(pipeline: string, steps: readonly StepValue[], subject: Runb
 
 function checkSuccessors(pipeline: string, steps: readonly StepValue[], subject: RunbookSubject): void {
   const ways = stepSuccessors(steps);
-  // Where a way leads nowhere, nobody knows what it should have reached. A step that none leads to is reason enough why there is no end.
+  // Checks the end only if all steps are reachable, because an unreachable step may be the cause.
   if (ways !== undefined && checkReach(pipeline, steps, ways, subject)) checkEnd(pipeline, steps, ways, subject);
 }
 
-/** Where each step can lead: done (the step below, where nothing else is said) first, then fail and cancel. The end is behind the last. */
+/**
+ * The successors of each step: on_done (default: the next step), then on_fail and on_cancel. The end is the index after
+ * the last step. Undefined if a name is unknown.
+ */
 function stepSuccessors(steps: readonly StepValue[]): readonly (readonly number[])[] | undefined {
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const ways: number[][] = [];
@@ -82,7 +85,7 @@ function checkReach(
   return steps.every((_, index) => reached.has(index));
 }
 
-/** Steps may go round in circles, as long as something leads out of them: otherwise the pipeline could only fail. */
+/** Steps may form a loop only if a step leads out of it. */
 function checkEnd(
   pipeline: string,
   steps: readonly StepValue[],
@@ -98,13 +101,13 @@ function checkEnd(
     if (circle.indexOf(at) === circle.length - 1) continue;
     const path = ['pipelines', pipeline, 'steps', last, 'on_done'] as const;
     const names = circle.slice(circle.indexOf(at)).map((index) => steps[index]?.name);
-    const message = `pipeline ${pipeline} never comes to its end: ${names.join(' → ')}`;
-    subject.report('runbook/endless-steps', path, message, 'Let a step of the circle lead out of it, to the last one.');
+    const message = `pipeline ${pipeline} never ends: ${names.join(' → ')}`;
+    subject.report('runbook/endless-steps', path, message, 'Let a step of the loop lead out of it, to the last one.');
     return;
   }
 }
 
-/** Every step that can follow, this one included. */
+/** All steps reachable from a step, including itself. */
 function follow(from: number, ways: readonly (readonly number[])[]): ReadonlySet<number> {
   const reached = new Set<number>();
   const next = [from];
@@ -121,7 +124,7 @@ interface PipelineCall {
   readonly step: number;
 }
 
-/** No pipeline runs itself, however many others are between. */
+/** No pipeline may run itself, directly or through others. */
 export function checkNesting(subject: RunbookSubject): void {
   const ways = new Map(
     Object.entries(subject.value.pipelines ?? {}).map(([name, { steps }]) => [name, pipelineCalls(steps)]),
@@ -134,13 +137,8 @@ export function checkNesting(subject: RunbookSubject): void {
       const start = circle.indexOf(to);
       if (start !== -1) {
         const path = ['pipelines', name, 'steps', step, 'run', 'pipeline'] as const;
-        const message = `pipelines nest each other without end: ${[...circle.slice(start), to].join(' → ')}`;
-        subject.report(
-          'runbook/endless-nesting',
-          path,
-          message,
-          'Break the circle: a step that goes back is `on_done`.',
-        );
+        const message = `pipelines run each other endlessly: ${[...circle.slice(start), to].join(' → ')}`;
+        subject.report('runbook/endless-nesting', path, message, 'Break the loop: use `on_done` to go back to a step.');
       } else if (circle.length < RUNBOOK_LIMITS.nesting) {
         visit(to, circle);
       } else {
@@ -162,7 +160,6 @@ function pipelineCalls(steps: readonly { readonly run: unknown }[]): PipelineCal
   );
 }
 
-/** The arguments of a command can be read. */
 export function checkCommands(subject: RunbookSubject): void {
   for (const [name, { args }] of Object.entries(subject.value.commands ?? {})) {
     const read = parseArgsDefinition(args ?? '');
@@ -170,7 +167,7 @@ export function checkCommands(subject: RunbookSubject): void {
   }
 }
 
-/** Whatever can be started fits an entry of the ledger. Values of variables come on top, and are looked at when it is started. */
+/** Every plan must fit into a ledger entry. Values of variables are checked at the start. */
 export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
   const check = (plan: Plan, path: Path, name: string): void => {
     const found = sizeProblem(plan, {}, name);
@@ -178,7 +175,7 @@ export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
     subject.report(found.code, path, found.message, found.hint, subject.placeOfName(path));
   };
   for (const [name, agent] of runbook.agents) check({ kind: 'agent', agent }, ['agents', name], name);
-  for (const name of runbook.pipelines.keys()) check(pipelinePlan(runbook, name), ['pipelines', name], name);
+  for (const name of runbook.pipelines.keys()) check(planPipeline(runbook, name), ['pipelines', name], name);
   for (const [name, { run }] of runbook.commands) {
     if (run.kind === 'shell') check(plainPlan(runbook, run), ['commands', name], name);
   }

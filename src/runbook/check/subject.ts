@@ -4,15 +4,15 @@ import type { Node, ObjectField, ObjectNode } from '../../protocol/text/node.ts'
 import type { RunbookFile } from '../runbook.ts';
 import type { RunbookValue } from '../shape/runbook-shape.ts';
 
-/** The way to a value: names of fields and numbers of items. */
+/** The path to a value: field names and item indexes. */
 export type Path = readonly (string | number)[];
 
 export const NAMED_SECTIONS = ['agents', 'pipelines', 'commands', 'workers'] as const;
 export type NamedSection = (typeof NAMED_SECTIONS)[number];
 
-/** What the rules look at, and where they say what they found. */
+/** The input of the rules, which collects their findings. */
 export class RunbookSubject {
-  /** Only definitions of the right form. */
+  /** Only definitions with a valid shape. */
   readonly value: RunbookValue;
   readonly findings: Finding[] = [];
   readonly #root: ObjectNode;
@@ -24,13 +24,13 @@ export class RunbookSubject {
     this.files = files;
   }
 
-  /** The names that a section defines, whether what they stand for has the right form or not. */
+  /** The names in a section, including definitions with a wrong shape. */
   names(section: NamedSection): string[] {
     const found = this.#root.fields.get(section)?.value;
     return found?.kind === 'object' ? [...found.fields.keys()] : [];
   }
 
-  /** Whether every definition has the right form. Where one has not, nobody knows what it would have run. */
+  /** Whether every definition has a valid shape. Otherwise it is unknown what the others run. */
   get isWhole(): boolean {
     return NAMED_SECTIONS.every((section) =>
       this.names(section).every((name) => Object.hasOwn(this.value[section] ?? {}, name)),
@@ -41,23 +41,21 @@ export class RunbookSubject {
     this.findings.push({ code, message, path: renderPath(path), at, hint });
   }
 
-  /** A name that leads nowhere. */
   reportUnknown(code: string, path: Path, message: string, given: string, known: readonly string[]): void {
     const others = known.length === 0 ? 'There are none.' : `There are: ${known.join(', ')}.`;
     this.report(code, path, message, didYouMean(given, known) ?? others);
   }
 
-  /** Where the value at the end of the path stands, or the nearest thing around it. */
+  /** The offset of the value at a path, or of the nearest parent. */
   placeOf(path: Path): number {
     return this.#find(path).value.at;
   }
 
-  /** Where its name stands. */
   placeOfName(path: Path): number {
     return this.#find(path).at;
   }
 
-  /** Where a part of a text stands, which may be lines below the place where the text begins. */
+  /** The offset of a part of a text, which may be lines below its start. */
   placeInText(path: Path, part: string): number {
     const start = this.placeOf(path);
     let base = 0;

@@ -12,20 +12,20 @@ import type { Path, RunbookSubject } from './subject.ts';
 
 type Source = 'var' | 'task' | 'step' | 'env';
 
-/** What templates of a text may name: from where it is run, and which sources have values there. */
+/** The names that the templates of a text may use. */
 interface Scope {
-  /** An agent is run from several places, and its texts must make sense in each. */
+  /** An agent may be run from several places, and its texts must be valid in each. */
   readonly sites: readonly CallSite[];
   readonly sources: readonly Source[];
-  /** Who owns the text, as people call it. */
+  /** The owner of the text for messages. */
   readonly owner: string;
-  /** There may be more sites than those that are known. */
+  /** Further call sites may be unknown. */
   readonly isOpen?: boolean;
 }
 
 const EVERYWHERE: readonly Source[] = ['var', 'task', 'step', 'env'];
 
-/** Every template can be read, and everything it names is there. */
+/** Every template must be valid, and its names must exist. */
 export function checkTemplates(subject: RunbookSubject): void {
   checkAgentTexts(subject);
   checkPipelineTexts(subject);
@@ -51,7 +51,7 @@ function checkAgentTexts(subject: RunbookSubject): void {
   const sites = callSitesOfAgents(subject);
   for (const [name, value] of Object.entries(subject.value.agents ?? {})) {
     const scope = agentScope(name, sites, subject);
-    // One handler for all errors is written without `any`.
+    // A single error handler is written without `any`.
     const isByKind = typeof value.on_error === 'object' && !('action' in value.on_error);
     for (const text of templateTextsOf(buildAgent(name, value))) {
       const path = isByKind
@@ -80,14 +80,14 @@ function checkPipelineTexts(subject: RunbookSubject): void {
   }
 }
 
-/** Values are never looked at again, and a default is a value: what looks like a template in one would stay as it is. */
+/** A default is not rendered, so a template in it would stay literal. */
 function checkDefaults(pipeline: string, vars: Readonly<Record<string, string | null>>, subject: RunbookSubject): void {
   for (const [name, value] of Object.entries(vars)) {
     if (value === null || !value.includes('${')) continue;
     const path = ['pipelines', pipeline, 'vars', name] as const;
     const hint =
       'Use the template where the variable is used: `${var.NAME:-default}`, or give the value where the pipeline is run.';
-    subject.report('invalid-template', path, `a default is taken as it is: ${quote(value)}`, hint);
+    subject.report('invalid-template', path, `a default is not rendered as a template: ${quote(value)}`, hint);
   }
 }
 
@@ -107,18 +107,17 @@ function checkText(text: TemplateText | undefined, scope: Scope, subject: Runboo
   }
 }
 
-/** What is wrong with the text of a prompt file of an agent. */
 export function findPromptFaults(agent: string, text: string, subject: RunbookSubject): TemplateProblem[] {
   const scope = agentScope(agent, callSitesOfAgents(subject), subject);
   return faultsIn({ text, path: [], isShell: false, isRecorded: false }, scope);
 }
 
 export interface TemplateProblem extends Wrong {
-  /** The template, as it stands in the text. */
+  /** The template as written. */
   readonly source: string;
 }
 
-/** Each template once, however often it stands there. */
+/** Reports each template once. */
 function faultsIn(text: TemplateText, scope: Scope): TemplateProblem[] {
   if (!text.text.includes('${')) return [];
   const template = parseTemplate(text.text);
@@ -145,10 +144,14 @@ function wrongSource({ name, source }: Slot, { isRecorded }: TemplateText, scope
   const given: Source = name.of === 'output' || name.of === 'exit_code' ? 'step' : name.of;
   if (given === 'env' && isRecorded) {
     const hint = 'It would be written into the ledger. Use it in a command, a prompt or `env`.';
-    return { code: 'runbook/unknown-name-in-template', message: `the environment has no place here: ${source}`, hint };
+    return {
+      code: 'runbook/unknown-name-in-template',
+      message: `the environment is not allowed here: ${source}`,
+      hint,
+    };
   }
   if (name.of === 'env' && isBatonVariable(name.name)) {
-    const message = `the daemon's own variables have no place in a template: ${quote(source)}`;
+    const message = `the daemon's own variables are not allowed in a template: ${quote(source)}`;
     const hint =
       'They are settings and secrets of the daemon. A command reads those of its session by itself: $BATON_PORT.';
     return { code: 'runbook/unknown-name-in-template', message, hint };
@@ -183,8 +186,8 @@ function unknownStep({ name, fallback, source }: Slot, scope: Scope): Wrong | un
 }
 
 /**
- * The first place that does not have it; null where there is no place at all, undefined where nothing is lacking. A default makes up for
- * some places that do not have it, not for a name that nobody has.
+ * The first call site that lacks the name; null if there is no call site, undefined if none lacks it. A default covers
+ * some call sites that lack it, but not a name that no call site has.
  */
 function lackingSite(
   { sites, isOpen = false }: Scope,
@@ -197,7 +200,7 @@ function lackingSite(
 }
 
 function whereOf(lacking: CallSite | null, { owner }: Scope): string {
-  if (lacking === null) return ` (nothing runs ${owner} and gives it)`;
+  if (lacking === null) return ` (no caller of ${owner} sets it)`;
   return lacking.noun === owner ? '' : ` (${lacking.noun} runs ${owner})`;
 }
 
@@ -205,16 +208,15 @@ function declared(known: readonly string[]): string {
   return known.length === 0 ? 'There are no variables: declare it.' : `There are: ${known.join(', ')}.`;
 }
 
-/** A place from which something is run, and the names that are known there. */
-export interface CallSite {
-  /** As people call it: `pipeline build`. */
+/** A place that runs something, with its known names. */
+interface CallSite {
+  /** For messages: `pipeline build`. */
   readonly noun: string;
   readonly vars: readonly string[];
   readonly steps: readonly string[];
 }
 
-/** The names that are known inside a pipeline. */
-export function pipelineCallSite(name: string, { value }: RunbookSubject): CallSite {
+function pipelineCallSite(name: string, { value }: RunbookSubject): CallSite {
   const pipeline = value.pipelines?.[name];
   return {
     noun: `pipeline ${name}`,
@@ -223,17 +225,17 @@ export function pipelineCallSite(name: string, { value }: RunbookSubject): CallS
   };
 }
 
-export function commandCallSite(name: string, { value }: RunbookSubject): CallSite {
+function commandCallSite(name: string, { value }: RunbookSubject): CallSite {
   const args = parseArgsDefinition(value.commands?.[name]?.args ?? '');
   return { noun: `command ${name}`, vars: 'what' in args ? [] : argumentNames(args), steps: [] };
 }
 
-export function workerCallSite(name: string): CallSite {
+function workerCallSite(name: string): CallSite {
   return { noun: `worker ${name}`, vars: [], steps: [] };
 }
 
-/** From where each agent is run. */
-export function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
+/** The call sites of each agent. */
+function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
   const sites = new Map<string, CallSite[]>();
   const known = new Map<string, CallSite>();
   for (const { run, path } of runnablesOf(subject)) {

@@ -22,11 +22,11 @@ it.each([
   ['https://example.com/${var.key}', '${var.key}'],
   ['${env.}', '${env.}'],
   // Each of these would send a variable of the daemon to a host that an agent chooses.
-  ['http://127.0.0.1:9/${env.ANTHROPIC_API_KEY}', 'a webhook does not send a variable to another host'],
-  ['https://hooks.example.com/${env.KEY:-none}', 'a webhook does not send a variable to another host'],
-  ['https://${env.KEY}@evil.example/', 'a webhook does not send a variable to another host'],
-  ['${env.UNSET:-http://evil.example/}${env.KEY}', 'a webhook does not send a variable to another host: ${env.KEY}'],
-  ['${env.UNSET:-http://evil.example/?}/${env.KEY}', 'a webhook does not send a variable to another host: ${env.KEY}'],
+  ['http://127.0.0.1:9/${env.ANTHROPIC_API_KEY}', 'a webhook must not send a variable to another host'],
+  ['https://hooks.example.com/${env.KEY:-none}', 'a webhook must not send a variable to another host'],
+  ['https://${env.KEY}@evil.example/', 'a webhook must not send a variable to another host'],
+  ['${env.UNSET:-http://evil.example/}${env.KEY}', 'a webhook must not send a variable to another host: ${env.KEY}'],
+  ['${env.UNSET:-http://evil.example/?}/${env.KEY}', 'a webhook must not send a variable to another host: ${env.KEY}'],
   ['${env.REGISTRY}.evil.example/', 'text after a variable changes the host'],
   ['${env.REGISTRY}@evil.example/', 'text after a variable changes the host'],
 ])('a webhook may not be %s', (webhook, message) => {

@@ -67,7 +67,7 @@ function compare(text: string, prompts?: Prompts, more?: { path: string; text: s
   return compareRules(fieldsOf(BASE), fieldsOf(text, prompts, more)).map(({ field, effect }) => `${field} ${effect}`);
 }
 
-describe('what loosens the rules', () => {
+describe('changes that loosen the rules', () => {
   it.each<[string, string, string, string]>([
     ['a check is removed', ', { name = "lint", run = "npm run lint" }', '', 'ci.required loosens'],
     ['a check runs something else', 'run = "npm test"', 'run = "true"', 'ci.required.test loosens'],
@@ -116,12 +116,12 @@ describe('what loosens the rules', () => {
     expect(compare(same)).toEqual(['roles.reviewer.same_agent loosens']);
   });
 
-  it('opens or closes a way that work takes', () => {
+  it('adds or removes an edge of the workflow', () => {
     const short = `${BASE}\n[roles]\nwithout = [{ from = "reviewer-agent", to = "fixer-agent" }]\n`;
     expect(compare(short)).toEqual(['roles.edges.reviewer-agent.fixer-agent loosens']);
   });
 
-  it('puts an agent in the place of a built-in one', () => {
+  it('replaces a built-in agent', () => {
     expect(compare(`${BASE}\n[agents.validator]\nrun = "true"\nrequires = ["exit"]\n`)).toEqual([
       'agents.validator.requires loosens',
       'agents.validator.run loosens',
@@ -133,7 +133,7 @@ describe('what loosens the rules', () => {
     expect(compare(BASE, { 'prompts/judge.md': null })).toEqual(['agents.judge.prompt loosens']);
   });
 
-  it('edits one of the files that a templated prompt path can become', () => {
+  it('edits a file that a templated prompt path can become', () => {
     const text = edited('prompts/judge.md', 'prompts/${task.role}.md');
     const before = fieldsOf(text, { 'prompts/reviewer.md': 'strict', 'prompts/x.md': 'x' });
     const after = fieldsOf(text, { 'prompts/reviewer.md': 'lax', 'prompts/x.md': 'x' });
@@ -153,7 +153,7 @@ describe('what loosens the rules', () => {
   });
 });
 
-describe('what tightens the rules', () => {
+describe('changes that tighten the rules', () => {
   it.each<[string, string, string, readonly string[]]>([
     [
       'a check is added after the others',
@@ -182,13 +182,13 @@ describe('what tightens the rules', () => {
     ]);
   });
 
-  it('does not make up for one difference that loosens', () => {
+  it('does not compensate a difference that loosens', () => {
     const text = edited('review_rounds = 3', 'review_rounds = 2').replace('npm run lint', 'true');
     expect(hasLoosening(compareRules(fieldsOf(BASE), fieldsOf(text)))).toBe(true);
   });
 });
 
-describe('what is no difference', () => {
+describe('changes without a difference', () => {
   it.each<[string, string, string]>([
     ['a comment', '[ci]', '# Checks.\n[ci]'],
     ['the default, written down', 'review_rounds = 3', 'review_rounds = 3\nagents = 50'],
@@ -202,7 +202,7 @@ describe('what is no difference', () => {
     expect(compare(edited(from, to))).toEqual([]);
   });
 
-  it('is which file a field is in', () => {
+  it('is the file that contains a field', () => {
     const [ci = '', rest = ''] = BASE.split('[merge]');
     const split = fieldsOf(ci, PROMPTS, [{ path: '.baton/runbooks/rest.toml', text: `[merge]${rest}` }]);
     expect(compareRules(fieldsOf(BASE), split)).toEqual([]);

@@ -1,7 +1,7 @@
 import type { GateFields, GateValue } from './gate-fields.ts';
-import { WORKFLOW_MODES } from '../runbook.ts';
+import { RUNBOOK_MODES } from '../runbook.ts';
 
-/** One gate field that two runbooks have differently; null on the side that does not have the field, or sets no limit. */
+/** A gate field that differs between two runbooks; null on the side without it or without a limit. */
 export interface RuleDifference {
   readonly field: string;
   readonly before: GateValue;
@@ -10,8 +10,8 @@ export interface RuleDifference {
 }
 
 /**
- * Compares two runbooks field by field. Only an added check or requirement, or a lower limit, tightens; every other difference loosens,
- * because Baton cannot know that a changed command or prompt is as strict as the one before.
+ * Compares two runbooks field by field. Only an added check or requirement, or a lower limit, tightens; every other
+ * difference loosens, because Baton cannot know whether a changed command or prompt is as strict.
  */
 export function compareRules(before: GateFields, after: GateFields): readonly RuleDifference[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
@@ -49,7 +49,7 @@ function list(value: GateValue): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** A new check runs after the ones before it: one that came first could change what they see. */
+/** A new check must run after the existing ones: an earlier one could change what they see. */
 function isPrefix(before: readonly string[], after: readonly string[]): boolean {
   return before.every((name, i) => after[i] === name);
 }
@@ -58,16 +58,16 @@ function isSubset(before: readonly string[], after: readonly string[]): boolean 
   return before.every((name) => after.includes(name));
 }
 
-/** A pattern that begins with `!` takes protection away. */
+/** A pattern that starts with `!` removes protection. */
 function isMoreProtected(before: readonly string[], after: readonly string[]): boolean {
   return isPrefix(before, after) && after.slice(before.length).every((pattern) => !pattern.startsWith('!'));
 }
 
 function rankOf(mode: GateValue): number {
-  return WORKFLOW_MODES.findIndex((each) => each === mode);
+  return RUNBOOK_MODES.findIndex((each) => each === mode);
 }
 
-/** No limit is higher than any. */
+/** No limit counts as the highest. */
 function isLower(before: GateValue, after: GateValue): boolean {
   if (typeof after !== 'number') return false;
   return before === null || (typeof before === 'number' && after < before);

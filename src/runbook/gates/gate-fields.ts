@@ -4,7 +4,7 @@ import type { AgentPlan, BudgetPlan, PipelinePlan, Requirement } from '../../pro
 import { withLibrary } from '../library.ts';
 import type { CiCheck, Runbook, WorkerDefinition } from '../runbook.ts';
 
-/** A value as it is compared and shown: plain JSON, with the names of objects sorted. */
+/** A value for comparison and display: plain JSON with sorted names. */
 export type GateValue =
   | null
   | boolean
@@ -13,19 +13,16 @@ export type GateValue =
   | readonly GateValue[]
   | { readonly [name: string]: GateValue };
 
-/** The text of each prompt file by its path; null if it could not be read. */
+/** The text of each prompt file by path; null if it could not be read. */
 export type Prompts = Readonly<Record<string, string | null>>;
 
-/** The fields of a runbook that decide what work must pass, by dotted name. A limit that is not set is null. */
+/** The fields of a runbook that decide what work must pass, by dotted name. An unset limit is null. */
 export type GateFields = ReadonlyMap<string, GateValue>;
 
-/**
- * Extracts the gate fields. Defaults and Baton's own agents count: a field that is left out and one that is written with its default
- * value are the same, and an agent that takes the place of a built-in one is a difference.
- */
+/** Extracts the gate fields. An omitted field equals its default; replacing a built-in agent is a difference. */
 export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateFields {
   const { ci, merge, workflow, sameAgentMayReview, mode, workflowCommands, limits, prices, github } = runbook;
-  // Whether the list is set decides nothing about gates: an empty list and none let the same work pass.
+  // An empty list and no list let the same work pass.
   const { required, isSet: _, ...otherCi } = ci;
   const { agents, pipelines, judging } = findWorkerReach(runbook);
   const { taskBudget, dayBudget, stallMs, ...plainLimits } = limits;
@@ -55,7 +52,7 @@ export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateField
 
 type Field = readonly [string, GateValue];
 
-/** Checks run one after the other in one checkout, so that their order counts too. */
+/** Checks run one after another in one checkout, so their order counts. */
 function checkFields(section: string, checks: readonly CiCheck[]): Field[] {
   return [
     [section, checks.map(({ name }) => name)],
@@ -85,7 +82,7 @@ function workerFields({ name, concurrency, ...worker }: WorkerDefinition): Field
   ];
 }
 
-/** What an agent owes if its definition does not say. */
+/** The requirements of an agent that sets none. */
 const OWED: readonly Requirement[] = ['exit', 'result'];
 
 function agentFields(agent: AgentPlan, isJudging: boolean, prompts: Prompts): Field[] {
@@ -103,23 +100,23 @@ function agentFields(agent: AgentPlan, isJudging: boolean, prompts: Prompts): Fi
   ];
 }
 
-/** Fields of every agent that decide what it can reach. */
+/** Fields of every agent that decide what it can access. */
 const GUARDED: ReadonlySet<string> = new Set(['env', 'env_pass', 'sandbox', 'network', 'role']);
 
 function promptField(section: string, prompt: string | undefined, file: string | undefined, prompts: Prompts): Field {
   if (file === undefined) return [`${section}.prompt`, prompt === undefined ? null : digest(prompt)];
-  // A path with templates stands for every file that it can become.
+  // A path with templates covers every file that it can become.
   const texts = Object.entries(prompts).filter(([path]) => promptPattern(file).test(path));
   const digests = texts.map(([path, text]) => [path, text === null ? 'missing' : digest(text)] as const);
   return [`${section}.prompt`, plain({ prompt_file: file, ...Object.fromEntries(digests) })];
 }
 
-/** The name under which a prompt file is kept: `./a.md` and `a.md` are one file. */
+/** The key of a prompt file: `./a.md` and `a.md` are one file. */
 export function promptKey(promptFile: string): string {
   return posix.normalize(promptFile);
 }
 
-/** Matches the paths that a prompt_file can become when its templates are filled in. */
+/** Matches the paths that a prompt_file with templates can become. */
 export function promptPattern(promptFile: string): RegExp {
   const parts = promptKey(promptFile)
     .split(/\$\{[^}]*\}/)
@@ -133,7 +130,7 @@ function pipelineFields({ name, budget, ...pipeline }: PipelinePlan, judging: Re
   return [...budgetFields(`${section}.budget`, budget), ...own];
 }
 
-/** Sections of the whole project that decide what sessions and checks can reach. */
+/** Project sections that decide what sessions and checks can access. */
 const PROJECT_FIELDS = ['sandbox', 'network', 'env', 'envPass', 'git'] as const;
 
 function projectFields(runbook: Runbook): Field[] {
@@ -148,7 +145,7 @@ function digest(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** A name with a dot in it is quoted, as in TOML, so that it cannot be taken for a field of another. */
+/** Quotes a name with a dot, as in TOML, so that it is not taken for a nested field. */
 function quoted(name: string): string {
   return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
 }
@@ -167,15 +164,15 @@ function plain(value: unknown): GateValue {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => [name, plain(each)]));
 }
 
-/** Everything that workers can start on a task by themselves, and which of it can decide whether work is good. */
+/** Everything that workers can start, and what of it can judge work. */
 export interface WorkerReach {
   readonly agents: ReadonlyMap<string, AgentPlan>;
   readonly pipelines: ReadonlyMap<string, PipelinePlan>;
-  /** Names of the agents and pipelines that can be given a judging role. */
+  /** Agents and pipelines that can have a judging role. */
   readonly judging: ReadonlySet<string>;
 }
 
-/** The roles that make or close work. Every other role, also one that a runbook adds, judges it. */
+/** Roles that create or close work. Every other role, including added ones, judges it. */
 const WORKING_ROLES: ReadonlySet<string> = new Set(['issue-manager', 'prep', 'implementer', 'fixer', 'closer']);
 
 export function isJudgingRole(role: string): boolean {

@@ -78,17 +78,17 @@ describe('patterns of a runbook', () => {
     expect(find(['ci/run.sh', 'Makefile', 'x'], { patterns: ['ci/**'] })).toEqual(['ci/run.sh', 'Makefile']);
   });
 
-  it('take one out, and the last that matches decides', () => {
+  it('remove a path, and the last match decides', () => {
     expect(find(['Makefile', 'sub/Makefile'], { patterns: ['!Makefile', '/Makefile'] })).toEqual(['Makefile']);
   });
 
-  it('do not take Baton’s own files out, nor prompts in use', () => {
+  it('do not remove Baton’s own files, nor prompts in use', () => {
     const patterns = ['!**', '!baton.toml', '!.baton/**', '!prompts/**'];
     const paths = ['baton.toml', '.baton/x', 'prompts/judge.md', 'Prompts/Judge.md', 'prompts/other.md'];
     expect(find(paths, { patterns, inUse: ['prompts/judge.md'] })).toEqual(paths.slice(0, 4));
   });
 
-  it('a prompt path is matched as it is written', () => {
+  it('a prompt path is matched literally', () => {
     expect(find(['a*b.md', 'axb.md'], { inUse: ['a*b.md'] })).toEqual(['a*b.md']);
   });
 });

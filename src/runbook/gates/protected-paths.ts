@@ -1,10 +1,11 @@
+import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { posix } from 'node:path';
 import { parse } from 'smol-toml';
-import { isObject } from '../../protocol/shape/read-unknown.ts';
+import { scriptOf } from '../plan.ts';
 import type { Runbook } from '../runbook.ts';
 import { findWorkerReach, type Prompts } from './gate-fields.ts';
 
-/** A file as a branch changed it; text is undefined on a side that does not have the file, or whose content is not text. */
+/** A changed file; text is undefined on a side without the file or with binary content. */
 export interface ChangedFileTexts {
   readonly path: string;
   readonly before?: string | undefined;
@@ -12,8 +13,8 @@ export interface ChangedFileTexts {
 }
 
 /**
- * Files that decide how work is checked. Dependencies and tests are not among them: an ordinary change adds both. `#key` limits the
- * protection of a JSON or TOML file to that part of it.
+ * Files that decide how work is checked. Dependencies and tests are not included, because ordinary changes add both.
+ * `#key` protects only that part of a JSON or TOML file.
  */
 const DEFAULT_PROTECTED: readonly string[] = [
   '.github/workflows/**', '.github/actions/**', '.gitlab-ci.yml', '.gitlab/ci/**', '.circleci/**', '.buildkite/**',
@@ -29,17 +30,17 @@ const DEFAULT_PROTECTED: readonly string[] = [
   'pyproject.toml#tool.pytest', 'pyproject.toml#tool.tox', 'pyproject.toml#tool.coverage', 'pyproject.toml#tool.poe',
 ]; // prettier-ignore
 
-/** Baton's own files. No pattern of a runbook takes this protection away. */
+/** Baton's own files; no pattern can remove this protection. */
 const ALWAYS_PROTECTED: readonly string[] = ['/baton.toml', '/.baton/**'];
 
 export interface Protection {
-  /** `ci.protected` of the runbook, which comes after the defaults; the last pattern that matches decides. */
+  /** `ci.protected` of the runbook, applied after the defaults; the last matching pattern decides. */
   readonly patterns: readonly string[];
-  /** Paths of prompts and scripts that agents are given. */
+  /** Prompts and scripts that agents receive. */
   readonly inUse: readonly string[];
 }
 
-/** The changed paths that are protected, in the order in which they were given. */
+/** The protected paths among the changed ones, in the given order. */
 export function findProtectedPaths(files: readonly ChangedFileTexts[], protection: Protection): readonly string[] {
   const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
   const always = alwaysOf(protection);
@@ -49,7 +50,7 @@ export function findProtectedPaths(files: readonly ChangedFileTexts[], protectio
   return files.filter(isProtected).map(({ path }) => path);
 }
 
-/** Whether the content of a file decides if it is protected. */
+/** Whether protection depends on the file's content. */
 export function needsContent(path: string, { patterns }: Protection): boolean {
   return [...DEFAULT_PROTECTED, ...patterns].some((pattern) => {
     const [glob, key] = splitKey(pattern.replace(/^!/, ''));
@@ -57,7 +58,7 @@ export function needsContent(path: string, { patterns }: Protection): boolean {
   });
 }
 
-/** Whether a path is protected, or is a folder above one that is: a link there decides what is found below it. */
+/** Whether a path is protected or is a parent of a protected one: a link there redirects everything below it. */
 export function leadsToProtected(path: string, protection: Protection): boolean {
   const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
   const all = [...alwaysOf(protection), ...patterns.filter((pattern) => !pattern.startsWith('!'))];
@@ -71,7 +72,7 @@ function alwaysOf({ inUse }: Protection): readonly string[] {
   return [...ALWAYS_PROTECTED, ...inUse.map((path) => `/${escapeGlob(path)}/**`)];
 }
 
-/** A file or a link that stands where a pattern has a folder. */
+/** A file or link in place of a folder in a pattern. */
 function isAbove(path: string, pattern: string): boolean {
   return fold(pattern.replace(/^\//, '')).startsWith(`${fold(escapeGlob(path))}/`);
 }
@@ -98,9 +99,9 @@ function splitKey(pattern: string): readonly [string, string | undefined] {
 }
 
 /**
- * `*` and `?` are any part of a name, `**` any folders. A pattern without a slash matches the name in every folder; a leading slash
- * ties it to the root. Letters match in either case, because some file systems do not tell them apart, and a folder's pattern also
- * matches the folder's own name: a link can take its place.
+ * `*` and `?` match within a name, `**` any folders. A pattern without a slash matches in every folder; a leading slash
+ * anchors it to the root. Case is ignored, as in some file systems, and a folder's pattern also matches the folder
+ * itself, which a link could replace.
  */
 export function matchesGlob(pattern: string, path: string): boolean {
   return patternOf(pattern).test(fold(path));
@@ -130,15 +131,15 @@ function fold(path: string): string {
   return path.normalize('NFKC').toLowerCase();
 }
 
-/** A path as a pattern that matches only itself. */
+/** A pattern that matches only this path. */
 function escapeGlob(path: string): string {
   return path.replaceAll(/[*?\\]/g, String.raw`\$&`);
 }
 
-/** What a runbook protects: its own patterns, and the prompts and scripts of the repository that workers give to agents. */
+/** The protection of a runbook: its patterns, and the prompts and scripts that workers give to agents. */
 export function buildProtection(runbook: Runbook, prompts: Prompts): Protection {
   const agents = [...findWorkerReach(runbook).agents.values()];
-  const named = agents.flatMap(({ prompt_file: file = '', run }) => [file, SCRIPTED.exec(run)?.[1] ?? '']);
+  const named = agents.flatMap(({ prompt_file: file = '', run }) => [file, scriptOf(run) ?? '']);
   const inUse = [...Object.keys(prompts), ...named]
     .filter((path) => path !== '' && !path.startsWith('baton:') && !path.includes('${'))
     .map((path) => posix.normalize(path))
@@ -146,19 +147,13 @@ export function buildProtection(runbook: Runbook, prompts: Prompts): Protection 
   return { patterns: runbook.ci.protected, inUse: [...new Set(inUse)].sort() };
 }
 
-/** `scripted FILE`, with or without an option before the file. */
-const SCRIPTED = /^scripted\s+(?:--command-hook\s+)?(?!--)(\S.*?)\s*$/s;
-
-/**
- * Compares one part of two versions of a JSON or TOML file, by its dotted key. A version that cannot be read is different: nothing
- * shows that the part is the same.
- */
-export function isSamePart(before: string, after: string, key: string, path: string): boolean {
+/** Compares one part of two JSON or TOML versions. An unreadable version counts as different. */
+function isSamePart(before: string, after: string, key: string, path: string): boolean {
   const [was, is] = [partOf(before, key, path), partOf(after, key, path)];
   return was !== undefined && was === is;
 }
 
-/** The part as text, with the names of objects sorted; undefined if the file cannot be read. */
+/** The part as text with sorted names; undefined if the file cannot be read. */
 function partOf(text: string, key: string, path: string): string | undefined {
   try {
     let found: unknown = path.toLowerCase().endsWith('.toml') ? parse(text) : JSON.parse(text);

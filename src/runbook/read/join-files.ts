@@ -4,18 +4,17 @@ import type { Node, ObjectField, ObjectNode } from '../../protocol/text/node.ts'
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 
 /**
- * Several files as one. Offsets go on from file to file, as if the texts were one long one, so that an offset alone tells file, line and
- * column, and the rest of the checker need not know that there is more than one file.
+ * Several files joined as one. Offsets continue from file to file, so that an offset alone determines file, line and
+ * column, and the checker need not know about several files.
  */
 export interface JoinedFiles {
   readonly node: ObjectNode;
-  /** What was defined twice. */
+  /** Definitions that appear twice. */
   readonly findings: readonly Finding[];
 }
 
 export interface ParsedFile {
   readonly file: RunbookFile;
-  /** The offset of its first character. */
   readonly base: number;
   readonly node: ObjectNode;
 }
@@ -24,7 +23,7 @@ export function fileOffsets(files: readonly RunbookFile[]): number[] {
   let next = 0;
   return files.map(({ text }) => {
     const base = next;
-    // One more, so that the end of a file is not the start of the next.
+    // Plus one, so that the end of a file differs from the start of the next.
     next += text.length + 1;
     return base;
   });
@@ -35,7 +34,7 @@ export function joinFiles(read: readonly ParsedFile[], files: readonly RunbookFi
   const sections = new Map<string, ObjectField>();
   for (const { base, node } of read) {
     for (const [name, field] of node.fields) {
-      // Every file may tell editors where the schema is.
+      // Every file may name its schema for editors.
       if (name === '$schema') continue;
       addSection(sections, name, moved(field, base), files, findings);
     }
@@ -44,7 +43,7 @@ export function joinFiles(read: readonly ParsedFile[], files: readonly RunbookFi
   return { node: { kind: 'object', at: end, end, fields: sections }, findings };
 }
 
-/** A section may be spread over files, name by name; anything else is said once. */
+/** A section may be spread over files by name; everything else may appear once. */
 function addSection(
   sections: Map<string, ObjectField>,
   name: string,
@@ -91,7 +90,6 @@ function movedNode(node: Node, by: number): Node {
   return { ...node, at, end: node.end + by, fields };
 }
 
-/** File, line and column of an offset. */
 export function positionIn(
   files: readonly RunbookFile[],
   at: number,

@@ -1,16 +1,16 @@
-/** Where a value of a TOML text stands. */
+/** The location of a value in a TOML text. */
 export interface TomlLocation {
   /** A table's header, or the first character of a value. */
   readonly at: number;
-  /** Where what is missing from a table would stand, and where any other value ends. */
+  /** For a table, where a missing field would be added; otherwise the end of the value. */
   end: number;
   readonly fields: Map<string, { readonly keyAt: number; readonly place: TomlLocation }>;
   readonly items: TomlLocation[];
 }
 
 /**
- * The places of all keys and values of a text that is known to be TOML: what the library has read is not checked again, so this is only
- * the skeleton of a reader. It never fails; of a text that is not TOML it makes what it can.
+ * Locates all keys and values of a valid TOML text. The library has validated the text, so this reader is minimal and
+ * never fails; for invalid text it returns what it can.
  */
 export function locateToml(text: string): TomlLocation {
   const root = locationAt(0, 0);
@@ -20,7 +20,7 @@ export function locateToml(text: string): TomlLocation {
     const before = cursor.at;
     if (text[cursor.at] === '[') table = readHeader(cursor, root);
     else readPair(cursor, table);
-    // Whatever this was: every round gets on.
+    // Guarantees progress.
     if (cursor.at === before) cursor.at += 1;
   }
   return root;
@@ -40,7 +40,7 @@ function locationAt(at: number, end: number): TomlLocation {
   return { at, end, fields: new Map(), items: [] };
 }
 
-/** `[a.b]` continues or begins a table; `[[a.b]]` begins a new item of a list. */
+/** `[a.b]` continues or starts a table; `[[a.b]]` starts a new item of a list. */
 function readHeader(cursor: Cursor, root: TomlLocation): TomlLocation {
   const start = cursor.at;
   const isItem = cursor.text[start + 1] === '[';
@@ -59,7 +59,7 @@ function readHeader(cursor: Cursor, root: TomlLocation): TomlLocation {
   return newest(childOf(parent, last, start));
 }
 
-/** The tables on the way there, made where they do not exist; of a list, its newest item. */
+/** The table at a path, created if missing; for a list, its newest item. */
 function descend(from: TomlLocation, keys: readonly Key[]): TomlLocation {
   return keys.reduce((table, key) => newest(childOf(table, key, key.at)), from);
 }
@@ -87,7 +87,7 @@ function readPair(cursor: Cursor, table: TomlLocation): void {
 
 const BARE_KEY = /[^\s.=\]"'#{},]+/y;
 
-/** `a."b c".'d'`, up to what follows it. */
+/** Reads `a."b c".'d'`. */
 function readKeys(cursor: Cursor): Key[] {
   const keys: Key[] = [];
   for (;;) {
@@ -137,7 +137,7 @@ function readValue(cursor: Cursor): TomlLocation {
     default:
       skipScalar(cursor);
   }
-  // The closing brace of a table is where something missing from it would stand.
+  // A missing field would be added at the closing brace.
   place.end = cursor.text[place.at] === '{' ? Math.max(place.at, cursor.at - 1) : cursor.at;
   return place;
 }
@@ -164,7 +164,7 @@ function readInlineTable(cursor: Cursor, table: TomlLocation): void {
 
 const SCALAR = /[^,\]}\n#]*[^,\]}\n#\s]/y;
 
-/** Numbers, words and dates, which may hold a space. At least one character, so that whoever calls this gets on. */
+/** Numbers, words and dates, which may contain a space. Consumes at least one character. */
 function skipScalar(cursor: Cursor): void {
   SCALAR.lastIndex = cursor.at;
   cursor.at += SCALAR.exec(cursor.text)?.[0].length ?? 1;
@@ -180,7 +180,7 @@ function skipString(cursor: Cursor): void {
     if (quote === '"' && text[end] === '\\') end += 1;
   }
   end += close.length;
-  // A long string may end in one or two quotes of its own.
+  // A long string may end with one or two quotes of its own.
   for (let more = 0; isLong && more < 2 && text[end] === quote; more++) end += 1;
   cursor.at = Math.min(end, text.length);
 }
@@ -189,7 +189,7 @@ function skipSpaces(cursor: Cursor): void {
   while (cursor.text[cursor.at] === ' ' || cursor.text[cursor.at] === '\t') cursor.at += 1;
 }
 
-/** Spaces, line breaks and comments. */
+/** Skips spaces, line breaks and comments. */
 function skipBlanks(cursor: Cursor): void {
   for (;;) {
     skipSpaces(cursor);

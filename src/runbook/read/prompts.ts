@@ -5,15 +5,15 @@ import { findWorkerReach, promptKey, promptPattern, type Prompts } from '../gate
 import type { Runbook } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 
-/** Where prompt files are read from: the working files of a project, or one of its commits. */
+/** The source of prompt files: the working files, or a commit. */
 export interface PromptSource {
-  /** The text of a file; null if there is none, or if it cannot be used. */
+  /** The text of a file; null if it is missing or unusable. */
   readonly read: (path: string) => Promise<string | null>;
   /** Every file below a folder; '' is the top. */
   readonly list: (folder: string) => Promise<readonly string[]>;
 }
 
-/** The prompt files that workers can give to agents. A path with templates stands for every file that it can become. */
+/** The prompt files that workers can give to agents. A path with templates covers every file that it can become. */
 export async function collectPrompts(runbook: Runbook, source: PromptSource): Promise<Prompts> {
   const named = [...findWorkerReach(runbook).agents.values()].flatMap(({ prompt_file: file }) => file ?? []);
   const paths = new Set<string>();
@@ -35,7 +35,7 @@ async function matching(file: string, { list }: PromptSource): Promise<readonly 
 
 const MOST_PROMPTS = 200;
 
-/** The prompt files of a project as they are on disk. */
+/** The prompt files on disk. */
 export function openWorkingFiles(projectDir: string): PromptSource {
   const at = (path: string): string => (isAbsolute(path) ? path : join(projectDir, path));
   return {

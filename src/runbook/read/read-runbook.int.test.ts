@@ -42,7 +42,7 @@ describe('the runbook of a project', () => {
     ]);
   });
 
-  it('is empty where there are no files', async () => {
+  it('is empty without files', async () => {
     expect(await problemsIn(project({}))).toEqual([]);
     expect(await problemsIn(join(project({}), 'not', 'there'))).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('the runbook of a project', () => {
     ]);
   });
 
-  it('says which file cannot be read, and why', async () => {
+  it('names the unreadable file and the reason', async () => {
     const folder = project({
       'baton.toml': new Uint8Array([0x61, 0xff]),
       '.baton/runbooks/a.toml': '',
@@ -77,7 +77,7 @@ describe('the runbook of a project', () => {
 });
 
 describe('a runbook that is watched', () => {
-  it('is read once while it stays as it is, and again when it changes', () => {
+  it('is read once while unchanged, and again after a change', () => {
     const folder = project({ 'baton.toml': 'exit_protocol = true\n' });
     const current = createRunbookReader(folder);
     const first = current();
@@ -103,7 +103,7 @@ describe('prompt files', () => {
 
   it('must be there', () => {
     expect(check({})).toEqual([
-      'baton.toml:3:15 runbook/missing-prompt-file agent a cannot be told what prompts/a.md says: there is no such file',
+      'baton.toml:3:15 runbook/missing-prompt-file agent a cannot use the prompt prompts/a.md: there is no such file',
     ]);
   });
 
@@ -121,7 +121,7 @@ describe('prompt files', () => {
   });
 });
 
-it('scripts of scripted agents are missed by a check, and by nobody else', () => {
+it('missing scripts of scripted agents are reported only by a check', () => {
   const text =
     '[agents]\na = { run = "scripted --command-hook a.yaml" }\nb = { run = "scripted b.yaml" }\nc = { run = "scripted ${env.X}.yaml" }\nd = { run = "scripted", prompt = "- stop" }\n';
   const folder = project({ 'baton.toml': text, 'b.yaml': '- stop\n' });

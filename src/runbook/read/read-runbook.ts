@@ -7,32 +7,31 @@ import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 import { RUNBOOK_ENDINGS } from './read-tree.ts';
 
 export interface ReadRunbook extends ExaminedRunbook {
-  /** What was read, for whoever shows lines of it. */
+  /** The files that were read, for showing their lines. */
   readonly files: readonly RunbookFile[];
 }
 
 const ROOT_FILE = 'baton.toml';
 const FOLDER = '.baton/runbooks';
 
-/** Where runbooks are, relative to the project. */
+/** Paths of runbooks relative to the project. */
 export const RUNBOOK_PATHS = [ROOT_FILE, FOLDER] as const;
 
-/** Whether a file of a project is part of its runbook. */
 export function isRunbookPath(path: string): boolean {
   if (path === ROOT_FILE) return true;
   return path.startsWith(`${FOLDER}/`) && isRunbookName(path.slice(FOLDER.length + 1));
 }
 
-/** The runbook of a project: `baton.toml` at its root and the files in `.baton/runbooks`. A project without either has an empty one. */
+/** Reads the runbook of a project: `baton.toml` and the files in `.baton/runbooks`. Empty if there are none. */
 export async function readRunbook(projectDir: string): Promise<ReadRunbook> {
-  return Promise.resolve(readRunbookNow(projectDir));
+  return readRunbookNow(projectDir);
 }
 
 function readRunbookNow(projectDir: string): ReadRunbook {
   return readRunbookFiles(projectDir, runbookPaths(projectDir));
 }
 
-/** The same of files that somebody names. */
+/** Reads the named files. */
 export function readRunbookFiles(projectDir: string, paths: readonly string[]): ReadRunbook {
   const files: RunbookFile[] = [];
   const problems: RunbookProblem[] = [];
@@ -50,9 +49,7 @@ export function readRunbookFiles(projectDir: string, paths: readonly string[]): 
   return { ...examined, checked: { ok: false, problems: [first, ...rest] }, isReadable: false, files };
 }
 
-/**
- * The runbook as it stands whenever it is asked for; read again only when a file has changed, appeared or gone.
- */
+/** Returns the current runbook on each call; reads files again only if one has changed, appeared or disappeared. */
 export function createRunbookReader(projectDir: string): () => ReadRunbook {
   let seen: string | undefined;
   let current: ReadRunbook | undefined;
@@ -72,14 +69,14 @@ function identityOf(found: Stats | undefined): string {
   return found === undefined ? '' : `${found.mtimeMs} ${found.size} ${found.ino}`;
 }
 
-/** Relative to the project, in the order in which they are read. */
+/** Relative to the project, in reading order. */
 function runbookPaths(projectDir: string): string[] {
   const root = statOf(join(projectDir, ROOT_FILE)) === undefined ? [] : [ROOT_FILE];
   return [...root, ...listFolder(join(projectDir, FOLDER)).map((name) => `${FOLDER}/${name}`)];
 }
 
 function listFolder(folder: string): string[] {
-  // Most projects have none, and an exception costs more than everything else here.
+  // Most projects have no such folder, and an exception would cost more than the rest.
   if (statOf(folder) === undefined) return [];
   try {
     return readdirSync(folder).filter(isRunbookName).sort();

@@ -62,7 +62,7 @@ describe('places in TOML', () => {
     });
   });
 
-  it('are those of the items of a list of tables, and of what is inside the newest', () => {
+  it('cover the items of a list of tables, and fields of the newest', () => {
     expect(placesOf('[[p.s]]\nn = 1\n[[p.s]]\nn = 2\n[p.s.w]\nb = 3\n')).toEqual({
       p: '1:3 1:3',
       'p.s': '1:5 1:1',
@@ -110,7 +110,7 @@ describe('places in TOML', () => {
     expect(placesOf('"\\u0061\\tb" = 1\n')).toEqual({ 'a\tb': '1:1 1:15' });
   });
 
-  it('are there for what the library reads, whatever it is', () => {
+  it('exist for everything that the library reads', () => {
     const key = fc.oneof(
       fc.constantFrom('a', 'b', 'c', 'steps', 'x-y'),
       anyText.filter((text) => text !== '__proto__'),
@@ -139,7 +139,7 @@ describe('places in TOML', () => {
   });
 });
 
-describe('what is not TOML', () => {
+describe('invalid TOML', () => {
   it.each([
     ['a = ', 1, 5],
     ['a = 1\nb = "x\n', 2, 7],

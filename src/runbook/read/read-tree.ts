@@ -13,7 +13,7 @@ import {
 import { parseYamlTree } from '../../protocol/text/yaml.ts';
 import { locateToml, type TomlLocation } from './locate-toml.ts';
 
-/** TOML as the tree that JSON and YAML become. The library reads the values, and `locateToml` finds their offsets. */
+/** Parses TOML into the tree of JSON and YAML. The library parses it, and `locateToml` adds the positions. */
 export function parseTomlTree(text: string): ReadResult<Node> {
   return readOrStop(() => nodeOf(parseToml(text), locateToml(text), text, 1));
 }
@@ -39,7 +39,7 @@ function syntaxError({ message, line, column }: TomlError, text: string): Unread
   return { code: 'invalid-toml', what, at: offsetOf(text, line, column), hint: SYNTAX_HINT };
 }
 
-/** Converts the line and column (in UTF-16 units) of the library into an offset. */
+/** The library counts lines and UTF-16 units; the tree has offsets. */
 function offsetOf(text: string, line: number, column: number): number {
   let start = 0;
   for (let passed = 1; passed < line; passed++) start = text.indexOf('\n', start) + 1;
@@ -63,7 +63,7 @@ function nodeOf(value: unknown, place: TomlLocation, text: string, depth: number
     return { kind: 'list', at, items };
   }
   if (isTable(value)) return { kind: 'object', at, end: place.end, fields: fieldsOf(value, place, text, depth) };
-  // A date or time: no field of a runbook has one.
+  // No field of a runbook is a date or time.
   return { kind: 'other', at, value: null, source, plain: false };
 }
 
@@ -83,12 +83,12 @@ function fieldsOf(table: object, place: TomlLocation, text: string, depth: numbe
   return fields;
 }
 
-export const SYNTAXES = ['TOML', 'YAML', 'JSON'] as const;
+const SYNTAXES = ['TOML', 'YAML', 'JSON'] as const;
 export type Syntax = (typeof SYNTAXES)[number];
 
 const BY_ENDING: Readonly<Record<string, Syntax>> = { toml: 'TOML', yaml: 'YAML', yml: 'YAML', json: 'JSON' };
 
-/** The endings that a runbook may have. */
+/** File name endings of runbooks. */
 export const RUNBOOK_ENDINGS: readonly string[] = Object.keys(BY_ENDING);
 
 const READERS: Readonly<Record<Syntax, (text: string) => ReadResult<Node>>> = {
@@ -99,14 +99,14 @@ const READERS: Readonly<Record<Syntax, (text: string) => ReadResult<Node>>> = {
 
 export function parseTree(syntax: Syntax, text: string): ReadResult<Node> {
   const read = READERS[syntax](text);
-  // A file that says nothing is an empty runbook, however it is written.
+  // An empty file is an empty runbook in every syntax.
   if (read.ok && read.node.kind === 'null') return { ok: true, node: EMPTY };
   return read;
 }
 
 const EMPTY: Node = { kind: 'object', at: 0, end: 0, fields: new Map() };
 
-/** By the ending of its name; what has none that we know, such as standard input, is recognised by how it begins. */
+/** The syntax by file ending; otherwise, for example for standard input, by the start of the text. */
 export function syntaxOf(path: string, text: string): Syntax {
   const ending = /\.([A-Za-z]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
   const known = Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending] : undefined;

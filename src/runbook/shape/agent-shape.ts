@@ -14,8 +14,11 @@ import {
   durationField,
   environmentField,
   environmentPassField,
+  flagField,
+  optional,
   pauseField,
   referenceField,
+  textField,
 } from './fields.ts';
 import { budgetShape } from './limits-shape.ts';
 
@@ -23,7 +26,7 @@ const attempts = {
   kind: 'either',
   optional: true,
   expected: 'a whole number from 1 to 1000, or "forever"',
-  about: 'How often it acts before a person is called: a number, or "forever"; 1 where it is left out.',
+  about: 'How often it acts before a person is asked: a number, or "forever"; default: 1.',
   options: [
     { kind: 'number', whole: true, min: 1, max: 1000 },
     { kind: 'choice', values: ['forever'] },
@@ -31,16 +34,12 @@ const attempts = {
 } as const satisfies EitherShape;
 
 const OPTIONS = {
-  message: { kind: 'text', notEmpty: true, optional: true, about: 'What the agent, or the person, is told.' },
+  message: optional(textField, 'The message to the agent or the person.'),
   attempts,
-  cooldown: { ...pauseField, optional: true, about: 'The time between two tries.' },
-  run: { ...commandField, optional: true, about: 'The command of a gate: exit 0 is done.' },
-  timeout: { ...durationField, optional: true, about: 'How long the command of a gate may take.' },
-  append: {
-    kind: 'flag',
-    optional: true,
-    about: 'The message is added to the prompt instead of standing in its place.',
-  },
+  cooldown: optional(pauseField, 'The time between two tries.'),
+  run: optional(commandField, 'The command of a gate: exit 0 is done.'),
+  timeout: optional(durationField, 'How long the command of a gate may take.'),
+  append: optional(flagField, 'Adds the message to the prompt instead of replacing it.'),
 } as const satisfies Readonly<Record<string, Shape>>;
 
 function choiceOf<const V extends readonly string[]>(values: V) {
@@ -68,7 +67,7 @@ function handler<const V extends readonly string[]>(values: V, about: string) {
 
 const errorHandler = handler(ERROR_ACTIONS, 'What to do about this error');
 
-/** One handler for all errors, or one for each kind; `any` is for those that are not named. */
+/** One handler for all errors, or one per kind; `any` covers the others. */
 const onError = {
   kind: 'either',
   optional: true,
@@ -90,7 +89,7 @@ const onError = {
   ],
 } as const satisfies EitherShape;
 
-export const HANDLER_SHAPES = {
+const HANDLER_SHAPES = {
   on_stop: handler(STOP_ACTIONS, 'When the agent tries to end its turn'),
   on_idle: handler(IDLE_ACTIONS, 'When it waits for input, or `on_stop` is `idle`'),
   on_dead: handler(DEAD_ACTIONS, 'When its process ended without a signal'),
@@ -102,32 +101,21 @@ export const agentShape = {
   kind: 'object',
   about: 'A program that works: which one, with which prompt, and what happens when it stops.',
   fields: {
-    run: {
-      ...commandField,
-      optional: true,
-      about: '`claude`, `codex`, `gemini`, `scripted FILE`, `builtin:ROLE`, or a command for the shell.',
-    },
-    prompt: { kind: 'text', notEmpty: true, optional: true, about: 'What it is told first; templates are filled in.' },
-    prompt_file: {
-      kind: 'text',
-      notEmpty: true,
-      optional: true,
-      about: 'A file with the prompt, relative to the project; templates in it are filled in.',
-    },
-    role: { ...referenceField, optional: true, about: 'The role it works in, as in `implementer`.' },
+    run: optional(
+      commandField,
+      '`claude`, `codex`, `gemini`, `scripted FILE`, `builtin:ROLE`, or a command for the shell.',
+    ),
+    prompt: optional(textField, 'The first message; templates are filled in.'),
+    prompt_file: optional(textField, 'A file with the prompt, relative to the project; templates in it are filled in.'),
+    role: optional(referenceField, 'The role it works in, as in `implementer`.'),
     env: environmentField,
     env_pass: environmentPassField,
-    cwd: {
-      kind: 'text',
-      notEmpty: true,
-      optional: true,
-      about: 'Where it runs, relative to the project or the workspace.',
-    },
-    model: { kind: 'text', notEmpty: true, optional: true, about: 'The model, by the name the client knows.' },
+    cwd: optional(textField, 'Where it runs, relative to the project or the workspace.'),
+    model: optional(textField, 'The model, by the name the client knows.'),
     ...HANDLER_SHAPES,
-    max_concurrency: { ...countField, optional: true, about: 'How many of this agent may run at once.' },
-    budget: { ...budgetShape, optional: true, about: 'What a run of it may use before a person is asked.' },
-    timeout: { ...durationField, optional: true, about: 'How long a run may take, as in "2h".' },
+    max_concurrency: optional(countField, 'How many of this agent may run at once.'),
+    budget: optional(budgetShape, 'What a run of it may use before a person is asked.'),
+    timeout: optional(durationField, 'How long a run may take, as in "2h".'),
     requires: {
       kind: 'list',
       optional: true,

@@ -8,15 +8,22 @@ import type {
   TextShape,
 } from '../../protocol/shape/shape.ts';
 
-/** Fields that several sections of a runbook share. */
+/** Fields shared by several sections. */
 export const NAME_RULE = {
   pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
   expected: 'a letter, then letters, digits, _ and -, at most 64',
 } as const;
 
+/** An optional field with its description for the schema. */
+export function optional<const S extends Shape>(shape: S, about: string) {
+  return { ...shape, optional: true, about } as const;
+}
+
+export const flagField = { kind: 'flag' } as const satisfies Shape;
+export const textField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 export const referenceField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 
-/** A time that passes: nothing waits for no time at all. */
+/** A positive duration. */
 export const durationField = {
   kind: 'text',
   pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$',
@@ -38,9 +45,8 @@ const VARIABLE_NAMES = {
   expected: 'a letter or _, then letters, digits, _ and -, at most 64',
 } as const;
 
-export const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
+const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
 
-/** The declared variables of a pipeline. */
 export const variablesField = {
   kind: 'either',
   optional: true,
@@ -61,8 +67,7 @@ export const variablesField = {
   ],
 } as const satisfies EitherShape;
 
-/** The values that somebody gives to the variables of a pipeline. */
-export const givenVariablesField = {
+const givenVariablesField = {
   kind: 'map',
   optional: true,
   names: VARIABLE_NAMES,
@@ -81,7 +86,7 @@ export const environmentField = {
   about: 'Environment variables for the agent; templates are filled in.',
 } as const satisfies MapShape;
 
-/** Names of variables that pass from the daemon's environment. A lone `*` would pass everything, so a prefix needs a letter. */
+/** Variables passed on from the daemon's environment. A lone `*` would pass everything, so a prefix needs a letter. */
 export const environmentPassField = {
   kind: 'list',
   optional: true,
@@ -94,7 +99,6 @@ export const environmentPassField = {
   about: 'Variables of the daemon that pass in addition to the default list: names, or prefixes as in "PREFIX_*".',
 } as const satisfies ListShape;
 
-/** What a step, a command or a worker runs. */
 export const runnableField = {
   kind: 'either',
   expected: 'a shell command, { agent = "NAME" } or { pipeline = "NAME" }',
@@ -110,7 +114,7 @@ export const runnableField = {
   ],
 } as const satisfies EitherShape;
 
-/** A section of definitions, by name. */
+/** A section of named definitions. */
 export function definitionsField<const S extends ObjectShape>(of: S, about: string) {
   const { definitions: max } = RUNBOOK_LIMITS;
   return { kind: 'map', optional: true, names: NAME_RULE, max, of, about } as const satisfies Shape;
@@ -118,30 +122,30 @@ export function definitionsField<const S extends ObjectShape>(of: S, about: stri
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The milliseconds of a text that the shape has let through: `500ms`, `10s`, `5m`, `2h`, `1d`. */
+/** Milliseconds of a checked duration: `500ms`, `10s`, `5m`, `2h`, `1d`. */
 export function parseDuration(text: string): number {
   const [, amount, unit = ''] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text) ?? [];
   return Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
 }
 
-/** Dollars as thousandths of a cent: `$2.50` is 250,000. Counted in digits, since 0.1 + 0.2 is not 0.3. */
+/** Dollars in thousandths of a cent: `$2.50` is 250,000. Computed from digits to avoid rounding. */
 export function parseMillicents(text: string): number {
   const [dollars = '0', fraction = ''] = text.replace('$', '').split('.');
   return Number(dollars) * 100_000 + Number(fraction.padEnd(5, '0'));
 }
 
-/** Every limit on runbooks, in one place. Reaching one is a clear error. */
+/** Every limit of runbooks. */
 export const RUNBOOK_LIMITS = {
   fileBytes: 256 * 1024,
-  /** All files of a project, and their bytes together. */
+  /** Files of a project, and their total size. */
   files: 100,
   totalBytes: 1024 * 1024,
-  /** Agents, pipelines, commands, workers: so many of each. */
+  /** Per section: agents, pipelines, commands, workers. */
   definitions: 200,
   steps: 200,
-  /** Pipelines inside each other. */
+  /** Nesting of pipelines. */
   nesting: 16,
   promptFileBytes: 256 * 1024,
-  /** A plan is written into the ledger with the run that keeps to it, and an entry has 65,535 bytes. */
+  /** A plan is recorded in one ledger entry, which holds 65,535 bytes. */
   planBytes: 60_000,
 } as const;

@@ -2,7 +2,7 @@ import type { Phase } from '../../protocol/phase.ts';
 import type { Price } from '../../protocol/price.ts';
 import type { BudgetPlan } from '../../protocol/run-plan.ts';
 import type { EitherShape, MapShape, ObjectShape, Shape, TextShape, ValueOf } from '../../protocol/shape/shape.ts';
-import { countField, durationField, parseDuration, parseMillicents } from './fields.ts';
+import { countField, durationField, flagField, optional, parseDuration, parseMillicents } from './fields.ts';
 
 const dollars = {
   kind: 'text',
@@ -10,14 +10,14 @@ const dollars = {
   expected: 'dollars such as $2.50',
 } as const satisfies TextShape;
 
-/** A price may be nothing. What may be used may not: a budget is raised by its own amount, and nothing so often is nothing. */
+/** A price may be zero. A budget may not: it is raised by its own amount. */
 const someDollars = {
   ...dollars,
   pattern: '^\\$?(?![0.]*$)[0-9]{1,6}(\\.[0-9]{1,5})?$',
   expected: 'dollars such as $2.50, and more than nothing',
 } as const satisfies TextShape;
 
-/** What may be used before a person is asked. Money is text: a number of a runbook would be a binary fraction. */
+/** The limits before a person is asked. Money is text, because a number would be a binary fraction. */
 export const budgetShape = {
   kind: 'object',
   fields: {
@@ -27,14 +27,10 @@ export const budgetShape = {
       min: 1,
       max: 1e12,
       optional: true,
-      about: 'Tokens: in, out and cached, all together.',
+      about: 'Tokens: input, output and cached together.',
     },
-    cost: { ...someDollars, optional: true, about: 'Money, as in "$2.50".' },
-    time: {
-      ...durationField,
-      optional: true,
-      about: 'Time at work, as in "2h"; what is spent waiting does not count.',
-    },
+    cost: optional(someDollars, 'Money, as in "$2.50".'),
+    time: optional(durationField, 'Working time, as in "2h"; waiting does not count.'),
   },
 } as const satisfies ObjectShape;
 
@@ -48,7 +44,7 @@ export function buildBudget({ tokens, cost, time }: BudgetValue): BudgetPlan {
   };
 }
 
-/** For clients that count tokens and name no price. */
+/** For clients that report tokens but no price. */
 export const pricesShape = {
   kind: 'map',
   optional: true,
@@ -64,7 +60,7 @@ export const pricesShape = {
     fields: {
       input: { ...dollars, about: 'A million tokens in, as in "$3".' },
       output: { ...dollars, about: 'A million tokens out.' },
-      cached: { ...dollars, optional: true, about: 'A million tokens from or into a cache; left out: as those in.' },
+      cached: optional(dollars, 'A million tokens from or into a cache; left out: as those in.'),
     },
   },
 } as const satisfies MapShape;
@@ -97,7 +93,7 @@ const stall = {
   kind: 'either',
   optional: true,
   expected: 'a duration, or a table of durations by phase',
-  about: 'How long a task may stay in a phase before somebody is told: one duration, or a table by phase.',
+  about: 'How long a task may stay in a phase before a notification: one duration, or a table by phase.',
   options: [durationField, { kind: 'object', fields: perPhase }],
 } as const satisfies EitherShape;
 
@@ -106,33 +102,20 @@ export const limitsShape = {
   optional: true,
   about: 'Times and sizes of this project.',
   fields: {
-    claim_expiry: { ...durationField, optional: true, about: 'A claim that nobody renews ends after this; 15m.' },
-    renewal: { ...durationField, optional: true, about: 'How often a session renews its claim; 30s.' },
-    idle: { ...durationField, optional: true, about: 'An agent that prints nothing for so long is idle; never.' },
-    silence: {
-      ...durationField,
-      optional: true,
-      about: 'No output, hook, usage or tool event in a turn for so long opens a decision; 10m.',
-    },
-    tool: { ...durationField, optional: true, about: 'A tool call that is open for so long opens a decision; 60m.' },
-    leave: {
-      ...durationField,
-      optional: true,
-      about: 'How long an agent that nobody waits for may take to leave; 60s.',
-    },
-    agents: { ...countField, optional: true, about: 'Agents at work at once, all together; 50.' },
-    blocks: {
-      ...countField,
-      optional: true,
-      about: 'Blocked stops of one run, over all its processes, before the agent is let go; 25.',
-    },
-    resumes: {
-      ...countField,
-      optional: true,
-      about: 'Resumes of one run by its handlers before a person is asked; 5.',
-    },
-    review_rounds: { ...countField, optional: true, about: 'Rounds of review before a person decides; 3.' },
-    kill_after: { ...durationField, optional: true, about: 'Between SIGTERM and SIGKILL; 10s.' },
+    claim_expiry: optional(durationField, 'A claim without renewal ends after this; 15m.'),
+    renewal: optional(durationField, 'How often a session renews its claim; 30s.'),
+    idle: optional(durationField, 'An agent that prints nothing for so long is idle; never.'),
+    silence: optional(
+      durationField,
+      'No output, hook, usage or tool event in a turn for so long opens a decision; 10m.',
+    ),
+    tool: optional(durationField, 'A tool call that is open for so long opens a decision; 60m.'),
+    leave: optional(durationField, 'How long a finished agent may take to exit; 60s.'),
+    agents: optional(countField, 'Running agents in total; 50.'),
+    blocks: optional(countField, 'Blocked stops of one run, over all its processes, before the agent may stop; 25.'),
+    resumes: optional(countField, 'Resumes of one run by its handlers before a person is asked; 5.'),
+    review_rounds: optional(countField, 'Rounds of review before a person decides; 3.'),
+    kill_after: optional(durationField, 'Between SIGTERM and SIGKILL; 10s.'),
     log_bytes: {
       kind: 'number',
       whole: true,
@@ -148,18 +131,13 @@ export const limitsShape = {
       optional: true,
       about: 'How many files a session may change; any number.',
     },
-    no_git_commit: { kind: 'flag', optional: true, about: 'Sessions must not commit; false.' },
-    no_new_deps: { kind: 'flag', optional: true, about: 'Sessions must not add dependencies; false.' },
+    no_git_commit: optional(flagField, 'Sessions must not commit; false.'),
+    no_new_deps: optional(flagField, 'Sessions must not add dependencies; false.'),
     stall,
-    task_budget: {
-      ...budgetShape,
-      optional: true,
-      about: 'What all sessions of one task may use before a person is asked.',
-    },
-    day_budget: {
-      ...budgetShape,
-      optional: true,
-      about: 'What all agents of the project may use in a day (UTC) before a person is asked.',
-    },
+    task_budget: optional(budgetShape, 'What all sessions of one task may use before a person is asked.'),
+    day_budget: optional(
+      budgetShape,
+      'What all agents of the project may use in a day (UTC) before a person is asked.',
+    ),
   },
 } as const satisfies Shape;

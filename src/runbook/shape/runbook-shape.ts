@@ -1,6 +1,6 @@
 import { PHASES } from '../../protocol/phase.ts';
 import { jsonSchemaOf, type ObjectShape, type Shape, type ValueOf } from '../../protocol/shape/shape.ts';
-import { MERGE_METHODS, NOTIFICATION_KINDS, WORKFLOW_MODES } from '../runbook.ts';
+import { MERGE_METHODS, NOTIFICATION_KINDS, RUNBOOK_MODES } from '../runbook.ts';
 import { agentShape } from './agent-shape.ts';
 import {
   commandField,
@@ -8,6 +8,8 @@ import {
   definitionsField,
   durationField,
   environmentPassField,
+  flagField,
+  optional,
   referenceField,
   runnableField,
 } from './fields.ts';
@@ -18,11 +20,10 @@ const commandShape = {
   kind: 'object',
   about: 'Something to start by name: `baton run NAME`.',
   fields: {
-    args: {
-      kind: 'text',
-      optional: true,
-      about: 'What it takes, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
-    },
+    args: optional(
+      { kind: 'text' },
+      'What it takes, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
+    ),
     run: runnableField,
   },
 } as const satisfies ObjectShape;
@@ -47,12 +48,8 @@ const workerShape = {
     },
     roles: { kind: 'list', optional: true, min: 1, of: referenceField, about: 'The roles whose turn it must be.' },
     run: runnableField,
-    workflow: {
-      kind: 'flag',
-      optional: true,
-      about: 'true: only tasks of a workflow, when it is the turn of one of its roles.',
-    },
-    concurrency: { ...countField, optional: true, about: 'How many tasks at once; 1 where it is left out.' },
+    workflow: optional(flagField, 'true: only tasks of a workflow, when it is the turn of one of its roles.'),
+    concurrency: optional(countField, 'How many tasks at once; default: 1.'),
   },
 } as const satisfies ObjectShape;
 
@@ -69,8 +66,8 @@ const ciShape = {
         kind: 'object',
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'The name of the check.' },
-          run: { ...commandField, optional: true, about: 'Its command; left out: a workflow of that name reports it.' },
-          timeout: { ...durationField, optional: true, about: 'How long it may take, as in "10m".' },
+          run: optional(commandField, 'Its command; left out: a workflow of that name reports it.'),
+          timeout: optional(durationField, 'How long it may take, as in "10m".'),
           env_pass: environmentPassField,
         },
       },
@@ -91,7 +88,7 @@ const mergeShape = {
   optional: true,
   about: 'Merging through Baton.',
   fields: {
-    method: { kind: 'choice', values: MERGE_METHODS, optional: true, about: 'squash where it is left out.' },
+    method: { kind: 'choice', values: MERGE_METHODS, optional: true, about: 'Default: squash.' },
     into: {
       kind: 'text',
       format: 'git-ref',
@@ -130,13 +127,13 @@ const workflowShape = {
   fields: {
     mode: {
       kind: 'choice',
-      values: WORKFLOW_MODES,
+      values: RUNBOOK_MODES,
       optional: true,
-      about: 'How much of it people want to see; autonomous where it is left out.',
+      about: 'How often a person is asked; default: autonomous.',
     },
-    install: { ...commandField, optional: true, about: 'How `builtin:prep` installs what the project needs.' },
-    build: { ...commandField, optional: true, about: 'How it builds.' },
-    smoke: { ...commandField, optional: true, about: 'How it sees that what was built works.' },
+    install: optional(commandField, 'How `builtin:prep` installs what the project needs.'),
+    build: optional(commandField, 'How it builds.'),
+    smoke: optional(commandField, 'How it sees that what was built works.'),
     validate: {
       kind: 'list',
       optional: true,
@@ -146,7 +143,7 @@ const workflowShape = {
         fields: {
           name: { kind: 'text', notEmpty: true, about: 'As in `test`, `coverage`, `lint`, `type_check`, `security`.' },
           run: { ...commandField, about: 'Its command.' },
-          timeout: { ...durationField, optional: true, about: 'How long it may take, as in "10m".' },
+          timeout: optional(durationField, 'How long it may take, as in "10m".'),
         },
       },
     },
@@ -156,10 +153,10 @@ const workflowShape = {
 const notifyShape = {
   kind: 'object',
   optional: true,
-  about: 'How people hear of what needs them.',
+  about: 'How people are notified.',
   fields: {
-    desktop: { kind: 'flag', optional: true, about: 'On the desktop; true where it is left out.' },
-    terminal: { kind: 'flag', optional: true, about: 'In terminals that watch; true where it is left out.' },
+    desktop: optional(flagField, 'On the desktop; default: true.'),
+    terminal: optional(flagField, 'In terminals that run `baton status --watch`; default: true.'),
     webhook: {
       kind: 'text',
       optional: true,
@@ -171,23 +168,23 @@ const notifyShape = {
       kind: 'list',
       optional: true,
       of: { kind: 'choice', values: NOTIFICATION_KINDS },
-      about: `What they hear of, of: ${NOTIFICATION_KINDS.join(', ')}; all where it is left out.`,
+      about: `Which notifications are sent, of: ${NOTIFICATION_KINDS.join(', ')}; default: all.`,
     },
   },
 } as const satisfies Shape;
 
-/** The whole runbook, however many files it is in: the checker and the JSON Schema are made from it. */
+/** The whole runbook over all files; the checker and the JSON Schema derive from it. */
 export const runbookShape = {
   kind: 'object',
   fields: {
-    $schema: { kind: 'text', optional: true, about: 'Where editors find the JSON Schema; Baton does not look at it.' },
-    exit_protocol: { kind: 'flag', optional: true, about: 'Whether sessions end with an exit signal.' },
+    $schema: optional({ kind: 'text' }, 'Where editors find the JSON Schema; Baton does not look at it.'),
+    exit_protocol: optional(flagField, 'Whether sessions end with an exit signal.'),
     store: {
       kind: 'text',
       optional: true,
       pattern: '^postgres(ql)?://\\S+$',
       expected: 'postgres://…',
-      about: 'Where the ledger is kept, where that is not the state folder: postgres://….',
+      about: 'Where the ledger is kept if not in the state folder: postgres://….',
     },
     env_pass: environmentPassField,
     agents: definitionsField(agentShape, 'The agents, by name.'),

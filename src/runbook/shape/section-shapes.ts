@@ -4,11 +4,14 @@ import type { PullRequestSettings } from '../runbook.ts';
 import {
   commandField,
   durationField,
+  flagField,
   NAME_RULE,
+  optional,
   pauseField,
   referenceField,
   RUNBOOK_LIMITS,
   runnableField,
+  textField,
   variablesField,
 } from './fields.ts';
 import { budgetShape } from './limits-shape.ts';
@@ -18,7 +21,7 @@ const step = {
   fields: {
     name: { kind: 'text', ...NAME_RULE, about: 'The name of the step, once in its pipeline.' },
     run: runnableField,
-    on_done: { ...referenceField, optional: true, about: 'The next step; left out: the one below, or the end.' },
+    on_done: optional(referenceField, 'The next step; left out: the one below, or the end.'),
     on_fail: {
       kind: 'either',
       optional: true,
@@ -29,7 +32,7 @@ const step = {
         {
           kind: 'object',
           fields: {
-            step: { ...referenceField, optional: true, about: 'The step that follows; left out: the pipeline fails.' },
+            step: optional(referenceField, 'The step that follows; left out: the pipeline fails.'),
             retries: {
               kind: 'number',
               whole: true,
@@ -38,32 +41,23 @@ const step = {
               optional: true,
               about: 'More tries of this step.',
             },
-            cooldown: { ...pauseField, optional: true, about: 'The time between two tries.' },
+            cooldown: optional(pauseField, 'The time between two tries.'),
           },
         },
       ],
     },
-    on_cancel: {
-      ...referenceField,
-      optional: true,
-      about: 'The step that follows a cancellation; left out: the pipeline ends.',
-    },
-    timeout: { ...durationField, optional: true, about: 'How long it may take, as in "10m"; then it has failed.' },
+    on_cancel: optional(referenceField, 'The step that follows a cancellation; left out: the pipeline ends.'),
+    timeout: optional(durationField, 'How long it may take, as in "10m"; then it has failed.'),
     workspace: {
       kind: 'object',
       optional: true,
       about: 'A git worktree of its own, for this step and those that follow.',
       fields: {
         branch: { kind: 'text', notEmpty: true, about: 'Its branch; templates are filled in.' },
-        base: {
-          kind: 'text',
-          notEmpty: true,
-          optional: true,
-          about: 'Where the branch begins; left out: the main branch.',
-        },
+        base: optional(textField, 'Where the branch begins; left out: the main branch.'),
       },
     },
-    notify: { kind: 'flag', optional: true, about: 'Whether people are told how this step ended.' },
+    notify: optional(flagField, 'Whether to notify people when this step ends.'),
   },
 } as const satisfies ObjectShape;
 
@@ -73,22 +67,21 @@ export const pipelineShape = {
   fields: {
     vars: variablesField,
     steps: { kind: 'list', of: step, min: 1, max: RUNBOOK_LIMITS.steps, about: 'The steps, in order; at least one.' },
-    budget: {
-      ...budgetShape,
-      optional: true,
-      about: 'What a run of it, with all agents and pipelines inside it, may use before a person is asked.',
-    },
-    notify: { kind: 'flag', optional: true, about: 'Whether people are told how it ended.' },
+    budget: optional(
+      budgetShape,
+      'What a run of it, with all agents and pipelines inside it, may use before a person is asked.',
+    ),
+    notify: optional(flagField, 'Whether to notify people when it ends.'),
   },
 } as const satisfies ObjectShape;
 
 const { roles: add, edges, without } = declarationShape.fields;
 
-/** A declaration for `extendWorkflow`, which checks what a shape cannot express, and who may review. */
+/** A declaration for `extendWorkflow`, which checks what a shape cannot express. */
 export const rolesShape = {
   kind: 'object',
   optional: true,
-  about: 'Roles beside the built-in ones, and the ways that work takes to them and from them.',
+  about: 'Roles beside the built-in ones, and the edges to and from them.',
   fields: {
     add,
     edges,
@@ -97,11 +90,10 @@ export const rolesShape = {
       optional: true,
       about: 'Who may review.',
       fields: {
-        same_agent: {
-          kind: 'flag',
-          optional: true,
-          about: 'Whether an agent may approve what it worked on, in another session; false where it is left out.',
-        },
+        same_agent: optional(
+          flagField,
+          'Whether an agent may approve what it worked on, in another session; default: false.',
+        ),
       },
     },
     without,
@@ -121,43 +113,37 @@ const paths = (about: string) =>
     about,
   }) as const;
 
-/** What a worktree needs besides what git has. */
 export const workspaceShape = {
   kind: 'object',
   optional: true,
   about: 'The worktrees in which sessions work on tasks.',
   fields: {
-    branch: {
-      kind: 'text',
-      optional: true,
-      notEmpty: true,
-      about:
-        'What the branch of a task is called, with `${task.id}` or `${task.n}` in it; feature/${task.id}-${task.slug}.',
-    },
+    branch: optional(
+      textField,
+      'What the branch of a task is called, with `${task.id}` or `${task.n}` in it; feature/${task.id}-${task.slug}.',
+    ),
     copy: paths('Files and folders that git ignores, copied from the repository into each new worktree.'),
     link: paths('The same as links: all worktrees share what the repository has.'),
-    setup: { ...commandField, optional: true, about: 'Run once in each new worktree, before the first session.' },
-    setup_timeout: { ...durationField, optional: true, about: 'How long that may take; 10m.' },
+    setup: optional(commandField, 'Run once in each new worktree, before the first session.'),
+    setup_timeout: optional(durationField, 'How long that may take; 10m.'),
   },
 } as const satisfies Shape;
 
-/** Pull requests at GitHub, through `gh`. */
 export const githubShape = {
   kind: 'object',
   optional: true,
   about: 'Pull requests at GitHub.',
   fields: {
-    pull_requests: {
-      kind: 'flag',
-      optional: true,
-      about: 'Whether tasks have pull requests; left out: where there is a remote at GitHub, and `gh`.',
-    },
+    pull_requests: optional(
+      flagField,
+      'Whether tasks have pull requests; default: if there is a GitHub remote and `gh`.',
+    ),
     repository: {
       kind: 'text',
       optional: true,
       pattern: '^([A-Za-z0-9][A-Za-z0-9.-]*/)?[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$',
       expected: 'owner/name, or host/owner/name',
-      about: 'Where they are opened; left out: where the remote is.',
+      about: 'Where they are opened; default: the repository of the remote.',
     },
     remote: {
       kind: 'text',
@@ -165,9 +151,9 @@ export const githubShape = {
       optional: true,
       pattern: '^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$',
       expected: 'the name of a git remote',
-      about: 'The git remote that branches are pushed to; left out: origin, else the first one at GitHub.',
+      about: 'The git remote that branches are pushed to; default: origin, else the first one at GitHub.',
     },
-    draft: { kind: 'flag', optional: true, about: 'Whether they are drafts until they are merged; false.' },
+    draft: optional(flagField, 'Whether they are drafts until they are merged; false.'),
   },
 } as const satisfies Shape;
 
