@@ -1,5 +1,5 @@
 import type { Io } from '../src/cli/command.ts';
-import { fieldsIn, textIn, type Fields } from '../src/cli/run/views.ts';
+import { fieldsOf, textOf, type Fields } from '../src/protocol/shape/read-unknown.ts';
 
 const STAGES = [
   'issue-manager',
@@ -66,6 +66,6 @@ export class DemoScreen {
 function stageOf(type: string, data: Fields): Stage | undefined {
   if (type === 'ChecksRequested') return 'ci';
   if (type === 'MergeRequested') return 'merge';
-  const role = type === 'TaskClaimed' ? textIn(data['role']) : textIn(fieldsIn(data['plan'])['role'] ?? '');
+  const role = type === 'TaskClaimed' ? textOf(data['role']) : textOf(fieldsOf(data['plan'])['role'] ?? '');
   return STAGES.find((stage) => stage === role);
 }

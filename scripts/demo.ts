@@ -8,9 +8,9 @@ import { main } from '../src/cli/main.ts';
 import { processIo } from '../src/cli/process-io.ts';
 import { followEntries, readHeadSeq } from '../src/cli/run/follow-entries.ts';
 import { WorkflowStory } from '../src/cli/run/story.ts';
-import { fieldsIn, listIn, textIn } from '../src/cli/run/views.ts';
 import { findProcessesByMark } from '../src/effects/processes/supervised.ts';
 import { gitEnvironment } from '../src/git/run-git.ts';
+import { fieldsOf, textOf } from '../src/protocol/shape/read-unknown.ts';
 import { DemoScreen } from './demo-screen.ts';
 
 /**
@@ -86,7 +86,7 @@ async function unlessLeaving(): Promise<void> {
 /** An agent takes a moment to end. */
 async function agentsGone(): Promise<boolean> {
   const status = await client.call('status_get', {});
-  return !status.ok || listIn(fieldsIn(status.result)['agents']).length === 0;
+  return !status.ok || status.result.agents.length === 0;
 }
 
 /** So does its supervisor. */
@@ -132,11 +132,11 @@ async function walk(): Promise<void> {
   const implementers = new Set<string>();
   for await (const { type, data } of followEntries(client, { after, signal: patience })) {
     screen.note(type, data);
-    if (type === 'AgentRequested' && textIn(fieldsIn(data['plan'])['name']) === 'implementer')
-      implementers.add(textIn(data['agent_id']));
+    if (type === 'AgentRequested' && textOf(fieldsOf(data['plan'])['name']) === 'implementer')
+      implementers.add(textOf(data['agent_id']));
     const line = story.describe(type, data);
     if (type === 'SessionMeasured')
-      for (const block of blocksOf(implementers, textIn(data['session_id'])))
+      for (const block of blocksOf(implementers, textOf(data['session_id'])))
         screen.say(`    implementer tried to stop, and was told: ${block}`);
     if (line !== undefined) screen.say(line);
     if (story.progress.kind === 'over') break;

@@ -3,41 +3,36 @@ import type { AgentPlan } from '../protocol/run-plan.ts';
 import type { agentFiles, Launch } from '../supervisor/contract.ts';
 import type { Programs } from '../supervisor/programs.ts';
 
-/** What an agent is started with, apart from its plan: everything is settled, no template is left. */
+/** What an agent is started with, besides its plan. All templates are filled in. */
 export interface AgentContext {
   readonly agentId: string;
   /** Process number, starting at 1. */
   readonly start: number;
-  /** What it is told: the prompt at the first start; later what the conversation goes on with, or null. */
+  /** The prompt at the first start; later the message to resume with, or null. */
   readonly prompt: string | null;
-  /** It goes on in the conversation that an earlier process of the same agent had. */
+  /** Resumes the conversation of an earlier process of the same agent. */
   readonly isResume: boolean;
-  /** The client's own id of that conversation, as it was last heard; null where there is none. */
+  /** The client's id of that conversation; null if unknown. */
   readonly conversation: string | null;
   readonly stateDir: string;
-  /** Where it works, absolute. */
   readonly cwd: string;
-  /** What paths in a runbook are relative to, absolute. */
+  /** Base of the runbook's relative paths, absolute. */
   readonly projectDir: string;
   readonly programs: Programs;
-  /** A person has it in their terminal. */
   readonly isAttached?: boolean;
-  /** What the user has set up for that client; left out where nobody looked. */
+  /** The user's own setup of the client, if it was read. */
   readonly user?: UserSetup;
 }
 
-/** The folder of a client's own settings and logins, which an adapter may point to but never changes. */
+/** The client's settings and logins in the user's home. An adapter may refer to them but never changes them. */
 export interface UserSetup {
   readonly folder: string;
-  /** Names of the files in it. */
   readonly entries: readonly string[];
-  /** What its `settings.json` says. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Variables that those settings tell the client to read. */
+  /** Variables that these settings tell the client to read. */
   readonly variables?: readonly string[];
 }
 
-/** The part of a launch that depends on the client; who starts it fills in the rest. */
 export type LaunchParts = Required<
   Pick<Launch, 'argv' | 'env' | 'output' | 'input' | 'prompt' | 'finds_exit_signals' | 'files'>
 > &
@@ -45,20 +40,21 @@ export type LaunchParts = Required<
 
 export type PreparedAgent =
   | { readonly ok: true; readonly launch: LaunchParts }
-  /** It cannot be started, and why. */
   | { readonly ok: false; readonly reason: string };
 
-/** One kind of client: how it is started and resumed, and how it gets its hooks. Nothing here touches the disk or the user's own settings. */
+/**
+ * One kind of client: how it is started, resumed and hooked. Adapters touch neither the disk nor the user's settings.
+ */
 export interface Adapter {
-  /** Whether this `run` of a runbook means it. */
+  /** Whether a runbook's `run` names this client. */
   readonly runs: (run: string) => boolean;
   readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => PreparedAgent;
-  /** The same in its own interactive mode, for a person's terminal; left out where it has none. */
+  /** The same in the client's interactive mode, for a person's terminal; absent if it has none. */
   readonly attach?: Adapter['prepare'];
-  /** Variables of its model's API and its own settings, which pass to its sessions and to nothing else: names, or prefixes with `*`. */
+  /** Variables of the client's API and its own settings, passed to its sessions only: names, or prefixes with `*`. */
   readonly variables?: (env: Environment, user: UserSetup | undefined) => readonly string[];
-  /** Without a first message it waits for one on standard input, for ever. */
+  /** Without a first message the client would wait on standard input forever. */
   readonly needsPrompt?: true;
-  /** Its `stop_hook_active` is false again after a tool call: the supervisor counts blocks by itself. */
+  /** The client resets `stop_hook_active` after a tool call, so the supervisor counts blocks itself. */
   readonly hasUnreliableStopFlag?: true;
 }

@@ -4,9 +4,9 @@ import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.
 import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts';
 
 /**
- * Claude Code, without a terminal: prompts and later messages are lines of its standard input, so that one process holds the whole
- * conversation. The user's login is found as always; of their settings only what a login needs comes along. With a terminal it has the same
- * hooks, but asks the person in front of it for permission.
+ * Claude Code without a terminal: the prompt and later messages are lines on standard input, so that one process holds
+ * the whole conversation. The user's login is used; of their settings only what a login needs is copied. In a terminal
+ * it has the same hooks, but asks the person for permissions.
  */
 export const claudeAdapter: Adapter = {
   runs: (run) => run === 'claude',
@@ -22,7 +22,7 @@ export const claudeAdapter: Adapter = {
     return prepared(STREAMS, conversation(context), plan, context, files.folder, settings);
   },
   attach: (plan, context, files) => {
-    // A prompt on the command line ends what `--add-dir` takes for folders.
+    // `--` ends the folders of `--add-dir` before the prompt.
     const prompt = context.prompt === null ? [] : ['--', context.prompt];
     const { PermissionRequest: _, ...hooks } = claudeSettingsFor(context.user).hooks;
     const settings = { ...claudeSettingsFor(context.user), hooks };
@@ -46,7 +46,7 @@ function prepared(
       argv: [
         'claude',
         ...first,
-        // No settings of user or project: a hook in there that says `continue: false` would end the agent beside ours.
+        // Excludes user and project settings: a hook there that returns `continue: false` would end the agent.
         '--settings',
         settings,
         '--setting-sources',
@@ -58,7 +58,7 @@ function prepared(
         'acceptEdits',
         '--allowedTools',
         CLAUDE_TOOLS.join(','),
-        // The project's CLAUDE.md goes with its settings; as an added folder it is read all the same.
+        // Without project settings CLAUDE.md is read only from an added folder.
         '--add-dir',
         context.cwd,
         ...(model === undefined ? [] : ['--model', model]),
@@ -77,7 +77,7 @@ function prepared(
   };
 }
 
-/** Its API, its own settings, and the switches that its documentation lists. */
+/** Variables of its API, its settings and its documented switches. */
 const VARIABLES = `
 ANTHROPIC_* CLAUDE_* CLAUDECODE DISABLE_* API_TIMEOUT_MS IS_SANDBOX USE_BUILTIN_RIPGREP MAX_THINKING_TOKENS
 BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS BASH_MAX_OUTPUT_LENGTH MCP_TIMEOUT MCP_TOOL_TIMEOUT MAX_MCP_OUTPUT_TOKENS ENABLE_TOOL_SEARCH
@@ -88,14 +88,16 @@ BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS BASH_MAX_OUTPUT_LENGTH MCP_TIMEOUT M
 const STREAMS = ['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'];
 
 const ENVIRONMENT = {
-  // Baton counts the blocks itself; the client would let go after eight.
+  // Baton counts blocks itself; the client would give in after eight.
   CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '0',
   CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
-  // Its updater would change the program under the agents that run.
+  // An update would replace the program under running agents.
   DISABLE_AUTOUPDATER: '1',
 };
 
-/** The client fills the token in from its environment. Without `alwaysLoad` the model has to search for the tools first. */
+/**
+ * The client fills in the token from its environment. Without `alwaysLoad` the model must search for the tools first.
+ */
 const MCP = {
   mcpServers: {
     baton: {
@@ -111,15 +113,15 @@ function conversation({ isResume, conversation: id }: AgentContext): string[] {
   return isResume && id !== null ? ['--resume', id] : [];
 }
 
-/** The settings of one run: the hooks, and from the user's own settings how they log in. */
-export function claudeSettingsFor(user: UserSetup | undefined): ClaudeSettings {
+/** The settings of one run: the hooks, and the login part of the user's settings. */
+function claudeSettingsFor(user: UserSetup | undefined): ClaudeSettings {
   const settings = claudeSettings();
   const kept = Object.entries(user?.settings ?? {}).filter(([name]) => LOGIN_SETTINGS.has(name));
   return { ...Object.fromEntries(kept), ...settings, hooks: { ...settings.hooks, PermissionRequest: [PERMISSION] } };
 }
 
-/** What runs without a question. Anything else asks: nobody is there, so the question goes to the supervisor. */
-export const CLAUDE_TOOLS = ['Bash', 'Edit', 'Write', 'NotebookEdit', 'Read', 'WebFetch', 'WebSearch', 'mcp__baton'];
+/** Tools that run without a question. For others the client asks the supervisor, since no person is there. */
+const CLAUDE_TOOLS = ['Bash', 'Edit', 'Write', 'NotebookEdit', 'Read', 'WebFetch', 'WebSearch', 'mcp__baton'];
 
 const LOGIN_SETTINGS = new Set([
   'apiKeyHelper',
@@ -131,5 +133,5 @@ const LOGIN_SETTINGS = new Set([
   'gcpAuthRefresh',
 ]);
 
-/** A person may take a day to answer. Without an answer the tool is refused, never run. */
+/** A person may take a day to answer. Without an answer the tool is refused. */
 const PERMISSION = { hooks: [{ ...httpHook('permission-request'), timeout: 24 * 60 * 60 }] };

@@ -1,7 +1,7 @@
 import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 import type { AgentContext } from './adapter.ts';
 
-/** Hooks of one run, in the format of Claude Code's settings. What is given here cannot be switched off from a project's settings. */
+/** Hooks of one run, in the format of Claude Code's settings. A project's settings cannot switch them off. */
 export interface ClaudeSettings {
   readonly disableAllHooks: false;
   readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly HttpHook[] }[]>>;
@@ -12,20 +12,19 @@ export interface HttpHook {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly allowedEnvVars: readonly string[];
-  /** Seconds; left out: 600. */
+  /** In seconds; 600 by default. */
   readonly timeout?: number;
 }
 
 /**
- * All hooks lead to the supervisor, over HTTP: no process, half a millisecond. No secret is in them, since clients quote hooks to
- * the model: the token comes from the environment.
+ * All hooks call the supervisor over HTTP, which takes half a millisecond and no process. They contain no secret, since
+ * clients quote hooks to the model; the token comes from the environment.
  */
 export function claudeSettings(): ClaudeSettings {
   const hooks = Object.entries(EVENTS).map(([event, path]) => [event, [{ hooks: [httpHook(path)] }]] as const);
   return { disableAllHooks: false, hooks: { ...Object.fromEntries(hooks), PreToolUse: [BEFORE_TOOLS] } };
 }
 
-/** What the supervisor listens for. */
 const EVENTS = {
   Stop: 'stop',
   StopFailure: 'stop-failure',
@@ -33,7 +32,7 @@ const EVENTS = {
   PostToolUse: 'post-tool-use',
 } as const;
 
-/** Held while a budget is used up; the supervisor ends that long before the client would. */
+/** Held while a budget is exhausted; the supervisor answers long before the client's timeout. */
 const BEFORE_TOOLS = { hooks: [{ ...httpHook('pre-tool-use'), timeout: 600 }] };
 
 export function httpHook(path: string): HttpHook {
@@ -45,17 +44,16 @@ export function httpHook(path: string): HttpHook {
   };
 }
 
-/** The stop hook as one line for a shell, for clients that can only run commands at their hooks. No secret is in it. */
+/** The stop hook as a shell command, for clients that have only command hooks. It contains no secret. */
 export function stopHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
   return [process.execPath, programs.stopHook, agentId].map(quoteForShell).join(' ');
 }
 
-/** The hook before each tool, which is held while a budget is used up. */
+/** The hook before each tool, held while a budget is exhausted. */
 export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'programs' | 'agentId'>): string {
   return [process.execPath, programs.stopHook, '--before-tool', agentId].map(quoteForShell).join(' ');
 }
 
-/** Of command hooks, in seconds. */
 export const HOOK_TIMEOUT_S = 600;
 
 /** A tool is held no longer than the client waits for its hook, less the time to end its turn. */

@@ -21,7 +21,7 @@ const CONTEXT: AgentContext = {
 const ADAPTERS = { claude: claudeAdapter, codex: codexAdapter, gemini: geminiAdapter };
 
 describe.each(Object.entries(ADAPTERS))('how %s is started', (run, adapter) => {
-  it('takes its own name and no other', () => {
+  it('accepts its own name and no other', () => {
     expect([run, `${run} --flag`, `my-${run}`, 'sh'].map((each) => adapter.runs(each))).toEqual([
       true,
       false,
@@ -30,12 +30,12 @@ describe.each(Object.entries(ADAPTERS))('how %s is started', (run, adapter) => {
     ]);
   });
 
-  it('keeps the prompt out of the command line, where everybody on the machine can read it', () => {
+  it('keeps the prompt out of the command line, which every user of the machine can read', () => {
     expect(prepare(adapter).argv.join(' ')).not.toContain('secret');
     expect(prepare(adapter).prompt).toBe('a secret plan');
   });
 
-  it('is refused without a prompt: it would wait on its standard input for ever', () => {
+  it('is refused without a prompt, since it would wait on standard input forever', () => {
     for (const prompt of [null, '', ' \n'])
       expect(prepareAgent({ name: 'coder', run }, { ...CONTEXT, prompt })).toEqual({
         ok: false,
@@ -44,32 +44,32 @@ describe.each(Object.entries(ADAPTERS))('how %s is started', (run, adapter) => {
     expect(prepareAgent({ name: 'coder', run }, { ...CONTEXT, prompt: null, isAttached: true }).ok).toBe(true);
   });
 
-  it('names a model where the plan does', () => {
+  it("passes the plan's model on", () => {
     expect(prepare(adapter).argv).not.toContain('a-model');
     expect(prepare(adapter, CONTEXT, 'a-model').argv).toContain('a-model');
   });
 
-  it('resumes a conversation that it knows, and begins anew without one', () => {
+  it('resumes a known conversation, and starts a new one otherwise', () => {
     const resumed = { ...CONTEXT, isResume: true, conversation: 'conversation-1' };
     expect(prepare(adapter, resumed).argv).toContain('conversation-1');
     expect(prepare(adapter, { ...resumed, conversation: null }).argv).toEqual(prepare(adapter).argv);
   });
 
-  it('writes below the folder of the agent only', () => {
+  it("writes inside of the agent's folder only", () => {
     for (const { path } of prepare(adapter, withUser({})).files) expect(path).toMatch(/^\/state\/agents\/agent-1\//);
   });
 });
 
-describe.each(Object.entries(ADAPTERS))('how %s is brought into a terminal', (_, adapter) => {
+describe.each(Object.entries(ADAPTERS))('%s in a terminal', (_, adapter) => {
   const resumed = { ...CONTEXT, prompt: null, isResume: true, conversation: 'conversation-1', isAttached: true };
 
-  it('in its own interactive mode, in the same conversation', () => {
+  it('runs in interactive mode in the same conversation', () => {
     const { argv } = attach(adapter, resumed);
     expect(argv).toContain('conversation-1');
     for (const word of ['-p', 'exec', '--output-format', '--json', '-']) expect(argv).not.toContain(word);
   });
 
-  it('with the hooks and the server that it has without one', () => {
+  it('has the same hooks and MCP server as without a terminal', () => {
     const [alone, attached] = [prepare(adapter, { ...resumed, prompt: 'x' }), attach(adapter, resumed)];
     const said = ({ argv, files }: LaunchParts): string => [...argv, ...files.map(({ content }) => content)].join('\n');
     for (const mark of [/\$\{BATON_URL\}\/mcp/, /hook\/stop|hook\.cjs/])
@@ -77,7 +77,7 @@ describe.each(Object.entries(ADAPTERS))('how %s is brought into a terminal', (_,
     expect(attached.env).toEqual(alone.env);
   });
 
-  it('asks the person for permission, and nobody else', () => {
+  it('asks the person for permissions', () => {
     expect(
       attach(adapter, resumed)
         .files.map(({ content }) => content)
@@ -85,7 +85,7 @@ describe.each(Object.entries(ADAPTERS))('how %s is brought into a terminal', (_,
     ).not.toContain('permission-request');
   });
 
-  it('with its prompt where there is no conversation yet', () => {
+  it('starts with its prompt if there is no conversation yet', () => {
     expect(attach(adapter, { ...resumed, prompt: 'begin', conversation: null }).argv.at(-1)).toBe('begin');
   });
 });
@@ -101,7 +101,7 @@ it.each([
   expect(isInteractive({ run })).toBe(expected);
 });
 
-describe('what comes along from the user', () => {
+describe("the user's own setup", () => {
   const settings = {
     apiKeyHelper: 'get-key',
     security: { auth: { selectedType: 'oauth-personal' }, folderTrust: { enabled: false } },
@@ -111,13 +111,13 @@ describe('what comes along from the user', () => {
     permissions: { deny: ['Bash'] },
   };
 
-  it('is the login of Claude Code, and no hook', () => {
+  it('passes the login of Claude Code on, and no hook', () => {
     const [file] = prepare(claudeAdapter, withUser(settings)).files;
     expect(JSON.parse(file?.content ?? '')).toMatchObject({ apiKeyHelper: 'get-key', disableAllHooks: false });
     expect(file?.content).not.toMatch(/theirs|permissions/);
   });
 
-  it('is the login of Gemini CLI, as settings and as links, and no hook', () => {
+  it('passes the login of Gemini CLI on, as settings and links, and no hook', () => {
     const [file, ...links] = prepare(geminiAdapter, withUser(settings)).files;
     const written: unknown = JSON.parse(file?.content ?? '');
     expect(written).toMatchObject({
@@ -130,8 +130,8 @@ describe('what comes along from the user', () => {
 });
 
 describe('the stop hook of Codex', () => {
-  it('is vouched for with the hash that Codex itself gives it', () => {
-    // As `hooks/list` of `codex app-server` says it for this hook.
+  it('is trusted by the hash that Codex itself computes', () => {
+    // The hash that `hooks/list` of `codex app-server` reports for this hook.
     expect(hookFlags({ Stop: '/x/hook.sh', PreToolUse: '/x/tool.sh' }).join(' ')).toContain(
       'sha256:750893a1a04a5117e51f561225b98a964d072094582abee8d86b929be697f8a4',
     );

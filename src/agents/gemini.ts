@@ -6,15 +6,16 @@ import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
 /**
- * Gemini CLI, one process a turn. Hooks come from settings files only, and the one for the whole machine must be root's: so each agent has a
- * home of its own for the client, with links to the user's login. Its shell still has the user's HOME.
+ * Gemini CLI, one process per turn. Hooks come from settings files only, and the machine-wide file must be root's; so
+ * each agent gets a home of its own for the client, with links to the user's login. The agent's shell keeps the user's
+ * HOME.
  */
 export const geminiAdapter: Adapter = {
   runs: (run) => run === 'gemini',
   needsPrompt: true,
   variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
   hasUnreliableStopFlag: true,
-  // Without a terminal; what it is told comes on standard input.
+  // Without a terminal; messages are sent on standard input.
   prepare: (plan, context, { folder }) =>
     prepared(plan, context, folder, ['--output-format', 'stream-json'], ['-p', '']),
   attach: (plan, context, { folder }) => {
@@ -40,13 +41,14 @@ function prepared(
         ...first,
         '--approval-mode',
         'yolo',
-        // Trust for this run. Unlike the variable, it leaves the settings of the project out, which could switch hooks off.
+        // Trusts the folder for this run. Unlike the variable, it ignores the project's settings, which could switch
+        // hooks off.
         '--skip-trust',
         ...(model === undefined ? [] : ['-m', model]),
         ...conversation(context),
         ...last,
       ],
-      // It would start itself again as a child, for more memory.
+      // The client would restart itself as a child, for more memory.
       env: { GEMINI_CLI_HOME: home, GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: '' },
       output: 'gemini',
       input: 'once',
@@ -72,12 +74,12 @@ function settingsFor(context: AgentContext): object {
   };
 }
 
-/** Its timeouts are milliseconds. */
+/** Timeouts are in milliseconds. */
 function hook(command: string): object {
   return { hooks: [{ type: 'command', name: 'baton', command, timeout: HOOK_TIMEOUT_S * 1000 }] };
 }
 
-/** How the user logs in and works; what could hold hooks, or servers, stays behind. */
+/** The user's login and preferences, without hooks and MCP servers. */
 function loginSettings(settings: UserSetup['settings']): object {
   const auth = fieldOf(settings['security'], 'auth');
   const kept = Object.entries(settings).filter(
@@ -86,7 +88,7 @@ function loginSettings(settings: UserSetup['settings']): object {
   return { ...Object.fromEntries(kept), ...(auth !== undefined && { security: { auth } }) };
 }
 
-/** Links, not copies: a token that is renewed is renewed for the user as well. */
+/** Links, not copies, so that a renewed token is renewed for the user too. */
 function loginLinks(dot: string, user: UserSetup | undefined): LaunchFile[] {
   const names = (user?.entries ?? []).filter((name) => LOGIN_FILES.has(name));
   return names.map((name) => ({ path: join(dot, name), content: '', link: join(user?.folder ?? '', name) }));

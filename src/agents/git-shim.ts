@@ -3,9 +3,10 @@ import type { LaunchFile } from '../supervisor/contract.ts';
 import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
 
 /**
- * `git` for the PATH of a session: the git on the rest of the PATH, with the fence's hooks as the last word on `core.hooksPath`. A client's
- * shell may name other hooks, in variables or with `-c` (Gemini CLI names none for every command). A process that calls
- * git by its path, or undoes this on purpose, is detected by the daemon afterwards (`daemon/main-watch.ts`).
+ * `git` for a session's PATH: runs the next git on the PATH with the fence's hooks as the final `core.hooksPath`. A
+ * client's shell may set other hooks through variables or `-c` (Gemini CLI disables them for every command). A process
+ * that calls git by its path, or removes the shim on purpose, is detected by the daemon afterwards
+ * (`daemon/project/main-watch.ts`).
  */
 export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFile[] {
   const content = SCRIPT.replace('HOOKS', () => quoteForShell(hooksPath));
@@ -15,13 +16,13 @@ export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFil
   ];
 }
 
-/** Marks a folder whose `git` is a shim: no shim starts another one, whatever the PATH is. */
+/** Marks a folder whose `git` is a shim, so that no shim starts another one. */
 const MARKER = '.baton-shims';
 
 /**
- * Settings on the command line count more than those in variables, and the last one counts: so ours goes behind all of git's own options,
- * directly before the name of the command. Without such options, which is the usual case, nothing is parsed. Arguments are never copied
- * one by one: there may be thousands.
+ * Command-line settings override variables, and the last one wins; so ours goes after all of git's own options,
+ * directly before the command's name. Without such options nothing is parsed. Arguments are never copied one by one:
+ * there may be thousands.
  */
 const SCRIPT = `#!/bin/sh
 # Written by Baton. Runs git with the hooks of this session's fence; docs/git.md says more.

@@ -12,10 +12,10 @@ import { geminiAdapter } from './gemini.ts';
 import { scriptedAdapter } from './scripted/adapter.ts';
 
 /**
- * Any program. It gets what it is told on standard input, where later messages follow, and in a file for those that want it whole;
- * it speaks through the CLI, MCP or its standard output.
+ * Any program. It receives messages on standard input, and the prompt also in a file; it reports through the CLI, MCP
+ * or its output.
  */
-export const commandAdapter: Adapter = {
+const commandAdapter: Adapter = {
   runs: (run) => !run.startsWith('builtin:'),
   prepare: ({ run }, { prompt, start }, { folder }) => {
     const promptFile = join(folder, `prompt-${start}.md`);
@@ -34,7 +34,7 @@ export const commandAdapter: Adapter = {
   },
 };
 
-/** Every kind of client; the first that knows a `run` takes it, and any other text is a command for the shell. */
+/** The first adapter that knows a `run` takes it; any other text is a shell command. */
 const ADAPTERS: readonly Adapter[] = [
   scriptedAdapter,
   claudeAdapter,
@@ -44,7 +44,7 @@ const ADAPTERS: readonly Adapter[] = [
   commandAdapter,
 ];
 
-/** How an agent is started: its command line, how it is spoken to, and the files that must lie there before. */
+/** How an agent is started: command line, input and output formats, and files to write before. */
 export function prepareAgent(plan: AgentPlan, context: AgentContext): PreparedAgent {
   const adapter = ADAPTERS.find(({ runs }) => runs(plan.run));
   if (adapter === undefined) return { ok: false, reason: `there is no agent \`${plan.run}\`` };
@@ -67,8 +67,8 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): PreparedAg
 }
 
 /**
- * The variables that pass to this client because it is the client: those of its model's API. A command for the shell gets those of the
- * client that its first word names.
+ * The variables of the client's API, passed to this client only. A shell command gets those of the client named by its
+ * first word.
  */
 export function clientVariables(
   { run }: Pick<AgentPlan, 'run'>,
@@ -82,19 +82,18 @@ export function clientVariables(
   return client?.variables?.(env, user) ?? [];
 }
 
-/** Whether the client's `stop_hook_active` can be relied on. */
 export function hasReliableStopFlag({ run }: Pick<AgentPlan, 'run'>): boolean {
   return ADAPTERS.find(({ runs }) => runs(run))?.hasUnreliableStopFlag !== true;
 }
 
-/** Whether a person can take the conversation over, in the client's own interactive mode. */
+/** Whether a person can take over the conversation in the client's interactive mode. */
 export function isInteractive({ run }: Pick<AgentPlan, 'run'>): boolean {
   return ADAPTERS.find(({ runs }) => runs(run))?.attach !== undefined;
 }
 
 /**
- * `baton` for a PATH: the one that started the agent, whatever else is installed. Shell steps get it too. What Node compiles for it is kept
- * in our own folder, as for the daemon, and not in one that all users of the machine share.
+ * `baton` for a PATH: the one that started the agent, whatever else is installed. Its compile cache is in the state
+ * folder, not in one that all users of the machine share.
  */
 export function batonShim(bin: string, { baton }: Pick<Programs, 'baton'>): LaunchFile {
   const cache = 'export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$BATON_STATE_DIR/cache}"';

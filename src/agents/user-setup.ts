@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UserSetup } from './adapter.ts';
 
-/** What the user has set up for a client, for the adapters that carry a login over; undefined for clients that find it themselves. */
+/** Reads the user's setup, for adapters that carry a login over; undefined for other clients. */
 export function readUserSetup(run: string, env: Readonly<Record<string, string | undefined>>): UserSetup | undefined {
   const home = env['HOME'] ?? '';
   if (run === 'claude') return readFolder(env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'));
@@ -12,7 +12,7 @@ export function readUserSetup(run: string, env: Readonly<Record<string, string |
   return undefined;
 }
 
-/** Of Codex only the names of the variables count from which its providers and servers take their keys. */
+/** Only the names of the variables with the keys of providers and servers are needed. */
 function readCodex(folder: string): UserSetup {
   const text = read(() => readFileSync(join(folder, 'config.toml'), 'utf8')) ?? '';
   const variables = [...text.matchAll(KEY_OF)].map(([, name = '']) => name);
@@ -21,7 +21,7 @@ function readCodex(folder: string): UserSetup {
 
 const KEY_OF = /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm;
 
-/** Somebody who never used the client has no such folder, and a broken file is the client's to complain about. */
+/** The folder may not exist, and a broken file is for the client to report. */
 function readFolder(folder: string): UserSetup {
   return { folder, entries: read(() => readdirSync(folder)) ?? [], settings: readSettings(folder) };
 }

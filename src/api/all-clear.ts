@@ -1,6 +1,6 @@
 import type { StoreHealth } from '../protocol/resource-faults.ts';
 
-/** Everything that must be known before anybody may say that nothing needs a person. Each proof is made from a measurement: see `proofs.ts`. */
+/** What must be proved before a surface may show that nothing needs a person. Each proof comes from a measurement: see `proofs.ts`. */
 export interface Proofs {
   /** The store of the project can be written. */
   readonly store: Proof<'store'>;
@@ -25,8 +25,8 @@ export interface AllClear {
 }
 
 /**
- * The only place that says "Nothing needs you". Surfaces print `summary` and never make one: a surface that has no answer of the daemon, or only
- * an old one, shows that instead.
+ * The only place that makes "Nothing needs you". Surfaces print `summary` as it is; a surface with no answer, or only an old one, shows that
+ * instead.
  */
 export function judgeAllClear(proofs: Proofs, running: number): AllClear {
   const { store, loop, people, agents, phases } = proofs;
@@ -151,7 +151,7 @@ export function proveLoop({ lagMs, boundMs }: LoopMeasure): Proof<'loop'> {
   return createProof('loop', [{ ...ONE, kind: 'loop', title, context, next: 'baton status' }]);
 }
 
-/** How long an agent has not been heard of, and how long it may be silent now: `limits.silence`, or more while it waits for a tool. */
+/** How long an agent has not reported, and how long it may be silent: `limits.silence`, or more while it waits for a tool. */
 export interface SilenceMeasure {
   readonly silentMs: number;
   readonly limitMs: number;

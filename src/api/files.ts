@@ -1,10 +1,20 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /** Writes a file so that a reader, and a crash, sees the old or the new text and never a part of it. */
 export function writeFileAtomically(path: string, text: string): void {
   const draft = `${path}.draft`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });
   renameSync(draft, path);
+}
+
+/** Makes new, renamed and removed names in a folder durable. */
+export function syncFolder(folder: string): void {
+  const file = openSync(folder, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The names in a folder; none if it cannot be read. */

@@ -1,7 +1,7 @@
-import { closeSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer, ApiError } from './answer.ts';
+import { syncFolder } from './files.ts';
 import { makeFolder } from './state-folder.ts';
 
 /** A call whose daemon was away, as it lies on disk. */
@@ -44,7 +44,7 @@ export const KEEPABLE: ReadonlySet<string> = new Set([
   'merge_request',
 ]);
 
-/** Writes the call down, durably, behind those that are there. False where that is not possible. */
+/** Writes the call to disk, durably, behind those that are there. Returns false if that fails. */
 export function keepCall(outbox: string, call: KeptCall): boolean {
   const text = JSON.stringify(call);
   if (findObstacle(outbox, text) !== undefined) return false;
@@ -61,7 +61,7 @@ export function keepCall(outbox: string, call: KeptCall): boolean {
   }
 }
 
-/** The answer for a call that could not be kept: whoever has learned that nothing is lost must hear that this is. */
+/** The answer for a call that could not be kept: the caller must know that it is lost. */
 export function notKeptAnswer(outbox: string, call: KeptCall, { code, message, hint }: ApiError): Answer<never> {
   const why = findObstacle(outbox, JSON.stringify(call)) ?? `${outbox} cannot be written`;
   return {
@@ -176,7 +176,7 @@ function writeDraft(draft: string, text: string): void {
   }
 }
 
-/** A link fails where the name is taken: of two that keep at once, one goes behind the other. */
+/** A link fails if the name is taken: of two calls that are kept at once, one goes behind the other. */
 function linkBehind(outbox: string, draft: string, first: number): void {
   for (let number = first; ; number++) {
     try {
@@ -185,15 +185,6 @@ function linkBehind(outbox: string, draft: string, first: number): void {
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
-  }
-}
-
-function syncFolder(folder: string): void {
-  const file = openSync(folder, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 

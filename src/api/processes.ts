@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isShortage } from '../protocol/resource-faults.ts';
 
-/** What Linux says about a process in `/proc/PID/stat`. */
+/** A process as `/proc/PID/stat` of Linux describes it. */
 export interface ProcStat {
   readonly pid: number;
   /** The name of its program, without the folder. */
@@ -15,7 +15,7 @@ export interface ProcStat {
   readonly started: string;
 }
 
-/** Undefined where there is no such process, or where the system is not Linux. */
+/** Undefined if there is no such process, or the system is not Linux. */
 export function readProcStat(pid: number): ProcStat | undefined {
   const stat = readProcFile(pid, 'stat');
   // The name of the program stands in brackets, and may itself contain some.
@@ -35,7 +35,7 @@ export function readProcStat(pid: number): ProcStat | undefined {
   };
 }
 
-/** A zombie answers signals, but it is dead: nobody has collected it yet. */
+/** A zombie accepts signals, but has ended: its parent has not collected it yet. */
 export function isLiving({ state }: ProcStat): boolean {
   return state !== 'Z' && state !== 'X';
 }
@@ -81,8 +81,8 @@ export function readBootId(): string | undefined {
 }
 
 /**
- * A process, told apart from every other that had or will have its number: boot, number and start time. Undefined where there is
- * none, or where this system does not say when it started.
+ * Identifies a process among all that had or will have its number: boot, number and start time. Undefined if there is no such process, or the
+ * system does not report start times.
  */
 export function readProcessIdentity(pid: number): string | undefined {
   const [boot, stat] = [readBootId(), readProcStat(pid)];
@@ -163,7 +163,7 @@ function memoizeTable(table: ProcessTable): ProcessTable {
 /** For systems without /proc: one call for all processes. `-E` adds the environment of those that belong to this user. */
 function runPs(): string {
   try {
-    // Loaded only where it is needed: it costs every command some milliseconds.
+    // Loaded only if it is needed: it costs some milliseconds.
     return process
       .getBuiltinModule('node:child_process')
       .execFileSync('ps', ['-axEww', '-o', 'pid=,ppid=,pgid=,command='], {

@@ -19,19 +19,13 @@ export function choice<const V extends readonly string[]>(values: V) {
 }
 
 /** Always there, and null if there is no value. */
-export function nullable<const S extends Described>(shape: S): S & { readonly nullable: true } {
+export function nullable<const S extends Shape>(shape: S): S & { readonly nullable: true } {
   return { ...shape, nullable: true };
 }
 
 /** Left out if there is no value. */
-export function optional<const S extends Described>(shape: S, about = shape.about): S & { readonly optional: true } {
+export function optional<const S extends Shape>(shape: S, about = shape.about): S & { readonly optional: true } {
   return { ...shape, ...(about === undefined ? {} : { about }), optional: true };
-}
-
-/** Not `Shape`, which would widen the shape inside a list or an object. */
-interface Described {
-  readonly kind: Shape['kind'];
-  readonly about?: string;
 }
 
 /** Any JSON, of a type that is declared in TypeScript. */

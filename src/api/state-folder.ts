@@ -4,11 +4,11 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a daemon keeps everything it owns. Two state folders are two independent Batons. */
+/** The folder with everything that a daemon owns. Two state folders are two independent Batons. */
 export function findStateDir(env: Environment): string {
   const { BATON_STATE_DIR: named, XDG_STATE_HOME: xdg } = env;
   if (named !== undefined && named !== '') return resolve(named);
-  // The XDG specification says that a relative path is to be ignored.
+  // The XDG specification: a relative path is ignored.
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'baton');
   return join(findHome(env), '.local', 'state', 'baton');
 }
@@ -59,14 +59,14 @@ export function stateFiles(stateDir: string) {
   } as const;
 }
 
-/** Whether anybody has run a client with Baton's hooks; most never do, and pay nothing for it. */
+/** Whether a client with Baton's hooks ever ran here; most users never run one, and pay nothing for it. */
 export function hasOwnSessions(stateDir: string): boolean {
   return existsSync(stateFiles(stateDir).ownSessions);
 }
 
 /**
- * Makes a folder for us alone, and those above it. Node can do that itself, but tries for ever where a file system, such as /proc, says of
- * what cannot be made that it is not there.
+ * Creates a folder that only this user can read, and its parents. Node's recursive mkdir loops forever on file systems such as /proc that
+ * report ENOENT for a folder that cannot be created.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -74,22 +74,22 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 
-/** What a running daemon says about itself in `daemon.json`. */
+/** `daemon.json`: how to reach the running daemon. */
 export interface DaemonRecord {
   readonly pid: number;
   readonly port: number;
-  /** Usually in the state folder; elsewhere where that path is too long for a socket. */
+  /** Usually in the state folder; elsewhere if that path is too long for a socket. */
   readonly socket: string;
   readonly version: string;
   readonly started: string;
 }
 
-/** The daemon that was here last; whether it still runs is for whoever connects to find out. */
+/** The last daemon of this folder; whether it still runs is known only after connecting. */
 export function readDaemonRecord(stateDir: string): DaemonRecord | undefined {
   try {
     const record: unknown = JSON.parse(readFileSync(stateFiles(stateDir).record, 'utf8'));
@@ -128,7 +128,7 @@ export function recordDownIntent(stateDir: string): void {
     makeFolder(stateDir);
     writeFileSync(stateFiles(stateDir).down, `${new Date().toISOString()}\n`, { mode: 0o600 });
   } catch {
-    // A full disk must not keep anybody from stopping the daemon, which says itself that it stopped as it was asked to.
+    // A full disk must not prevent stopping the daemon, which records itself that it was stopped on request.
   }
 }
 

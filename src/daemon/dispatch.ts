@@ -4,7 +4,7 @@ import { KEEPABLE, keepCall } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
-import { INTERNAL_ERROR } from './http/respond.ts';
+import { INTERNAL_ERROR } from './http/refusals.ts';
 import { causeOf, type Log } from './log.ts';
 import { storeUnavailableError } from './operations/call.ts';
 import { executeOperation } from './operations/execute.ts';
@@ -35,14 +35,14 @@ export interface DispatchOptions {
   readonly onKept?: () => void;
 }
 
-/** Finds the project and performs the operation. Whatever goes wrong inside is logged, and told without its insides. */
+/** Finds the project and performs the operation. An internal error is logged, and answered without details. */
 export async function dispatchCall(said: IncomingCall, options: DispatchOptions): Promise<Answer> {
   const operation = OPERATIONS.get(said.operation);
   if (operation === undefined) return { ok: false, error: unknownOperationError(said.operation) };
   try {
     const found = await findProject(said, options.projects);
     if (!found.ok) return found;
-    // What a session sent earlier comes first, whichever way it comes.
+    // Earlier calls of a session come first, also if they wait in the outbox.
     const { project: own } = said.identity;
     const isInOrder = said.keptAt !== undefined || own === undefined || !KEEPABLE.has(said.operation);
     if (!isInOrder && !(await options.drain(own))) return { ok: false, error: EARLIER_CALLS_WAIT };
@@ -56,7 +56,7 @@ export async function dispatchCall(said: IncomingCall, options: DispatchOptions)
       services,
       caller: callerOf(said),
       input: body.length === 0 ? '{}' : body,
-      // Keys of one caller mean nothing to another: nobody gets an answer that was meant for somebody else.
+      // Keys are scoped by caller: no caller gets the answer of another.
       ...(key === undefined || operation.kind === 'read'
         ? {}
         : { key: `${keyScopeOf(identity)}:${said.operation}:${key}` }),
@@ -72,15 +72,15 @@ export async function dispatchCall(said: IncomingCall, options: DispatchOptions)
   }
 }
 
-/** Callers whose calls can begin a session. The other callers are sessions, or speak for one. */
+/** Callers whose calls can begin a session. The other callers are sessions, or act for one. */
 const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
 
-/** A call that waited in the outbox says nothing about how its agent is now. */
+/** A call from the outbox does not show that its agent lives now. */
 function noteReport({ identity: { caller }, keptAt }: IncomingCall, { project, services }: OpenProject): void {
   if (keptAt === undefined) project.lastReports.note(caller, services.monotonicMs());
 }
 
-/** A message that waited is judged by the claim that lived when it was put into the outbox. */
+/** A kept call is judged by the claim that was live when it was put into the outbox. */
 function callerOf({ identity: { caller }, keptAt }: IncomingCall): Caller {
   return caller.kind === 'session' && keptAt !== undefined ? { ...caller, keptAt } : caller;
 }
@@ -100,7 +100,7 @@ function keyScopeOf({ caller }: CallerIdentity): string {
   return 'agentId' in caller ? `${caller.kind}/${caller.agentId}` : caller.kind;
 }
 
-/** A record that the store refuses is work that would be forgotten: it is kept, and delivered when the store is back. */
+/** A record that the store refuses is kept, and delivered when the store is back: otherwise the work would be lost. */
 function keepInOutbox(said: IncomingCall, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
   const { operation, token, key, projectPath = null } = said;
   if (key === undefined || said.keptAt !== undefined) return { ok: false, error };
@@ -113,7 +113,7 @@ function keepInOutbox(said: IncomingCall, error: ApiError, { outbox, onKept }: D
   return { ok: false, error: { ...error, hint } };
 }
 
-/** Nothing was decided about the call. Callers that keep calls keep it until there is room again. */
+/** The call was not decided. Callers with an outbox keep it until there is room again. */
 function shortageError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return {

@@ -1,10 +1,8 @@
-/** Every limit of the daemon's door, in one place. Reaching one is a clear error, and nothing is lost. */
+import { BODY_LIMITS } from '../api/http/request.ts';
+
+/** Every limit of the daemon's listeners, in one place. Reaching one is a clear error, and nothing is lost. */
 export const SERVER_LIMITS = {
-  bodyBytes: 1024 * 1024,
-  /** A refused body up to this size is read to its end, so that its sender hears why it was refused. */
-  drainedBytes: 16 * 1024 * 1024,
-  /** Bodies that are being received, all together. */
-  bodyBytesTogether: 128 * 1024 * 1024,
+  ...BODY_LIMITS,
   headerBytes: 16 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,

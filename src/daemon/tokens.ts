@@ -1,6 +1,7 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { isEqualSecret } from '../api/http/request.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import { secretForms } from '../protocol/redact-tokens.ts';
 import type { Caller } from '../state/caller.ts';
@@ -32,23 +33,23 @@ const MAX_CACHED_IDENTITIES = 10_000;
  * folder, made them.
  */
 export class AccessTokens {
-  readonly #operator: Buffer;
-  readonly #worker: Buffer;
+  readonly #operator: string;
+  readonly #worker: string;
   readonly #secret: KeyObject;
   readonly #operatorIdentity: CallerIdentity;
   readonly #known = new Map<string, CallerIdentity>();
 
   constructor(stateDir: string) {
     const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
-    this.#operator = Buffer.from(readOrCreateSecret(operatorToken, 'o.'));
-    this.#worker = Buffer.from(readOrCreateSecret(workerToken, 'w.'));
+    this.#operator = readOrCreateSecret(operatorToken, 'o.');
+    this.#worker = readOrCreateSecret(workerToken, 'w.');
     this.#secret = createSecretKey(Buffer.from(readOrCreateSecret(sessionSecret, '')));
     this.#operatorIdentity = { caller: { kind: 'operator', name: operatorName() } };
   }
 
   issueSession({ project, sessionId, taskId, epoch }: SessionClaim): string {
     const claim = Buffer.from(JSON.stringify({ p: project, s: sessionId, t: taskId, e: epoch })).toString('base64url');
-    const token = `s.${claim}.${this.#sign(claim).toString('base64url')}`;
+    const token = `s.${claim}.${this.#sign(claim)}`;
     this.#remember(token, { caller: { kind: 'session', sessionId, taskId, epoch }, project });
     return token;
   }
@@ -66,14 +67,13 @@ export class AccessTokens {
   /** For a principal that an operator names. Claims and sessions made with it are that principal's, also after a reconnect. */
   issueWorker(principal: string): string {
     const name = `w.${Buffer.from(JSON.stringify({ n: principal })).toString('base64url')}`;
-    return `${name}.${this.#sign(name).toString('base64url')}`;
+    return `${name}.${this.#sign(name)}`;
   }
 
   identify(token: string): CallerIdentity | undefined {
     if (/^[sav]\.|^w\.[^.]*\./.test(token)) return this.#identifySigned(token);
-    const given = Buffer.from(token);
-    if (isEqualSecret(given, this.#operator)) return this.#operatorIdentity;
-    return isEqualSecret(given, this.#worker) ? WORKER : undefined;
+    if (isEqualSecret(token, this.#operator)) return this.#operatorIdentity;
+    return isEqualSecret(token, this.#worker) ? WORKER : undefined;
   }
 
   /** Checking a signature costs more than a small request; the same session asks again and again. */
@@ -92,7 +92,7 @@ export class AccessTokens {
 
   #readWorker(token: string): CallerIdentity | undefined {
     const [kind = '', claim = '', signature = '', ...rest] = token.split('.');
-    const isOurs = isEqualSecret(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${claim}`));
+    const isOurs = isEqualSecret(signature, this.#sign(`${kind}.${claim}`));
     if (rest.length > 0 || !isOurs) return undefined;
     const { n: name } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as { readonly n: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return { caller: { kind: 'worker', name } };
@@ -105,7 +105,7 @@ export class AccessTokens {
 
   #readSession(token: string): CallerIdentity | undefined {
     const [, claim = '', signature = '', ...rest] = token.split('.');
-    if (rest.length > 0 || !isEqualSecret(Buffer.from(signature, 'base64url'), this.#sign(claim))) return undefined;
+    if (rest.length > 0 || !isEqualSecret(signature, this.#sign(claim))) return undefined;
     // The HMAC vouches for it: nobody else can have written this.
     const {
       p: project,
@@ -119,19 +119,18 @@ export class AccessTokens {
   /** The kind is signed too: no token can be made into one of another kind. */
   #issueRun(kind: 'a' | 'v', { project, id }: RunRef): string {
     const run = `${kind}.${Buffer.from(JSON.stringify({ p: project, r: id })).toString('base64url')}`;
-    return `${run}.${this.#sign(run).toString('base64url')}`;
+    return `${run}.${this.#sign(run)}`;
   }
 
   #readRun(token: string): CallerIdentity | undefined {
     const [kind = '', run = '', signature = '', ...rest] = token.split('.');
-    if (rest.length > 0 || !isEqualSecret(Buffer.from(signature, 'base64url'), this.#sign(`${kind}.${run}`)))
-      return undefined;
+    if (rest.length > 0 || !isEqualSecret(signature, this.#sign(`${kind}.${run}`))) return undefined;
     const { p: project, r: agentId } = JSON.parse(Buffer.from(run, 'base64url').toString()) as SignedRun; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return { caller: { kind: kind === 'a' ? 'agent' : 'supervisor', agentId }, project };
   }
 
-  #sign(claim: string): Buffer {
-    return createHmac('sha256', this.#secret).update(claim).digest();
+  #sign(claim: string): string {
+    return createHmac('sha256', this.#secret).update(claim).digest('base64url');
   }
 }
 
@@ -151,10 +150,6 @@ interface SignedRun {
 export const SHARED_WORKER = 'worker';
 
 const WORKER: CallerIdentity = { caller: { kind: 'worker', name: SHARED_WORKER } };
-
-function isEqualSecret(given: Buffer, expected: Buffer): boolean {
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
 
 /** A secret of 256 bits in a file of its own, made at the first start. The folder's lock is held: nobody else makes it. */
 function readOrCreateSecret(path: string, prefix: string): string {

@@ -5,8 +5,8 @@ import { hookCommand, type HookMoment, mcpServer } from './command-line.ts';
 import { jsonFile } from './edit/json-file.ts';
 
 /**
- * Claude Code. For one repository the hooks go into `settings.local.json`, which is each person's own: they name programs of this machine.
- * MCP servers of a person are in `.claude.json`, also those for one repository.
+ * Claude Code. Hooks for one repository go into `settings.local.json`, which is not shared, since they name programs of
+ * this machine. A person's MCP servers are in `.claude.json`, including those for one repository.
  */
 export const claudeHooks: HookedClient = {
   name: 'claude',
@@ -37,14 +37,14 @@ export const claudeHooks: HookedClient = {
       jsonFile({
         path: join(folder || machine.home, '.claude.json'),
         hooks: {},
-        // Without `alwaysLoad` the model has to search for the tools first.
+        // Without `alwaysLoad` the model must search for the tools first.
         mcp: { at, server: { type: 'stdio', command, args, env, alwaysLoad: true } },
       }),
     ];
   },
 };
 
-/** Gemini CLI: everything is in one settings file. Its times are in milliseconds. */
+/** Gemini CLI has one settings file. Its timeouts are in milliseconds. */
 export const geminiHooks: HookedClient = {
   name: 'gemini',
   title: 'Gemini CLI',
@@ -63,7 +63,8 @@ export const geminiHooks: HookedClient = {
         path: join(folder, '.gemini', 'settings.json'),
         hooks: {
           SessionStart: hook('start', 20_000),
-          // Its flag for a stop that follows on a block is gone after a tool call: so it also says when the person speaks.
+          // Gemini drops the flag of a blocked stop after each tool call, so a second hook reports when the person
+          // writes.
           ...(options.onStop === 'allow'
             ? {}
             : { BeforeAgent: hook('prompt', 5000), AfterAgent: hook('stop', 20_000) }),

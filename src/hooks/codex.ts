@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { trustedHash } from '../agents/codex.ts';
 import type { HookedClient, ClientFile, HookMachine, Scope, InstallRequest } from './client.ts';
 import { hookCommand, isOwnMcpServer, mcpServer, type HookMoment } from './command-line.ts';
 import { readFileText } from './files/file-text.ts';
@@ -9,8 +9,8 @@ import { scanJson, valueOf } from './edit/scan-json.ts';
 import { appendToml, parseToml, removeFromToml, renderTomlString, type TomlTable } from './edit/edit-toml.ts';
 
 /**
- * Codex. Hooks and the MCP server are tables of `config.toml`. A hook runs only where the user's own `config.toml` vouches for it, by where it
- * stands and a hash of what it does: Baton vouches for its own.
+ * Codex. Hooks and the MCP server are tables of `config.toml`. Codex runs a hook only if the user's own `config.toml`
+ * trusts it, by position and by a hash of its content; Baton adds that trust for its own hooks.
  */
 export const codexHooks: HookedClient = {
   name: 'codex',
@@ -22,7 +22,7 @@ export const codexHooks: HookedClient = {
     const mark = markFor(scope);
     const folder = scope.kind === 'user' ? home : join(scope.root, '.codex');
     const config = join(folder, 'config.toml');
-    // Codex wants the hooks of a folder in one of its two files.
+    // Codex accepts the hooks of a folder in one of its two files only.
     const hooksJson = join(folder, 'hooks.json');
     const isJson = existsSync(hooksJson);
     const vouch = (): TomlTable[] =>
@@ -41,7 +41,7 @@ export const codexHooks: HookedClient = {
   },
 };
 
-/** Codex follows the links of a folder that a variable names, and of no other. */
+/** Codex resolves links for a folder named by the variable, and for no other. */
 function homeOf({ env, home }: HookMachine): string {
   const { CODEX_HOME: named } = env;
   if (!named) return join(home, '.codex');
@@ -49,11 +49,11 @@ function homeOf({ env, home }: HookMachine): string {
 }
 
 function markFor(scope: Scope): string {
-  const where = scope.kind === 'user' ? '' : ` --project in ${JSON.stringify(scope.root)}`;
-  return `# Added by \`baton hooks install codex${where}\`; \`baton hooks uninstall\` takes it out.`;
+  const target = scope.kind === 'user' ? '' : ` --project in ${JSON.stringify(scope.root)}`;
+  return `# Added by \`baton hooks install codex${target}\`; \`baton hooks uninstall\` takes it out.`;
 }
 
-/** The groups of a `hooks.json` without ours. */
+/** The content of a `hooks.json` without Baton's entries. */
 function readJson(path: string): Config | undefined {
   const read = readFileText(path);
   const text = read.ok ? read.file.text : null;
@@ -62,7 +62,7 @@ function readJson(path: string): Config | undefined {
   return scanned.ok && scanned.root !== undefined ? { ...Object(valueOf(scanned.root)) } : undefined;
 }
 
-/** What else stands in a file that ours goes behind. */
+/** What else the file contains; Baton's tables follow it. */
 function readWithoutOurs(path: string, mark: string): Config | undefined {
   const read = readFileText(path);
   const text = read.ok ? read.file.text : null;
@@ -92,7 +92,8 @@ function serverTables({ machine, options }: InstallRequest, before: Config): Tom
     `command = ${renderTomlString(command)}`,
     `args = [${args.map(renderTomlString).join(', ')}]`,
     `env = { ${pairs.join(', ')} }`,
-    // An agent that Baton runs has this server as well: there it speaks for that agent. Codex hands on nothing that is not named.
+    // Agents started by Baton have this server too, and it must act for that agent. Codex passes on only the variables
+    // named here.
     `env_vars = [${PASSED_ON.map(renderTomlString).join(', ')}]`,
   ];
   return [{ header: '[mcp_servers.baton]', lines }];
@@ -113,7 +114,9 @@ function handler({ options, machine }: InstallRequest, moment: keyof typeof EVEN
   return { type: 'command', command, timeout: EVENTS[moment].timeout };
 }
 
-/** The key of a hook is where it stands: file, event, group and place in the group. Ours are the last groups of their events. */
+/**
+ * A hook's key is its position: file, event, group and index in the group. Baton's groups are the last of their events.
+ */
 function trust(wanted: InstallRequest, path: string, before: Config | undefined): TomlTable[] {
   return moments(wanted).map((moment) => {
     const { event, key, timeout } = EVENTS[moment];
@@ -122,17 +125,9 @@ function trust(wanted: InstallRequest, path: string, before: Config | undefined)
     const command = hookCommand('codex', moment, wanted.options, wanted.machine);
     return {
       header: `[hooks.state.${renderTomlString(`${path}:${key}:${group}:0`)}]`,
-      lines: [`trusted_hash = ${renderTomlString(hookHash(key, command, timeout))}`],
+      lines: [`trusted_hash = ${renderTomlString(trustedHash(key, command, timeout))}`],
     };
   });
-}
-
-/** As Codex takes it: SHA-256 over the hook as JSON without spaces, the names in order. */
-function hookHash(event: string, command: string, timeout: number): string {
-  const hooks = [{ async: false, command, timeout, type: 'command' }];
-  return `sha256:${createHash('sha256')
-    .update(JSON.stringify({ event_name: event, hooks }))
-    .digest('hex')}`;
 }
 
 function file(path: string, mark: string, tables: (before: Config) => readonly TomlTable[]): ClientFile {

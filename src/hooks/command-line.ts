@@ -6,7 +6,7 @@ import type { ClientName, HookMachine, HookOptions } from './client.ts';
 
 export type HookMoment = 'start' | 'prompt' | 'stop' | 'end';
 
-/** What a client runs at one of its hooks. No secret is in it: some clients quote it to the model. */
+/** The command that a client runs at a hook. It contains no secret, since some clients quote it to the model. */
 export function hookCommand(
   client: ClientName,
   moment: HookMoment,
@@ -20,7 +20,7 @@ export function hookCommand(
   return [...state, ...words].join(' ');
 }
 
-/** Whether a command of somebody's settings is that, of whichever version and place. */
+/** Whether a command is such a hook command, of any version and install path. */
 export function isHookCommand(command: unknown): command is string {
   return (
     typeof command === 'string' &&
@@ -34,7 +34,10 @@ export interface McpServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `baton mcp` as an entry of a client's settings. The variable marks it as ours: people have such servers of their own. */
+/**
+ * `baton mcp` as an entry of a client's settings. The variable marks it as Baton's, since people may add such servers
+ * themselves.
+ */
 export function mcpServer(client: ClientName, { principal }: HookOptions, machine: HookMachine): McpServer {
   const { node, baton, stateDir, namesStateDir } = machine;
   const env = { [MCP_MARK]: client, ...(namesStateDir ? { BATON_STATE_DIR: stateDir } : {}) };
@@ -49,11 +52,11 @@ export function isOwnMcpServer(value: unknown): boolean {
 
 const MCP_MARK = 'BATON_HOOKS';
 
-/** Where things are for whoever runs this command. */
 export function findMachine(env: HookMachine['env']): HookMachine {
   const home = env['HOME'] || homedir();
   const stateDir = findStateDir(env);
-  // Clients keep variables from their servers, and people start them from other shells: what is not the default is written down.
+  // Clients filter the environment of their servers, and people start them from other shells: a state folder that is
+  // not the default must be written down.
   const namesStateDir = stateDir !== findStateDir({ HOME: home });
   return { env, home, stateDir, namesStateDir, node: process.execPath, baton: BATON };
 }

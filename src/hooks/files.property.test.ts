@@ -24,7 +24,7 @@ const wanted = fc.record({
   options: fc.record({ onStop: fc.constantFrom('signal' as const, 'allow' as const), claim: fc.boolean() }),
 });
 
-describe.each([claudeHooks, codexHooks, geminiHooks])('what goes into the files of $name', (client) => {
+describe.each([claudeHooks, codexHooks, geminiHooks])('edits of the files of $name', (client) => {
   const cases = wanted.chain((asked) => {
     const files = filesOf(client, asked);
     return fc.record({
@@ -34,20 +34,20 @@ describe.each([claudeHooks, codexHooks, geminiHooks])('what goes into the files 
     });
   });
 
-  it('comes out again to the byte, with and without a record of it', () => {
+  it('are removed byte for byte, with and without a record', () => {
     fc.assert(
       fc.property(cases, ({ file, text }) => {
         const { after, installed } = install(file, text);
         expect(removeInsertions(after, installed.insertions)).toBe(text);
         expect(textWithoutBaton(file, after, installed)).toBe(text);
-        // The record may not fit any more: then what is ours is found by what it says.
+        // Without a matching record, Baton's entries are found by their content.
         expect(textWithoutBaton(file, after, { ...installed, hash: '' })).toBe(text);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('is the same when it is put in twice, or with other options in between', () => {
+  it('are the same when installed twice, or with other options in between', () => {
     fc.assert(
       fc.property(cases, wanted, ({ file, text, asked }, { options }) => {
         const once = install(file, text);
@@ -60,7 +60,7 @@ describe.each([claudeHooks, codexHooks, geminiHooks])('what goes into the files 
     );
   });
 
-  it('leaves everything else as it is, and is found', () => {
+  it('leave everything else unchanged, and are found', () => {
     fc.assert(
       fc.property(cases, ({ file, text }) => {
         const { after } = install(file, text);
@@ -72,7 +72,7 @@ describe.each([claudeHooks, codexHooks, geminiHooks])('what goes into the files 
     );
   });
 
-  it('comes out where the person has changed something else, which stays', () => {
+  it('are removed after the person has changed other settings, which stay', () => {
     fc.assert(
       fc.property(cases, ({ file, text }) => {
         const { after, installed } = install(file, text);
@@ -110,7 +110,7 @@ function read(file: ClientFile, text: string): unknown {
   return json.root === undefined ? {} : valueOf(json.root);
 }
 
-/** Lists may have grown at their end; everything else must be there unchanged. */
+/** Lists may have grown at their end; everything else must be unchanged. */
 function withoutLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).filter(

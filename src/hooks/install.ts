@@ -9,13 +9,12 @@ import { type InstalledFile, InstallRecord } from './record.ts';
 export type InstallResult =
   | {
       readonly ok: true;
-      /** Files that are different now. */
       readonly changed: readonly string[];
       readonly notes: readonly string[];
     }
   | { readonly ok: false; readonly what: string; readonly hint: string };
 
-/** Puts Baton's hooks and its MCP server into a client's files: into all of them, or into none. A second time changes nothing. */
+/** Adds Baton's hooks and MCP server to all files of a client, or to none. A second run changes nothing. */
 export function installHooks(client: HookedClient, wanted: InstallRequest): InstallResult {
   return change(client, wanted, (file, text, earlier) => {
     const before = textWithoutBaton(file, text ?? '', earlier);
@@ -34,7 +33,7 @@ export function installHooks(client: HookedClient, wanted: InstallRequest): Inst
   });
 }
 
-/** Takes everything out again, and leaves no file that was not there before. */
+/** Removes every entry of Baton, and the files and folders that the installation created. */
 export function uninstallHooks(client: HookedClient, wanted: InstallRequest): InstallResult {
   return change(client, wanted, (file, text, earlier) => {
     if (text === null) return { ok: true, after: null, notes: [] };
@@ -44,7 +43,7 @@ export function uninstallHooks(client: HookedClient, wanted: InstallRequest): In
   });
 }
 
-/** What a run that was killed has left half done is put back first. False where there was nothing. */
+/** Undoes the changes of a run that was killed. Returns false if there were none. */
 export function restoreUnfinished(wanted: InstallRequest): ReturnType<typeof undoUnfinished> {
   return undoUnfinished(wanted.machine.stateDir, salvageFor(wanted));
 }
@@ -66,7 +65,7 @@ function change(
   const { stateDir } = wanted.machine;
   const files = client.files(wanted);
   const cleared = restoreUnfinished(wanted);
-  if (!cleared.ok) return { ok: false, what: cleared.what, hint: 'Run the same command once more.' };
+  if (!cleared.ok) return { ok: false, what: cleared.what, hint: 'Run the command again.' };
   const record = new InstallRecord(stateDir);
   const earlier = record.find(client.name, wanted.scope);
   const changes: FileChange[] = [];
@@ -101,7 +100,7 @@ function change(
   return { ok: true, changed: changes.filter(({ before, after }) => before !== after).map(({ path }) => path), notes };
 }
 
-/** What was left half done may be another client's: whoever comes next may come for that one, or for all sessions instead of one repository. */
+/** The unfinished run may have been for another client or another scope. */
 function salvageFor(wanted: InstallRequest) {
   return (path: string, text: string): string => {
     const scopes: readonly Scope[] = [wanted.scope, { kind: 'user' }];
@@ -120,13 +119,13 @@ function refused(path: string, what: string): InstallResult {
   return {
     ok: false,
     what: `${path}: ${what}`,
-    hint: 'Nothing was changed. Put it right, and run the same command again.',
+    hint: 'Nothing was changed. Correct it and run the command again.',
   };
 }
 
 /**
- * The text as it would be without Baton. A text that nobody has touched since is taken back to the byte; out of any other only what is
- * ours is taken, and all that others have done stays.
+ * The text without Baton's entries. A text unchanged since the installation is restored byte for byte; from any other
+ * text only Baton's entries are removed.
  */
 export function textWithoutBaton(file: ClientFile, text: string, installed: InstalledFile | undefined): string {
   const exact = installed?.hash === hashOf(text) ? removeInsertions(text, installed.insertions) : undefined;
@@ -135,17 +134,16 @@ export function textWithoutBaton(file: ClientFile, text: string, installed: Inst
   return file.format === 'toml' ? reopened(text, without, installed) : without;
 }
 
-/** What we made, we made with all that is in it. */
+/** An object that Baton created, or anything inside of it. */
 function isWithin(path: readonly string[], made: readonly string[]): boolean {
   return made.every((key, n) => key === path[n]);
 }
 
-/** Whether anything is left that somebody could miss. */
-export function isEmptySettings(text: string): boolean {
+function isEmptySettings(text: string): boolean {
   return /^\s*(?:\{\s*\})?\s*$/.test(text);
 }
 
-/** A file whose last line had no end gets it back that way, as long as ours was the last that was added. */
+/** Restores a missing line end at the end of the file, if Baton's entry is still the last one. */
 function reopened(text: string, without: string, installed: InstalledFile | undefined): string {
   const lineEnd = lineEndOf(text);
   const wasOpen = installed?.insertions[0]?.text.startsWith(`${lineEnd}${lineEnd}`) === true && !installed.created;
@@ -153,10 +151,7 @@ function reopened(text: string, without: string, installed: InstalledFile | unde
   return wasOpen && wasLast ? without.slice(0, -lineEnd.length) : without;
 }
 
-/**
- * Of a repository that has gone, something of ours is left in files of the home, and nobody can go there any more to take it out. Says for
- * which ones it was done.
- */
+/** Removes the entries for deleted repositories from the files in the home folder. Returns these repositories. */
 export function uninstallDeletedProjects(
   client: HookedClient,
   machine: HookMachine,

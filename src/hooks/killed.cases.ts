@@ -6,7 +6,10 @@ import { codexHooks } from './codex.ts';
 import { findMachine } from './command-line.ts';
 import { installHooks } from './install.ts';
 
-/** Installs for all clients, and gets a signal before its `n`-th change of the disk. Says so where it has come to the end nevertheless. */
+/**
+ * Installs for all clients and receives a signal before its `n`-th change of the disk. Reports if it finished
+ * nevertheless.
+ */
 export function installAndDie(home: string, n: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   dieBefore(n, signal);
   const machine = findMachine({ HOME: home, BATON_STATE_DIR: join(home, 'state') });
@@ -15,7 +18,7 @@ export function installAndDie(home: string, n: number, signal: NodeJS.Signals = 
   process.stdout.write('installed');
 }
 
-/** Everything through which a file, a link or a folder becomes another. */
+/** Every call that changes a file, a link or a folder. */
 const CHANGES = ['linkSync', 'mkdirSync', 'renameSync', 'rmdirSync', 'rmSync', 'writeFileSync', 'writeSync'] as const;
 
 function dieBefore(n: number, signal: NodeJS.Signals): void {

@@ -4,18 +4,16 @@ import { readFileText } from './files/file-text.ts';
 import { hooksFolder } from './files/journal.ts';
 import type { Insertion } from './edit/insertions.ts';
 
-/** What was put into one file, so that it can be taken out to the byte. */
+/** What was inserted into one file, so that it can be removed byte for byte. */
 export interface InstalledFile {
-  /** Where it really is. */
+  /** The real path, with links resolved. */
   readonly path: string;
-  /** Of the text that was written: only in that text are the places right. */
+  /** Hash of the text that was written: the positions are valid in that text only. */
   readonly hash: string;
   readonly insertions: readonly Insertion[];
-  /** Objects and lists that were made for it. */
   readonly made: readonly (readonly string[])[];
-  /** There was no such file. */
   readonly created: boolean;
-  /** Folders that were made for it, the outermost first. */
+  /** Folders that the installation created, outermost first. */
   readonly folders: readonly string[];
 }
 
@@ -26,10 +24,12 @@ export interface Installed {
   readonly files: readonly InstalledFile[];
 }
 
-/** `hooks/installed.json` of the state folder. Without it everything can still be taken out, only not always to the last space. */
+/**
+ * `hooks/installed.json` in the state folder. Without it everything can still be removed, but not always to the last
+ * space.
+ */
 export class InstallRecord {
   readonly path: string;
-  /** As it lies on disk. */
   readonly text: string | null;
   readonly #installed: readonly Installed[];
 
@@ -48,7 +48,10 @@ export class InstallRecord {
     return this.all(client).find((each) => isSameScope(each.scope, scope));
   }
 
-  /** The record with this one in the place of the one for the same client and scope; null where nothing is left. */
+  /**
+   * Renders the record with the given entry replacing that of the same client and scope. Returns null if no entry is
+   * left.
+   */
   renderWith(client: ClientName, scope: Scope, installed: Installed | undefined): string | null {
     const others = this.#installed.filter((each) => each.client !== client || !isSameScope(each.scope, scope));
     const all = installed === undefined ? others : [...others, installed];
@@ -58,7 +61,7 @@ export class InstallRecord {
 
 function parseInstalled(text: string | null): readonly Installed[] {
   try {
-    // Written by nobody else, in a folder that is ours alone.
+    // Only Baton writes this file.
     const { installed } = JSON.parse(text ?? '{}') as { installed?: readonly Installed[] }; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return installed ?? [];
   } catch {

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 
-/** Settings as people have them: any formatting, comments, other hooks, commas at the end, either line end, with or without the last one. */
+/**
+ * Generates settings as people write them: any formatting, comments, other hooks, trailing commas, both line ends, with
+ * or without a last one.
+ */
 export function settingsText(): fc.Arbitrary<string> {
   return fc
     .record({ value: settings(), look: look(), seed: fc.infiniteStream(fc.nat(999)) })
@@ -11,7 +14,7 @@ export function settingsText(): fc.Arbitrary<string> {
     });
 }
 
-/** The same in TOML, as Codex has it. */
+/** The same in TOML, for Codex. */
 export function tomlText(): fc.Arbitrary<string> {
   const piece = fc.constantFrom(
     'model = "gpt-5"',
@@ -51,7 +54,7 @@ interface Look {
   readonly unit: string;
   readonly ending: string;
   readonly mark: boolean;
-  /** How often, of ten, something is on one line, has a comment, or a comma too many. */
+  /** Frequency, out of ten, of one-line values, comments and trailing commas. */
   readonly oneLine: number;
   readonly comments: number;
   readonly commas: number;

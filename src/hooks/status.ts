@@ -7,14 +7,12 @@ import { readFileText } from './files/file-text.ts';
 export interface FileStatus {
   readonly scope: 'user' | 'project';
   readonly path: string;
-  /** What of ours is in it: the events with our hook, the MCP server. */
   readonly parts: readonly string[];
   readonly problems: readonly string[];
-  /** Programs that it names and that are not there any more. */
   readonly missing: readonly string[];
 }
 
-/** What is installed, as the files say it: the record may be of another state folder. */
+/** Reads what is installed from the settings files; the record may belong to another state folder. */
 export function readHooksStatus(client: HookedClient, scope: Scope, machine: HookMachine): readonly FileStatus[] {
   const files = client.files({ scope, options: { onStop: 'signal', claim: false }, machine });
   return files.map((file) => {
@@ -26,7 +24,7 @@ export function readHooksStatus(client: HookedClient, scope: Scope, machine: Hoo
   });
 }
 
-/** The command of Baton, as hooks and servers name it. */
+/** Paths of the `baton` command that the text names. */
 function programsIn(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/[^'"\s]*baton\.cjs(?=['"\s])/g)].map(([program]) => program))];
 }
@@ -34,10 +32,9 @@ function programsIn(text: string): readonly string[] {
 export type Version =
   | { readonly kind: 'missing' }
   | { readonly kind: 'silent' }
-  /** `known`: between the oldest and the newest that the tests were run with. */
+  /** `known`: between the oldest and the newest version that the tests ran with. */
   | { readonly kind: 'found'; readonly version: string; readonly is: 'known' | 'older' | 'newer' };
 
-/** Which version of a client is on the PATH, and whether it is one that was tested. */
 export async function findVersion(
   client: HookedClient,
   env: Readonly<Record<string, string | undefined>>,
@@ -54,7 +51,7 @@ export async function findVersion(
   }
 }
 
-export function compareToTested(version: string, tested: readonly string[]): 'known' | 'older' | 'newer' {
+function compareToTested(version: string, tested: readonly string[]): 'known' | 'older' | 'newer' {
   if (compare(version, tested[0] ?? '') < 0) return 'older';
   return compare(version, tested.at(-1) ?? '') > 0 ? 'newer' : 'known';
 }
@@ -68,7 +65,6 @@ function compare(a: string, b: string): number {
   return 0;
 }
 
-/** In words, for people. */
 export function describeVersion(client: HookedClient, version: Version): string {
   const tested = client.tested.length === 1 ? client.tested[0] : `${client.tested[0]} to ${client.tested.at(-1)}`;
   switch (version.kind) {

@@ -8,7 +8,7 @@ import { splitToken } from './tool-schema.ts';
 export interface ToolContext {
   readonly backend: Backend;
   readonly connection: McpConnection;
-  /** Whether tools take the token of a claim as an argument. */
+  /** Whether tools accept a claim's token as an argument. */
   readonly takesToken: boolean;
   /** How often a client that asked for progress is notified while a call waits. */
   readonly progressMs: number;
@@ -62,8 +62,8 @@ async function releaseClaim(backend: Backend, input: unknown, call: BackendCall)
 }
 
 /**
- * A client may call off a claim while the answer is on its way to it: the word of that comes when the request is long settled, and the
- * SDK passes it by. Nobody would know of such a claim, so it is given back, unless something was said under it since.
+ * A client may cancel a claim after the answer was sent. The SDK ignores a cancellation of a settled request. The
+ * client would not know of its claim, so it is released, unless it was used since.
  */
 export function releaseOnLateCancel(server: McpServer, { backend, connection }: ToolContext): void {
   const giveBack = (requestId: string | number): void => {
@@ -77,13 +77,13 @@ export function releaseOnLateCancel(server: McpServer, { backend, connection }: 
   server.connect = async (transport) => {
     await connect(transport);
     const deliver = transport.onmessage?.bind(transport);
-    const hear: typeof transport.onmessage = (message, extra) => {
+    const onMessage: typeof transport.onmessage = (message, extra) => {
       const requestId = cancelledRequestId(message);
       if (requestId !== undefined) giveBack(requestId);
       deliver?.(message, extra);
     };
-    // Transports are no event targets: a property is all they have.
-    transport.onmessage = hear; // oxlint-disable-line unicorn/prefer-add-event-listener
+    // Transports have no `addEventListener`.
+    transport.onmessage = onMessage; // oxlint-disable-line unicorn/prefer-add-event-listener
   };
 }
 
@@ -97,10 +97,10 @@ function cancelledRequestId(message: object): string | number | undefined {
 }
 
 /**
- * Tells a client that asked for it, now and then, that a long call is still going on. Clients give up on silence, after a
- * minute as a rule, and start counting anew when they hear something.
+ * Notifies a client that asked for progress that a long call is still running. Clients give up after about a minute of
+ * silence, and restart that timer with each notification.
  */
-export function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: number): Disposable {
+function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: number): Disposable {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { [Symbol.dispose]: () => {} };
   const total = waitOf(input);
@@ -108,7 +108,7 @@ export function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs
   const tell = (): void => {
     const progress = Math.round(performance.now() - since);
     const params = { progressToken, progress, ...(total === undefined ? {} : { total }), message: 'still waiting' };
-    // A client that is gone cannot be told; the call itself finds that out.
+    // The client has gone; the call itself will notice.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   const timer = setInterval(tell, everyMs);

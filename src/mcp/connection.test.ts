@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(async () => backend[Symbol.asyncDispose]());
 
 describe('a connection', () => {
-  it('that came with the token of a session has its claim from the beginning', async () => {
+  it("opened with a session's token has its claim from the start", async () => {
     const claim = await backend.call('task_claim', { as: 'a' }, { token: 'worker' });
     const token = claim.ok && hasToken(claim.result) ? claim.result.token : '';
     const client = await connect(backend, { token });
@@ -23,7 +23,7 @@ describe('a connection', () => {
     await client.close();
   });
 
-  it('takes a token as an argument where it may have been another one that claimed', async () => {
+  it('accepts a token as an argument on transports without sessions', async () => {
     const first = await connect(backend, { takesToken: true });
     const { token } = (await say(first, 'task_claim', { as: 'a' })).result;
     await first.close();
@@ -35,7 +35,7 @@ describe('a connection', () => {
     await second.close();
   });
 
-  it('does a request that is sent twice once', async () => {
+  it('runs a repeated request once', async () => {
     const send = await rawConnection();
     const params = { name: 'task_claim', arguments: { task_id: 'T1', as: 'a' } };
     const claimed = { result: { structuredContent: { task_id: 'T1', epoch: 1 } } };
@@ -48,7 +48,7 @@ describe('a connection', () => {
     expect(await send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: other })).toMatchObject(refused);
   });
 
-  it('creates tasks under the claim that it has', async () => {
+  it('creates tasks under its claim', async () => {
     const client = await connect(backend);
     const created = { task_id: 'T2', title: 'Found on the way' };
     expect((await say(client, 'task_create', created)).text).toBe('a worker may not call task_create');
@@ -61,12 +61,12 @@ describe('a connection', () => {
   });
 });
 
-describe('when a claim has ended', () => {
+describe('after the end of a claim', () => {
   beforeEach(async () => {
     await backend.asOperator('task_create', { task_id: 'T2', title: 'Two' });
   });
 
-  it('the connection speaks for the newest one that lives', async () => {
+  it('the connection acts for the newest live claim', async () => {
     const client = await connect(backend);
     await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
     await say(client, 'task_claim', { task_id: 'T2', as: 'a' });
@@ -80,7 +80,7 @@ describe('when a claim has ended', () => {
     const first = await say(client, 'exit_signal', exit);
     expect(first.result).toMatchObject({ next_phase: 'CI_PENDING' });
     expect((await say(client, 'mission_get')).result).toMatchObject({ task_id: 'T1' });
-    // Said once more, it ends the one that is left; and then there is nothing left to end.
+    // A repeated exit signal ends the remaining claim; then none is left.
     expect((await say(client, 'exit_signal', exit)).result).toMatchObject({ next_phase: 'CI_PENDING' });
     expect(await backend.asOperator('task_get', { task_id: 'T1' })).toMatchObject({ result: { claim: null } });
     const size = backend.project.ledger.head.size;
@@ -89,7 +89,7 @@ describe('when a claim has ended', () => {
     await client.close();
   });
 
-  it('the request that ended it, sent again, ends no other', async () => {
+  it('a repeat of the request that ended it ends no other claim', async () => {
     const send = await rawConnection();
     const call = async (id: number, name: string, args: object) =>
       send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
@@ -102,14 +102,14 @@ describe('when a claim has ended', () => {
     expect(await backend.asOperator('task_get', { task_id: 'T1' })).toMatchObject({ result: { claim: { epoch: 1 } } });
   });
 
-  it('without its doing, it learns that from the refusal, and says what now', async () => {
+  it('a refusal tells a connection whose claim ended elsewhere what to do', async () => {
     const client = await connect(backend);
     await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
     await say(client, 'task_claim', { task_id: 'T2', as: 'a' });
     await backend.asOperator('task_release', { task_id: 'T2' });
     const refused = await say(client, 'mission_get');
     expect(refused.text).toBe('the claim on T2 has ended: revoked');
-    expect(refused.hint).toContain('now speak for T1');
+    expect(refused.hint).toContain('now act for T1');
     expect((await say(client, 'mission_get')).result).toMatchObject({ task_id: 'T1' });
     await backend.asOperator('task_release', { task_id: 'T1' });
     const last = await say(client, 'mission_get');
@@ -122,7 +122,7 @@ describe('when a claim has ended', () => {
 });
 
 describe('while the daemon is away', () => {
-  it('a write is in the outbox, and the result says so', async () => {
+  it('a write goes to the outbox, and the result reports it', async () => {
     const error = { code: 'kept', message: 'the daemon is away: it was kept', hint: 'Nothing is lost.' };
     const client = await connect({ call: async () => ({ ok: false, error }) });
     const said = await say(client, 'task_update', { task_id: 'T1', status: 'done' });
@@ -131,7 +131,7 @@ describe('while the daemon is away', () => {
   });
 });
 
-/** Requests with ids of our own choosing, which the SDK's client does not allow. */
+/** Sends requests with chosen ids, which the SDK's client does not allow. */
 async function rawConnection(): Promise<(message: JSONRPCMessage) => Promise<JSONRPCMessage>> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = createMcpServer(backend, { connection: new McpConnection('worker'), version: '0.0.0' });

@@ -5,23 +5,22 @@ import type { InputOf, OperationName, ResultOf } from '../api/operations/registr
 import type { Claim } from '../api/operations/tasks.ts';
 
 /**
- * What a connection may do: the token it came with, and one for each task that it has claimed. Models never handle these
- * tokens: a call speaks for the task that it names, and one that names none for the newest claim that lives.
+ * The rights of a connection: its own token, and one token per claimed task. Models never handle these tokens: a call
+ * acts for the task it names, or for the newest live claim.
  */
 export class McpConnection {
   readonly id = randomUUID();
   readonly #token: string | undefined;
-  /** By task, the newest last. Ended ones stay: the daemon says best how they ended. */
+  /** By task, newest last. Ended claims stay, so that the daemon can report how they ended. */
   readonly #claims = new Map<string, HeldClaim>();
-  /** Claims under which nothing was said yet, by the request that made them. */
+  /** Claims not used yet, by the request that made them. */
   readonly #fresh = new Map<string | number, GrantedClaim>();
 
-  /** Without a token of its own it is whatever worker its backend is. */
+  /** Without a token the connection acts as the backend's worker. */
   constructor(token?: string) {
     this.#token = token;
   }
 
-  /** The token it was opened with. */
   get token(): string | undefined {
     return this.#token;
   }
@@ -34,14 +33,14 @@ export class McpConnection {
     return { token };
   }
 
-  /** From now on this connection speaks for the task. */
+  /** From now on this connection acts for the task. */
   noteClaim(requestId: string | number, { task_id: taskId, token }: Pick<Claim, 'task_id' | 'token'>): void {
     this.#claims.delete(taskId);
     this.#claims.set(taskId, { taskId, token });
     this.#fresh.set(requestId, { taskId, token });
   }
 
-  /** What became of a call under a claim: it may have been the claim's last. Says for which task the connection speaks now. */
+  /** Records whether the call ended its claim. Returns the task that the connection acts for now. */
   noteAnswer({ requestId, operation, input, token, answer }: AnsweredCall): string | undefined {
     const held = [...this.#claims.values()].find((each) => each.token === token);
     const isLast = answer.ok ? mayEndClaim(operation.name, input) : isClaimOver(answer);
@@ -49,7 +48,7 @@ export class McpConnection {
     return this.#newestLive()?.taskId;
   }
 
-  /** A claim whose request was called off, unless something was said under it since. It is forgotten here. */
+  /** The claim of a cancelled request, unless it was used since. Forgets it. */
   takeFreshClaim(requestId: string | number): GrantedClaim | undefined {
     const fresh = this.#fresh.get(requestId);
     this.#fresh.delete(requestId);
@@ -58,8 +57,8 @@ export class McpConnection {
   }
 
   /**
-   * The same request, sent again, has the same key. The arguments are part of it, since some clients count their requests
-   * carelessly, and the answer to another question would be worse than doing something twice.
+   * A repeated request has the same key. The arguments are part of it, since some clients reuse request ids, and
+   * answering another question would be worse than a repeated write.
    */
   keyFor(requestId: string | number, operation: string, input: unknown): string {
     const request = JSON.stringify([requestId, operation, input]);
@@ -68,13 +67,13 @@ export class McpConnection {
 
   #claimFor(requestId: string | number, { name, access }: Operation, input: unknown): HeldClaim | undefined {
     const taskId = textOf(input, 'task_id');
-    // About a task that is not ours: what needs no claim is asked without one, the rest is said under the claim we have.
+    // Another task: an operation that needs no claim is called without one, any other under the newest live claim.
     if (taskId !== undefined)
       return this.#claims.get(taskId) ?? (access.includes('worker') ? undefined : this.#newestLive());
-    // The request that ended a claim, sent once more, is meant for that claim, and not for the one that is left.
+    // A repeat of the request that ended a claim belongs to that claim.
     const key = this.keyFor(requestId, name, input);
     const ended = [...this.#claims.values()].find(({ endedBy }) => endedBy === key);
-    // What needs no claim is asked as the worker once no claim lives: an ended session reads little.
+    // With no live claim, an operation open to workers is called as the worker: an ended session may read little.
     const last = access.includes('worker') ? undefined : [...this.#claims.values()].at(-1);
     return ended ?? this.#newestLive() ?? last;
   }
@@ -98,7 +97,7 @@ export interface GrantedClaim {
 }
 
 interface HeldClaim extends GrantedClaim {
-  /** The key of the request that ended it, or that found it ended. */
+  /** Key of the request that ended the claim, or found it ended. */
   endedBy?: string;
 }
 
@@ -108,8 +107,7 @@ function textOf(value: unknown, field: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Whether a call, where it succeeds, ends the claim that it is made under. */
-export function mayEndClaim(operation: string, input: unknown): boolean {
+function mayEndClaim(operation: string, input: unknown): boolean {
   const fields: { status?: unknown; kind?: unknown } = typeof input === 'object' && input !== null ? input : {};
   switch (operation) {
     case 'task_release':
@@ -127,27 +125,24 @@ export function mayEndClaim(operation: string, input: unknown): boolean {
   }
 }
 
-/** Whether an answer says that the claim has ended already. */
-export function isClaimOver(answer: Answer): boolean {
+function isClaimOver(answer: Answer): boolean {
   return !answer.ok && CLAIM_OVER_CODES.has(answer.error.code);
 }
 
 const CLAIM_OVER_CODES: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
 
-/** What to do when a claim has ended, for a model that has only its tools. */
 export function addClaimEndHint(answer: Answer, speaksFor: string | undefined): Answer {
   if (answer.ok || !isClaimOver(answer)) return answer;
   const now =
     speaksFor === undefined
       ? 'Find other work with task_next_actions, and claim it with task_claim.'
-      : `Calls that name no task now speak for ${speaksFor}, which you also claimed.`;
+      : `Calls that name no task now act for ${speaksFor}, which you also claimed.`;
   return { ok: false, error: { ...answer.error, hint: `Stop working on this task. ${now}` } };
 }
 
-/** The reason of a release, where the caller gave up before the answer reached it. */
-export const CANCELLED_REASON = 'whoever asked for the claim went away before hearing of it';
+export const CANCELLED_REASON = 'the caller disconnected before the claim was granted';
 
-/** Who performs operations: the daemon itself, or a client of it. Never throws for anything that a caller did. */
+/** Runs operations: the daemon itself, or a client of it. Never throws for a caller's mistake. */
 export interface Backend {
   readonly call: (operation: string, input: unknown, options: BackendCall) => Promise<Answer>;
 }
@@ -165,7 +160,6 @@ export async function callOperation<N extends OperationName>(
 export interface BackendCall {
   /** The caller's token; left out: the backend's own worker. */
   readonly token?: string;
-  /** A write with the same key happens once, however often it is sent. */
   readonly key?: string;
   /** The client's own name for the conversation, if it sends one. */
   readonly conversation?: string;

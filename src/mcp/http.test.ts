@@ -5,7 +5,7 @@ import { createMcpHttp, type McpHttp } from './http.ts';
 import { createMcpServer } from './server.ts';
 
 describe('sessions over HTTP', () => {
-  it('are as many as there may be; the one that was silent longest goes', async () => {
+  it('are limited; the least recently used one is closed', async () => {
     const http = open(async () => DONE);
     const [first, second] = [await openSession(http), await openSession(http)];
     expect(await ping(http, first)).toBe(200);
@@ -17,7 +17,7 @@ describe('sessions over HTTP', () => {
     expect(await ping(http, first)).toBe(404);
   });
 
-  it('end when the client says so', async () => {
+  it('end when the client deletes them', async () => {
     const http = open(async () => DONE);
     const id = await openSession(http);
     const request = new Request(URL_OF_IT, { method: 'DELETE', headers: { 'mcp-session-id': id } });
@@ -25,7 +25,7 @@ describe('sessions over HTTP', () => {
     expect(await ping(http, id)).toBe(404);
   });
 
-  it('call off what waits when the stream breaks on which its answer would come', async () => {
+  it('cancel a waiting call when its stream breaks', async () => {
     const call = vi.fn<Backend['call']>(
       async (_operation, _input, { signal }) =>
         new Promise((resolve) => {
@@ -43,7 +43,7 @@ describe('sessions over HTTP', () => {
     await http.close();
   });
 
-  it('call off what is asked by somebody who has gone before it is heard', async () => {
+  it('cancel a call whose client disconnected before it was received', async () => {
     const call = vi.fn<Backend['call']>(
       async (_operation, _input, { signal }) =>
         new Promise((resolve) => {
@@ -60,7 +60,7 @@ describe('sessions over HTTP', () => {
     await http.close();
   });
 
-  it('know no batches of anything but messages', async () => {
+  it('refuse batches of anything but messages', async () => {
     const http = open(async () => DONE);
     expect((await post(http, 'nonsense', {})).status).toBe(400);
     await http.close();

@@ -12,17 +12,15 @@ import {
 } from '@modelcontextprotocol/server';
 import { McpConnection } from './connection.ts';
 
-/** Makes the server for a connection; the same for both kinds of clients. */
 export type ServeConnection = (connection: McpConnection, projectPath: string | undefined) => McpServer;
 
-/** A request that has passed the guards of the daemon: its token is known, Host and Origin are right. */
-export interface GuardedRequest {
+/** A request that passed the daemon's access checks. */
+interface GuardedRequest {
   readonly request: Request;
-  /** The body, parsed; absent for GET and DELETE. */
+  /** The parsed body; absent for GET and DELETE. */
   readonly body?: unknown;
-  /** A worker's or a session's. */
   readonly token: string;
-  /** A folder in the repository that a worker means; a session's token names it. */
+  /** A folder in the repository that a worker acts on; a session's token names its project. */
   readonly projectPath: string | undefined;
 }
 
@@ -32,14 +30,14 @@ export interface McpHttp {
 }
 
 /**
- * MCP over streamable HTTP. Clients of the 2025 revisions open a session, and what they claim belongs to it. The 2026-07-28
- * revision has no sessions: such a client brings the token of its claim with every call, as an argument.
+ * MCP over streamable HTTP. Clients of the 2025 revisions open a session, which owns their claims. The 2026-07-28
+ * revision has no sessions: such a client passes its claim's token with every call, as an argument.
  */
 export function createMcpHttp(serve: ServeConnection, options: { readonly maxSessions: number }): McpHttp {
   const sessions = new HttpSessions(options.maxSessions);
   const modern = createMcpHandler(
     ({ authInfo }) => serve(new McpConnection(authInfo?.token), textOf(authInfo?.extra?.['projectPath'])),
-    // Streams, since clients give up on a long wait in which not even a header comes.
+    // Streams, because clients give up if a long wait sends not even a header.
     { legacy: 'reject', responseMode: 'sse' },
   );
 
@@ -48,7 +46,7 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => sessions.add(id, { transport, token: guarded.token }),
     });
-    // Transports are no event targets: a property is all they have.
+    // Transports have no `addEventListener`.
     transport.onclose = () => sessions.remove(transport.sessionId); // oxlint-disable-line unicorn/prefer-add-event-listener
     await serve(new McpConnection(guarded.token), guarded.projectPath).connect(transport);
     return serveSession(transport, guarded);
@@ -75,8 +73,8 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
 }
 
 /**
- * Answers on a stream that cannot be taken up again: when it breaks, the answer has nowhere to go, and whatever still waits
- * is called off. What was written stays written; the same request, sent again, gets its answer.
+ * Responds on a stream that cannot be resumed: when it breaks, waiting calls are cancelled. Completed writes stay, and
+ * a repeated request gets its answer.
  */
 async function serveSession(
   transport: WebStandardStreamableHTTPServerTransport,
@@ -89,7 +87,7 @@ async function serveSession(
   };
   request.signal.addEventListener('abort', callOff, { once: true });
   const response = await transport.handleRequest(request, { parsedBody: body });
-  // Whoever has gone before anybody listened, or before there was anything to call off, has gone all the same.
+  // The client may have disconnected before the listener was added, or before there was anything to cancel.
   if (request.signal.aborted) callOff();
   return response;
 }
@@ -106,14 +104,14 @@ function errorResponse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
 }
 
-export interface HttpSession {
+interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Whoever opened it: nobody else may speak in it, even knowing its id. */
+  /** The opener's token: no other caller may use the session, even with its id. */
   readonly token: string;
 }
 
-/** The open sessions, those used last at the end. When there are too many, the one that was silent longest goes. */
-export class HttpSessions {
+/** Open sessions, most recently used last. Beyond the limit the least recently used one is closed. */
+class HttpSessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #most: number;
 
@@ -144,7 +142,7 @@ export class HttpSessions {
   }
 }
 
-/** A request of `node:http` whose body has been read already, as the web's standard wants it. */
+/** Converts a request of `node:http` whose body was already read. */
 export function toWebRequest(incoming: IncomingMessage, body: string | undefined, gone: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, values] of Object.entries(incoming.headersDistinct)) {
@@ -155,7 +153,7 @@ export function toWebRequest(incoming: IncomingMessage, body: string | undefined
   return new Request(url, { method, headers, signal: gone, ...(body === undefined ? {} : { body }) });
 }
 
-/** Sends a response, as it comes, until it ends or is cut off. */
+/** Streams a response until it ends or is aborted. */
 export async function sendResponse(response: Response, outgoing: ServerResponse, cutOff: AbortSignal): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();
@@ -163,11 +161,11 @@ export async function sendResponse(response: Response, outgoing: ServerResponse,
     outgoing.end();
     return;
   }
-  // Whoever went away in the middle of a stream has ended it; that is no failure.
+  // A client that disconnects ends the stream; that is not an error.
   await pipeline(Readable.fromWeb(response.body), outgoing, { signal: cutOff }).catch(() => {});
 }
 
-/** Aborted when the client closes the connection before it has been answered. */
+/** Aborted when the client disconnects before the response is complete. */
 export function closeSignal(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => {

@@ -25,24 +25,24 @@ describe('resources', () => {
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['baton://task/{id}/brief']);
   });
 
-  it('say what the operations say', async () => {
+  it('return what the operations return', async () => {
     expect(await read('baton://task/P0.1.1/brief')).toContain('# P0.1.1: Setup');
     expect(JSON.parse(await read('baton://tasks'))).toMatchObject({ tasks: [{ id: 'P0.1.1' }, { id: 'P0.1.2' }] });
     expect(JSON.parse(await read('baton://ledger/head'))).toMatchObject({ size: backend.project.ledger.head.size });
   });
 
-  it('show more tasks than a list does by itself', async () => {
+  it('show more tasks than a list by default', async () => {
     const more = Array.from({ length: 120 }, (_, i) => ({ task_id: `T${i}`, title: 'More' }));
     await Promise.all(more.map(async (task) => backend.asOperator('task_create', task)));
     const { tasks, total } = JSON.parse(await read('baton://tasks')) as { tasks: unknown[]; total: number }; // oxlint-disable-line typescript/no-unsafe-type-assertion
     expect([tasks.length, total]).toEqual([122, 122]);
   });
 
-  it('are not there for a task that is not there', async () => {
+  it('do not exist for an unknown task', async () => {
     await expect(read('baton://task/T9/brief')).rejects.toThrow('T9');
   });
 
-  it('help with the id of a task', async () => {
+  it('complete the id of a task', async () => {
     const ref = { type: 'ref/resource', uri: 'baton://task/{id}/brief' } as const;
     const { completion } = await client.complete({ ref, argument: { name: 'id', value: 'P0.1.2' } });
     expect(completion.values).toEqual(['P0.1.2']);
@@ -50,7 +50,7 @@ describe('resources', () => {
 });
 
 describe('prompts', () => {
-  it('say what to do at the beginning and at the end', async () => {
+  it('cover the start and the end of work', async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(['take-next-task', 'hand-over']);
     expect(await prompt('take-next-task', { as: 'ada' })).toContain('task_claim with `as`: "ada"');

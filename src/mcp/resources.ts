@@ -14,7 +14,7 @@ import { ledgerHead } from '../api/operations/writeback.ts';
 import type { ToolContext } from './call-tool.ts';
 import { callOperation } from './connection.ts';
 
-/** What people and clients attach to a conversation without a tool call. All of it is read-only. */
+/** Read-only resources that people and clients attach to a conversation without a tool call. */
 export function registerResources(server: McpServer, calling: ToolContext): void {
   server.registerResource(
     'tasks',
@@ -76,7 +76,7 @@ function contentOf<R>(uri: string, answer: Answer<R>, render: (result: R) => Con
     : new ProtocolError(ProtocolErrorCode.InternalError, message, answer.error);
 }
 
-/** Ids that begin like this, those that can be worked on first. */
+/** Task ids with this prefix, claimable ones first. */
 async function listTaskIds(calling: ToolContext, start: string): Promise<string[]> {
   const answer = await readOperation(calling, taskNextActions, { limit: 100 });
   return answer.ok ? answer.result.tasks.map(({ id }) => id).filter((id) => id.startsWith(start)) : [];

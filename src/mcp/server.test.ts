@@ -27,14 +27,14 @@ const RECORD = {
   related_thought_records: [],
 };
 
-/** Section 5 of the specification, without what other rooms add later. */
+/** Section 5 of the specification, without later additions. */
 const SPECIFIED =
   'task_update thought_record task_next_actions audit_session_start audit_verify_chain merkle_finalize merkle_root ' +
   'task_create task_get task_list task_claim task_heartbeat task_release task_complete task_brief mission_get ' +
   'result_submit handoff_send exit_signal agent_signal';
 
 describe('the tools', () => {
-  it('are the operations that models may have, with their words and schemas', async () => {
+  it('are the operations open to models, with their texts and schemas', async () => {
     const { tools } = await client.listTools();
     const expected = [...OPERATIONS.values()].filter(({ tool }) => tool);
     expect(tools.map(({ name }) => name)).toEqual(expected.map(({ name }) => name));
@@ -65,7 +65,7 @@ describe('the tools', () => {
 });
 
 describe('a connection', () => {
-  it('claims, and from then on speaks for its task', async () => {
+  it('acts for its task after a claim', async () => {
     await backend.asOperator('task_create', { task_id: 'P0.1.1', title: 'Setup' });
     const claim = await say(client, 'task_claim', { as: 'agent-a' });
     expect(claim.result).toMatchObject({ task_id: 'P0.1.1', epoch: 1 });
@@ -82,7 +82,7 @@ describe('a connection', () => {
     });
   });
 
-  it('speaks for the newest claim where a call names no task', async () => {
+  it('acts for the newest claim if a call names no task', async () => {
     await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
     await say(client, 'task_claim', { as: 'agent-a' });
     expect((await say(client, 'mission_get')).result).toMatchObject({ instruction: 'One' });
@@ -93,14 +93,14 @@ describe('a connection', () => {
     );
   });
 
-  it('has no more than a worker may before it claims', async () => {
+  it("has only a worker's rights before it claims", async () => {
     await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
     const refused = await say(client, 'task_update', { task_id: 'T1', status: 'done' });
     expect(refused).toMatchObject({ isError: true, text: 'a worker may not call task_update' });
     expect(refused.result).toMatchObject({ error: { code: 'forbidden' } });
   });
 
-  it('cannot write under a claim that another one has had since', async () => {
+  it('cannot write under a claim that another connection has taken over', async () => {
     await backend.asOperator('task_create', { task_id: 'P0.1.1', title: 'Setup' });
     await say(client, 'task_claim', { as: 'agent-a' });
     await backend.asOperator('task_release', { task_id: 'P0.1.1' });
@@ -113,7 +113,7 @@ describe('a connection', () => {
     await other.close();
   });
 
-  it('races with another one for a task, and one of them has it', async () => {
+  it('races with another connection for a task, and one of them gets it', async () => {
     await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
     const other = await connect(backend);
     const claims = await Promise.all([
@@ -125,8 +125,8 @@ describe('a connection', () => {
   });
 });
 
-describe('what is wrong', () => {
-  it('is said in a result, in the words that every surface has', async () => {
+describe('an error', () => {
+  it('is a tool result, with the text of every surface', async () => {
     const badId = await say(client, 'task_get', { task_id: '../x' });
     expect(badId.isError).toBe(true);
     expect(badId.result).toMatchObject({ error: { code: 'bad-request', message: badId.text } });
@@ -134,13 +134,13 @@ describe('what is wrong', () => {
     expect(await say(client, 'task_get', { task_id: 'T9' })).toMatchObject({ isError: true });
   });
 
-  it('is a protocol error only where there is no such tool', async () => {
+  it('is a protocol error only for an unknown tool', async () => {
     await expect(say(client, 'task_waive', {})).rejects.toThrow('task_waive');
   });
 });
 
 describe('a write', () => {
-  it('has a key of its own, and a read has none', async () => {
+  it('has an idempotency key, and a read has none', async () => {
     await say(client, 'task_create', { task_id: 'T1', title: 'One' });
     await say(client, 'task_create', { task_id: 'T1', title: 'One' });
     await say(client, 'task_get', { task_id: 'T1' });

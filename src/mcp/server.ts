@@ -6,15 +6,15 @@ import { registerResources } from './resources.ts';
 import { registerTools } from './tools.ts';
 
 export interface McpOptions {
-  /** Whose authority the connection has until it claims: a worker's or a session's token, never an operator's. */
+  /** The connection's rights until it claims: those of a worker or a session, never of an operator. */
   readonly connection: McpConnection;
   readonly version: string;
-  /** Tools take the token of a claim as an argument too; for transports on which a connection does not last. */
+  /** Tools accept a claim's token as an argument; for transports without lasting connections. */
   readonly takesToken?: boolean;
   readonly progressMs?: number;
 }
 
-/** An MCP server for one connection. It decides nothing: every call goes to the backend. */
+/** The MCP server of one connection. It decides nothing: every call goes to the backend. */
 export function createMcpServer(backend: Backend, options: McpOptions): McpServer {
   const { connection, version, takesToken = false, progressMs = 10_000 } = options;
   const server = new McpServer({ name: 'baton', title: 'Baton', version }, { instructions: INSTRUCTIONS });
@@ -31,4 +31,4 @@ const INSTRUCTIONS = `Baton shares out the tasks of this repository among agents
 - To start: task_brief. While you work: task_heartbeat every few minutes.
 - To finish: commit and push, then thought_record, then task_update with status done (or task_complete, which does both).
 - If you were started by Baton you have a mission: mission_get; at the end result_submit, thought_record, handoff_send, and exit_signal last.
-After task_claim this connection acts for that task; you need not pass tokens. A refused call changes nothing, and says what to do instead.`;
+After task_claim this connection acts for that task; you need not pass tokens. A refused call changes nothing; its text explains what to do instead.`;

@@ -10,20 +10,20 @@ import { createMcpServer } from './server.ts';
 
 export interface StdioIo {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A folder in the repository whose tasks it is about. */
   readonly cwd: string;
-  /** Whose worker token it uses; the one that all unnamed workers share if left out. */
+  /** Whose worker token is used; by default the one that unnamed workers share. */
   readonly principal?: string;
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly err: (text: string) => void;
-  /** Whether a daemon is started where none runs. */
+  /** Whether to start a daemon if none runs. */
   readonly autostart?: boolean;
 }
 
 /**
- * `baton mcp`: an MCP server on standard input and output, until its input ends. It has a worker's rights, or those of the
- * session whose token is in its environment; it outlives daemons, and keeps what is said while none is there.
+ * `baton mcp`: an MCP server on standard input and output, until its input ends. It has a worker's rights, or those of
+ * the session whose token is in its environment. It outlives the daemon; writes while the daemon is away go to the
+ * outbox.
  */
 export async function runMcpStdio(io: StdioIo): Promise<number> {
   const { env, cwd, principal, stdin, stdout, err, autostart = true } = io;
@@ -43,7 +43,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   }
   const who = principal === undefined ? {} : { principal };
   const client = createClient({ env, as: 'worker', ...who, projectPath: cwd, autostart });
-  // What was kept earlier goes first. The handshake does not wait for it: clients give up on servers that start slowly.
+  // Drains the outbox first. The handshake does not wait for that: clients give up on servers that start slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
   const calls = new TrackedBackend({ call: async (...asked) => client.forward(...asked) });
   const connection = new McpConnection();
@@ -63,7 +63,7 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   return 0;
 }
 
-/** A backend whose calls can be waited for: one that was called off may still have something to put in order. */
+/** A backend whose calls can be awaited: a cancelled call may still have to release a claim. */
 class TrackedBackend implements Backend {
   readonly #backend: Backend;
   readonly #calls = new Set<Promise<unknown>>();
@@ -85,7 +85,7 @@ class TrackedBackend implements Backend {
   async whenIdle(): Promise<void> {
     while (this.#calls.size > 0) {
       await Promise.allSettled(this.#calls);
-      // A call that has ended may be followed by another one.
+      // A finished call may be followed by another one.
       await setImmediate();
     }
   }

@@ -7,13 +7,11 @@ const TOKEN: JsonSchema = {
     'The token that task_claim gave you. Only needed when this connection does not know your claim: it was made over another connection, or the connection was lost since.',
 };
 
-/** The schema of an operation, with the token of a claim as one more argument. */
 export function withTokenArgument(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
   return { ...schema, properties: { ...(typeof properties === 'object' ? properties : {}), token: TOKEN } };
 }
 
-/** Takes the token out again: it says who speaks, and is no part of what is said. */
 export function splitToken(args: unknown): { readonly input: unknown; readonly token?: string } {
   if (typeof args !== 'object' || args === null || !('token' in args)) return { input: args };
   const { token, ...input } = args;
@@ -21,8 +19,8 @@ export function splitToken(args: unknown): { readonly input: unknown; readonly t
 }
 
 /**
- * A schema that is shown and not enforced. The daemon checks every input itself, with the texts that all surfaces share; a
- * second check here would only answer first, in other words.
+ * A schema that is published and not enforced. The daemon checks every input itself, with the texts that all surfaces
+ * share.
  */
 export function uncheckedSchema<T>(schema: JsonSchema): StandardSchemaWithJSON<T, T> {
   const json = (): Record<string, unknown> => ({ ...schema });
@@ -30,7 +28,7 @@ export function uncheckedSchema<T>(schema: JsonSchema): StandardSchemaWithJSON<T
     '~standard': {
       version: 1,
       vendor: 'baton',
-      // The type is a wish: whoever reads the value has to look at it.
+      // Unchecked: readers of the value must check it.
       validate: (value) => ({ value: value as T }), // oxlint-disable-line typescript/no-unsafe-type-assertion
       jsonSchema: { input: json, output: json },
     },

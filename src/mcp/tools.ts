@@ -5,10 +5,10 @@ import { OPERATIONS } from '../api/operations/registry.ts';
 import { callTool, type ToolContext } from './call-tool.ts';
 import { uncheckedSchema, withTokenArgument } from './tool-schema.ts';
 
-/** Operations that change nothing more when they are done a second time. */
+/** Operations whose repetition changes nothing. */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['task_update', 'merkle_finalize', 'merge_request']);
 
-/** Operations whose effect outside of Baton's own books cannot be taken back. */
+/** Operations whose effect outside Baton cannot be undone. */
 const DESTRUCTIVE: ReadonlySet<string> = new Set(['merge_request']);
 
 /** One tool for each operation that models may have, under its own name. */

@@ -18,14 +18,14 @@ afterEach(async () => {
 });
 
 describe('a call that waits', () => {
-  it('is woken by what it waits for', async () => {
+  it('returns when a task becomes available', async () => {
     const waiting = say(client, 'task_next_actions', { wait_ms: LONG_MS });
     await begun('task_next_actions');
     await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
     expect((await waiting).result).toMatchObject({ tasks: [{ id: 'T1' }] });
   });
 
-  it('tells a client that asked for it that the wait goes on', async () => {
+  it('sends progress to a client that asked for it', async () => {
     const onprogress = vi.fn<ProgressCallback>();
     const call = { name: 'task_claim', arguments: { as: 'a', wait_ms: LONG_MS } };
     const waiting = client.callTool(call, { onprogress, resetTimeoutOnProgress: true });
@@ -37,7 +37,7 @@ describe('a call that waits', () => {
     expect(saidOf(await waiting).result).toMatchObject({ task_id: 'T1' });
   });
 
-  it('can be called off', async () => {
+  it('can be cancelled', async () => {
     await expect(callOff('task_next_actions', { wait_ms: LONG_MS })).rejects.toThrow('enough');
     await expect(callOff('task_claim', { as: 'a', wait_ms: LONG_MS })).rejects.toThrow('enough');
     await settledAgain();
@@ -45,7 +45,7 @@ describe('a call that waits', () => {
     expect(await claimOf('T1')).toBeNull();
   });
 
-  it('keeps no claim that was granted in the moment in which it was called off', async () => {
+  it('keeps no claim that was granted at the moment of its cancellation', async () => {
     const stop = new AbortController();
     const call = { name: 'task_claim', arguments: { as: 'a', wait_ms: LONG_MS } };
     const waiting = client.callTool(call, { signal: stop.signal });
@@ -58,7 +58,7 @@ describe('a call that waits', () => {
     expect(backend.calls.map(({ operation }) => operation)).toContain('task_release');
   });
 
-  it('keeps no claim whose answer was on its way when it was called off', async () => {
+  it('keeps no claim whose answer was in flight when it was cancelled', async () => {
     await backend.asOperator('task_create', { task_id: 'T1', title: 'One' });
     await backend.asOperator('task_create', { task_id: 'T2', title: 'Two' });
     const ids = spyOnIds();
@@ -66,7 +66,7 @@ describe('a call that waits', () => {
     expect(saidOf(await claim('T1')).result).toMatchObject({ task_id: 'T1' });
     expect(saidOf(await claim('T2')).result).toMatchObject({ task_id: 'T2' });
     await say(client, 'task_heartbeat', { task_id: 'T2' });
-    // Both were answered long ago. Under one of them something was said.
+    // Both were answered long ago. One of the two claims was used.
     for (const requestId of ids.slice(0, 2))
       await client.notification({ method: 'notifications/cancelled', params: { requestId } });
     await vi.waitFor(async () => expect(await claimOf('T1')).toBeNull());
@@ -76,7 +76,7 @@ describe('a call that waits', () => {
   });
 });
 
-/** The ids of the requests that the client sends from now on. */
+/** Ids of the requests that the client sends from now on. */
 function spyOnIds(): (string | number)[] {
   const ids: (string | number)[] = [];
   const { transport } = client;
@@ -102,7 +102,7 @@ async function begun(operation: string): Promise<void> {
   await backend.project.commandLoop.whenIdle();
 }
 
-/** After a claim was called off, it is asked for once more, to see whether it was granted. */
+/** Resolves when a cancelled claim has been asked for again, to see whether it was granted. */
 async function settledAgain(): Promise<void> {
   const asked = (): number => backend.calls.filter(({ operation }) => operation === 'task_claim').length;
   await vi.waitFor(() => expect(asked()).toBe(2));

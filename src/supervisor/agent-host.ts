@@ -3,27 +3,26 @@ import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import type { AgentReport } from '../protocol/agent-report.ts';
 import type { Standing } from '../protocol/standing.ts';
-import { parseStopHookInput } from '../protocol/stop-hook.ts';
 import type { filesIn, Launch, Running } from './contract.ts';
 import { createControlHandler } from './control.ts';
 import { DaemonConnection, Reporter } from './daemon-connection.ts';
 import { forwardRequest } from './forward-request.ts';
-import { BudgetHold, denyTool } from './hooks/budget-hold.ts';
+import { BudgetHold } from './hooks/budget-hold.ts';
 import { readGitHead } from './hooks/git-head.ts';
 import { readHookConfig } from './hooks/hook-config.ts';
+import { HookHandler, PendingWork } from './hooks/hook-handler.ts';
 import type { HookRoutes } from './hooks/hook-server.ts';
-import { parseHook } from './hooks/read-hook.ts';
 import { StopGuard } from './hooks/stop-guard.ts';
 import { MessageQueue } from './message-queue.ts';
 import { hasSignalInOutbox } from './outbox-signal.ts';
 import type { Child } from './process/child.ts';
 import type { Tail } from './process/output.ts';
-import { parseRecordHint, PrintedSignals } from './stream/printed-signals.ts';
+import { PrintedSignals } from './stream/printed-signals.ts';
 import { SilenceReporter } from './stream/silence.ts';
 import { StreamMonitor } from './stream/stream-monitor.ts';
-import { AgentTimers, drainOutput } from './timers.ts';
+import { AgentTimers } from './timers.ts';
 
-/** The one that a process talks to: its hooks, its calls, its words; and the daemon's words to it. */
+/** Connects one agent process to the daemon: its hooks, its calls, its output, and the daemon's messages to it. */
 export class AgentHost implements HookRoutes {
   readonly #launch: Launch;
   readonly #daemon: DaemonConnection;
@@ -36,9 +35,10 @@ export class AgentHost implements HookRoutes {
   readonly #tail: Tail;
   readonly #messages: MessageQueue;
   readonly #control: (body: Buffer) => Promise<object>;
-  readonly #openResponses = new Set<Promise<unknown>>();
+  readonly #hooks: HookHandler;
+  readonly #pending = new PendingWork();
   #timers: AgentTimers | undefined;
-  /** How to end the process; known when it has been started. */
+  /** Ends the process; set when the process has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
   #ending: Promise<void> | undefined;
   #timedOut = false;
@@ -54,7 +54,7 @@ export class AgentHost implements HookRoutes {
         (wakes && this.#budgetHold.continuesWithoutMessage(this.#messages.isLeaving)) ||
         this.#messages.deliver(message, permission),
       kill: async () => this.end(),
-      told: launch.held ?? [],
+      deliveredIds: launch.held ?? [],
     });
     this.#daemon = new DaemonConnection(launch.state_dir, launch.token);
     this.#reporter = new Reporter(launch, this.#daemon);
@@ -67,7 +67,7 @@ export class AgentHost implements HookRoutes {
       launch,
       files,
       tail,
-      // The answer says how the agent stands after it: a budget may be used up.
+      // The answer carries the agent's standing after the report: a budget may be used up.
       report: async (report) => this.#reportUsage(report),
       onProgress: () => this.#guard.onProgress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
@@ -85,9 +85,21 @@ export class AgentHost implements HookRoutes {
       readHead: () => readGitHead(launch.cwd),
     });
     this.#budgetHold = new BudgetHold(this.#guard, launch.hold_ms);
+    this.#hooks = new HookHandler({
+      launch,
+      guard: this.#guard,
+      budgetHold: this.#budgetHold,
+      silence: this.#silence,
+      stream: this.#stream,
+      messages: this.#messages,
+      pending: this.#pending,
+      report: async (report) => this.report(report),
+      settlePrinted: async (lastWords) => this.#settlePrinted(lastWords),
+      endProcess: async () => this.end(),
+    });
   }
 
-  /** The process runs, or is awaited in somebody's terminal: the clocks start. */
+  /** The process runs, or is awaited in a person's terminal: the timers start. */
   begin(child: Child | undefined, running: Running): void {
     const { prompt, kind } = this.#launch;
     const { supervisor, process: own, start } = running;
@@ -106,29 +118,29 @@ export class AgentHost implements HookRoutes {
     });
   }
 
-  /** How the process, and all that it has started, is ended. */
+  /** Sets how the process and everything it started is ended. */
   onEnd(end: () => Promise<void>): void {
     this.#end.resolve(end);
   }
 
-  /** Also for a process that is only about to start. */
+  /** Also ends a process that is about to start. */
   async end(): Promise<void> {
     this.#ending ??= this.#end.promise.then(async (end) => end());
     await this.#ending;
   }
 
-  /** A piece of output; on standard output the agent itself speaks. */
+  /** A piece of output. `isWords`: it is the agent's own standard output. */
   onOutput(chunk: Buffer, isWords: boolean): void {
     this.#timers?.onActivity();
     this.#silence.onActivity();
-    // In a stream of JSON the words are what is worth keeping, not the lines that carry them.
+    // Of a stream of JSON only the text in it is kept, not the lines that carry it.
     if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
     if (isWords && this.#launch.kind === 'agent') this.#stream.scanner.push(chunk);
   }
 
   /**
-   * The process has gone: nothing is renewed, and nobody is idle. Resolves when what was begun to end it is over, and nothing of the kind
-   * begins any more: the next process of this agent has the same mark, and would be ended in its stead.
+   * The process has ended: stops the timers. Resolves when every kill in progress is over and no new one can begin: the
+   * agent's next process has the same mark and would be killed too.
    */
   async onProcessGone(): Promise<void> {
     this.#messages.onProcessGone();
@@ -139,15 +151,15 @@ export class AgentHost implements HookRoutes {
     await this.#ending;
   }
 
-  /** Its last words count like those of a turn; why it failed may be known only now. */
+  /** Reads the last output as the end of a turn, and the reason of a failure, which may be known only now. */
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
-    // An open question about its silence has settled itself, before its end is judged.
+    // Settles an open report of silence before the exit is judged.
     this.#silence.turnEnded();
     await this.#silence.untilReported();
     if ((await this.#printed.sendAtExit()).kind === 'accepted') this.#guard.onSignal();
     await this.#stream.conclude(code, this.#timedOut);
     for (const { text } of this.#messages.takeUndelivered())
-      this.#tail.push(Buffer.from(`\n[not heard yet: ${text}]\n`));
+      this.#tail.push(Buffer.from(`\n[not delivered: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
   }
 
@@ -155,28 +167,20 @@ export class AgentHost implements HookRoutes {
     return this.#reporter.report(report);
   }
 
-  /** When there is an answer for everybody who asked. */
+  /** Resolves when every hook call has its response. */
   async finishResponses(): Promise<void> {
     this.#messages.onExitRecorded();
-    await Promise.allSettled(this.#openResponses);
+    await this.#pending.settled();
   }
 
   async hook(name: string, body: Buffer): Promise<object> {
     this.#timers?.onActivity();
     this.#silence.onHook(name, body);
-    if (this.#launch.terminal === true) return this.#trackResponse(this.#hookInTerminal(name, body));
-    if (name === 'stop') return this.#trackResponse(this.#stop(body));
-    if (name === 'pre-tool-use') return this.#trackResponse(this.#beforeTool(body));
-    if (name === 'permission-request') return this.#askPermission(body);
-    const said = parseHook(name, body);
-    if (said.kind === 'progress') this.#guard.onProgress();
-    if (said.kind === 'report') await this.#trackResponse(this.report(said.report));
-    if (said.kind === 'failure') await this.#trackResponse(this.#stream.hookFailed(said.report, said.isSure));
-    return {};
+    return this.#hooks.answer(name, body);
   }
 
   async control(body: Buffer): Promise<object> {
-    return this.#trackResponse(this.#control(body));
+    return this.#pending.track(this.#control(body));
   }
 
   async forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
@@ -197,32 +201,11 @@ export class AgentHost implements HookRoutes {
     );
   }
 
-  async #trackResponse<T>(work: Promise<T>): Promise<T> {
-    this.#openResponses.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#openResponses.delete(work);
-    }
-  }
-
-  /** The client runs in a person's terminal, with what earlier processes did not hear on its command line. */
+  /** The client runs in a person's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
     this.#messages.onTerminalOpened();
   }
 
-  /** With a person in front of it every stop is theirs: nothing is held, nothing is asked of others. What it signals counts as ever. */
-  async #hookInTerminal(name: string, body: Buffer): Promise<object> {
-    if (name !== 'stop') return {};
-    const input = parseStopHookInput(body);
-    const said = input.ok ? input.value : {};
-    await this.#settlePrinted(said.last_assistant_message);
-    // The client need not wait until that is counted.
-    void this.#trackResponse(this.#stream.terminalTurnEnded(said.session_id));
-    return {};
-  }
-
-  /** Something was said while a person was there. */
   get hadTurnInTerminal(): boolean {
     return this.#stream.hadTurnInTerminal;
   }
@@ -231,45 +214,6 @@ export class AgentHost implements HookRoutes {
     const answer = await this.#guard.report(report);
     this.#budgetHold.update();
     return answer;
-  }
-
-  /** What it has used decides whether it may go on, and what others have: the word of that may still be on its way. */
-  async #beforeTool(body: Buffer): Promise<object> {
-    this.#budgetHold.turnBegins();
-    await drainOutput();
-    if (!(await this.#stream.beforeTool(parseRecordHint(body)))) await this.#guard.refreshStandingIfReachable();
-    this.#budgetHold.update();
-    if (await this.#budgetHold.holdTool()) return {};
-    const { answer, endsProcess } = denyTool(this.#launch.output);
-    if (endsProcess) await this.end();
-    return answer;
-  }
-
-  /** Over HTTP an empty object lets it stop: clients call an answer that is not JSON a broken hook. */
-  async #stop(body: Buffer): Promise<object> {
-    const reason = this.#messages.takeMessagesAtStop();
-    if (reason !== undefined) return { decision: 'block', reason };
-    // What it has used decides whether it may go on.
-    await drainOutput();
-    await this.#stream.beforeStop(parseRecordHint(body));
-    // One that was parked only because it was silent is at work again.
-    await this.#silence.untilReported();
-    const output = await this.#guard.stop(body);
-    this.#budgetHold.update();
-    this.#messages.stopAnswered(output.decision === 'allow');
-    if (output.decision === 'allow' && this.#launch.output === 'text') this.#silence.turnEnded();
-    return output.decision === 'allow' ? {} : output;
-  }
-
-  /** Held until a person has decided; the client waits for it as long as that takes. */
-  async #askPermission(body: Buffer): Promise<object> {
-    // Whoever waits for a budget is not heard with another question.
-    const end = await this.#trackResponse(this.#budgetHold.holdQuestion());
-    if (end !== undefined) return end;
-    const said = parseHook('permission-request', body);
-    const answered = this.#messages.askPermission();
-    if (said.kind === 'report') await this.#trackResponse(this.report(said.report));
-    return answered;
   }
 
   #onMessageDelivered(): void {
@@ -287,8 +231,8 @@ export class AgentHost implements HookRoutes {
   }
 
   /**
-   * A client whose turn is over waits for the next message. One that may leave is let go; of any other the daemon hears, unless it was
-   * an error that ended the turn. Clients that have one turn a process leave by themselves.
+   * A client whose turn is over waits for the next message. If it may leave, its input is closed; otherwise the daemon
+   * is told that it is idle, unless an error ended the turn. Clients with one turn per process exit by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
     this.#messages.turnEnded();
@@ -307,7 +251,7 @@ export class AgentHost implements HookRoutes {
     if (!this.#guard.isParked && !this.#guard.hasSignalled) void this.report({ kind: 'idle', why: 'quiet' });
   }
 
-  /** The answer says whether the agent is parked now, or not any more. */
+  /** The answer tells whether the agent is parked now. */
   async #reportSilence(report: AgentReport): Promise<void> {
     const answer = await this.#guard.report(report);
     if (report.kind === 'heard' && !answer.ok) this.#guard.unpark();

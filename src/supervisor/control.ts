@@ -5,30 +5,32 @@ import type { HeldMessage, Permission } from './held-messages.ts';
 export interface ControlActions {
   readonly setStanding: (standing: Standing) => void;
   readonly send: (message: HeldMessage, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
-  /** Messages that the process begins with. */
-  readonly told?: readonly string[];
+  /** Ids of the messages in the process's prompt. */
+  readonly deliveredIds?: readonly string[];
   readonly kill: (reason: string) => Promise<void>;
 }
 
 export type ControlResponse = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/** What the daemon wants of us. A message is brought once: a repeat of its id is answered as the first was. */
+/**
+ * Carries out the daemon's control messages. A repeated message id gets the first result and is not delivered again.
+ */
 export function createControlHandler({
   setStanding: stand,
   send,
   kill,
-  told = [],
+  deliveredIds = [],
 }: ControlActions): (body: Buffer) => Promise<ControlResponse> {
-  const sent = new Map<string, Promise<ControlResponse>>(told.map((id) => [id, Promise.resolve(OK)]));
-  const bring = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
+  const sent = new Map<string, Promise<ControlResponse>>(deliveredIds.map((id) => [id, Promise.resolve(OK)]));
+  const deliver = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
     (await send({ id, text }, permission, wakes === true))
       ? OK
-      : { ok: false, error: 'the agent does not listen any more' };
+      : { ok: false, error: 'the agent accepts no more messages' };
   return async (body) => {
     const control = parseControl(body);
     switch (control?.kind) {
       case undefined:
-        return { ok: false, error: 'the supervisor does not know this' };
+        return { ok: false, error: 'unknown control message' };
       case 'standing':
         stand(control.standing);
         return OK;
@@ -38,7 +40,7 @@ export function createControlHandler({
       case 'send': {
         const first = sent.get(control.message_id);
         if (first !== undefined) return first;
-        const now = bring(control);
+        const now = deliver(control);
         sent.set(control.message_id, now);
         return now;
       }

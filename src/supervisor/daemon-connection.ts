@@ -15,83 +15,78 @@ import type { Launch } from './contract.ts';
 
 export interface DaemonCall {
   readonly operation: string;
-  /** JSON. */
   readonly input: string;
   readonly token: string;
-  /** Delivering it twice is delivering it once. */
   readonly key: string;
   readonly projectPath?: string;
-  /** What else its sender wrote above it. */
+  /** Further headers of the forwarded request. */
   readonly headers?: IncomingHttpHeaders;
 }
 
-/** A daemon that has not answered for so long counts as away; an agent has no more time than that. */
-export const AWAY_MS = 5000;
+/** A daemon that does not answer within this time counts as away: hooks of agents have no more time. */
+const AWAY_MS = 5000;
 
 /**
- * The way to the daemon, which may be away, slow, or a newer one than the one that started us. What says something is kept in the
- * outbox where nobody hears it, and the daemon is reminded of it as soon as there is one.
+ * The connection to the daemon, which may be away, slow, or newer than the one that started this supervisor. Writes
+ * that cannot be delivered go to the outbox; a timer asks the daemon to drain it once it is back.
  */
 export class DaemonConnection {
   readonly #stateDir: string;
   readonly #token: string;
   readonly #outbox: string;
-  /** A stop that must be on record waits for one way to the daemon and back, not for a new connection. */
+  /** Kept open, so that a stop which must be recorded costs one round trip. */
   #idle: HttpConnection | undefined;
   #deliveryTimer: NodeJS.Timeout | undefined;
 
-  /** With the supervisor's own token. */
+  /** `token` is the supervisor's own. */
   constructor(stateDir: string, token: string) {
     this.#stateDir = stateDir;
     this.#token = token;
     this.#outbox = stateFiles(stateDir).outbox;
   }
 
-  /** Says something: heard, refused, or kept. */
-  async send(saying: DaemonCall): Promise<Answer> {
-    // What was kept earlier comes first: a daemon that has just come must not hear of an end before the signal that was given ahead of it.
+  /** Sends a call. Keeps it in the outbox if the daemon cannot record it now. */
+  async send(call: DaemonCall): Promise<Answer> {
+    // Kept calls go first: the daemon must not learn of an exit before the signal that preceded it.
     const isNext = listKept(this.#outbox).length === 0 || (await this.deliverOutbox());
-    const answer: Answer = isNext ? await this.request(saying) : { ok: false, error: DAEMON_AWAY };
-    if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !KEEPABLE.has(saying.operation)) return answer;
-    const { operation, input, key, token, projectPath = null } = saying;
+    const answer: Answer = isNext ? await this.request(call) : { ok: false, error: DAEMON_AWAY };
+    if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !KEEPABLE.has(call.operation)) return answer;
+    const { operation, input, key, token, projectPath = null } = call;
     const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
     if (!keepCall(this.#outbox, kept)) return answer;
     this.#scheduleDelivery(FIRST_DELIVERY_MS);
     return keptAnswer(operation);
   }
 
-  /** Asks once, and keeps nothing. */
   async request(
     { operation, input, token, key, projectPath, headers }: DaemonCall,
     timeoutMs = AWAY_MS,
   ): Promise<Answer> {
-    const above = {
+    const allHeaders = {
       ...textHeaders(headers),
       authorization: `Bearer ${token}`,
       'idempotency-key': key,
       ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
     };
     const received = await this.#post(
-      { method: 'POST', path: `/v1/${operation}`, headers: above, body: input },
+      { method: 'POST', path: `/v1/${operation}`, headers: allHeaders, body: input },
       timeoutMs,
     );
     if (received === undefined) return { ok: false, error: DAEMON_AWAY };
     return received.ok ? parseAnswer(received.body) : { ok: false, error: noResponseError(received.lost) };
   }
 
-  /** Asks the daemon to take what lies in the outbox. */
   async deliverOutbox(timeoutMs = AWAY_MS): Promise<boolean> {
     const headers = { authorization: `Bearer ${this.#token}` };
     const received = await this.#post({ method: 'POST', path: '/v1/deliver', headers, body: '{}' }, timeoutMs);
     return received?.ok === true;
   }
 
-  /** What came back, or nothing where there is no daemon. */
   async #post(request: HttpRequest, timeoutMs: number): Promise<Received | undefined> {
     const idle = this.#idle;
     this.#idle = undefined;
     const first = idle === undefined ? undefined : await this.#exchange(idle, request, timeoutMs);
-    // The other end of a connection that was kept may have gone long ago. Whatever is said has a key, so it is said again.
+    // The kept connection may be long dead. Every call has a key, so it can be sent again.
     const isStale = first?.ok === false && first.lost === 'closed';
     if (first !== undefined && !isStale) return first;
     const connection = await findDaemon(this.#stateDir);
@@ -105,21 +100,21 @@ export class DaemonConnection {
     return received;
   }
 
-  /** The daemon's answer to a request as it begins, which may never end; nothing where nobody answered. */
+  /** The response as it begins, which may never end; undefined if the daemon does not answer. */
   async openStream({ method, path, headers, body }: ForwardedRequest): Promise<IncomingMessage | undefined> {
     const record = readDaemonRecord(this.#stateDir);
     if (record === undefined || !isOwnSocket(record.socket, this.#stateDir)) return undefined;
     const length = body === undefined ? {} : { 'content-length': body.length };
-    const above = { ...headers, host: 'localhost', ...length };
+    const allHeaders = { ...headers, host: 'localhost', ...length };
     return new Promise((resolve) => {
-      const sent = request({ socketPath: record.socket, method, path, headers: above, agent: false });
+      const sent = request({ socketPath: record.socket, method, path, headers: allHeaders, agent: false });
       sent.once('response', resolve);
       sent.once('error', () => resolve(undefined));
       sent.end(body);
     });
   }
 
-  /** There is no event for a daemon that comes back, or that is quick again. */
+  /** No event announces that a daemon is back, so this polls. */
   #scheduleDelivery(afterMs: number): void {
     if (this.#deliveryTimer !== undefined) return;
     this.#deliveryTimer = setTimeout(() => {
@@ -140,7 +135,7 @@ export interface ForwardedRequest {
 const FIRST_DELIVERY_MS = 500;
 const MAX_DELIVERY_MS = 5000;
 
-/** Answers that mean: the daemon has not recorded it, and may do so later. */
+/** Errors after which the call is not recorded, and may be sent again later. */
 export const UNDELIVERED_CODES: ReadonlySet<string> = new Set([
   'daemon-away',
   'no-answer',
@@ -160,23 +155,23 @@ function textHeaders(headers: IncomingHttpHeaders = {}): Record<string, string> 
   );
 }
 
-/** Tells the daemon what happens to the process, in the order in which it happens, each thing once. */
+/** Reports what happens to the process, in order, each event once. */
 export class Reporter {
   readonly #launch: Launch;
-  readonly #line: DaemonConnection;
+  readonly #daemon: DaemonConnection;
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
 
-  constructor(launch: Launch, line: DaemonConnection) {
+  constructor(launch: Launch, daemon: DaemonConnection) {
     this.#launch = launch;
-    this.#line = line;
+    this.#daemon = daemon;
   }
 
-  /** Resolves when it is on record, with the daemon or in the outbox. Commands have only an end to tell. */
+  /** Resolves when the report is recorded, by the daemon or in the outbox. Commands report only their exit. */
   async report(report: AgentReport): Promise<Answer> {
     const { kind, start, id } = this.#launch;
     if (kind === 'command' && report.kind !== 'exited') return { ok: true, result: null };
-    // A process starts and ends once a start; other things happen again and again.
+    // Starts and exits happen once per start; other events repeat.
     const isOnce = REPORTED_ONCE.has(report.kind);
     const key = `${id}:${report.kind}:${start}${isOnce ? '' : `:${(this.#count += 1)}`}`;
     return this.send({
@@ -187,9 +182,9 @@ export class Reporter {
     });
   }
 
-  /** When what was said before is on record: a process that prints its signal at once has started all the same. */
-  async send(saying: DaemonCall): Promise<Answer> {
-    const answer = this.#last.then(async () => this.#line.send(saying));
+  /** Sends after everything before it is recorded: a process that signals at once must be reported as started first. */
+  async send(call: DaemonCall): Promise<Answer> {
+    const answer = this.#last.then(async () => this.#daemon.send(call));
     this.#last = answer.catch(() => {});
     return answer;
   }

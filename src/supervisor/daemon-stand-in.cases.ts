@@ -10,19 +10,19 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What the stand-in answers to an operation; what is not named is accepted with `{}`. */
+/** The stand-in's answers by operation; others are answered with `{}`. */
 export type Answers = Readonly<Record<string, (call: Call) => object>>;
 
-/** As much of a daemon as a supervisor sees: a real server on a real socket that writes down what it hears, each key once. */
+/** The part of a daemon that a supervisor sees: a real server on a real socket that records calls, each key once. */
 export class DaemonStandIn {
   readonly calls: Call[] = [];
   readonly #stateDir: string;
   readonly #answers: Answers;
   readonly #seen = new Set<string>();
   #server: Server | undefined;
-  /** It hears, and does not answer. */
+  /** Receives requests and does not answer. */
   isStuck = false;
-  /** It is killed, and another one comes, whenever it is asked to take what was kept. */
+  /** Is killed, and replaced, whenever it is asked to drain the outbox. */
   isKilledAtDelivery = false;
 
   constructor(stateDir: string, answers: Answers = {}) {
@@ -57,7 +57,6 @@ export class DaemonStandIn {
     return this.calls.filter((call) => call.operation === operation);
   }
 
-  /** The reports of supervisors, by their kind. */
   reports(kind: string): Call[] {
     return this.of('agent_report').filter(({ input }) => input['kind'] === kind);
   }
@@ -74,7 +73,7 @@ export class DaemonStandIn {
     const key = headers['idempotency-key'];
     const answer = this.#hear(operation, token, typeof key === 'string' ? key : undefined, body);
     const text = JSON.stringify(answer);
-    // To a notification of MCP there is no answer.
+    // A notification of MCP has no response.
     const status = operation === 'mcp' && text === '{}' ? 202 : 200;
     response.writeHead(status, {
       'content-type': 'application/json',
@@ -103,7 +102,7 @@ export class DaemonStandIn {
   }
 }
 
-/** An answer that comes in pieces, as MCP and events do. */
+/** A response in pieces, as MCP and events send it. */
 function stream(response: ServerResponse, body: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(`data: first ${body}\n\n`);

@@ -13,7 +13,7 @@ it('repeats a write until there is room, and reports the wait once', async () =>
   expect(waits).toEqual([full]);
 });
 
-it('gives up when nobody wants the file any more', async () => {
+it('gives up when the file is not wanted any more', async () => {
   const write = (): never => {
     throw full;
   };

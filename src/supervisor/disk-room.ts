@@ -1,18 +1,16 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { delay } from '../api/client/http.ts';
 import { writeFileAtomically } from '../api/files.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
-import { sleep } from './timers.ts';
 
 export interface RetryWhileFullOptions {
-  /** Asked before each further attempt. */
   readonly isWanted: () => boolean;
-  /** Called once, before the first wait. */
   readonly onWait?: (error: unknown) => void;
 }
 
 /**
- * Repeats a write that fails because the disk is full or the machine is short of something, less and less often, until it succeeds. Returns false
- * if nobody wants it any more. Other errors are thrown.
+ * Repeats a write, less and less often, while the disk is full or the machine is short of a resource. Returns false if
+ * the write is not wanted any more. Throws other errors.
  */
 export async function retryWhileFull(write: () => void, { isWanted, onWait }: RetryWhileFullOptions): Promise<boolean> {
   for (let waitMs = FIRST_MS; ; waitMs = Math.min(waitMs * 2, LAST_MS)) {
@@ -23,12 +21,12 @@ export async function retryWhileFull(write: () => void, { isWanted, onWait }: Re
       if (!isShortOfResources(error)) throw error;
       if (waitMs === FIRST_MS) onWait?.(error);
     }
-    await sleep(waitMs);
+    await delay(waitMs);
     if (!isWanted()) return false;
   }
 }
 
-/** Whether an operation failed for want of room, descriptors or memory: it says nothing about what was to be done. */
+/** Whether an operation failed for lack of disk space, descriptors or memory. */
 export function isShortOfResources(error: unknown): boolean {
   return isDiskFault(error) || isShortage(error);
 }
@@ -37,14 +35,13 @@ const FIRST_MS = 50;
 const LAST_MS = 2000;
 
 /**
- * Room for a small file that must be written later, perhaps on a disk that is full by then. A file system that copies on write may refuse all the
- * same, so that `fill` can throw.
+ * Reserves disk space for a small file that must be written later, perhaps on a full disk. A copy-on-write file system
+ * may refuse nevertheless, so `fill` can throw.
  */
 export class ReservedFile {
   readonly #path: string;
   readonly #draft: string;
 
-  /** Throws if there is no room. */
   constructor(path: string) {
     this.#path = path;
     this.#draft = `${path}.draft`;
@@ -56,12 +53,12 @@ export class ReservedFile {
     }
   }
 
-  /** Writes the JSON text in place of the reserved bytes and gives the file its name: readers see all of it or nothing. */
+  /** Overwrites the reserved bytes and renames the file: readers see all of it or nothing. */
   fill(json: string): void {
     if (Buffer.byteLength(json) > RESERVED_BYTES) return writeFileAtomically(this.#path, json);
     const file = openSync(this.#draft, 'r+');
     try {
-      // The blanks of the reservation stay behind the text, and mean nothing in JSON.
+      // The blanks of the reservation stay after the text, which JSON allows.
       writeSync(file, json, 0);
       fsyncSync(file);
     } finally {

@@ -1,67 +1,66 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { decodeProjectPath, findBearerToken, readBody } from '../api/http/request.ts';
 import { KEEPABLE } from '../api/outbox.ts';
 import type { DaemonConnection } from './daemon-connection.ts';
-import { respondJson, BAD_TOKEN, readBody, respondError, TOO_LARGE } from './hooks/hook-server.ts';
+import { BAD_TOKEN, respondAnswer, respondError } from './hooks/hook-server.ts';
 import { isFinalSignal } from './outbox-signal.ts';
 
 export interface ForwardOptions {
   readonly line: DaemonConnection;
-  /** For calls without a key of their own. */
   readonly newKey: () => string;
-  /** Before it is answered: the agent has signalled, asked something that we do not look into, or said anything at all. */
+  /** Called before the response: the agent has signalled, made a call that is not inspected, or made any call. */
   readonly onForwarded: (what: 'signal' | 'unseen' | 'anything') => void;
 }
 
 /**
- * Passes what the agent says on to the daemon, as bytes. What says something and reaches nobody is kept, and answered so: an agent never
- * has to say it again. Tokens that are not the agent's own are for the daemon to judge, and nothing of theirs is kept.
+ * Forwards a request of the agent to the daemon, as bytes. If the daemon is away, a write is kept in the outbox and
+ * answered as kept, so that the agent need not repeat it. Requests with other tokens are left to the daemon to judge;
+ * none of them is kept.
  */
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { line, newKey, onForwarded: onSaid }: ForwardOptions,
+  { line, newKey, onForwarded }: ForwardOptions,
   isOwn: boolean,
 ): Promise<void> {
   const operation = (request.url ?? '').slice('/v1/'.length);
-  if (isOwn) onSaid(request.url === '/mcp' ? 'unseen' : 'anything');
+  if (isOwn) onForwarded(request.url === '/mcp' ? 'unseen' : 'anything');
   if (!isOwn || request.method !== 'POST' || !KEEPABLE.has(operation)) {
     return forwardStream(request, response, line, isOwn);
   }
-  const body = await readBody(request, MAX_BODY_BYTES);
-  if (body === undefined) return respondError(response, TOO_LARGE);
-  const { authorization = '', 'idempotency-key': key, 'baton-project-path': path } = request.headers;
-  const input = body.toString('utf8');
-  const said = await line.send({
+  const body = await readBody(request);
+  if (body === 'gone') return;
+  if (!body.ok) return respondError(response, body.error);
+  const { 'idempotency-key': key, 'baton-project-path': path } = request.headers;
+  const input = body.bytes.toString('utf8');
+  const answer = await line.send({
     operation,
     input,
-    token: authorization.slice(7).trim(),
+    token: findBearerToken(request.headers) ?? '',
     key: typeof key === 'string' ? key : newKey(),
     headers: without(request.headers, CONNECTION_HEADERS),
-    ...(typeof path === 'string' ? { projectPath: decoded(path) } : {}),
+    ...(typeof path === 'string' ? { projectPath: decodeProjectPath(path) ?? path } : {}),
   });
-  const isHeard = said.ok || said.error.code === 'kept';
-  if (isHeard && isFinalSignal(operation, input)) onSaid('signal');
-  if (said.ok) respondJson(response, 200, said);
-  else respondError(response, said.error);
+  const isRecorded = answer.ok || answer.error.code === 'kept';
+  if (isRecorded && isFinalSignal(operation, input)) onForwarded('signal');
+  respondAnswer(response, answer);
 }
 
-/** The daemon's own limit; it refuses what is larger. */
-const MAX_BODY_BYTES = 1024 * 1024;
-
-/** Both ways as it comes: calls that wait, streams of events, MCP. */
+/** Pipes both ways: waiting calls, event streams, MCP. */
 async function forwardStream(
   request: IncomingMessage,
   response: ServerResponse,
   line: DaemonConnection,
   isOwn: boolean,
 ): Promise<void> {
-  const body = request.method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
-  if (request.method === 'POST' && body === undefined) return respondError(response, TOO_LARGE);
+  const body = request.method === 'POST' ? await readBody(request) : undefined;
+  if (body === 'gone') return;
+  if (body?.ok === false) return respondError(response, body.error);
   const from = await line.openStream({
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: without(request.headers, CONNECTION_HEADERS),
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined ? {} : { body: body.bytes }),
   });
   if (from === undefined) return respondError(response, isOwn ? FORWARD_AWAY : BAD_TOKEN);
   if (response.destroyed) return void from.destroy();
@@ -72,7 +71,7 @@ async function forwardStream(
   response.once('close', () => from.destroy());
 }
 
-/** What is about the connection, and not about what was said over it. */
+/** Headers about the connection, which are not forwarded. */
 const CONNECTION_HEADERS = new Set([
   'host',
   'connection',
@@ -87,16 +86,8 @@ function without(headers: IncomingHttpHeaders, names: ReadonlySet<string>): Inco
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)));
 }
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
 const FORWARD_AWAY = {
   code: 'daemon-away',
-  message: 'the daemon is away, and this needs its answer',
-  hint: 'Go on with other work, and ask again in a moment.',
+  message: 'the daemon is away, and this call needs its answer',
+  hint: 'Continue with other work and try again in a moment.',
 } as const;

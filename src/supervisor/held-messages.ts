@@ -7,8 +7,8 @@ export interface HeldMessage {
 }
 
 /**
- * What an agent was told while it could not listen: it hears that when it next tries to stop. Where its process goes before that, whatever
- * became of it and of us, the next one finds it in the agent's folder and begins with it.
+ * Messages for an agent that cannot receive them now. They are delivered at its next stop. If the process ends before
+ * that, the next process finds them in the agent's folder and starts with them.
  */
 export class HeldMessages {
   readonly #path: string;
@@ -18,27 +18,25 @@ export class HeldMessages {
     this.#path = path;
   }
 
-  /** On disk before whoever sent it is told that it will be heard. */
+  /** Written to disk before the sender is told that the message will be delivered. */
   add(message: HeldMessage): void {
     this.#waiting = [...this.#waiting, message];
     writeFileAtomically(this.#path, JSON.stringify([...readHeldMessages(this.#path), message]));
   }
 
-  /** Those of this process that it has not heard yet. */
   takeWaiting(): readonly HeldMessage[] {
     const taken = this.#waiting;
     this.#waiting = [];
     return taken;
   }
 
-  /** They were heard. */
   remove(ids: readonly string[]): void {
     if (ids.length === 0) return;
     writeFileAtomically(this.#path, JSON.stringify(readHeldMessages(this.#path).filter(({ id }) => !ids.includes(id))));
   }
 }
 
-/** All that no process of the agent has heard yet, oldest first. */
+/** All messages that no process of the agent has received, oldest first. */
 export function readHeldMessages(path: string): readonly HeldMessage[] {
   try {
     const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -55,18 +53,17 @@ function isHeld(value: unknown): value is HeldMessage {
 
 export type Permission = 'allow' | 'deny';
 
-/** Questions of the client that wait for a person: each is answered with what they decide. Nobody who answers is a no. */
+/** Permission questions of the client that wait for a person. Without an answer the permission is denied. */
 export class PermissionRequests {
   readonly #waiting = new Set<(answer: object) => void>();
 
-  /** Resolves to what the client's hook is answered. */
+  /** Resolves to the response of the client's hook. */
   async ask(): Promise<object> {
     return new Promise((resolve) => {
       this.#waiting.add(resolve);
     });
   }
 
-  /** True where somebody had asked. */
   answer(permission: Permission, message: string): boolean {
     const isAsked = this.#waiting.size > 0;
     const decision = permission === 'allow' ? { behavior: 'allow' } : { behavior: 'deny', message };

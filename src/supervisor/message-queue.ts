@@ -4,13 +4,12 @@ import type { Child } from './process/child.ts';
 
 export interface MessageQueueOptions {
   readonly launch: Pick<Launch, 'input' | 'terminal' | 'held'>;
-  /** Where what it has not heard is kept. */
   readonly heldPath: string;
-  /** It is told something that it will hear in this process. */
+  /** Called when a message is delivered to this process. */
   readonly onDelivered: () => void;
 }
 
-/** What is said to a process: it hears that at once, at its next stop, or its next process begins with it. */
+/** Messages to a process: delivered at once, at its next stop, or in the prompt of its next process. */
 export class MessageQueue {
   readonly #options: MessageQueueOptions;
   readonly #held: HeldMessages;
@@ -25,24 +24,26 @@ export class MessageQueue {
     this.#held = new HeldMessages(options.heldPath);
   }
 
-  /** It was told something that no stop has followed yet. */
   get isAwaitingStop(): boolean {
     return this.#isTold;
   }
 
-  /** Nothing more is said to it: it may leave, and does. */
+  /** The process may exit, and receives no further messages. */
   get isLeaving(): boolean {
     return this.#isLeaving;
   }
 
-  /** What earlier processes did not hear stands in its prompt. One that cannot even read that has not heard it either. */
+  /**
+   * The prompt contains what earlier processes did not receive. If it cannot be written, those messages stay
+   * undelivered.
+   */
   async begin(child: Child | undefined, prompt: string | null): Promise<void> {
     this.#child = child;
     if (child === undefined || prompt === null) return;
     if ((await child.writeMessage(prompt)) || this.#options.launch.input === 'none') this.#forgetEarlier();
   }
 
-  /** The client runs in a person's terminal, with what earlier processes did not hear on its command line. */
+  /** The client runs in a person's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
     this.#forgetEarlier();
   }
@@ -51,7 +52,10 @@ export class MessageQueue {
     this.#held.remove(this.#options.launch.held ?? []);
   }
 
-  /** One that is leaving does not hear it. Its end is on record before that is said, and its next process, if there is one, begins with it. */
+  /**
+   * Returns false if the process is leaving. The exit is recorded before that, and the next process, if any, starts
+   * with the message.
+   */
   async deliver({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
     const { launch, onDelivered: onTold } = this.#options;
     if (launch.terminal === true) return false;
@@ -60,7 +64,7 @@ export class MessageQueue {
       await this.#gone.promise;
       return false;
     }
-    // Whatever else it is told while it asks is no yes. It hears a yes at its hook, and goes on in its turn.
+    // Any other message denies an open permission. An allowed agent continues its turn through the hook's response.
     if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.#isTold = true;
     onTold();
@@ -69,48 +73,46 @@ export class MessageQueue {
     return true;
   }
 
-  /** Resolves to the answer of its hook, when a person has decided: the client waits for it as long as that takes. */
+  /** Resolves to the hook's response when a person has decided. */
   async askPermission(): Promise<object> {
     return this.#permissions.ask();
   }
 
-  /** It tries to stop: what it hears instead of being let go, if there is anything. */
+  /** Returns the messages that block the stop; undefined if there are none. */
   takeMessagesAtStop(): string | undefined {
-    const told = this.#held.takeWaiting();
-    if (told.length === 0) return undefined;
-    // When the answer has left: whoever is killed before that has not heard it.
-    setImmediate(() => this.#held.remove(told.map(({ id }) => id)));
-    return told.map(({ text }) => text).join('\n\n');
+    const waiting = this.#held.takeWaiting();
+    if (waiting.length === 0) return undefined;
+    // Removed only after the response is sent: a process killed before that has not received them.
+    setImmediate(() => this.#held.remove(waiting.map(({ id }) => id)));
+    return waiting.map(({ text }) => text).join('\n\n');
   }
 
-  /** Its stop was answered. A client that has one turn a process is on its way out where it may go. */
+  /** The stop was answered. A client with one turn per process exits now if it may. */
   stopAnswered(mayGo: boolean): void {
     this.#isTold = false;
     if (mayGo) this.turnEnded();
   }
 
-  /** Clients that have one turn a process leave by themselves. */
+  /** Clients with one turn per process exit by themselves. */
   turnEnded(): void {
     if (this.#options.launch.input === 'once') this.#isLeaving = true;
   }
 
-  /** Nobody has anything more to say to it: it is let go. */
+  /** Closes the input, so that the client exits. */
   endInput(): void {
     this.#isLeaving = true;
     this.#child?.endInput();
   }
 
-  /** It has ended by itself. */
   onProcessGone(): void {
     this.#isLeaving = true;
   }
 
-  /** What it was told in this process and did not hear. */
   takeUndelivered(): readonly HeldMessage[] {
     return this.#held.takeWaiting();
   }
 
-  /** Its end is on record: whoever wanted to tell it something hears that it was not heard. */
+  /** The exit is recorded: waiting senders learn that their message was not delivered. */
   onExitRecorded(): void {
     this.#gone.resolve();
   }

@@ -1,7 +1,7 @@
 import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import { listKept, readKept } from '../api/outbox.ts';
 
-/** Whether this agent's signal lies in the outbox: it has been given, only nobody has heard it yet. */
+/** Whether a final signal of this agent waits in the outbox. */
 export function hasSignalInOutbox(outbox: string, token: string): boolean {
   return listKept(outbox).some((name) => {
     const call = readKept(outbox, name);
@@ -9,7 +9,7 @@ export function hasSignalInOutbox(outbox: string, token: string): boolean {
   });
 }
 
-/** Whether this call says that the agent has done what it could: `continue` does not. */
+/** Whether this call is a signal that ends the agent's work; `continue` is not. */
 export function isFinalSignal(operation: string, input: string): boolean {
   if (operation === 'exit_signal') return true;
   if (operation !== 'agent_signal') return false;

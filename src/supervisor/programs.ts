@@ -4,22 +4,21 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Programs that run beside the daemon, as absolute paths; each is one file that Node starts at once. */
+/** Absolute paths of the programs that run beside the daemon; each is one file. */
 export interface Programs {
   readonly supervisor: string;
-  /** `baton agent hook stop`, for clients that only have command hooks. */
+  /** `baton agent hook stop`, for clients that have only command hooks. */
   readonly stopHook: string;
   readonly scripted: string;
-  /** The roles that need no judgement. */
+  /** The roles that need no model. */
   readonly builtin: string;
-  /** The command itself. */
   readonly baton: string;
 }
 
 /**
- * Where those programs are. A release has them as bundles. In a clone they are bundled anew, once a process and state folder, into the state folder:
- * running their source as it stands would cost every supervisor 30 MB for the stripping of types. Where the bundler is missing the
- * source runs all the same.
+ * Finds these programs. A release contains them as bundles. In a clone they are bundled into the state folder, once per
+ * process and state folder: running the source would cost each supervisor 30 MB for type stripping. Without a bundler
+ * the source is run nevertheless.
  */
 export async function findPrograms(stateDir: string): Promise<Programs> {
   if (!existsSync(SOURCE.supervisor)) return programsIn(DIST, '.cjs');
@@ -30,8 +29,8 @@ export async function findPrograms(stateDir: string): Promise<Programs> {
 }
 
 /**
- * The command line of a supervisor, behind `node`. It must stay as small as it starts, and its work is to wait: without a compiler
- * it takes 1.2 times the memory of a bare Node instead of 1.3, and a thousand hooks later still does. (Source needs the compiler.)
+ * The arguments of `node` for a supervisor. Without JIT it needs 1.2 times the memory of a bare Node instead of 1.3,
+ * and it mostly waits. Source files need the compiler.
  */
 export function supervisorArgs({ supervisor }: Programs, folder: string, start: number): readonly string[] {
   const flags = supervisor.endsWith('.ts') ? [QUIET] : ['--jitless'];
@@ -48,7 +47,7 @@ const SOURCE = {
   builtin: join(ROOT, 'src', 'agents', 'builtin', 'main.ts'),
 };
 
-/** By state folder: one process may serve several, one after the other, and the first may be gone by then. */
+/** By state folder: one process may serve several, and the first may be deleted meanwhile. */
 const bundled = new Map<string, Promise<string | undefined>>();
 
 function programsIn(folder: string, extension: string): Programs {
@@ -61,7 +60,7 @@ function programsIn(folder: string, extension: string): Programs {
   };
 }
 
-/** In a process of its own, which takes the bundler with it when it ends. The folder is named after what is in it. */
+/** Runs the bundler in a process of its own, to free its memory. The folder is named after a hash of its content. */
 async function bundleInto(cache: string): Promise<string | undefined> {
   const draft = join(cache, `programs-draft-${process.pid}`);
   try {
@@ -77,7 +76,7 @@ async function bundleInto(cache: string): Promise<string | undefined> {
   }
 }
 
-/** Another process may have put the same there meanwhile. */
+/** Another process may have created the same folder meanwhile. */
 function place(draft: string, folder: string): void {
   if (existsSync(folder)) return;
   try {

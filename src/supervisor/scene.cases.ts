@@ -22,15 +22,15 @@ import { findPrograms, supervisorArgs } from './programs.ts';
 
 let scenes = 0;
 
-/** One state folder with a stand-in for the daemon, and supervisors in it. Whatever was started is ended with it. */
+/** A state folder with a stand-in daemon and supervisors. Disposing ends everything that was started. */
 export class Scene implements AsyncDisposable {
   readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'baton-scene-')));
   readonly stateDir: string = join(this.folder, 'state');
   readonly cwd: string = join(this.folder, 'work');
   readonly daemon: DaemonStandIn;
-  /** What supervisors find in their environment besides their path. */
+  /** Environment of the supervisors, besides PATH. */
   readonly env: Record<string, string> = {};
-  /** Processes are found by it: tests that run at the same time must not find each other's. */
+  /** Unique, so that tests running at the same time do not find each other's processes. */
   readonly agentId: string = `agent-${process.pid}-${(scenes += 1)}`;
   readonly #supervisors: ChildProcess[] = [];
   readonly #ids = new Set<string>();
@@ -45,7 +45,7 @@ export class Scene implements AsyncDisposable {
     return agentFiles(this.stateDir, id);
   }
 
-  /** Writes down what to run and how it may stop, and starts the supervisor. */
+  /** Writes launch and hook config, and starts the supervisor. */
   async start(launch: Partial<Launch>, config: HookConfig | undefined = { on_stop: 'signal' }): Promise<Supervised> {
     const whole: Launch = { ...launchIn(this), ...launch };
     const files = this.files(whole.id);
@@ -55,7 +55,7 @@ export class Scene implements AsyncDisposable {
     return this.supervise(whole);
   }
 
-  /** The supervisor alone; what it is to run lies there. */
+  /** Starts the supervisor for an existing launch file. */
   async supervise(launch: Launch): Promise<Supervised> {
     const programs = await findPrograms(PROGRAMS);
     const files = this.files(launch.id);
@@ -71,7 +71,7 @@ export class Scene implements AsyncDisposable {
     return new Supervised(this, launch, child);
   }
 
-  /** The numbers of all that runs under its agent. */
+  /** The pids of everything that runs under the agent. */
   alive(): number[] {
     return findAlive({ leader: -1, mark: `BATON_AGENT_ID=${this.agentId}` });
   }
@@ -94,7 +94,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone by itself.
+    // It has exited.
   }
 }
 
@@ -123,12 +123,10 @@ const LAUNCH: Omit<Launch, 'id' | 'cwd' | 'state_dir'> = {
   owes: [],
 };
 
-/** A launch of nothing in particular. */
 export function launchIn({ agentId, cwd, stateDir }: Scene): Launch {
   return { ...LAUNCH, id: agentId, cwd, state_dir: stateDir };
 }
 
-/** One supervisor, as seen from outside. */
 export class Supervised {
   readonly #scene: Scene;
   readonly launch: Launch;
@@ -153,7 +151,7 @@ export class Supervised {
     return Number((await this.running()).process.split('/')[1]);
   }
 
-  /** How the process ended, once the supervisor has gone too. */
+  /** The recorded exit, once the supervisor has exited too. */
   async exit(): Promise<Exit> {
     if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit');
     const exit = readJson(this.files.exit(this.launch.start)) as Exit | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -179,7 +177,7 @@ export class Supervised {
     return { ...Object(await (await this.post(`/v1/${operation}`, input)).json()) };
   }
 
-  /** The answer of the stop hook, as a client reads it: what it is told, or null where it may stop. */
+  /** The stop hook's block reason; null if the agent may stop. */
   async stop(input: unknown = { stop_hook_active: false }): Promise<string | null> {
     const answer: unknown = await (await this.post('/hook/stop', input)).json();
     return typeof answer === 'object' && answer !== null && 'reason' in answer ? String(answer.reason) : null;

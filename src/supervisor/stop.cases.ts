@@ -1,21 +1,21 @@
 import type { Standing } from '../protocol/standing.ts';
 
-/** One agent that tries to stop, once or several times, and what it must be told, whoever is asked. */
+/** An agent that tries to stop, once or several times, and the expected answers, whichever program decides. */
 export interface StopCase {
   readonly name: string;
-  /** `config.json` as it lies there; undefined where there is none. */
+  /** Content of `config.json`; undefined if there is none. */
   readonly config: string | undefined;
-  /** How the daemon sees the agent; undefined where the daemon is away. */
+  /** The daemon's view of the agent; undefined if the daemon is away. */
   readonly standing?: Standing;
-  /** What lies in the outbox under the agent's token. */
+  /** Content of the outbox under the agent's token. */
   readonly kept?: { readonly operation: string; readonly input: string };
   readonly owes?: readonly string[];
   readonly stops: readonly { readonly input: string; readonly says: 'signal' | 'idle' | 'escalate' | null }[];
-  /** What must be on record afterwards, with the daemon or in the outbox. */
+  /** What must be recorded afterwards, by the daemon or in the outbox. */
   readonly records?: readonly ('idle' | 'stop')[];
 }
 
-/** The beginning of what the agent is told; `null` in a case lets it stop. */
+/** Beginnings of the block reasons; `null` in a case allows the stop. */
 export const TEXTS = {
   signal: 'You must explicitly signal completion before stopping. Run: baton emit agent:signal --agent ',
   idle: 'Stop hook: on_idle handler invoked. Continue working or signal completion.',
@@ -39,7 +39,7 @@ export const STOP_CASES: readonly StopCase[] = [
     ],
   },
   {
-    name: 'with attempts only the count does, whatever the flag says',
+    name: 'with attempts only the count does, whatever the flag is',
     config: '{"on_stop":"signal","attempts":2}',
     standing: WORKS,
     stops: [
@@ -49,13 +49,13 @@ export const STOP_CASES: readonly StopCase[] = [
     ],
   },
   {
-    name: 'forever never lets it go',
+    name: 'forever never allows a stop',
     config: '{"on_stop":"signal","attempts":"forever"}',
     standing: WORKS,
     stops: [FIRST, AGAIN, AGAIN, AGAIN].map((input) => ({ input, says: 'signal' }) as const),
   },
   {
-    name: 'limits.blocks bounds even forever',
+    name: 'limits.blocks limits even forever',
     config: '{"on_stop":"signal","attempts":"forever","max_blocks":3,"blocks_before":1}',
     standing: WORKS,
     stops: [
@@ -74,13 +74,13 @@ export const STOP_CASES: readonly StopCase[] = [
     ],
   },
   {
-    name: 'blocks that the daemon has on record count',
+    name: 'blocks recorded by the daemon count',
     config: '{"on_stop":"signal","attempts":"forever"}',
     standing: { ...WORKS, blocks: 25 },
     stops: [{ input: FIRST, says: null }],
   },
   {
-    name: 'a client whose flag is not reliable is blocked once',
+    name: 'a client with an unreliable flag is blocked once',
     config: '{"on_stop":"signal","ignores_flag":true}',
     standing: WORKS,
     stops: [
@@ -89,7 +89,7 @@ export const STOP_CASES: readonly StopCase[] = [
     ],
   },
   {
-    name: 'idle is on record before it is answered',
+    name: 'idle is recorded before the answer',
     config: '{"on_stop":"idle"}',
     standing: WORKS,
     stops: [{ input: FIRST, says: 'idle' }],
@@ -121,40 +121,40 @@ export const STOP_CASES: readonly StopCase[] = [
     records: ['stop'],
   },
   {
-    name: 'an agent that is parked may rest',
+    name: 'a parked agent may stop',
     config: '{"on_stop":"escalate"}',
     standing: { ...WORKS, is_parked: true },
     stops: [{ input: FIRST, says: null }],
     records: [],
   },
   {
-    name: 'who has signalled may stop, whatever the action',
+    name: 'an agent that has signalled may stop, whatever the action',
     config: '{"on_stop":"escalate"}',
     standing: { ...WORKS, has_signalled: true },
     stops: [{ input: FIRST, says: null }],
     records: [],
   },
   {
-    name: 'whom nobody waits for may stop',
+    name: 'an agent without an owner may stop',
     config: '{"on_stop":"idle"}',
     standing: { ...WORKS, is_owned: false },
     stops: [{ input: FIRST, says: null }],
     records: [],
   },
   {
-    name: 'a signal in the outbox is a signal',
+    name: 'a signal in the outbox counts',
     config: '{"on_stop":"signal"}',
     kept: { operation: 'agent_signal', input: '{"kind":"complete"}' },
     stops: [{ input: FIRST, says: null }],
   },
   {
-    name: 'an exit signal in the outbox is one too',
+    name: 'an exit signal in the outbox counts too',
     config: '{"on_stop":"signal"}',
     kept: { operation: 'exit_signal', input: '{"protocol":"apm2_agent_exit"}' },
     stops: [{ input: FIRST, says: null }],
   },
   {
-    name: 'to say that work goes on is none',
+    name: 'a continue signal does not count',
     config: '{"on_stop":"signal"}',
     kept: { operation: 'agent_signal', input: '{"kind":"continue"}' },
     stops: [{ input: FIRST, says: 'signal' }],
@@ -168,19 +168,19 @@ export const STOP_CASES: readonly StopCase[] = [
     stops: [{ input: FIRST, says: 'signal' }],
   },
   {
-    name: 'input that is no JSON has no flag',
+    name: 'input that is not JSON has no flag',
     config: '{"on_stop":"signal"}',
     standing: WORKS,
     stops: [{ input: 'stop_hook_active: true', says: 'signal' }],
   },
   { name: 'no input has no flag', config: '{"on_stop":"signal"}', stops: [{ input: '', says: 'signal' }] },
   {
-    name: 'a flag that is no flag is none',
+    name: 'a flag of another type does not count',
     config: '{"on_stop":"signal"}',
     stops: [{ input: '{"stop_hook_active":"true"}', says: 'signal' }],
   },
   {
-    name: 'what is missing is said',
+    name: 'the block names what is missing',
     config: '{"on_stop":"signal"}',
     owes: ['an exit signal', 'a result'],
     stops: [{ input: FIRST, says: 'signal' }],

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { delay } from '../api/client/http.ts';
 import { writeFileAtomically } from '../api/files.ts';
 import { readProcessIdentity, readProcessName } from '../api/processes.ts';
 import type { Exit } from '../protocol/agent-report.ts';
@@ -22,11 +23,10 @@ import { OutputLog, Tail, TokenFilter } from './process/output.ts';
 import { endProcesses } from './process/process-tree.ts';
 import { superviseInTerminal } from './process/run-in-terminal.ts';
 import { TerminalSession } from './process/terminal.ts';
-import { sleep } from './timers.ts';
 
 /**
- * Runs one process from its start to its end, and is its only counterpart meanwhile. What is written into the folder, and when, is what
- * a daemon that comes later relies on: see `contract.ts`. Resolves to the exit code of the supervisor itself.
+ * Runs one process from its start to its exit. The files it writes, and their order, are what a later daemon relies on
+ * (see `contract.ts`). Resolves to the supervisor's own exit code.
  */
 export async function supervise(folder: string, start: number): Promise<number> {
   const files = filesIn(folder);
@@ -46,7 +46,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
     return returnStart(files, start);
   if (!spawned.ok) {
     log.write(Buffer.from(`baton: ${spawned.reason}\n`));
-    // As a shell would say it.
+    // The exit code that a shell would report.
     return recordExit(
       { ...NOT_STARTED, start, output: spawned.reason },
       { agent, door, log, exitFile: files.exit(start) },
@@ -65,14 +65,14 @@ export async function supervise(folder: string, start: number): Promise<number> 
   agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
   await announce(running);
   agent.begin(child, running);
-  // A state folder that was removed has no daemon any more, and nobody else could ever find this agent.
+  // A deleted state folder has no daemon, and no other program could find this agent.
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const { code, signal } = await ended.exit;
   clearInterval(watching);
   await agent.onProcessGone();
-  // Whatever it has left behind goes with it; then its last words are out.
+  // Ends everything the process left behind; then the output is complete.
   await endProcesses(tree, launch.kill_after_ms);
-  await Promise.race([ended.silence, sleep(SILENCE_MS)]);
+  await Promise.race([ended.silence, delay(SILENCE_MS)]);
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
@@ -87,13 +87,16 @@ export async function supervise(folder: string, start: number): Promise<number> 
   return recordExit(exit, { agent, door, log, exitFile: files.exit(start) });
 }
 
-/** The log has no token of Baton's in it: people copy from it, and pass it on. Each stream may end in the middle of a word of its own. */
+/**
+ * Removes Baton's tokens from the log, which people copy and pass on. Each stream may end in the middle of a token of
+ * its own.
+ */
 function keepOutput(known: readonly string[], log: OutputLog) {
   const filter = (): TokenFilter => new TokenFilter(known, (chunk) => log.write(chunk));
   return { words: filter(), errors: filter() };
 }
 
-/** The tail may begin in the middle of a token, where no pattern knows it: its secret part is looked for. */
+/** The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for. */
 function redactTail(text: string | null, known: readonly string[]): string | null {
   return text === null ? null : redactTokens(text, known);
 }
@@ -103,7 +106,7 @@ const RESPONSE_GRACE_MS = 1000;
 const FOLDER_MS = 5000;
 const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
 
-/** One that has ended already has no identity: its number alone tells that it was there. */
+/** A process that has already exited has no identity, only its pid. */
 function identitiesOf({ pid }: Child): Pick<Running, 'supervisor' | 'process'> {
   return {
     supervisor: readProcessName(process.pid),
@@ -113,7 +116,7 @@ function identitiesOf({ pid }: Child): Pick<Running, 'supervisor' | 'process'> {
 
 interface ChildEnd {
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Nobody holds its output any more. */
+  /** Resolves when nothing holds the output open any more. */
   readonly silence: Promise<void>;
 }
 
@@ -130,7 +133,7 @@ function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWord
   };
 }
 
-/** On disk first, then told: a daemon that hears nothing finds it there. */
+/** Written to disk before it is reported: a daemon that misses the report finds the file. */
 async function recordExit(
   exit: Exit,
   { agent, door, log, exitFile }: { agent: AgentHost; door: HookServer; log: OutputLog; exitFile: string },
@@ -141,14 +144,14 @@ async function recordExit(
   const write = (): void => writeFileAtomically(exitFile, JSON.stringify(exit));
   if (!(await retryWhileFull(write, { isWanted, onWait: logDiskWait }))) return 1;
   await agent.report({ kind: 'exited', ...exit });
-  await Promise.race([agent.finishResponses(), sleep(RESPONSE_GRACE_MS)]);
+  await Promise.race([agent.finishResponses(), delay(RESPONSE_GRACE_MS)]);
   await door.close(RESPONSE_GRACE_MS);
   return 0;
 }
 
 type Files = ReturnType<typeof filesIn>;
 
-export interface PreparedStart {
+interface PreparedStart {
   readonly launch: Launch;
   readonly log: OutputLog;
   readonly tail: Tail;
@@ -156,15 +159,15 @@ export interface PreparedStart {
   readonly line: TerminalSession | undefined;
   readonly door: HookServer;
   readonly url: string;
-  /** Where it is written that the process runs: a full disk must not hide a process that does. */
+  /** Reserved, so that a full disk cannot hide a running process. */
   readonly running: ReservedFile;
 }
 
 /**
- * Takes the start and writes all that the process needs. Returns an exit code if somebody else has the start, or if there is no room: then the
- * start is given back.
+ * Claims the start and writes the files that the process needs. Returns an exit code if another supervisor has the
+ * start, or if the disk is full; then the start is given back.
  */
-export async function prepareStart(files: Files, start: number): Promise<PreparedStart | number> {
+async function prepareStart(files: Files, start: number): Promise<PreparedStart | number> {
   let door: HookServer | undefined;
   let isTaken = false;
   try {
@@ -177,7 +180,7 @@ export async function prepareStart(files: Files, start: number): Promise<Prepare
     if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
     const tail = new Tail(TAIL_BYTES);
     const agent = new AgentHost(launch, files, tail);
-    // From the start: whoever is told to end before there is anything to end does so as soon as there is.
+    // Installed early: a SIGTERM before the start ends the process as soon as there is one.
     process.on('SIGTERM', () => void agent.end());
     const line = launch.terminal === true ? new TerminalSession() : undefined;
     door = await startHookServer({
@@ -197,8 +200,8 @@ export async function prepareStart(files: Files, start: number): Promise<Prepare
   }
 }
 
-/** Nothing was run: the daemon finds the start untaken, and makes it later. */
-export function returnStart(files: Files, start: number): number {
+/** Nothing was run: the daemon finds the start unclaimed and repeats it later. */
+function returnStart(files: Files, start: number): number {
   rmSync(`${files.running(start)}.draft`, { force: true });
   rmSync(files.taken(start), { force: true });
   return EXIT_NO_ROOM;
@@ -206,13 +209,13 @@ export function returnStart(files: Files, start: number): number {
 
 const TAIL_BYTES = 8192;
 
-/** Into the log of the supervisor, if that has room. */
-export function logDiskWait(error: unknown): void {
+/** Written to the supervisor's log, if that has room. */
+function logDiskWait(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${new Date().toISOString()} no room, and tried again later: ${why}\n`);
 }
 
-/** For somebody who wonders why a check does not see what their shell has. */
+/** Helps people who wonder why a check lacks a variable of their shell. */
 function describeDropped(names: readonly string[]): string {
   return `baton: environment variables that do not pass (env_pass adds them): ${names.join(', ')}\n`;
 }

@@ -4,12 +4,12 @@ export interface AgentTimerOptions {
   readonly launch: Pick<Launch, 'idle_ms' | 'renew_ms' | 'timeout_ms' | 'report_ms'>;
   readonly onSilence: () => void;
   readonly onRenewal: () => void;
-  /** The daemon is to hear that this supervisor lives. */
+  /** Called when the daemon should learn that this supervisor lives. */
   readonly onReport: () => void;
   readonly onTimeout: () => void;
 }
 
-/** What happens to a process because time goes by, from its start to its end. */
+/** The timers of a process, from its start to its exit. */
 export class AgentTimers {
   readonly #idle: IdleTimer;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -22,7 +22,6 @@ export class AgentTimers {
     if (timeout_ms !== null && timeout_ms <= MAX_TIMER_MS) this.#timers.push(setTimeout(onTimeout, timeout_ms));
   }
 
-  /** Something was said or heard. */
   onActivity(): void {
     this.#idle.restart();
   }
@@ -33,10 +32,10 @@ export class AgentTimers {
   }
 }
 
-/** The longest that a timer can wait; whoever allows more has set no limit. */
+/** The longest delay of a timer; a longer limit is no limit. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Notices silence. Each silence is told once; whatever is said or heard begins the next one. */
+/** Detects silence. Each silence is reported once; activity starts the next one. */
 export class IdleTimer {
   readonly #timer: NodeJS.Timeout | undefined;
 
@@ -45,7 +44,7 @@ export class IdleTimer {
   }
 
   restart(): void {
-    // Also after it has fired: a timer that is refreshed runs once more.
+    // `refresh` also restarts a timer that has fired.
     this.#timer?.refresh();
   }
 
@@ -54,14 +53,7 @@ export class IdleTimer {
   }
 }
 
-/** Not `node:timers/promises`: a supervisor loads no module that it can do without. */
-export async function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
-}
-
-/** What it printed before it asked lies in its pipe, and may come up behind the question. */
+/** Lets output that the process printed before its hook call arrive: it may still be in the pipe. */
 export async function drainOutput(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) {
     await new Promise((resolve) => {

@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs';
 import { stateFiles } from '../api/state-folder.ts';
 import { writeFileAtomically } from '../api/files.ts';
 
-/** The crashes of a state folder's daemon, as `status` shows them and as the next watchdog counts on. */
+/** The crashes of a state folder's daemon, for `status` and for the next watchdog. */
 export interface RestartRecord {
   readonly v: 1;
   /** Crashes since a daemon last ran for a while, or was started by a person. */
   readonly in_row: number;
-  /** The newest crash. */
   readonly at: string;
   readonly reason: string;
-  /** The watchdog does not start it again. */
   readonly gave_up: boolean;
 }
 
@@ -27,11 +25,11 @@ export function writeRestarts(stateDir: string, record: RestartRecord): void {
   try {
     writeFileAtomically(stateFiles(stateDir).restarts, `${JSON.stringify(record)}\n`);
   } catch {
-    // A full disk must not keep the daemon from being started; the watchdog counts on in its memory.
+    // A full disk must not prevent a restart; the watchdog keeps counting in memory.
   }
 }
 
-/** A person started the daemon: the count begins again. What happened stays, for `status`. */
+/** A person started the daemon: the count starts again. The crashes stay recorded for `status`. */
 export function resetCrashCount(stateDir: string): void {
   const record = readRestarts(stateDir);
   if (record !== undefined && record.in_row > 0) writeRestarts(stateDir, { ...record, in_row: 0 });

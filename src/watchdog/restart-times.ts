@@ -1,11 +1,11 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `BATON_RESTART=off`: something else restarts the daemon, or nothing is to. */
+/** `BATON_RESTART=off`: another program restarts the daemon, or none should. */
 export function isRestartEnabled(env: Environment): boolean {
   return env['BATON_RESTART'] !== 'off';
 }
 
-/** A value that is not a positive whole number counts as not set: the daemon must not stay away because of it. */
+/** A value that is not a positive integer counts as not set: it must not keep the daemon down. */
 export function readRestartTimes(env: Environment): RestartTimes {
   const read = (name: string, otherwise: number): number => {
     const value = Number(env[name] ?? '');
@@ -20,29 +20,28 @@ export function readRestartTimes(env: Environment): RestartTimes {
 }
 
 export interface RestartTimes {
-  /** The wait before the first restart; it doubles with each crash in a row. */
+  /** The delay before the first restart; it doubles with each crash in a row. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** After so many crashes in a row the watchdog gives up. */
+  /** The watchdog gives up after this many crashes in a row. */
   readonly tries: number;
-  /** A daemon that has run so long did not crash at its start: the count begins again. */
+  /** A daemon that ran this long did not crash at its start: the count starts again. */
   readonly steadyMs: number;
 }
 
-/** An hour in all: a full disk or an update may take that long. */
+/** An hour in total: a full disk or an update may take that long. */
 export const RESTART_TIMES: RestartTimes = { firstMs: 500, lastMs: 300_000, tries: 20, steadyMs: 60_000 };
 
-/** How many crashes in a row this one makes, given how many there were before it and how long the daemon ran. */
 export function crashesInRow(before: number, ranMs: number, { steadyMs }: RestartTimes): number {
   return ranMs >= steadyMs ? 1 : before + 1;
 }
 
-/** How long to wait before the daemon is started again; undefined: not at all. */
+/** The delay before the next restart; undefined to give up. */
 export function restartDelay(inRow: number, { firstMs, lastMs, tries }: RestartTimes): number | undefined {
   return inRow > tries ? undefined : Math.min(firstMs * 2 ** (inRow - 1), lastMs);
 }
 
-/** The wait after this one, if the reason for it is still there. */
+/** The delay to use if the same reason persists. */
 export function longerDelay(delayMs: number, { lastMs }: Pick<RestartTimes, 'lastMs'>): number {
   return Math.min(delayMs * 2, lastMs);
 }

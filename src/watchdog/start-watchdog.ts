@@ -5,12 +5,12 @@ import { Writable } from 'node:stream';
 import { ENVIRONMENT_FD, pipesOf, splitEnvironment } from '../api/client/start-daemon.ts';
 import { longerDelay, readRestartTimes } from './restart-times.ts';
 
-/** The pipe that closes with the daemon, and what is written into it by a daemon that stops as it was asked to. */
+/** The pipe that closes when the daemon exits, and the line that a daemon writes to it before a regular stop. */
 export const DAEMON_PIPE_FD = 3;
 export const GOODBYE = 'goodbye\n';
 
 export interface Watchdog {
-  /** The daemon stops, and is not to be started again. Resolves when the watchdog has ended. */
+  /** The daemon stops and must not be restarted. Resolves when the watchdog has exited. */
   dismiss(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface WatchdogOptions {
   readonly onLost: (reason: string) => void;
 }
 
-/** Starts the watchdog of this process, and another one whenever it ends, with growing waits. */
+/** Starts this daemon's watchdog, and restarts it with growing delays if it exits. */
 export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watchdog {
   const times = readRestartTimes(env);
   const { firstMs, steadyMs } = times;
@@ -51,13 +51,13 @@ export function startWatchdog({ stateDir, env, onLost }: WatchdogOptions): Watch
         pipe.once('error', () => resolve());
         pipe.end(GOODBYE, () => resolve());
       });
-      // `baton down` waits for the daemon: after it nothing of Baton runs in the state folder.
+      // After `baton down` no process of Baton may run in the state folder.
       if (child !== undefined) await hasEnded(child);
     },
   };
 }
 
-/** Resolves when the process has ended, or after a while: one that hangs must not keep the daemon from ending. */
+/** Resolves when the process has exited, or after a timeout, so that a hung watchdog does not delay the daemon. */
 async function hasEnded(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   await new Promise<void>((resolve) => {
@@ -68,14 +68,14 @@ async function hasEnded(child: ChildProcess): Promise<void> {
 
 const STOP_GRACE_MS = 2000;
 
-/** In a clone the source runs as it stands; a release has a bundle. */
+/** A clone runs the source; a release has a bundle. */
 const ENTRY = ['watchdog/main.ts', 'watchdog.cjs'].map((path) => join(import.meta.dirname, '..', path));
 
 function spawnWatchdog(stateDir: string, env: WatchdogOptions['env']): ChildProcess | undefined {
   const entry = ENTRY.find((path) => existsSync(path));
   if (entry === undefined) return undefined;
   const { shown, piped } = splitEnvironment(env);
-  // It waits for most of its life: without a compiler it is a fifth smaller. (Source needs the compiler.)
+  // The watchdog mostly waits: without JIT it needs a fifth less memory. Source files need the compiler.
   const flags = entry.endsWith('.ts') ? ['--disable-warning=ExperimentalWarning'] : ['--jitless'];
   const child = spawn(process.execPath, [...flags, entry, stateDir], {
     cwd: stateDir,
@@ -88,7 +88,7 @@ function spawnWatchdog(stateDir: string, env: WatchdogOptions['env']): ChildProc
   for (const each of [pipe, life]) if (each instanceof Writable) each.on('error', () => undefined);
   if (pipe instanceof Writable) pipe.end(piped);
   child.unref();
-  // The pipe must not keep the daemon alive, either.
+  // The pipe must not keep the daemon alive.
   unref(life);
   return child;
 }

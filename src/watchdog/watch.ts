@@ -13,8 +13,8 @@ export interface WatchOptions {
 }
 
 /**
- * The daemon has ended without a goodbye: starts it again, with growing waits. Resolves when a daemon runs, no matter
- * which process started it; when `baton down` is on record or the state folder is gone; or when it gives up.
+ * Restarts a daemon that crashed, with growing delays. Resolves when a daemon runs, whichever process started it; when
+ * `baton down` is recorded or the state folder is gone; or when the watchdog gives up.
  */
 export async function restartDaemon(options: WatchOptions): Promise<void> {
   const { stateDir, times } = options;
@@ -46,7 +46,7 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Starts a daemon after a wait. Returns why it did not start; undefined if one runs, or none is wanted. */
+/** Starts a daemon after a delay. Returns the reason if it did not start; undefined if one runs, or none is wanted. */
 async function tryStart({ stateDir, env, times }: WatchOptions, delayMs: number): Promise<string | undefined> {
   for (let waitMs = delayMs; ; waitMs = longerDelay(waitMs, times)) {
     await pause(waitMs);
@@ -57,21 +57,20 @@ async function tryStart({ stateDir, env, times }: WatchOptions, delayMs: number)
     const started = await startDaemon({ stateDir, env: { ...env, BATON_RESTARTED: '1' }, deadlineMs: START_MS });
     if (started.kind === 'listens') return undefined;
     if (started.kind === 'failed') return hasDownIntent(stateDir) ? undefined : started.error.message;
-    // Another process starts one, or one has the lock and is about to listen or to end: the next look tells. Each look costs a process.
+    // Another process is starting one, or holds the lock: the next attempt shows the result. Each attempt costs a
+    // process.
   }
 }
 
-/** Long enough for a machine that has other things to do. */
 const START_MS = 60_000;
 const LOG_END_BYTES = 8192;
 
-/** A line in the words of the daemon's own log. */
 function writeLogLine(path: string, message: string, fields: Readonly<Record<string, string | number>>): void {
   const line = { at: new Date().toISOString(), level: 'error', message, pid: process.pid, ...fields };
   try {
     appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch {
-    // Without a log the daemon is started all the same.
+    // A failing log must not prevent the restart.
   }
 }
 
@@ -92,8 +91,8 @@ function readLogEnd(path: string): string {
 }
 
 /**
- * Why a daemon ended, by the end of its log: its own last line, if that names an internal error, or else what Node printed behind the
- * daemon's lines, which are JSON.
+ * The reason why a daemon crashed, from the end of its log: the last line if it reports an internal error, otherwise
+ * Node's output after the daemon's JSON lines.
  */
 export function crashReason(logEnd: string): string {
   const lines = logEnd.split('\n').map((line) => line.trim());

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AccessChecks, checkAccess } from '../../src/daemon/http/access.ts';
-import { readBody } from '../../src/daemon/http/request-body.ts';
-import { sendAnswer } from '../../src/daemon/http/respond.ts';
+import { readBody } from '../../src/api/http/request.ts';
+import { sendAnswer } from '../../src/api/http/respond.ts';
 import { closeSignal, createMcpHttp, sendResponse, toWebRequest } from '../../src/mcp/http.ts';
 import { fixtureServer } from './fixture-server.ts';
 

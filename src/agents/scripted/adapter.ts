@@ -5,14 +5,14 @@ import { claudeSettings } from '../client-hooks.ts';
 import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
 
 /**
- * `scripted FILE` plays a script; `scripted` alone takes its prompt for the script. With `--command-hook` before the file its stop hook
- * is the command instead of HTTP, as with clients that have no other. It stands for Claude Code in every respect that
- * matters here: hooks, stream of JSON lines, messages on standard input, a conversation that can be resumed.
+ * `scripted FILE` plays a script; `scripted` alone takes its prompt as the script. `--command-hook` before the file
+ * uses a command as stop hook instead of HTTP. It behaves as Claude Code in every respect that matters here: hooks,
+ * JSON lines, messages on standard input, resumable conversations.
  */
 export const scriptedAdapter: Adapter = {
   runs: (run) => /^scripted(?:\s|$)/.test(run),
   prepare: (plan, context, { folder }) => prepared(plan, context, folder, ['--stream-json']),
-  // Plain lines, and it begins when the person has said something.
+  // Plain lines; it starts with the person's first message.
   attach: (plan, context, { folder }) => prepared(plan, context, folder, ['--prompted', '--terminal']),
 };
 
@@ -27,8 +27,8 @@ function prepared(
   const brings = named === '' && !isResume;
   if (brings && prompt === null) return { ok: false, reason: NO_SCRIPT };
   const settings = join(folder, 'settings.json');
-  const told = brings ? null : prompt;
-  const waits = told === null || flags.includes('--prompted') ? [] : ['--prompted'];
+  const firstMessage = brings ? null : prompt;
+  const waits = firstMessage === null || flags.includes('--prompted') ? [] : ['--prompted'];
   const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
   return {
     ok: true,
@@ -48,7 +48,7 @@ function prepared(
       env: {},
       output: 'stream-json',
       input: 'stream-json',
-      prompt: told,
+      prompt: firstMessage,
       finds_exit_signals: true,
       files: [
         { path: settings, content: JSON.stringify(settingsOf(agentId, isCommandHook), null, 2) },

@@ -3,28 +3,24 @@ import { join } from 'node:path';
 import { writeFileAtomically } from '../../api/files.ts';
 import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
 
-/** What a scripted agent prints, in the words of Claude Code or for people. */
+/** What a scripted agent prints, in Claude Code's format or for people. */
 export interface ScriptedOutput {
   begin(sessionId: string): void;
-  /** Words of its own. */
   say(text: string): void;
-  /** A tool is used; gives the id of the call. */
   useTool(name: string, input: object): string;
   toolResult(id: string, content: string, isError: boolean): void;
-  /** The model has used so much for its next words. */
   use(used: ScriptedUse): void;
   endTurn(result: string, isError: boolean): void;
 }
 
-/** Tokens, and dollars. */
-export interface ScriptedUse {
+interface ScriptedUse {
   readonly input?: number;
   readonly output?: number;
   readonly cached?: number;
   readonly cost?: string;
 }
 
-/** One JSON object a line, with the fields of Claude Code that others look at. */
+/** JSON lines with the fields of Claude Code that Baton reads. */
 export function jsonOutput(sessionId: string): ScriptedOutput {
   let tools = 0;
   let messages = 0;
@@ -75,7 +71,7 @@ interface Turn {
 
 const NO_TURN: Turn = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 0 };
 
-/** For somebody who plays a script to see what it does. */
+/** For a person who plays a script. */
 export function textOutput(): ScriptedOutput {
   return {
     begin: () => {},
@@ -91,7 +87,7 @@ export function textOutput(): ScriptedOutput {
   };
 }
 
-/** For somebody who takes the conversation over: they see what was said before, and when it is their turn. */
+/** For a person who takes over: shows the earlier messages, and when to write. */
 export function terminalOutput(before: Conversation['messages']): ScriptedOutput {
   const text = textOutput();
   return {
@@ -109,22 +105,22 @@ export function terminalOutput(before: Conversation['messages']): ScriptedOutput
 
 const ASK = '(type a message; Ctrl-D leaves)\n> ';
 
-/** At once and whole: what was said must be out when the next thing happens, or when the process is killed. */
+/** Writes synchronously and completely, so that the text is out even if the process is killed next. */
 export function printText(text: string): void {
   for (let bytes = Buffer.from(text); bytes.length > 0;) {
     try {
       bytes = bytes.subarray(writeSync(1, bytes));
     } catch (error) {
-      // Nobody listens any more: an agent goes on all the same.
+      // The reader has gone; the agent continues.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
     }
   }
 }
 
-/** Messages that come on standard input: JSON lines as Claude Code takes them, or plain lines. */
+/** Messages on standard input: JSON lines as Claude Code reads them, or plain lines. */
 export interface ScriptedInput {
-  /** The next message; undefined when no more will come. */
+  /** The next message; undefined at the end of the input. */
   next(): Promise<string | undefined>;
   close(): void;
 }
@@ -161,7 +157,7 @@ export function readMessages(input: NodeJS.ReadStream): ScriptedInput {
   };
 }
 
-/** What a user says in this line; undefined where nobody says anything. */
+/** The user's text in a line; undefined if there is none. */
 function findMessage(line: string): string | undefined {
   if (line.trim() === '') return undefined;
   if (!line.startsWith('{')) return line;
@@ -178,15 +174,15 @@ function findMessage(line: string): string | undefined {
   }
 }
 
-/** What a resumed agent must know: how far it has come, and what was said. */
+/** What a resumed agent needs: its position in the script, and the messages. */
 export interface Conversation {
   readonly id: string;
-  /** How many steps it has begun. A step is begun once: one that killed the agent is not begun again. */
+  /** Number of steps begun. A step that killed the agent is not repeated. */
   readonly position: number;
   readonly messages: readonly { readonly from: 'user' | 'agent'; readonly text: string }[];
 }
 
-/** Keeps a conversation in a file of its own, whole after every change; without a folder only as long as the process lives. */
+/** Keeps the conversation in a file, rewritten after each change; without a folder only in memory. */
 export class ConversationFile {
   readonly #path: string | undefined;
   now: Conversation;
@@ -209,14 +205,14 @@ export class ConversationFile {
     try {
       if (this.#path !== undefined) writeFileAtomically(this.#path, JSON.stringify(this.now));
     } catch (error) {
-      // As the clients do: on a full disk the conversation goes on, and the next change writes it.
+      // As other clients do: on a full disk the conversation continues, and the next change writes it.
       if (!isDiskFault(error) && !isShortage(error)) throw error;
     }
   }
 
   #read(): Conversation | undefined {
     try {
-      // Only this program writes it, whole.
+      // Only this program writes the file.
       return JSON.parse(readFileSync(this.#path ?? '', 'utf8')) as Conversation; // oxlint-disable-line typescript/no-unsafe-type-assertion
     } catch {
       return undefined;

@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 
-/** Hooks by event, as they stand in a settings file of Claude Code. */
+/** Hooks by event, as in a settings file of Claude Code. */
 type HookTable = Readonly<Record<string, readonly { readonly hooks?: readonly Hook[] }[]>>;
 
-/** Fires the hooks of an event, all at once. One that ends the agent counts more than one that blocks it. */
+/** Runs all hooks of an event in parallel. A result that ends the agent takes precedence over a block. */
 export type FireHooks = (event: string, fields: object) => Promise<HookAnswer>;
 
-/** The hooks of a settings file; without one there are none. */
 export function readHooks(settings: string | undefined, sessionId: string): FireHooks {
   const table = settings === undefined ? {} : tableIn(settings);
   const common = {
@@ -32,24 +31,22 @@ function tableIn(path: string): HookTable {
   return read.disableAllHooks === true ? {} : (read.hooks ?? {});
 }
 
-/** One entry of a settings file. */
-export interface Hook {
+interface Hook {
   readonly type: 'http' | 'command';
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly allowedEnvVars?: readonly string[];
   readonly command?: string;
-  /** In seconds. */
   readonly timeout?: number;
 }
 
-/** What a hook came to: told to go on with a reason, told to end, or nothing (broken hooks say nothing, as in Claude Code). */
-export type HookAnswer =
+/** A hook's result: continue with a reason, end, or nothing (as in Claude Code, a broken hook has no effect). */
+type HookAnswer =
   | { readonly kind: 'block'; readonly reason: string }
   | { readonly kind: 'end' }
   | { readonly kind: 'nothing' };
 
-export async function runScriptedHook(hook: Hook, input: object): Promise<HookAnswer> {
+async function runScriptedHook(hook: Hook, input: object): Promise<HookAnswer> {
   const body = JSON.stringify(input);
   const timeoutMs = (hook.timeout ?? 600) * 1000;
   return hook.type === 'http' ? askHttp(hook, body, timeoutMs) : runCommand(hook, body, timeoutMs);
@@ -57,7 +54,7 @@ export async function runScriptedHook(hook: Hook, input: object): Promise<HookAn
 
 const NOTHING: HookAnswer = { kind: 'nothing' };
 
-/** Only 200 and 201 with JSON count; whatever else comes back, or does not, lets the agent go. */
+/** Only 200 and 201 with JSON count; any other result lets the agent stop. */
 async function askHttp(
   { url = '', headers = {}, allowedEnvVars = [] }: Hook,
   body: string,
@@ -96,7 +93,10 @@ async function askHttp(
   });
 }
 
-/** JSON counts whatever the exit code; exit code 2 blocks with what is on standard error; anything else lets the agent go. */
+/**
+ * JSON counts whatever the exit code; exit code 2 blocks with standard error as the reason; any other result lets the
+ * agent stop.
+ */
 async function runCommand({ command = '' }: Hook, body: string, timeoutMs: number): Promise<HookAnswer> {
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -119,7 +119,7 @@ async function runCommand({ command = '' }: Hook, body: string, timeoutMs: numbe
   });
 }
 
-/** Text before the JSON makes it none. */
+/** Output that has text before the JSON is not JSON. */
 function parseHookAnswer(text: string): HookAnswer {
   try {
     const {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseScript, STEPS, STEPS_WITHOUT_INPUT } from './script.ts';
 
-/** The first thing that is wrong: where, what, and what to do. */
+/** The first problem: place, message and hint. */
 function wrong(text: string): string {
   const parsed = parseScript(text);
   if (parsed.ok) return 'nothing';
@@ -12,7 +12,7 @@ function wrong(text: string): string {
 }
 
 describe('a script', () => {
-  it('takes every step there is', () => {
+  it('accepts every step', () => {
     const text = `
 steps:
   - say: Hello
@@ -56,7 +56,7 @@ on_message:
     expect([onBlock?.length, onMessage.length]).toEqual([1, 1]);
   });
 
-  it('may be a list alone, and JSON', () => {
+  it('may be a plain list, and JSON', () => {
     expect(parseScript('- say: Hello\n- stop\n')).toMatchObject({
       ok: true,
       value: { steps: [{ do: 'say' }, { do: 'stop' }] },
@@ -80,14 +80,14 @@ on_message:
     expect(wrong(text)).toContain(problem);
   });
 
-  it('tells of everything that is wrong at once', () => {
+  it('reports every problem at once', () => {
     expect(parseScript('- a\n- b\n- say: c\n- d\n')).toMatchObject({ ok: false, problems: { length: 3 } });
   });
 });
 
 describe('the examples', () => {
   const folder = join(import.meta.dirname, '../../../examples/agents');
-  it.each(globSync('*.yaml', { cwd: folder }))('%s is what its name says', (file) => {
+  it.each(globSync('*.yaml', { cwd: folder }))('%s parses, and does what its name states', (file) => {
     const parsed = parseScript(readFileSync(join(folder, file), 'utf8'));
     expect(parsed.ok).toBe(!file.includes('broken'));
   });

@@ -5,7 +5,6 @@ import { readHooks } from './hooks.ts';
 import { ScriptPlayer } from './player.ts';
 import { parseScript } from './script.ts';
 
-/** Plays a script from its command line to its exit code. */
 export async function runScript(argv: readonly string[]): Promise<number> {
   const options = parseOptions(argv);
   if (typeof options === 'string') return fail(`Error: ${options}\n${USAGE}`, 2);
@@ -15,23 +14,23 @@ export async function runScript(argv: readonly string[]): Promise<number> {
   const parsed = parseScript(text);
   if (!parsed.ok) return fail(renderScriptProblems(options.script, text, parsed.problems), 2);
   if (options.isCheck) return 0;
-  const ear = readMessages(process.stdin);
+  const input = readMessages(process.stdin);
   const conversation = new ConversationFile(options.keep, options.sessionId, options.isResume);
   const code = await new ScriptPlayer({
     script: parsed.value,
     agentId: process.env['BATON_AGENT_ID'] ?? options.sessionId,
-    mouth: options.isTerminal
+    output: options.isTerminal
       ? terminalOutput(conversation.now.messages)
       : options.isJson
         ? jsonOutput(options.sessionId)
         : textOutput(),
-    ear,
+    input,
     fire: readHooks(options.settings, options.sessionId),
     conversation,
     blockCap: blockCap(process.env['CLAUDE_CODE_STOP_HOOK_BLOCK_CAP']),
     isPrompted: options.isPrompted,
   }).play();
-  ear.close();
+  input.close();
   return code;
 }
 
@@ -45,7 +44,7 @@ function readScriptFile(path: string): string | { readonly problem: string } {
   }
 }
 
-/** Claude Code overrides the ninth block in a row, unless it is told another number; 0 and less mean that it never does. */
+/** Claude Code overrides the ninth block in a row, unless the variable sets another number; 0 or less means never. */
 function blockCap(given: string | undefined): number | null {
   const cap = Number(given || 8);
   return Number.isNaN(cap) ? 8 : cap <= 0 ? null : cap;
@@ -56,10 +55,9 @@ function fail(message: string, code: number): number {
   return code;
 }
 
-export interface ScriptedOptions {
+interface ScriptedOptions {
   readonly script: string;
   readonly settings: string | undefined;
-  /** Folder of the conversation. */
   readonly keep: string | undefined;
   readonly sessionId: string;
   readonly isResume: boolean;
@@ -69,7 +67,7 @@ export interface ScriptedOptions {
   readonly isCheck: boolean;
 }
 
-export const USAGE = `Usage: baton agent play [options] SCRIPT
+const USAGE = `Usage: baton agent play [options] SCRIPT
   --check          only check the script
   --stream-json    print what happens as Claude Code does with --output-format stream-json
   --settings FILE  hooks, in the format of Claude Code
@@ -80,8 +78,7 @@ export const USAGE = `Usage: baton agent play [options] SCRIPT
   --terminal       for a person: show what was said so far, and ask for the next message
 `;
 
-/** What was typed, or what is wrong with it. */
-export function parseOptions(argv: readonly string[]): ScriptedOptions | string {
+function parseOptions(argv: readonly string[]): ScriptedOptions | string {
   const values = new Map<string, string>();
   const switches = new Set<string>();
   const scripts: string[] = [];
@@ -114,8 +111,7 @@ export function parseOptions(argv: readonly string[]): ScriptedOptions | string 
 const SWITCHES = new Set(['--check', '--stream-json', '--prompted', '--terminal']);
 const VALUES = new Set(['--settings', '--keep', '--session-id', '--resume']);
 
-/** Everything that is wrong with a script, each with its file, line and column, the line itself, and what to do. */
-export function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
+function renderScriptProblems(file: string, text: string, problems: readonly Problem[]): string {
   const lines = text.split('\n');
   return problems
     .map(({ message, line, column, hint }) => {

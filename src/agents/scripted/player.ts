@@ -6,22 +6,22 @@ import { findTool, isMisbehaviour, misbehave, type ToolCall } from './tools.ts';
 export interface PlayerOptions {
   readonly script: Script;
   readonly agentId: string;
-  readonly mouth: ScriptedOutput;
-  readonly ear: ScriptedInput;
+  readonly output: ScriptedOutput;
+  readonly input: ScriptedInput;
   readonly fire: FireHooks;
   readonly conversation: ConversationFile;
   /** Blocks in a row that are honoured; null for any number. */
   readonly blockCap: number | null;
-  /** The first turn begins with a message. */
+  /** The first turn starts with a message. */
   readonly isPrompted: boolean;
 }
 
-/** What a step leaves behind: the turn goes on, it is over, or nobody has anything more to say. */
-type StepOutcome = 'goes on' | 'turn over' | 'the end';
+/** After a step the turn continues, is over, or no message will follow. */
+type StepOutcome = 'continues' | 'turn over' | 'the end';
 
 /**
- * Plays a script as Claude Code works: turn after turn, asking its hooks before it stops, and waiting for the next message when it
- * may. Resolves to the exit code.
+ * Plays a script as Claude Code works: turn after turn, asking its hooks before it stops, then waiting for the next
+ * message. Resolves to the exit code.
  */
 export class ScriptPlayer {
   readonly #options: PlayerOptions;
@@ -35,26 +35,26 @@ export class ScriptPlayer {
   }
 
   async play(): Promise<number> {
-    this.#options.mouth.begin(this.#options.conversation.now.id);
-    if (this.#options.isPrompted && !(await this.#hear())) return 0;
+    this.#options.output.begin(this.#options.conversation.now.id);
+    if (this.#options.isPrompted && !(await this.#receive())) return 0;
     for (;;) {
-      if ((await this.#playTurn()) === 'the end' || !(await this.#hear())) return this.#code;
+      if ((await this.#playTurn()) === 'the end' || !(await this.#receive())) return this.#code;
     }
   }
 
-  /** From where the script stands until the agent may stop. Behind the last step there are only answers. */
+  /** Plays from the current step until the agent may stop. After the last step only `on_message` steps follow. */
   async #playTurn(): Promise<StepOutcome> {
     const { script, conversation } = this.#options;
     const { steps, onMessage } = script;
     if (conversation.now.position >= steps.length && conversation.now.messages.at(-1)?.from === 'user') {
       const after = await this.#playAll(onMessage);
-      if (after !== 'goes on') return after;
+      if (after !== 'continues') return after;
     }
     while (conversation.now.position < steps.length) {
       const step = steps[conversation.now.position];
       conversation.begin(conversation.now.position + 1);
-      const after = step === undefined ? 'goes on' : await this.#do(step);
-      if (after !== 'goes on') return after;
+      const after = step === undefined ? 'continues' : await this.#do(step);
+      if (after !== 'continues') return after;
     }
     return this.#stop(true);
   }
@@ -62,9 +62,9 @@ export class ScriptPlayer {
   async #playAll(steps: readonly ScriptStep[]): Promise<StepOutcome> {
     for (const step of steps) {
       const after = await this.#do(step);
-      if (after !== 'goes on') return after;
+      if (after !== 'continues') return after;
     }
-    return 'goes on';
+    return 'continues';
   }
 
   async #do(step: ScriptStep): Promise<StepOutcome> {
@@ -75,12 +75,12 @@ export class ScriptPlayer {
       case 'say':
         return this.#say(step.with);
       case 'use':
-        this.#options.mouth.use(step.with);
-        return 'goes on';
+        this.#options.output.use(step.with);
+        return 'continues';
       case 'stop':
         return this.#stop(false);
       case 'wait':
-        return (await this.#hear()) ? 'goes on' : 'the end';
+        return (await this.#receive()) ? 'continues' : 'the end';
       case 'ask':
         return this.#ask(step.with);
       case 'error':
@@ -91,41 +91,44 @@ export class ScriptPlayer {
   }
 
   #say(text: string): StepOutcome {
-    const { mouth, conversation } = this.#options;
+    const { output, conversation } = this.#options;
     this.#lastWords = text;
-    mouth.say(text);
+    output.say(text);
     conversation.add('agent', text);
-    return 'goes on';
+    return 'continues';
   }
 
   async #useTool({ name, input, run }: ToolCall): Promise<StepOutcome> {
-    const { mouth, fire } = this.#options;
-    const id = mouth.useTool(name, input);
+    const { output, fire } = this.#options;
+    const id = output.useTool(name, input);
     const before = await fire('PreToolUse', { tool_name: name, tool_input: input, tool_use_id: id });
     if (before.kind === 'end') {
-      mouth.endTurn('', false);
+      output.endTurn('', false);
       return 'turn over';
     }
-    const { output, isError } = await run();
-    mouth.toolResult(id, output, isError);
-    // Whoever does something is not going round in circles.
+    const { output: printed, isError } = await run();
+    output.toolResult(id, printed, isError);
+    // A tool call resets the count of blocks in a row.
     this.#blocks = 0;
-    await fire('PostToolUse', { tool_name: name, tool_input: input, tool_use_id: id, tool_response: output });
-    return 'goes on';
+    await fire('PostToolUse', { tool_name: name, tool_input: input, tool_use_id: id, tool_response: printed });
+    return 'continues';
   }
 
-  /** Tries to end the turn. Blocked, it plays what the script has for that and tries again; without such, it goes on behind the stop. */
+  /**
+   * Tries to end the turn. If blocked, plays the script's `on_block` steps and tries again; without these, continues
+   * after the stop.
+   */
   async #stop(isLast: boolean): Promise<StepOutcome> {
-    const { mouth, script } = this.#options;
+    const { output, script } = this.#options;
     for (;;) {
       const asked = await this.#askToStop();
       if (asked !== 'blocked') {
-        mouth.endTurn(asked === 'overridden' ? '' : this.#lastWords, false);
+        output.endTurn(asked === 'overridden' ? '' : this.#lastWords, false);
         return asked === 'ended' ? 'the end' : 'turn over';
       }
-      if (script.onBlock === undefined && !isLast) return 'goes on';
+      if (script.onBlock === undefined && !isLast) return 'continues';
       const after = script.onBlock === undefined ? await this.#think() : await this.#playAll(script.onBlock);
-      if (after !== 'goes on') return after;
+      if (after !== 'continues') return after;
     }
   }
 
@@ -146,31 +149,31 @@ export class ScriptPlayer {
     return 'blocked';
   }
 
-  /** A model takes its time too, also to say nothing new. */
+  /** A model takes time too, even to repeat itself. */
   async #think(): Promise<StepOutcome> {
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });
-    return 'goes on';
+    return 'continues';
   }
 
   async #ask(prompt: string): Promise<StepOutcome> {
     await this.#options.fire('Notification', { notification_type: 'permission_prompt', message: prompt });
-    return (await this.#hear()) ? 'goes on' : 'the end';
+    return (await this.#receive()) ? 'continues' : 'the end';
   }
 
-  /** An error of the API ends the turn without anybody being asked; the client tells its hooks, and waits. */
+  /** An API error ends the turn without a stop hook; the client reports it to its hooks and waits. */
   async #fail({ kind, message = kind, reset_at }: Extract<ScriptStep, { do: 'error' }>['with']): Promise<StepOutcome> {
-    const { fire, mouth } = this.#options;
+    const { fire, output } = this.#options;
     await fire('StopFailure', { error: kind, error_details: message, ...(reset_at === undefined ? {} : { reset_at }) });
-    mouth.endTurn(message, true);
+    output.endTurn(message, true);
     this.#code = 1;
     return 'turn over';
   }
 
-  /** The next message begins a new prompt: nothing that was blocked before counts. False where none will come. */
-  async #hear(): Promise<boolean> {
-    const message = await this.#options.ear.next();
+  /** A new message resets the count of blocks. Returns false if none will follow. */
+  async #receive(): Promise<boolean> {
+    const message = await this.#options.input.next();
     if (message === undefined) return false;
     this.#options.conversation.add('user', message);
     this.#blocks = 0;

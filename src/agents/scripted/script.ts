@@ -7,7 +7,7 @@ import type { Shape, ValueOf } from '../../protocol/shape/shape.ts';
 import type { ListNode, Node, ObjectNode } from '../../protocol/text/node.ts';
 import { parseJsonOrYaml } from '../../protocol/text/yaml.ts';
 
-/** Everything that a scripted agent can do, as shapes: what each step takes, and a sentence for people. */
+/** The steps of a scripted agent, as shapes: the fields of each step, and a sentence for people. */
 export const STEPS = {
   say: { kind: 'text', about: 'Words of the agent itself; an exit signal in them counts.' },
   run: { kind: 'text', about: 'A command for the shell, as a tool call.' },
@@ -84,11 +84,10 @@ export const STEPS = {
   ignore: { kind: 'choice', values: ['SIGTERM', 'SIGINT', 'SIGHUP'], about: 'From now on this signal does nothing.' },
 } as const satisfies Readonly<Record<string, Shape>>;
 
-/** Steps that take nothing. */
 export const STEPS_WITHOUT_INPUT = ['stop', 'wait', 'hang', 'crash'] as const;
 
-/** The field that a text alone stands for. */
-export const SHORTHAND_FIELDS: Readonly<Record<string, string>> = {
+/** The field that a plain text stands for. */
+const SHORTHAND_FIELDS: Readonly<Record<string, string>> = {
   signal: 'kind',
   exit: 'phase',
   error: 'kind',
@@ -106,13 +105,13 @@ export type ScriptStep =
 
 export interface Script {
   readonly steps: readonly ScriptStep[];
-  /** Played whenever a stop is blocked, before the next try; left out: the script goes on behind the stop. */
+  /** Played after each blocked stop, before the next attempt; if absent, the script continues after the stop. */
   readonly onBlock: readonly ScriptStep[] | undefined;
-  /** Played for each message that comes after the last step. */
+  /** Played for each message after the last step. */
   readonly onMessage: readonly ScriptStep[];
 }
 
-/** The text of a script, as steps; or everything that is wrong with it, each with its place. */
+/** Parses a script, or returns every problem with its place. */
 export function parseScript(text: string): Parsed<Script> {
   const { read } = parseJsonOrYaml(text);
   if (!read.ok) {
@@ -129,7 +128,7 @@ const PARTS = ['steps', 'on_block', 'on_message'];
 const NAMES: readonly string[] = [...new Set([...Object.keys(STEPS), ...STEPS_WITHOUT_INPUT])];
 
 function readScript(node: Node, findings: Finding[]): Script {
-  // A list alone is the steps.
+  // A plain list is the steps.
   const fields = node.kind === 'object' ? node.fields : new Map([['steps', { at: node.at, value: node }]]);
   for (const [name, { at }] of fields) {
     if (PARTS.includes(name)) continue;
@@ -182,7 +181,7 @@ interface ObjectField {
   readonly value: Node;
 }
 
-/** The step's own shape judges what it is given. */
+/** Checks the value by the step's own shape. */
 function readValue(
   path: string,
   name: keyof typeof STEPS,
@@ -195,11 +194,11 @@ function readValue(
   const checked = checkShape({ kind: 'object', fields: { [name]: STEPS[name] } }, whole, 'Step');
   const { about } = STEPS[name];
   for (const finding of checked.findings) {
-    // A script has no schema to look into; what a step takes is said where it is declared.
+    // Scripts have no published schema: the hint is the step's own description.
     const hint = finding.hint.includes('baton schema') ? about : finding.hint;
     findings.push({ ...finding, path: `${path}.${finding.path}`, hint });
   }
-  // The shape has vouched for it; where it has not, nobody looks at the value.
+  // The shape has checked it; if the check failed, the value is not used.
   const value = (checked.value as Record<string, never> | undefined)?.[name]; // oxlint-disable-line typescript/no-unsafe-type-assertion
   return { do: name, with: value } as unknown as ScriptStep; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
@@ -220,7 +219,7 @@ function isBare(name: string): name is (typeof STEPS_WITHOUT_INPUT)[number] {
 }
 
 function bare(name: (typeof STEPS_WITHOUT_INPUT)[number]): ScriptStep {
-  // One object for each name, which the type system does not see in a spread of names.
+  // The type system cannot follow a spread of names.
   return { do: name } as ScriptStep; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 

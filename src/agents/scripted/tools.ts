@@ -5,14 +5,12 @@ import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
 import { printText } from './conversation.ts';
 import type { ScriptStep } from './script.ts';
 
-/** A tool call: what the agent's tool is asked, and what happens. */
 export interface ToolCall {
   readonly name: 'Bash' | 'Write';
   readonly input: object;
   readonly run: () => Promise<{ readonly output: string; readonly isError: boolean }>;
 }
 
-/** The tool that a step uses; undefined where it uses none. */
 export function findTool(step: ScriptStep, agentId: string): ToolCall | undefined {
   switch (step.do) {
     case 'run':
@@ -61,20 +59,20 @@ async function runShell(command: string): Promise<{ readonly output: string; rea
   return new Promise((resolvePromise) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    const hear = (piece: string): void => {
+    const append = (piece: string): void => {
       output = (output + piece).slice(-MAX_OUTPUT);
     };
-    child.stdout.setEncoding('utf8').on('data', hear);
-    child.stderr.setEncoding('utf8').on('data', hear);
+    child.stdout.setEncoding('utf8').on('data', append);
+    child.stderr.setEncoding('utf8').on('data', append);
     child.once('error', ({ message }) => resolvePromise({ output: message, isError: true }));
-    // What it leaves running in the background may hold its output for ever.
+    // A background process may hold the output open forever, so only the exit is awaited.
     child.once('exit', (code) => setImmediate(() => resolvePromise({ output, isError: code !== 0 })));
   });
 }
 
 const MAX_OUTPUT = 30_000;
 
-/** Whoever runs a script may have told git nothing about themselves, and did not write this. */
+/** The machine may have no git identity. */
 const AUTHOR = `-c user.name='Scripted agent' -c user.email=scripted@localhost`;
 
 function write({ path, text }: { readonly path: string; readonly text: string }): { output: string; isError: boolean } {
@@ -95,8 +93,7 @@ export function isMisbehaviour(step: ScriptStep): step is Misbehaviour {
   return MISBEHAVIOURS.some((name) => name === step.do);
 }
 
-/** What agents do that they should not. */
-export async function misbehave(step: Misbehaviour): Promise<'goes on'> {
+export async function misbehave(step: Misbehaviour): Promise<'continues'> {
   switch (step.do) {
     case 'hang':
       return hang();
@@ -106,20 +103,19 @@ export async function misbehave(step: Misbehaviour): Promise<'goes on'> {
       return hang();
     case 'print':
       printText(step.with.endsWith('\n') ? step.with : `${step.with}\n`);
-      return 'goes on';
+      return 'continues';
     case 'flood':
       flood(step.with);
-      return 'goes on';
+      return 'continues';
     case 'fork':
       spawn('/bin/sh', ['-c', step.with.run], { stdio: 'ignore', detached: step.with.setsid === true }).unref();
-      return 'goes on';
+      return 'continues';
     case 'ignore':
       process.on(step.with, () => {});
-      return 'goes on';
+      return 'continues';
   }
 }
 
-/** For ever, or until somebody ends it. */
 async function hang(): Promise<never> {
   setInterval(() => {}, 60_000);
   return new Promise(() => {});

@@ -5,7 +5,7 @@ import type { HttpConnection, Received } from './http.ts';
 export interface ChannelCall {
   readonly operation: string;
   readonly key: string;
-  /** Where it is not the one that the channel was opened with. */
+  /** Left out: the one that the channel was opened with. */
   readonly token?: string;
   readonly projectPath?: string;
   /** JSON text. */
@@ -37,7 +37,7 @@ export class CallChannel {
     socket.unref();
   }
 
-  /** Turns a connection into a channel. What the daemon says instead, where it does not want that, is handed back. */
+  /** Turns a connection into a channel. If the daemon refuses, its answer is returned. */
   static async open(
     connection: HttpConnection,
     headers: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ export class CallChannel {
     });
   }
 
-  /** What was said just before, that a call is called off above all, is still sent. */
+  /** Sends what is still queued first: above all that a call is cancelled. */
   close(): void {
     if (this.#unsent !== '') this.#flush();
     this.#fail('closed');
@@ -87,18 +87,18 @@ export class CallChannel {
 
   #receive(id: number, body: Buffer | undefined): boolean {
     if (body === undefined) return false;
-    // Nobody waits for the answer to a call that was called off in the meantime.
+    // A call that was cancelled in the meantime has no waiter.
     this.#waiting.get(id)?.({ ok: true, status: 200, body: body.toString() });
     return true;
   }
 
-  /** The daemon hears of it, also where its answer is already on the way: what it granted is then taken back. */
+  /** Tells the daemon even if its answer is already on the way: it then takes back a claim that it granted. */
   #cancel(id: number, lost: 'aborted' | 'timeout'): void {
     this.#send(renderFrame(`cancel ${id}`, ''));
     this.#waiting.get(id)?.({ ok: false, lost });
   }
 
-  /** Everything that is said in one go leaves in one piece. */
+  /** Frames of one tick are written together. */
   #send(frame: string): void {
     if (this.#unsent === '') process.nextTick(() => this.#flush());
     this.#unsent += frame;

@@ -13,7 +13,7 @@ import { type EventsOptions, readEvents, type StreamedEntry } from './read-event
 export interface ClientOptions {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Who asks: a token, or the one that lies in the state folder for an operator or a worker; or why every call is refused. */
+  /** A token, or the one in the state folder for an operator or a worker; or the reason why every call is refused. */
   readonly token:
     | { readonly given: string }
     | { readonly ofFolder: 'operator' | 'worker'; readonly principal?: string | undefined }
@@ -25,7 +25,7 @@ export interface ClientOptions {
   readonly reachMs: number;
   /** How long a daemon that accepts connections may take for each answer; a minute if left out. Opening a channel counts as one. */
   readonly answerMs?: number;
-  /** Who stands between: the supervisor of the agent that calls. It speaks plain HTTP. */
+  /** The supervisor of the agent that calls: it forwards calls, and speaks plain HTTP. */
   readonly url?: string;
 }
 
@@ -45,18 +45,22 @@ interface Refused {
 }
 
 export interface CallOptions {
-  /** A retry with the same key gets the first answer. Made up where it is left out. */
+  /** A retry with the same key gets the first answer. Left out: a random key. */
   readonly key?: string;
   readonly token?: string;
   readonly projectPath?: string;
   readonly signal?: AbortSignal;
-  /** The client's own name for the conversation in which this is said, where it is known. */
+  /** The agent client's own name for the conversation, if it is known. */
   readonly conversation?: string;
   /** How long to wait for the answer, besides the `wait_ms` of the input. */
   readonly timeoutMs?: number;
 }
 
-/** A daemon, as surfaces see it. Calls may overlap: they share a connection, and each gets its own answer. */
+/**
+ * The client of a daemon. Calls may overlap: they share a connection, and each gets its own answer.
+ *
+ * Longer than 300 lines, because calls, requests and channels share the retries after a lost connection.
+ */
 export class Client {
   readonly #options: ClientOptions;
   #channels: CallChannel[] = [];
@@ -103,17 +107,17 @@ export class Client {
     return (await this.#request({ method: 'GET', path: '/v1/health' }, options)) as Answer<Health>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The entries of the ledger after a number, and then each as it is recorded. What it returns is why it ended. */
+  /** The entries of the ledger after a number, and then each as it is recorded. Returns why the stream ended. */
   events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
     const connect = async () => this.#reach();
     return readEvents({ connect, headers: () => this.#headers(options), ...options });
   }
 
-  /** Ends the daemon, and waits until it has ended. `wasRunning` is false where there was none; `agents` is how many go on without it. */
+  /** Stops the daemon, and waits until it has ended. `wasRunning` is false if there was none; `agents` is how many keep running. */
   async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const { stateDir } = this.#options;
-    // First: a daemon that is being restarted at this moment finds it.
+    // First: a daemon that is being restarted at this moment reads it.
     recordDownIntent(stateDir);
     const connection = await findDaemon(stateDir);
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
@@ -143,7 +147,7 @@ export class Client {
       : { ok: false, error: noResponseError('closed') };
   }
 
-  /** Asks the daemon to deliver what is kept, where something is, so that it comes before what is said next. */
+  /** Asks the daemon to deliver the kept calls, if there are any, so that they come before the next call. */
   async deliverKept(): Promise<void> {
     if (listKept(stateFiles(this.#options.stateDir).outbox).length === 0) return;
     await this.#request({ method: 'POST', path: '/v1/deliver', body: '{}' }, { timeoutMs: 5000 });
@@ -164,7 +168,7 @@ export class Client {
     for (const channel of this.#channels.splice(0)) channel.close();
   }
 
-  /** Whoever has no token of their own speaks, in a session with Baton's hooks, for what was claimed in it. */
+  /** In a person's own session with Baton's hooks, a caller without a token acts for the claims of that session. */
   async #addClaimToken(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
     const { stateDir, env, token: own } = this.#options;
     if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
@@ -193,12 +197,12 @@ export class Client {
       const opened = await this.#channel(until);
       if (!opened.ok) return opened;
       const received = await opened.channel.call(said, this.#sendOptions(call, options));
-      // Whoever has waited for long, and lost its daemon then, has as much time to find the next one as anybody.
+      // A call that waited for long and then lost its daemon has the full time to find the next one.
       if (!received.ok && performance.now() > until) [until, losses] = [performance.now() + reachMs, 0];
       if (received.ok) {
         const answer = parseAnswer(received.body);
         if (!isStopping(answer) || performance.now() > until) return answer;
-        // A daemon that is about to end still says so; the next one can start when it has.
+        // This daemon is about to end; the next one can start then.
         opened.channel.close();
         await delay(STOPPING_MS);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
@@ -314,7 +318,7 @@ export class Client {
   }
 }
 
-/** A daemon of another version may not say. */
+/** A daemon of another version may leave it out. */
 function agentsIn(result: unknown): number {
   const isSaid = typeof result === 'object' && result !== null && 'agents' in result;
   return isSaid && typeof result.agents === 'number' ? result.agents : 0;
@@ -324,11 +328,11 @@ type OpenedChannel =
   | { readonly ok: true; readonly channel: CallChannel }
   | { readonly ok: false; readonly error: ApiError };
 
-/** Answers that mean: nobody has heard it, or nobody said that they have. */
+/** Codes after which it is unknown whether the daemon received the call. */
 const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
 const MAX_LOSSES = 5;
-/** Fewer than the daemon allows: it is the one who says no. */
+/** Fewer than the daemon allows. */
 const CALLS_PER_CHANNEL = 256;
 const ANSWER_MS = 60_000;
 /** A daemon that accepts a connection is there; it may be busy. */

@@ -124,10 +124,10 @@ describe('a client', () => {
   it('is told when the daemon is of another version, and can stop it all the same', async () => {
     await connect({ env: scene.env });
     const said = await scene.run(`
-      const { VERSION } = await import('${import.meta.dirname}/version.ts');
+      const { VERSION } = await import('${import.meta.dirname}/../version.ts');
       const { request } = await import('node:http');
-      const { readDaemonRecord, readToken } = await import('${import.meta.dirname}/state-folder.ts');
-      const { makePass } = await import('${import.meta.dirname}/operator-pass.ts');
+      const { readDaemonRecord, readToken } = await import('${import.meta.dirname}/../state-folder.ts');
+      const { makePass } = await import('${import.meta.dirname}/../operator-pass.ts');
       const stateDir = process.env.BATON_STATE_DIR;
       const headers = { authorization: 'Bearer ' + readToken(stateDir, 'operator'), 'baton-version': VERSION + '-other' };
       const { socket } = readDaemonRecord(stateDir);

@@ -23,8 +23,8 @@ export interface ConnectOptions extends Partial<Omit<ClientOptions, 'token'>> {
 }
 
 /**
- * A client of the daemon of this environment, which is started where it does not run. What was kept while a daemon was away is
- * delivered first. A client that reaches nobody is a client all the same: its calls say so, and keep what they say.
+ * A client of the daemon of this environment, which is started if it does not run. Calls that were kept while it was away are delivered
+ * first. If no daemon is reached, the client's calls return errors, and writes are kept.
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const client = createClient(options);
@@ -37,7 +37,7 @@ export function createClient({ token, as = 'operator', principal, ...options }: 
   const env = options.env ?? process.env;
   const stateDir = options.stateDir ?? findStateDir(env);
   const { BATON_TOKEN: ofEnvironment, BATON_URL: url } = env;
-  // A session never falls back to the operator's token: where there is a token in the environment, no other is read.
+  // A session never falls back to the operator's token: a token in the environment is the only one that is read.
   const given = token ?? (ofEnvironment === '' ? undefined : ofEnvironment);
   return new Client({
     env,

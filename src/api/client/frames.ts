@@ -65,7 +65,7 @@ export interface FrameReaderOptions {
   readonly bodyBytes: number;
   /** Those whose frames may be larger, by the words before the body. */
   readonly bodyBytesOf?: (words: readonly string[]) => number | undefined;
-  /** False where the frame makes no sense: the other side is not what we take it for. */
+  /** False if the frame is invalid: the other end does not speak this protocol. */
   readonly onFrame: (words: readonly string[], body: Buffer | undefined) => boolean;
 }
 
@@ -73,7 +73,7 @@ export function renderFrame(words: string, body: string): string {
   return `${words} ${Buffer.byteLength(body)}\n${body}`;
 }
 
-/** Somebody's text as one word. It is never empty: an empty word means that there is none. */
+/** A text as one word. The word is never empty: an empty word means that there is no text. */
 export function toWord(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : text.replaceAll(/[^\x21-\x7e]/g, '_') || '_';
 }

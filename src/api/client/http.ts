@@ -60,7 +60,7 @@ export class HttpConnection {
     return this.#socket;
   }
 
-  /** The socket, for whoever goes on with it in another language. */
+  /** Hands over the raw socket after an upgrade. */
   releaseSocket(): Socket {
     for (const event of ['data', 'error', 'close']) this.#socket.removeAllListeners(event);
     this.isOpen = false;
@@ -113,7 +113,7 @@ export class HttpConnection {
   }
 }
 
-/** A connection to a Unix socket or a port of this machine, or nothing where nobody listens. A crowd at the door is waited for. */
+/** A connection to a Unix socket or a local port; undefined if nothing listens there. Retries while the backlog is full. */
 export async function openConnection(door: DaemonAddress): Promise<HttpConnection | undefined> {
   for (let tries = 1; ; tries++) {
     const found = await tryConnect(door);
@@ -165,8 +165,8 @@ interface ParsedResponse {
 }
 
 /**
- * The answer, or how many bytes there must be before it is worth another look. Our daemon names the length of every answer;
- * one that does not is somebody else's.
+ * The answer, or how many bytes must arrive before it can be complete. Baton's daemon sends the length of every answer; a server that does
+ * not is another program.
  */
 function parseHttpResponse(bytes: Buffer): ParsedResponse | number | 'garbled' {
   const end = bytes.indexOf('\r\n\r\n');
@@ -182,13 +182,13 @@ function parseHttpResponse(bytes: Buffer): ParsedResponse | number | 'garbled' {
   return { status: Number(status), body: bytes.toString('utf8', from, to), closes, rest: bytes.subarray(to) };
 }
 
-/** What the daemon sent, as an answer; something else is an error that says so. */
+/** The daemon's answer, or an error if the text is none. */
 export function parseAnswer(body: string): Answer {
   try {
     const answer: unknown = JSON.parse(body);
     if (isAnswer(answer)) return answer;
   } catch {
-    // Said below.
+    // Reported below.
   }
   return { ok: false, error: noResponseError('garbled') };
 }
@@ -198,7 +198,7 @@ function isAnswer(value: unknown): value is Answer {
   return value.ok === true ? 'result' in value : 'error' in value;
 }
 
-/** Nobody answered: the call may have been heard or not. */
+/** There was no answer: the daemon may have received the call or not. */
 export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): ApiError {
   const messages = {
     closed: 'the daemon went away before it answered',

@@ -8,8 +8,8 @@ import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
 
 /**
- * Sessions that people run themselves, in a client with Baton's hooks. What is said in one of them, by its MCP server, in its shell or at its
- * hooks, is known by the client's process, which is above them all. The claims that were made in it lie in its folder, with their tokens.
+ * Sessions that people run themselves, in a client with Baton's hooks. Calls of its MCP server, its shell and its hooks are recognised by the
+ * client's process, which is an ancestor of all of them. The session's folder holds its claims with their tokens.
  */
 export interface OwnSession {
   readonly folder: string;
@@ -27,15 +27,15 @@ export interface OwnClaim {
   readonly task_id: string;
   readonly session_id: string;
   readonly token: string;
-  /** The hook made it when the session started; else somebody in the session did. */
+  /** The hook made the claim when the session started; otherwise a person or the agent did. */
   readonly by_hook: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The session that this process runs in; undefined where it runs in none, or in one that Baton itself has started. Some clients name the
- * conversation with each call or to what they start; else it is told by the processes above, of which one may serve several.
+ * The session that this process runs in; undefined if it runs in none, or in one that Baton started. Some clients pass the name of the
+ * conversation to calls and child processes; otherwise the processes above decide, one of which may serve several conversations.
  */
 export function findOwnSession(stateDir: string, env: Environment, conversation?: string): OwnSession | undefined {
   const named = conversation ?? (env['CODEX_THREAD_ID'] || undefined);
@@ -136,17 +136,17 @@ function readFields(path: string): Readonly<Record<string, string>> {
   }
 }
 
-/** From where somebody calls. */
+/** The process that calls. */
 interface ClaimContext {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** As the client names it, where it does. */
+  /** The client's name for it, if it sends one. */
   readonly conversation: string | undefined;
 }
 
 /**
- * The token of the claim that a call in somebody's own session means: of the task or the agent that it names, else of the newest claim.
- * Undefined where it is about nothing that was claimed in that session: then whoever calls speaks for themselves.
+ * The token for a call in a person's own session: of the claim on the task or agent that the call names, else of the newest claim. Undefined
+ * if the call is about nothing that was claimed in that session: the caller then acts for itself.
  */
 export function findOwnToken(
   { stateDir, env, conversation }: ClaimContext,
@@ -172,7 +172,7 @@ export function saveGrantedClaim(
   if (session !== undefined) saveOwnClaim(session, { task_id, session_id, token, by_hook: false });
 }
 
-/** What the holder of a claim says under it. */
+/** Operations that the holder of a claim calls with its token. */
 const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
   'agent_signal',
   'exit_signal',

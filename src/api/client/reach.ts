@@ -10,7 +10,7 @@ export interface ReachOptions {
   /** Of the supervisor, for those that it started. */
   readonly url?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether to start a daemon where none answers. */
+  /** Whether to start a daemon if none answers. */
   readonly autostart: boolean;
   /** When to give up, on the clock of `performance.now()`. */
   readonly until: number;
@@ -20,7 +20,7 @@ export type Reached =
   | { readonly ok: true; readonly connection: HttpConnection }
   | { readonly ok: false; readonly error: ApiError };
 
-/** A connection to the daemon of a state folder, which is started where none answers. */
+/** A connection to the daemon of a state folder, which is started if none answers. */
 export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   const { stateDir, url, env, autostart, until } = options;
   for (;;) {
@@ -32,14 +32,14 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
     const { startDaemon } = await import('./start-daemon.ts');
     const start = await startDaemon({ stateDir, env, deadlineMs: leftMs });
     if (start.kind === 'failed') return { ok: false, error: start.error };
-    // Somebody else starts one, or one is about to end: there is no event to wait for across processes.
+    // Another process starts one, or one is about to end: there is no event to wait for across processes.
     if (start.kind === 'elsewhere') await delay(20);
   }
 }
 
 /**
- * A connection to the daemon where one runs. An agent's goes through its supervisor, which keeps what is said while the daemon is away;
- * where that one has been killed, to the daemon itself.
+ * A connection to the daemon, if one runs. An agent connects through its supervisor, which keeps calls while the daemon is away, or to the
+ * daemon itself if its supervisor was killed.
  */
 export async function findDaemon(stateDir: string, url?: string): Promise<HttpConnection | undefined> {
   const port = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(url ?? '')?.[1];

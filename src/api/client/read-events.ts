@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ApiError } from '../answer.ts';
+import { EventParser } from '../http/event-stream.ts';
 import { delay } from './http.ts';
 import type { Reached } from './reach.ts';
 
@@ -11,7 +12,7 @@ export interface StreamedEntry {
 }
 
 export interface EventsOptions {
-  /** Only entries after this number; all where it is left out. */
+  /** Only entries after this number; left out: all. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
@@ -27,7 +28,7 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
   while (!isCalledOff(options)) {
     const reached = await options.connect();
     if (!reached.ok) return reached.error;
-    // Meanwhile it may have been called off, and nobody is told of that twice.
+    // It may have been cancelled meanwhile, which is reported once.
     if (isCalledOff(options)) {
       reached.connection.close();
       break;
@@ -60,6 +61,7 @@ async function* readStream(
   onSeq: (seq: number) => void,
 ): AsyncGenerator<StreamedEntry, ApiError | undefined> {
   const decoder = new TextDecoder();
+  const parser = new EventParser();
   let text = '';
   let hasHead = false;
   try {
@@ -73,30 +75,16 @@ async function* readStream(
         text = text.slice(end + 4);
         if (!isStream) return refusalIn(text);
       }
-      const blocks = text.split('\n\n');
-      text = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const entry = parseBlock(block);
-        if (entry === undefined) continue;
-        onSeq(entry.seq);
-        yield entry;
+      for (const { id, event, data } of parser.push(text)) {
+        onSeq(Number(id));
+        yield { seq: Number(id), type: event, json: data };
       }
+      text = '';
     }
   } catch {
-    // The connection was lost, or given up: the caller takes the stream up again where that is wanted.
+    // The connection was lost, or closed: the caller resumes the stream if it wants to.
   }
   return undefined;
-}
-
-function parseBlock(block: string): StreamedEntry | undefined {
-  const fields = new Map(
-    block.split('\n').map((line) => {
-      const colon = line.indexOf(': ');
-      return [line.slice(0, colon), line.slice(colon + 2)] as const;
-    }),
-  );
-  const [id, type, json] = [fields.get('id'), fields.get('event'), fields.get('data')];
-  return id === undefined || type === undefined || json === undefined ? undefined : { seq: Number(id), type, json };
 }
 
 function refusalIn(body: string): ApiError | undefined {

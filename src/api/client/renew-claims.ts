@@ -4,8 +4,8 @@ import { findSessionsAround, removeOwnClaim, listOwnClaims } from './own-session
 const EVERY_MS = 60_000;
 
 /**
- * Renews what was claimed in somebody's own session for as long as the client runs: whoever calls this lives as long as it does. A claim
- * that has ended is forgotten.
+ * Renews the claims of a person's own session while its client runs: the calling process lives as long as the client. A claim that has ended is
+ * forgotten.
  */
 export function renewOwnClaims(
   client: Pick<Client, 'call'>,
@@ -25,7 +25,7 @@ export function renewOwnClaims(
   return { stop: () => clearInterval(timer) };
 }
 
-/** The claim is over, or nobody knows it. */
+/** The claim has ended, or is unknown. */
 export const CLAIM_OVER_CODES: ReadonlySet<string> = new Set([
   'claim-ended',
   'stale-claim',

@@ -53,7 +53,7 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): P
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
     cwd: stateDir,
     env: {
-      // What was compiled once starts in half the time. In our own folder: nobody else may put code there.
+      // Compiled code halves the start-up time. It lies in the state folder, which only this user can write.
       NODE_COMPILE_CACHE: join(stateDir, 'cache'),
       ...shown,
       BATON_STATE_DIR: stateDir,
@@ -89,7 +89,7 @@ async function waitForFailure(child: ReturnType<typeof spawn>): Promise<DaemonSt
   });
 }
 
-/** A daemon that ends before it has read everything says why on the other pipe. */
+/** A daemon that ends before it has read everything reports why on the other pipe. */
 function pipeInto(stream: unknown, text: string): Writable | undefined {
   if (!(stream instanceof Writable)) return undefined;
   stream.on('error', () => undefined);
@@ -124,7 +124,7 @@ async function waitForReport(
       if (said.startsWith('ready\n')) settle({ kind: 'listens' });
     });
     child.once('error', (error) => settle({ kind: 'failed', error: cannotStart(error.message) }));
-    // After the end of the process and of what it said.
+    // After the process has ended and its output is read.
     child.once('close', (code) => {
       if (code === EXIT_DAEMON_RUNNING) settle({ kind: 'elsewhere' });
       else settle({ kind: 'failed', error: cannotStart(said.trim() || `exit code ${code}`) });

@@ -41,7 +41,7 @@ interface OperationOptions<N extends string, S extends ObjectShape, R extends Ob
   readonly about: string;
   readonly input: S;
   readonly result: R;
-  /** Left out: whoever may send the command. */
+  /** Left out: the callers that may send the command. */
   readonly access?: readonly Access[];
   readonly kind: 'read' | 'write';
   readonly command?: K;

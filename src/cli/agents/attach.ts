@@ -5,13 +5,13 @@ import { isatty } from 'node:tty';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { AgentView } from '../../api/run-views.ts';
+import { type Fields, numberOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { pickTerminalVariables } from '../../supervisor/process/child.ts';
 import { createObserver, withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { exitCodeOfOutcome } from '../operation-input.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
-import { type Fields, numberIn, textIn } from '../run/views.ts';
 import { printable, shortId } from '../text.ts';
 import { agentArgument } from './agents.ts';
 import { followLog } from './logs.ts';
@@ -152,8 +152,8 @@ async function requestTerminal(client: Client, id: string, by: string): Promise<
   const { folder, start } = answer.result;
   const entries = followEntries(client, { after, signal: AbortSignal.timeout(STOP_MS) });
   for await (const { type, data } of entries) {
-    if (textIn(data['agent_id']) !== id) continue;
-    if (type === 'AgentStarted' && numberIn(data['start']) === start) return { folder, start };
+    if (textOf(data['agent_id']) !== id) continue;
+    if (type === 'AgentStarted' && numberOf(data['start']) === start) return { folder, start };
     const reason = findRefusalReason(type, data);
     if (reason !== undefined) return { error: notAttached(id, reason) };
   }
@@ -164,8 +164,8 @@ async function requestTerminal(client: Client, id: string, by: string): Promise<
 const STOP_MS = 120_000;
 
 function findRefusalReason(type: string, data: Fields): string | undefined {
-  if (type === 'AgentStartFailed') return textIn(data['reason']);
-  return type === 'AgentEnded' ? `its run is over: ${textIn(data['outcome'])}` : undefined;
+  if (type === 'AgentStartFailed') return textOf(data['reason']);
+  return type === 'AgentEnded' ? `its run is over: ${textOf(data['outcome'])}` : undefined;
 }
 
 function notAttached(id: string, reason: string): ApiError {

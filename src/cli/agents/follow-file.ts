@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { WakeSignal } from '../../api/wake-signal.ts';
 
 export interface FollowFileOptions {
   /** Ends it when everything that is there has been read. */
@@ -89,14 +90,13 @@ export function resumeAfterCut(bytes: Buffer): number {
   return mark === null ? 0 : Math.min(bytes.length, mark.index + mark[0].length + mark.index);
 }
 
-/** Rings when the file changes; remembers that it has rung. */
-export class FileChangeSignal {
+/** Rings when the file changes. */
+export class FileChangeSignal extends WakeSignal {
   readonly #path: string;
   #watcher: FSWatcher | undefined;
-  #isRung = false;
-  #wake: (() => void) | undefined;
 
   constructor(path: string) {
+    super();
     this.#path = path;
   }
 
@@ -111,20 +111,6 @@ export class FileChangeSignal {
     } catch {
       // Not even the folder is there yet: the next ring tries again.
     }
-  }
-
-  ring(): void {
-    this.#isRung = true;
-    this.#wake?.();
-  }
-
-  async wait(): Promise<void> {
-    if (!this.#isRung) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    this.#isRung = false;
   }
 
   close(): void {

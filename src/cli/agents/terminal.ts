@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { readProcStat } from '../../api/processes.ts';
+import { type Fields, fieldsInJson, fieldsOf, numberOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { filesIn } from '../../supervisor/contract.ts';
 import type { TerminalLaunch } from '../../supervisor/process/terminal.ts';
-import { type Fields, fieldsIn, numberIn, textIn } from '../run/views.ts';
 
 /** The line to the supervisor of a process that is to run in this terminal: it knows that we are here as long as it is open. */
 export interface TerminalConnection {
@@ -26,8 +26,8 @@ export async function openTerminalConnection(
   who: { readonly by: string; readonly env: Readonly<Record<string, string>> },
 ): Promise<OpenedTerminal> {
   const files = filesIn(folder);
-  const port = numberIn(readJson(files.running(start))['port']);
-  const token = textIn(readJson(files.launch(start))['token']);
+  const port = numberOf(readJson(files.running(start))['port']);
+  const token = textOf(readJson(files.launch(start))['token']);
   const sent = request({
     host: '127.0.0.1',
     port,
@@ -49,16 +49,16 @@ async function waitForUpgrade(sent: ClientRequest, response: IncomingMessage): P
   const broken = new Promise<void>((resolve) => response.once('close', resolve));
   const lines = createInterface({ input: response })[Symbol.asyncIterator]();
   const first = await lines.next().catch(() => undefined);
-  const said = fieldsIn(parseJson(first?.done === true ? '' : (first?.value ?? '')));
+  const said = fieldsInJson(first?.done === true ? '' : (first?.value ?? ''));
   if (response.statusCode !== 200)
-    return { ok: false, reason: textIn(fieldsIn(said['error'])['message']) || 'the supervisor does not answer' };
+    return { ok: false, reason: textOf(fieldsOf(said['error'])['message']) || 'the supervisor does not answer' };
   const argv = Array.isArray(said['argv']) ? said['argv'].map(String) : [];
-  const env = Object.fromEntries(Object.entries(fieldsIn(said['env'])).map(([name, value]) => [name, textIn(value)]));
+  const env = Object.fromEntries(Object.entries(fieldsOf(said['env'])).map(([name, value]) => [name, textOf(value)]));
   response.resume();
   return {
     ok: true,
     line: {
-      launch: { argv, cwd: textIn(said['cwd']), env },
+      launch: { argv, cwd: textOf(said['cwd']), env },
       broken,
       leave: async (code) => {
         sent.end(`${JSON.stringify({ left: { code } })}\n`);
@@ -74,17 +74,9 @@ function headers(token: string): Record<string, string> {
 
 function readJson(path: string): Fields {
   try {
-    return fieldsIn(parseJson(readFileSync(path, 'utf8')));
+    return fieldsInJson(readFileSync(path, 'utf8'));
   } catch {
     return {};
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { delay } from '../../api/client/http.ts';
-import { type Fields, fieldsIn } from './views.ts';
+import { type Fields, fieldsOf } from '../../protocol/shape/read-unknown.ts';
 
 export interface FollowedEntry {
   readonly seq: number;
@@ -42,7 +42,7 @@ export async function* followEntries(
         ({ seq } = next.value);
         heardAt = performance.now();
         const { type, json } = next.value;
-        yield { seq, type, json, data: fieldsIn(fieldsIn(JSON.parse(json))['data']) };
+        yield { seq, type, json, data: fieldsOf(fieldsOf(JSON.parse(json))['data']) };
       }
     } finally {
       // Whoever has heard enough leaves no connection open.

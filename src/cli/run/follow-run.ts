@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { findStateDir } from '../../api/state-folder.ts';
+import { type Fields, fieldsOf, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { commandFiles } from '../../supervisor/contract.ts';
 import { readLog } from '../agents/logs.ts';
 import { createObserver, reportCopying, reportWhenAway } from '../ask.ts';
@@ -12,7 +13,6 @@ import { shortId } from '../text.ts';
 import { followEntries, untilInterrupted } from './follow-entries.ts';
 import { logsOf, renderOutput } from './pipelines.ts';
 import { RunStory, WorkflowStory } from './story.ts';
-import { type Fields, fieldsIn, listIn, textIn } from './views.ts';
 
 export interface FollowedRun {
   readonly kind: string;
@@ -93,12 +93,12 @@ export class StepOutputs {
   /** Every entry comes by here: who runs a step is said in entries that tell people nothing. */
   note(type: string, data: Fields): void {
     if (type === 'PipelineStarted' && data['pipeline_id'] === this.#root)
-      this.#isPlain = isPlain(fieldsIn(data['plan']));
+      this.#isPlain = isPlain(fieldsOf(data['plan']));
     else if (type === 'CommandRequested') {
-      const { log } = commandFiles(this.#stateDir, textIn(data['command_id']));
-      this.#runners.set(placeOf(fieldsIn(data['subject'])), { log });
+      const { log } = commandFiles(this.#stateDir, textOf(data['command_id']));
+      this.#runners.set(placeOf(fieldsOf(data['subject'])), { log });
     } else if (type === 'AgentRequested')
-      this.#runners.set(placeOf(fieldsIn(data['owner'])), { agentId: textIn(data['agent_id']) });
+      this.#runners.set(placeOf(fieldsOf(data['owner'])), { agentId: textOf(data['agent_id']) });
   }
 
   /** The lines below the one that tells of the end of a step. */
@@ -111,7 +111,7 @@ export class StepOutputs {
     const indent = `${/^ */.exec(line)?.[0] ?? ''}  `;
     if (data['outcome'] === 'failed') {
       const where = runner !== undefined && 'agentId' in runner ? logsOf(runner.agentId) : log;
-      for (const below of renderOutput(textIn(data['output']), indent, where)) onLine(below);
+      for (const below of renderOutput(textOf(data['output']), indent, where)) onLine(below);
     } else if (this.#isPlain && log !== null) {
       await readLog(log, undefined, (below) => onLine(`${indent}${below}`.trimEnd()));
     }
@@ -120,10 +120,10 @@ export class StepOutputs {
 
 /** One step, and that a shell command. */
 function isPlain({ pipeline, pipelines }: Fields): boolean {
-  const [first, second] = listIn(fieldsIn(fieldsIn(pipelines)[textIn(pipeline)])['steps']);
-  return second === undefined && fieldsIn(first?.['run'])['kind'] === 'shell';
+  const [first, second] = objectsOf(fieldsOf(fieldsOf(pipelines)[textOf(pipeline)])['steps']);
+  return second === undefined && fieldsOf(first?.['run'])['kind'] === 'shell';
 }
 
 function placeOf({ pipeline_id, step }: Fields): string {
-  return `${textIn(pipeline_id)}/${textIn(step)}`;
+  return `${textOf(pipeline_id)}/${textOf(step)}`;
 }

@@ -1,9 +1,9 @@
 import type { IssuePlan, PlannedEffect, RunPreview } from '../../api/operations/runs.ts';
 import { renderDollars } from '../../protocol/price.ts';
 import type { AgentPlan, BudgetPlan, PipelinePlan, StepPlan, StepRun } from '../../protocol/run-plan.ts';
+import { fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { describeChecks } from '../../runbook/runbook.ts';
 import { printable } from '../text.ts';
-import { fieldsIn, textIn } from './views.ts';
 
 /** What a run would do: its variables, its steps, and what would happen first. */
 export function renderPlan({ plan, vars, effects, entries }: Omit<RunPreview, 'name'>): string {
@@ -124,6 +124,6 @@ function describeEffect(effect: PlannedEffect, entries: RunPreview['entries']): 
 }
 
 function nameOf(agentId: string | undefined, entries: RunPreview['entries']): string {
-  const requested = entries.map(({ data }) => fieldsIn(data)).find(({ agent_id }) => agent_id === agentId);
-  return textIn(fieldsIn(requested?.['plan'])['name']);
+  const requested = entries.map(({ data }) => fieldsOf(data)).find(({ agent_id }) => agent_id === agentId);
+  return textOf(fieldsOf(requested?.['plan'])['name']);
 }

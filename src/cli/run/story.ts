@@ -1,5 +1,5 @@
+import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { oneLine, printable, shortId } from '../text.ts';
-import { type Fields, fieldsIn, findText, textIn } from './views.ts';
 
 /** How a run stands after an entry: under way, over, or in need of a person. */
 export type RunProgress =
@@ -29,7 +29,7 @@ export class RunStory {
   /** The line for an entry; undefined where it is about something else, or of no interest to people. */
   describe(type: string, data: Fields): string | undefined {
     this.#take(type, data);
-    const id = textIn(data['pipeline_id'] ?? data['agent_id']);
+    const id = textOf(data['pipeline_id'] ?? data['agent_id']);
     const who = this.#cast.get(id);
     if (who === undefined) return undefined;
     this.#follow(type, id, data);
@@ -43,19 +43,19 @@ export class RunStory {
   #take(type: string, data: Fields): void {
     if (type !== 'PipelineStarted' && type !== 'AgentRequested') return;
     const isAgent = type === 'AgentRequested';
-    const id = textIn(data[isAgent ? 'agent_id' : 'pipeline_id']);
-    const owner = this.#cast.get(textIn(fieldsIn(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
+    const id = textOf(data[isAgent ? 'agent_id' : 'pipeline_id']);
+    const owner = this.#cast.get(textOf(fieldsOf(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
     if (owner === undefined && id !== this.#root) return;
-    const name = textIn(isAgent ? fieldsIn(data['plan'])['name'] : data['name']);
+    const name = textOf(isAgent ? fieldsOf(data['plan'])['name'] : data['name']);
     this.#cast.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
   }
 
   #follow(type: string, id: string, data: Fields): void {
     const isRoot = id === this.#root;
     if (isRoot && (type === 'PipelineFinished' || type === 'AgentEnded')) {
-      this.#standing = { kind: 'over', outcome: textIn(data['outcome']) };
+      this.#standing = { kind: 'over', outcome: textOf(data['outcome']) };
     } else if (type === 'StepWaiting' || (isRoot && type === 'AgentParked')) {
-      this.#standing = { kind: 'waiting', decisionId: textIn(data['decision_id']) };
+      this.#standing = { kind: 'waiting', decisionId: textOf(data['decision_id']) };
     } else if (type === 'StepResumed' || type === 'AgentUnparked') {
       this.#standing = { kind: 'running' };
     }
@@ -68,19 +68,19 @@ const OF_STEPS = /^(?:Step|Workspace)/;
 type RunSentence = (data: Fields, name: string) => string | undefined;
 
 const RUN_SENTENCES: Readonly<Record<string, RunSentence>> = {
-  PipelineStarted: ({ pipeline_id }, name) => `${name} ${shortId(textIn(pipeline_id))} started`,
-  PipelineFinished: ({ outcome, reason }, name) => `${name} ${textIn(outcome)}${reasonSuffix(reason)}`,
+  PipelineStarted: ({ pipeline_id }, name) => `${name} ${shortId(textOf(pipeline_id))} started`,
+  PipelineFinished: ({ outcome, reason }, name) => `${name} ${textOf(outcome)}${reasonSuffix(reason)}`,
   PipelineCancelRequested: ({ reason }, name) => `${name} is being cancelled${reasonSuffix(reason)}`,
-  StepStarted: ({ step, visit }) => `${textIn(step)}: started${Number(visit) > 1 ? ` (try ${textIn(visit)})` : ''}`,
-  StepWaiting: ({ step, reason }) => `${textIn(step)}: waiting for a person${reasonSuffix(reason)}`,
-  StepResumed: ({ step }) => `${textIn(step)}: resumed`,
-  StepFinished: ({ step, outcome, reason }) => `${textIn(step)}: ${textIn(outcome)}${reasonSuffix(reason)}`,
-  WorkspacePrepared: ({ branch }) => `a worktree on ${textIn(branch)} is ready`,
-  WorkspaceFailed: ({ step, reason }) => `${textIn(step)}: no worktree${reasonSuffix(reason)}`,
-  AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textIn(agent_id))}: queued`,
+  StepStarted: ({ step, visit }) => `${textOf(step)}: started${Number(visit) > 1 ? ` (try ${Number(visit)})` : ''}`,
+  StepWaiting: ({ step, reason }) => `${textOf(step)}: waiting for a person${reasonSuffix(reason)}`,
+  StepResumed: ({ step }) => `${textOf(step)}: resumed`,
+  StepFinished: ({ step, outcome, reason }) => `${textOf(step)}: ${textOf(outcome)}${reasonSuffix(reason)}`,
+  WorkspacePrepared: ({ branch }) => `a worktree on ${textOf(branch)} is ready`,
+  WorkspaceFailed: ({ step, reason }) => `${textOf(step)}: no worktree${reasonSuffix(reason)}`,
+  AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textOf(agent_id))}: queued`,
   AgentStarted: ({ start }, name) => `${name}: ${Number(start) > 1 ? 'started again' : 'started'}`,
   AgentStartFailed: ({ reason }, name) => `${name}: cannot be started${reasonSuffix(reason)}`,
-  AgentSignalled: ({ kind, message }, name) => `${name}: signalled ${textIn(kind)}${reasonSuffix(message)}`,
+  AgentSignalled: ({ kind, message }, name) => `${name}: signalled ${textOf(kind)}${reasonSuffix(message)}`,
   AgentIdle: (_, name) => `${name}: idle`,
   AgentStop: (_, name) => `${name}: tried to stop without signaling completion`,
   AgentSilent: ({ what, tool }, name) =>
@@ -88,16 +88,16 @@ const RUN_SENTENCES: Readonly<Record<string, RunSentence>> = {
   AgentHeard: (_, name) => `${name}: heard again`,
   AgentRestartRequested: (_, name) => `${name}: its process is being restarted`,
   AgentPrompted: ({ prompt }, name) => `${name}: asks${reasonSuffix(prompt)}`,
-  AgentErrored: ({ error, message }, name) => `${name}: ${textIn(error)}${reasonSuffix(message)}`,
+  AgentErrored: ({ error, message }, name) => `${name}: ${textOf(error)}${reasonSuffix(message)}`,
   AgentExited: (data, name) => `${name}: ${exitOf(data)}`,
   AgentParked: ({ reason }, name) => `${name}: waits for a person${reasonSuffix(reason)}`,
   AgentUnparked: (_, name) => `${name}: resumed`,
-  AgentAttached: ({ by }, name) => `${name}: is in the terminal of ${textIn(by)}`,
-  AgentDetached: ({ by, how }, name) => `${name}: ${textIn(by)} ${LEFT[textIn(how)] ?? 'has left'}`,
-  AgentEnded: ({ outcome, reason }, name) => `${name}: ${textIn(outcome)}${reasonSuffix(reason)}`,
+  AgentAttached: ({ by }, name) => `${name}: is in the terminal of ${textOf(by)}`,
+  AgentDetached: ({ by, how }, name) => `${name}: ${textOf(by)} ${LEFT[textOf(how)] ?? 'has left'}`,
+  AgentEnded: ({ outcome, reason }, name) => `${name}: ${textOf(outcome)}${reasonSuffix(reason)}`,
   AgentKillRequested: ({ reason }, name) => `${name}: is being stopped${reasonSuffix(reason)}`,
   HandlerTried: ({ handler, action, attempt }, name) =>
-    `${name}: ${textIn(handler)}: ${textIn(action)}${Number(attempt) > 1 ? ` (try ${textIn(attempt)})` : ''}`,
+    `${name}: ${textOf(handler)}: ${textOf(action)}${Number(attempt) > 1 ? ` (try ${Number(attempt)})` : ''}`,
 };
 
 const LEFT: Readonly<Record<string, string>> = {
@@ -108,8 +108,8 @@ const LEFT: Readonly<Record<string, string>> = {
 };
 
 function reasonSuffix(reason: unknown): string {
-  const text = findText(reason);
-  return text === null || text === '' ? '' : `: ${text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text}`;
+  const text = textOf(reason);
+  return text === '' ? '' : `: ${text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text}`;
 }
 
 const MAX_REASON = 300;
@@ -117,8 +117,8 @@ const MAX_REASON = 300;
 function exitOf({ code, signal, timed_out }: Fields): string {
   if (timed_out === true) return 'ended by its timeout';
   return signal === null || signal === undefined
-    ? `exited with code ${textIn(code)}`
-    : `ended by signal ${textIn(signal)}`;
+    ? `exited with code ${Number(code)}`
+    : `ended by signal ${textOf(signal)}`;
 }
 
 /** A workflow as its entries tell it, one line each, until it is closed or needs a person. */
@@ -137,9 +137,9 @@ export class WorkflowStory {
 
   /** The line for an entry; undefined where it is about something else, or of no interest to people. */
   describe(type: string, data: Fields): string | undefined {
-    if (type === 'AgentRequested' && textIn(fieldsIn(data['task'])['task_id']) === this.#taskId)
-      this.#agents.set(textIn(data['agent_id']), textIn(fieldsIn(data['plan'])['name']));
-    const agent = this.#agents.get(textIn(data['agent_id'] ?? ''));
+    if (type === 'AgentRequested' && textOf(fieldsOf(data['task'])['task_id']) === this.#taskId)
+      this.#agents.set(textOf(data['agent_id']), textOf(fieldsOf(data['plan'])['name']));
+    const agent = this.#agents.get(textOf(data['agent_id'] ?? ''));
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
     this.#follow(type, data);
     const line = WORKFLOW_SENTENCES[type]?.(data, agent ?? '');
@@ -152,7 +152,7 @@ export class WorkflowStory {
     else if (type === 'PhaseMoved' && data['cause'] === 'cancelled')
       this.#standing = { kind: 'over', outcome: 'cancelled' };
     else if (type === 'DecisionOpened' && data['task_id'] === this.#taskId)
-      this.#standing = { kind: 'waiting', decisionId: textIn(data['decision_id']) };
+      this.#standing = { kind: 'waiting', decisionId: textOf(data['decision_id']) };
     else if (type === 'DecisionResolved' || type === 'DecisionWithdrawn' || type === 'TaskFreed')
       this.#standing = { kind: 'running' };
   }
@@ -161,38 +161,36 @@ export class WorkflowStory {
 type WorkflowSentence = (data: Fields, agent: string) => string | undefined;
 
 const WORKFLOW_SENTENCES: Readonly<Record<string, WorkflowSentence>> = {
-  TaskCreated: ({ task_id, title }) => `${textIn(task_id)} ${textIn(title)}`,
-  TaskClaimed: ({ role, holder }) => `  ${role === null ? '' : `${textIn(role)}: `}${textIn(holder)} has it`,
+  TaskCreated: ({ task_id, title }) => `${textOf(task_id)} ${textOf(title)}`,
+  TaskClaimed: ({ role, holder }) => `  ${role === null ? '' : `${textOf(role)}: `}${textOf(holder)} has it`,
   AgentStop: (_, agent) => `    ${agent}: tried to stop without signaling completion`,
   AgentEnded: ({ outcome, reason }, agent) =>
-    outcome === 'done' ? undefined : `    ${agent}: ${endOf(textIn(outcome), findText(reason))}`,
+    outcome === 'done' ? undefined : `    ${agent}: ${endOf(textOf(outcome), textOf(reason))}`,
   SessionMeasured: ({ commits, file_count }) =>
     Number(commits) === 0 ? undefined : `    measured: ${counted(commits, 'commit')}, ${counted(file_count, 'file')}`,
-  ThoughtRecorded: ({ record }) => `    record${workflowReason(fieldsIn(record)['summary'])}`,
-  HandoffDelivered: ({ from, to }) => `  handoff: ${textIn(from)} → ${to === null ? 'workflow-complete' : textIn(to)}`,
-  PhaseMoved: ({ from, to, reason }) => (from === to ? undefined : `${textIn(to)}${workflowReason(reason)}`),
-  CheckFinished: ({ name, outcome }) => `  check ${textIn(name)}: ${textIn(outcome)}`,
-  PullRequestPublished: ({ number, url, how }) => `  pull request #${textIn(number)} ${textIn(how)}: ${textIn(url)}`,
+  ThoughtRecorded: ({ record }) => `    record${workflowReason(fieldsOf(record)['summary'])}`,
+  HandoffDelivered: ({ from, to }) => `  handoff: ${textOf(from)} → ${to === null ? 'workflow-complete' : textOf(to)}`,
+  PhaseMoved: ({ from, to, reason }) => (from === to ? undefined : `${textOf(to)}${workflowReason(reason)}`),
+  CheckFinished: ({ name, outcome }) => `  check ${textOf(name)}: ${textOf(outcome)}`,
+  PullRequestPublished: ({ number, url, how }) => `  pull request #${Number(number)} ${textOf(how)}: ${textOf(url)}`,
   PullRequestFailed: ({ reason }) => `  no pull request${workflowReason(reason)}`,
-  PullRequestClosed: ({ number, outcome }) => `  pull request #${textIn(number)}: ${textIn(outcome)}`,
-  MergeRequested: ({ method, branch }) => `  merging ${textIn(branch)} (${textIn(method)})`,
+  PullRequestClosed: ({ number, outcome }) => `  pull request #${Number(number)}: ${textOf(outcome)}`,
+  MergeRequested: ({ method, branch }) => `  merging ${textOf(branch)} (${textOf(method)})`,
   MergeFinished: ({ outcome, merge_sha, reason }) =>
-    `  merge: ${textIn(outcome)}${merge_sha === null ? workflowReason(reason) : ` as ${textIn(merge_sha).slice(0, 12)}`}`,
+    `  merge: ${textOf(outcome)}${merge_sha === null ? workflowReason(reason) : ` as ${textOf(merge_sha).slice(0, 12)}`}`,
   DecisionOpened: ({ title }) => `waits for a person${workflowReason(title)}`,
 };
 
 /** Some reasons begin with the outcome: `cancelled: not now`. */
-function endOf(outcome: string, reason: string | null): string {
-  return reason?.startsWith(`${outcome}: `) === true
-    ? workflowReason(reason).slice(2)
-    : `${outcome}${workflowReason(reason)}`;
+function endOf(outcome: string, reason: string): string {
+  return reason.startsWith(`${outcome}: `) ? workflowReason(reason).slice(2) : `${outcome}${workflowReason(reason)}`;
 }
 
 function counted(count: unknown, noun: string): string {
-  return `${textIn(count)} ${noun}${Number(count) === 1 ? '' : 's'}`;
+  return `${Number(count)} ${noun}${Number(count) === 1 ? '' : 's'}`;
 }
 
 function workflowReason(reason: unknown): string {
-  const text = findText(reason);
-  return text === null || text === '' ? '' : `: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
+  const text = textOf(reason);
+  return text === '' ? '' : `: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
 }

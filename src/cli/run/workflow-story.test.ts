@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Fields } from '../../protocol/shape/read-unknown.ts';
 import { WorkflowStory } from './story.ts';
-import type { Fields } from './views.ts';
 
 function tell(entries: readonly (readonly [string, Fields])[]) {
   const story = new WorkflowStory('W-00001');

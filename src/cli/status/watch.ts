@@ -3,10 +3,10 @@ import type { ApiError } from '../../api/answer.ts';
 import { createClient } from '../../api/client/connect.ts';
 import type { StatusView } from '../../api/run-views.ts';
 import { renderBell } from '../../notify/terminal.ts';
+import { textOf } from '../../protocol/shape/read-unknown.ts';
 import { clientOptions, createObserver, statusTimeoutMs } from '../ask.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { type FollowedEntry, untilInterrupted } from '../run/follow-entries.ts';
-import { textIn } from '../run/views.ts';
 import { findProjectDir } from '../runbook/runbook.ts';
 import { followStatus } from './follow-status.ts';
 import { wantsColors } from './paint.ts';
@@ -163,7 +163,7 @@ async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io
   const { checked } = await readRunbook(await findProjectDir(given, io));
   const isWanted =
     !checked.ok || (checked.value.notify.terminal && checked.value.notify.on.some((on) => on === data['kind']));
-  return isWanted ? renderBell({ title: textIn(data['title']), message: textIn(data['message']) }) : '';
+  return isWanted ? renderBell({ title: textOf(data['title']), message: textOf(data['message']) }) : '';
 }
 
 /**

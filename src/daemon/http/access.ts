@@ -1,21 +1,21 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiError } from '../../api/answer.ts';
+import { findBearerToken, isLoopbackHost } from '../../api/http/request.ts';
 import { consumePass, PASS_HEADER } from '../../api/operator-pass.ts';
 import { readProcessTable } from '../../api/processes.ts';
 import { belowSessionError, SessionFinder } from '../../api/session-above.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { findPeerSession } from './peer-session.ts';
+import { BAD_TOKEN, type Refusal, refusal } from './refusals.ts';
 
-/** Through which of the two doors a request came: a Unix socket has no port. */
+/** The listener that received a request. The Unix socket has no port. */
 export interface Listener {
   readonly port: number | undefined;
 }
 
-export type AccessResult =
-  | { readonly ok: true; readonly identity: CallerIdentity }
-  | { readonly ok: false; readonly error: ApiError };
+export type AccessResult = { readonly ok: true; readonly identity: CallerIdentity } | Refusal;
 
 export interface AccessChecks {
   readonly tokens: AccessTokens;
@@ -23,8 +23,8 @@ export interface AccessChecks {
 }
 
 /**
- * Who asks, or why they may not. Host and Origin come before the token: a page in a browser, led here by a name that
- * resolves to this machine, must not even learn whether its token is right.
+ * Identifies the caller or refuses. Host and Origin are checked before the token, so that a web page under a rebound
+ * DNS name does not learn whether its token is valid.
  */
 export function checkAccess(
   request: IncomingMessage,
@@ -32,24 +32,18 @@ export function checkAccess(
   { tokens, guard }: AccessChecks,
 ): AccessResult {
   const { headers, socket } = request;
-  if (port !== undefined && !isLocal(headers.host)) return { ok: false, error: BAD_HOST };
-  if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return { ok: false, error: BAD_ORIGIN };
-  const { authorization } = headers;
-  if (authorization === undefined) return { ok: false, error: NO_TOKEN };
-  const identity = authorization.startsWith('Bearer ') ? tokens.identify(authorization.slice(7).trim()) : undefined;
-  if (identity === undefined) return { ok: false, error: BAD_TOKEN };
+  if (port !== undefined && !isLoopbackHost(headers)) return BAD_HOST;
+  if (headers.origin !== undefined && !isOwnOrigin(headers.origin, port)) return BAD_ORIGIN;
+  if (headers.authorization === undefined) return NO_TOKEN;
+  const identity = tokens.identify(findBearerToken(headers) ?? '');
+  if (identity === undefined) return BAD_TOKEN;
   const error = guard.findRefusal(identity, socket, headers);
   return error === undefined ? { ok: true, identity } : { ok: false, error };
 }
 
-/** Whether a request for what needs no token came to the right door under a name of this machine. */
+/** Whether a request for a public path came to the port under a name of this machine. */
 export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Listener): boolean {
-  return port !== undefined && isLocal(headers.host);
-}
-
-/** Only names that cannot be made to resolve to somebody else; the port may be that of a proxy on this machine. */
-function isLocal(host: string | undefined): boolean {
-  return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
+  return port !== undefined && isLoopbackHost(headers);
 }
 
 function isOwnOrigin(origin: string, port: number | undefined): boolean {
@@ -58,30 +52,21 @@ function isOwnOrigin(origin: string, port: number | undefined): boolean {
 
 const OWN_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
 
-const BAD_HOST: ApiError = {
-  code: 'bad-host',
-  message: 'the Host header does not name this machine',
-  hint: 'Use 127.0.0.1 or localhost.',
-};
-const BAD_ORIGIN: ApiError = {
-  code: 'bad-origin',
-  message: 'the Origin header is not the daemon itself',
-  hint: "Only the daemon's own page may ask from a browser.",
-};
-const NO_TOKEN: ApiError = {
-  code: 'no-token',
-  message: 'a token is needed',
-  hint: 'Send the header `Authorization: Bearer TOKEN`. See docs/api.md.',
-};
-const BAD_TOKEN: ApiError = {
-  code: 'bad-token',
-  message: 'the token is not one of this daemon',
-  hint: 'Check BATON_TOKEN and BATON_STATE_DIR: tokens of one state folder are strangers in another.',
-};
+const BAD_HOST = refusal('bad-host', 'the Host header does not name this machine', 'Use 127.0.0.1 or localhost.');
+const BAD_ORIGIN = refusal(
+  'bad-origin',
+  'the Origin header does not name the daemon',
+  "In a browser, only the daemon's own page may send requests.",
+);
+const NO_TOKEN = refusal(
+  'no-token',
+  'a token is needed',
+  'Send the header `Authorization: Bearer TOKEN`. See docs/api.md.',
+);
 
 /**
- * Keeps processes inside a session from acting as the operator or as a worker, whatever token they have got hold of. It looks once per
- * connection, and only if such a token is presented: sessions, hooks and supervisors pay nothing for it.
+ * Keeps processes inside a session from acting as operator or worker, whatever token they hold. Checks once per
+ * connection, and only for those tokens: sessions, hooks and supervisors pay nothing.
  */
 export class SessionGuard {
   readonly #stateDir: string;
@@ -91,14 +76,14 @@ export class SessionGuard {
     this.#stateDir = stateDir;
   }
 
-  /** Why the other end of a connection may not act under this identity; undefined if it may. */
+  /** The reason why the peer may not act under this identity; undefined if it may. */
   findRefusal({ caller }: CallerIdentity, socket: Socket, headers: IncomingHttpHeaders = {}): ApiError | undefined {
     if (caller.kind !== 'operator' && caller.kind !== 'worker') return undefined;
     const judged = this.#judged.get(socket) ?? this.#tryJudge(socket, headers);
     return judged === 'outside' ? undefined : judged;
   }
 
-  /** Without descriptors the process cannot be looked at: it is not let in, and may ask again. */
+  /** Without free descriptors the peer cannot be inspected: the request is refused, and may be repeated. */
   #tryJudge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
     try {
       return this.#judge(socket, headers);
@@ -111,7 +96,7 @@ export class SessionGuard {
   #judge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
     const pass = headers[PASS_HEADER];
     const isUnix = socket.remotePort === undefined;
-    // A later request on this connection may bring one.
+    // Not cached: a later request on this connection may carry a pass.
     if (isUnix && typeof pass !== 'string') return NO_PASS;
     const judgement = isUnix ? this.#judgePass(String(pass)) : this.#judgePeer(socket);
     this.#judged.set(socket, judgement);
@@ -142,18 +127,18 @@ const NO_PASS: ApiError = {
 
 const BAD_PASS: ApiError = {
   code: 'bad-pass',
-  message: 'the pass is not one that a living process made a moment ago',
-  hint: 'A pass is good for one connection: make a new one. See docs/api.md.',
+  message: 'the pass was not made by a living process a moment ago',
+  hint: 'A pass is valid for one connection: make a new one. See docs/api.md.',
 };
 
 const CALLER_GONE: ApiError = {
   code: 'bad-pass',
-  message: 'the process at the other end of the connection has gone',
-  hint: 'Keep the connection open until the answer has come.',
+  message: 'the process at the other end of the connection has exited',
+  hint: 'Keep the connection open until the response arrives.',
 };
 
 const OUT_OF_DESCRIPTORS: ApiError = {
   code: 'rate-limited',
-  message: 'the daemon has no descriptor left to look at the process that asks',
+  message: 'the daemon has no free descriptor to inspect the calling process',
   hint: 'Try again in a moment, or raise the limit on open files before the daemon starts: ulimit -n',
 };

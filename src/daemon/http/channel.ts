@@ -1,37 +1,46 @@
 import type { Duplex } from 'node:stream';
 import type { Answer, ApiError } from '../../api/answer.ts';
 import { FrameReader, renderFrame } from '../../api/client/frames.ts';
+import { decodeProjectPath, tooLarge } from '../../api/http/request.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
 import type { IncomingCall } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import type { ActiveCalls } from './connections.ts';
-import { decodeProjectPath, isIdempotencyKey } from './request-body.ts';
-import { DAEMON_STOPPING, TOO_MANY_REQUESTS } from './respond.ts';
+import {
+  BAD_PATH,
+  BAD_TOKEN,
+  DAEMON_STOPPING,
+  isIdempotencyKey,
+  type Refusal,
+  refusal,
+  TOO_MANY_REQUESTS,
+} from './refusals.ts';
 
 export interface ChannelOptions {
-  /** Who opened it, and what about: for the calls that do not say otherwise. */
+  /** The opener's identity, token and project: the defaults for calls that carry none. */
   readonly identity: CallerIdentity;
   readonly token: string;
   readonly projectPath: string | undefined;
   readonly tokens: AccessTokens;
-  /** Why this connection may not act under the identity of a token that a call brings. */
+  /** Why this connection may not use the identity of a token that a call carries. */
   readonly refuse: (identity: CallerIdentity) => ApiError | undefined;
   readonly underWay: ActiveCalls;
   readonly isStopping: () => boolean;
-  readonly dispatch: (said: IncomingCall) => Promise<Answer>;
+  readonly dispatch: (call: IncomingCall) => Promise<Answer>;
 }
 
 /**
- * Many calls over one connection, each answered when its answer is ready: what our own clients speak. See `api/frames.ts`. The same
- * operations, tokens and limits as over plain HTTP, without a head for each of them, and with one write for all that is ready.
+ * Many calls over one connection, answered in any order; the protocol of Baton's own clients (see
+ * `api/client/frames.ts`). Operations, tokens and limits are those of plain HTTP, without a head per call and with one
+ * write for all answers that are ready.
  */
 export class OperationChannel {
   readonly #socket: Duplex;
   readonly #options: ChannelOptions;
   readonly #calls = new Map<string, AbortController>();
-  /** Those under way whose callers do not want the answer any more. */
-  readonly #calledOff = new Set<string>();
+  /** Running calls that their callers cancelled. */
+  readonly #cancelled = new Set<string>();
   readonly #granted = new Map<string, GrantedClaim>();
   #unsent = '';
 
@@ -40,7 +49,7 @@ export class OperationChannel {
     this.#options = options;
   }
 
-  /** Serves what comes over a socket until it is closed; `head` is what has come already. */
+  /** Serves a socket until it closes. `head` holds the bytes already received. */
   static serve(socket: Duplex, head: Buffer, options: ChannelOptions): void {
     const channel = new OperationChannel(socket, options);
     const reader = new FrameReader({
@@ -48,15 +57,15 @@ export class OperationChannel {
       bodyBytesOf: ([, , operation = '']) => OPERATIONS.get(operation)?.maxBytes,
       onFrame: (words, body) => channel.#receive(words, body),
     });
-    const take = (chunk: Buffer): void => {
+    const receive = (chunk: Buffer): void => {
       if (!reader.push(chunk)) socket.destroy();
     };
-    socket.on('data', take);
+    socket.on('data', receive);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => channel.#abandon());
-    // Whoever does not take answers gets no further ones made.
+    // A paused socket resumes when the client has read its answers.
     socket.on('drain', () => socket.resume());
-    if (head.length > 0) take(head);
+    if (head.length > 0) receive(head);
   }
 
   #receive(words: readonly string[], body: Buffer | undefined): boolean {
@@ -85,20 +94,20 @@ export class OperationChannel {
     }
     const controller = underWay.enter();
     this.#calls.set(id, controller);
-    const who = token === '' ? this.#options.token : token;
-    const said = { operation, identity, token: who, projectPath, body, key, signal: controller.signal };
-    const answer = await dispatch(said);
+    const callToken = token === '' ? this.#options.token : token;
+    const call = { operation, identity, token: callToken, projectPath, body, key, signal: controller.signal };
+    const answer = await dispatch(call);
     this.#calls.delete(id);
     underWay.leave(controller);
     if (operation === 'task_claim' && answer.ok) this.#noteGrant(id, answer.result);
-    if (this.#calledOff.delete(id)) this.#releaseClaim(id);
+    if (this.#cancelled.delete(id)) this.#releaseClaim(id);
     this.#answer(id, answer);
   }
 
-  #findRefusal(id: string, key: string, body: Buffer | undefined): Refused | undefined {
+  #findRefusal(id: string, key: string, body: Buffer | undefined): Refusal | undefined {
     const { underWay, isStopping } = this.#options;
     if (isStopping()) return DAEMON_STOPPING;
-    if (body === undefined) return TOO_LARGE;
+    if (body === undefined) return { ok: false, error: tooLarge(SERVER_LIMITS.bodyBytes) };
     if (!isIdempotencyKey(key) || this.#calls.has(id)) return BAD_CALL;
     const isBusy = underWay.size >= SERVER_LIMITS.requestsTogether || this.#calls.size >= SERVER_LIMITS.callsPerChannel;
     return isBusy ? TOO_MANY_REQUESTS : undefined;
@@ -114,13 +123,13 @@ export class OperationChannel {
       this.#releaseClaim(id);
       return;
     }
-    this.#calledOff.add(id);
+    this.#cancelled.add(id);
     controller.abort();
   }
 
   /**
-   * A caller that calls off has not heard the answer, although it may be on its way. A claim that nobody knows of would keep the task
-   * from everybody until it expires: it is released. (One whose connection is lost may come back and ask with the same key.)
+   * Releases a claim whose grant the caller will not see, because the call was cancelled. Otherwise nobody could work
+   * on the task until the claim expires. A lost connection releases nothing: its client may retry with the same key.
    */
   #releaseClaim(id: string): void {
     const granted = this.#granted.get(id);
@@ -129,8 +138,8 @@ export class OperationChannel {
     if (granted === undefined || identity === undefined) return;
     const { task_id, token } = granted;
     const body = Buffer.from(JSON.stringify({ task_id, reason: CALLER_GONE_REASON }));
-    const said = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
-    void this.#options.dispatch(said);
+    const call = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
+    void this.#options.dispatch(call);
   }
 
   #noteGrant(id: string, result: unknown): void {
@@ -171,8 +180,6 @@ interface GrantedClaim {
   readonly token: string;
 }
 
-type Refused = { readonly ok: false; readonly error: ApiError };
-
 const CALL_FIELD_COUNT = 7;
 
 const CALLER_GONE_REASON = 'the caller had given up before the claim was granted';
@@ -182,19 +189,4 @@ function isGranted(result: unknown): result is GrantedClaim {
   return typeof result.task_id === 'string' && typeof result.token === 'string';
 }
 
-function refusedAnswer(code: string, message: string, hint: string): Refused {
-  return { ok: false, error: { code, message, hint } };
-}
-
-const BAD_TOKEN = refusedAnswer(
-  'bad-token',
-  'the token is not one of this daemon',
-  'Check BATON_TOKEN and BATON_STATE_DIR: tokens of one state folder are strangers in another.',
-);
-const BAD_PATH = refusedAnswer('bad-request', 'the path of the project is not well encoded', 'See docs/api.md.');
-const BAD_CALL = refusedAnswer('bad-request', 'a call has a number of its own and a key', 'See docs/api.md.');
-const TOO_LARGE = refusedAnswer(
-  'too-large',
-  `the body is larger than ${SERVER_LIMITS.bodyBytes} bytes`,
-  'Send less, or name a file instead of sending its content.',
-);
+const BAD_CALL = refusal('bad-request', 'a call needs its own number and a valid idempotency key');

@@ -3,7 +3,7 @@ import { slotLimits, ConnectionSlots, type ConnectionKind } from './connections.
 
 const LIMITS = { total: 16, unknown: 4, worker: 5, session: 10, served: 10 };
 
-/** Enters connections of a kind, idle or with a request under way, and closes those that make room. */
+/** Adds connections of a kind, idle or busy, and closes those that make room. */
 function fill(
   seats: ConnectionSlots<string>,
   kind: Exclude<ConnectionKind, 'unknown'>,
@@ -27,8 +27,8 @@ function close(seats: ConnectionSlots<string>, name: string | undefined, closed:
   closed.push(name);
 }
 
-describe('the seats of connections', () => {
-  it('closes the connection that sent nothing for longest', () => {
+describe('connection slots', () => {
+  it('closes the longest idle connection without a request', () => {
     const seats = new ConnectionSlots<string>(LIMITS);
     const closed: string[] = [];
     for (let i = 0; i < 400; i += 1) close(seats, seats.add(`idle-${i}`), closed);
@@ -37,7 +37,7 @@ describe('the seats of connections', () => {
     expect(closed[0]).toBe('idle-0');
   });
 
-  it('never has more than its total, whoever comes', () => {
+  it('never exceeds its total', () => {
     const seats = new ConnectionSlots<string>(LIMITS);
     fill(seats, 'session', 50);
     fill(seats, 'worker', 50, true);
@@ -46,7 +46,7 @@ describe('the seats of connections', () => {
     expect(seats.size).toBeLessThanOrEqual(LIMITS.total);
   });
 
-  it('closes the new connection if all others are in use', () => {
+  it('closes the new connection if all others are busy', () => {
     const seats = new ConnectionSlots<string>(LIMITS);
     for (let i = 0; i < LIMITS.total; i += 1) {
       expect(seats.add(`busy-${i}`)).toBeUndefined();
@@ -55,7 +55,7 @@ describe('the seats of connections', () => {
     expect(seats.add('one more')).toBe('one more');
   });
 
-  it('keeps seats for operators, however busy sessions and workers are', () => {
+  it('keeps slots for operators, however busy sessions and workers are', () => {
     const seats = new ConnectionSlots<string>(LIMITS);
     fill(seats, 'session', 50, true);
     fill(seats, 'worker', 50, true);
@@ -64,13 +64,13 @@ describe('the seats of connections', () => {
     expect(seats.identify('one more', 'operator')).toBe('full');
   });
 
-  it('does not let workers keep sessions out', () => {
+  it('does not let workers crowd out sessions', () => {
     const seats = new ConnectionSlots<string>(LIMITS);
     fill(seats, 'worker', 50, true);
     expect(fill(seats, 'session', 5, true)).toEqual([]);
   });
 
-  it('lets the idle one of its own kind make room, and refuses if all are in use', () => {
+  it('closes an idle connection of the same kind, and refuses if all are busy', () => {
     const seats = new ConnectionSlots<string>(LIMITS);
     fill(seats, 'session', 10);
     seats.markBusy('session-0')();
@@ -82,7 +82,7 @@ describe('the seats of connections', () => {
     expect(busy.identify('late', 'session')).toBe('full');
   });
 
-  it('does not close a connection whose request is under way', () => {
+  it('does not close a busy connection', () => {
     const seats = new ConnectionSlots<string>(LIMITS);
     seats.add('slow');
     const done = seats.markBusy('slow');

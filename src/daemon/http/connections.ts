@@ -3,21 +3,20 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
 
-/** Who is at the other end of a connection; `unknown` before its first request. */
+/** The caller at the other end; `unknown` before the first request. */
 export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
 
 export interface SlotLimits {
   readonly total: number;
-  /** Connections that have not sent a request yet. */
   readonly unknown: number;
   readonly worker: number;
   /** Sessions, agents and supervisors. */
   readonly session: number;
-  /** Workers and sessions together. What is left of the total is kept for operators. */
+  /** Workers and sessions together. The rest of the total is kept for operators. */
   readonly served: number;
 }
 
-/** Half of the descriptors is kept for files, databases and the pipes of programs. */
+/** Half of the descriptors is kept for files, databases and pipes. */
 export function slotLimits(descriptors: number, most: number): SlotLimits {
   const total = Math.min(most, Math.max(MIN_SLOTS, Math.floor(descriptors / 2)));
   const unknown = Math.floor(total / 4);
@@ -28,64 +27,66 @@ export function slotLimits(descriptors: number, most: number): SlotLimits {
 const MIN_SLOTS = 16;
 
 /**
- * The connections of the daemon, and which one makes room for another: the one of its kind that has been idle for longest. So idle
- * connections, however many, keep no caller out, and sessions and workers do not keep operators out.
+ * Decides which connection closes to make room for another: the longest idle one of the same kind. So idle connections
+ * keep no caller out, and sessions and workers cannot crowd out operators.
  */
 export class ConnectionSlots<C> {
   readonly #limits: SlotLimits;
-  /** In the order in which they were last used. */
-  readonly #seats = new Map<C, Slot>();
+  readonly #slots = new Map<C, Slot>();
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
   }
 
   get size(): number {
-    return this.#seats.size;
+    return this.#slots.size;
   }
 
-  /** Takes a new connection in. Returns the one that is to be closed for it, if any: itself if all others are in use. */
+  /** Adds a connection. Returns the connection to close for it, if any; that is the new one if all others are busy. */
   add(connection: C): C | undefined {
-    this.#seats.set(connection, { kind: 'unknown', calls: 0 });
+    this.#slots.set(connection, { kind: 'unknown', calls: 0 });
     const isOver = this.#count('unknown') > this.#limits.unknown;
     const idle = isOver ? this.#findIdle(['unknown'], connection) : undefined;
-    if (idle !== undefined || this.#seats.size <= this.#limits.total) return idle;
+    if (idle !== undefined || this.#slots.size <= this.#limits.total) return idle;
     return this.#findIdle(ALL_KINDS, connection) ?? connection;
   }
 
-  /** A request says who it is. `full`: there is no room for one more of this kind, and all of them are in use. */
+  /**
+   * Records the kind, which the first request reveals. Returns `full` if all connections of this kind are busy and
+   * there is no room for one more.
+   */
   identify(connection: C, kind: Exclude<ConnectionKind, 'unknown'>): { readonly close?: C } | 'full' {
-    const seat = this.#seats.get(connection);
-    if (seat === undefined || seat.kind === kind) return {};
-    const before = seat.kind;
-    seat.kind = kind;
+    const slot = this.#slots.get(connection);
+    if (slot === undefined || slot.kind === kind) return {};
+    const before = slot.kind;
+    slot.kind = kind;
     const over = this.#findOver(kind);
     if (over === undefined) return {};
     const close = this.#findIdle(over, connection);
     if (close !== undefined) return { close };
-    seat.kind = before;
+    slot.kind = before;
     return 'full';
   }
 
-  /** A request begins; the result ends it. */
+  /** Marks a connection as busy. The returned function ends that. */
   markBusy(connection: C): () => void {
-    const seat = this.#seats.get(connection);
-    if (seat === undefined) return () => undefined;
-    seat.calls += 1;
+    const slot = this.#slots.get(connection);
+    if (slot === undefined) return () => undefined;
+    slot.calls += 1;
     return () => {
-      seat.calls -= 1;
-      if (this.#seats.delete(connection)) this.#seats.set(connection, seat);
+      slot.calls -= 1;
+      if (this.#slots.delete(connection)) this.#slots.set(connection, slot);
     };
   }
 
   remove(connection: C): void {
-    this.#seats.delete(connection);
+    this.#slots.delete(connection);
   }
 
-  /** The kinds of which there are too many now that there is one more of this kind. */
+  /** The kinds that exceed their limit now that this kind has grown by one. */
   #findOver(kind: ConnectionKind): readonly ConnectionKind[] | undefined {
     const { total, unknown, served } = this.#limits;
-    const known = this.#seats.size - this.#count('unknown');
+    const known = this.#slots.size - this.#count('unknown');
     if (kind === 'operator') return known > total - unknown ? ['operator'] : undefined;
     if (kind !== 'unknown' && this.#count(kind) > this.#limits[kind]) return [kind];
     return this.#count('worker') + this.#count('session') > served ? ['worker', kind] : undefined;
@@ -93,12 +94,12 @@ export class ConnectionSlots<C> {
 
   #count(kind: ConnectionKind): number {
     let count = 0;
-    for (const seat of this.#seats.values()) if (seat.kind === kind) count += 1;
+    for (const slot of this.#slots.values()) if (slot.kind === kind) count += 1;
     return count;
   }
 
   #findIdle(kinds: readonly ConnectionKind[], besides: C): C | undefined {
-    for (const [connection, { kind, calls }] of this.#seats) {
+    for (const [connection, { kind, calls }] of this.#slots) {
       if (connection !== besides && calls === 0 && kinds.includes(kind)) return connection;
     }
     return undefined;
@@ -109,23 +110,22 @@ const ALL_KINDS: readonly ConnectionKind[] = ['unknown', 'worker', 'session', 'o
 
 interface Slot {
   kind: ConnectionKind;
-  /** Requests under way. */
   calls: number;
 }
 
-/** How many descriptors this process may have. Node raises the soft limit to the hard one when it starts. */
+/** The soft limit on descriptors. Node raises it to the hard limit at start-up. */
 export function readDescriptorLimit(): number {
   return parseLimits(readLimits()) ?? reportedLimit() ?? ASSUMED_LIMIT;
 }
 
-/** From `/proc/self/limits`: `Max open files  256  256  files`. */
+/** Parses `/proc/self/limits`: `Max open files  256  256  files`. */
 export function parseLimits(text: string): number | undefined {
   const soft = /^Max open files\s+(\d+|unlimited)\s/m.exec(text)?.[1];
   if (soft === undefined) return undefined;
   return soft === 'unlimited' ? Infinity : Number(soft);
 }
 
-/** What every system allows. */
+/** The lowest limit of any supported system. */
 const ASSUMED_LIMIT = 256;
 
 function readLimits(): string {
@@ -136,7 +136,7 @@ function readLimits(): string {
   }
 }
 
-/** Systems without /proc: the report takes some milliseconds. */
+/** For systems without /proc. The report takes some milliseconds. */
 function reportedLimit(): number | undefined {
   const report: unknown = process.report.getReport();
   const limits: unknown = Reflect.get(Object(report), 'userLimits');
@@ -144,7 +144,6 @@ function reportedLimit(): number | undefined {
   return typeof soft === 'number' ? soft : soft === 'unlimited' ? Infinity : undefined;
 }
 
-/** The requests that have no answer yet, of all doors together. */
 export class ActiveCalls {
   readonly #controllers = new Set<AbortController>();
   #onLeave: (() => void) | undefined;
@@ -164,12 +163,11 @@ export class ActiveCalls {
     this.#onLeave?.();
   }
 
-  /** Those who wait are woken. */
   abort(): void {
     for (const controller of this.#controllers) controller.abort();
   }
 
-  /** When everybody has left, or the time is over. */
+  /** Resolves when no call is left, or after the timeout. */
   async whenEmpty(timeoutMs: number): Promise<void> {
     if (this.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -183,30 +181,33 @@ export class ActiveCalls {
   }
 }
 
-/** Paths of sockets end at about 104 bytes. A state folder with a longer one gets its socket in a folder of its own elsewhere. */
+/**
+ * Socket paths are limited to about 104 bytes. If the state folder's path is longer, the socket goes into a temporary
+ * folder.
+ */
 export function makeSocketPath(stateDir: string): string {
   const { socket } = stateFiles(stateDir);
   const before = readDaemonRecord(stateDir)?.socket;
-  // The lock of the folder is held: whatever socket is still there belongs to a daemon that died.
+  // The daemon holds the folder's lock, so an existing socket belongs to a dead daemon.
   rmSync(socket, { force: true });
   if (before !== undefined) removeSocketFolder(before);
   return Buffer.byteLength(socket) <= MAX_SOCKET_PATH ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
 }
 
-/** Removes a socket that lies elsewhere, and the folder made for it alone: with anything else in it, it is not that folder. */
+/** Removes a socket outside of the state folder, and its folder. Does nothing to a path of another form. */
 export function removeSocketFolder(socket: string): void {
   if (!/\/baton-[A-Za-z0-9]{6}\/s$/.test(socket)) return;
   try {
     rmSync(socket, { force: true });
     rmdirSync(dirname(socket));
   } catch {
-    // Gone already, or not ours.
+    // Already removed, or the folder contains other files.
   }
 }
 
 const MAX_SOCKET_PATH = 100;
 
-/** The port that the daemon before had: pages that are open, and webhooks that point here, find the next one where it was. 0 where none is known. */
+/** The last daemon's port, so that open pages and webhooks keep working; 0 if unknown. */
 export function readSavedPort(stateDir: string): number {
   try {
     const port = Number(readFileSync(stateFiles(stateDir).port, 'utf8').trim());
@@ -220,6 +221,6 @@ export function savePort(stateDir: string, port: number): void {
   try {
     writeFileSync(stateFiles(stateDir).port, `${port}\n`, { mode: 0o600 });
   } catch {
-    // Then the next daemon takes another one.
+    // The next daemon uses another port.
   }
 }

@@ -10,6 +10,6 @@ it.each([
   expect(parseLimits(`${HEAD}Max open files            ${line}\n`)).toBe(limit);
 });
 
-it('is not known without the line', () => expect(parseLimits('')).toBeUndefined());
+it('is undefined without the line', () => expect(parseLimits('')).toBeUndefined());
 
 it('is a number on this machine', () => expect(readDescriptorLimit()).toBeGreaterThanOrEqual(64));

@@ -103,7 +103,7 @@ describe('the stream of events', () => {
 
   it('cuts off a reader that takes nothing at all', async () => {
     const text = 'x'.repeat(100_000);
-    const endless = { follow: () => () => undefined, after: async (seq: number) => ({ text, seq: seq + 1 }) };
+    const endless = { follow: () => () => undefined, readAfter: async (seq: number) => ({ text, seq: seq + 1 }) };
     const ended = Promise.withResolvers<string>();
     const server = createServer((_request, response) => {
       const feed = endless as unknown as EntryFeed;

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import { HEARTBEAT, openEventStream } from '../../api/http/event-stream.ts';
+import { WakeSignal } from '../../api/wake-signal.ts';
 import type { EntryFeed } from '../project/entry-feed.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
 /**
- * Sends the entries after `seq`, and then each as it becomes durable, as server-sent events whose ids are the entries'
- * numbers. Resolves when the stream has ended, whoever ended it.
+ * Sends the entries after `seq`, then each new durable entry, as server-sent events whose ids are the entries' numbers.
+ * Resolves when the stream has ended.
  */
 export async function streamEvents(
   response: ServerResponse,
@@ -18,10 +20,10 @@ export async function streamEvents(
   const leave = feed.follow(ring);
   signal.addEventListener('abort', ring, { once: true });
   response.once('close', ring);
-  openStream(response);
-  // A line of silence tells both sides that the other one lives; one that is still unsent says it as well.
+  openEventStream(response);
+  // Skipped while data is still unsent: that proves the same.
   const pulse = setInterval(
-    () => response.writableLength === 0 && response.write(':\n\n'),
+    () => response.writableLength === 0 && response.write(HEARTBEAT),
     SERVER_LIMITS.streamPulseMs,
   );
   try {
@@ -38,19 +40,10 @@ export async function streamEvents(
   }
 }
 
-function openStream(response: ServerResponse): void {
-  // Without a length and without chunks the stream ends with its connection, which is what a stream of events is.
-  response.removeHeader('transfer-encoding');
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    connection: 'close',
-  });
-  response.write(': baton\n\n');
-}
-
-/** False where the reader has taken nothing for so long that it is cut off. It resumes with the last id it has seen. */
+/**
+ * Returns false after cutting off a reader that read nothing for `stallMs`. The client resumes after the last id it
+ * received.
+ */
 async function writeText(
   response: ServerResponse,
   text: string,
@@ -73,24 +66,4 @@ async function writeText(
     response.once('close', onEnd);
     signal.addEventListener('abort', onEnd, { once: true });
   });
-}
-
-/** Remembers that it was rung while nobody waited. */
-class WakeSignal {
-  #isRung = false;
-  #wake: (() => void) | undefined;
-
-  ring(): void {
-    this.#isRung = true;
-    this.#wake?.();
-  }
-
-  async wait(): Promise<void> {
-    if (!this.#isRung) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    this.#isRung = false;
-  }
 }

@@ -1,8 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
+import { isEqualSecret, readBody } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { checkOutcome } from '../../github/checks.ts';
 import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import { decide } from '../../state/decide.ts';
@@ -14,8 +16,6 @@ import type { Log } from '../log.ts';
 import type { Services } from '../operations/call.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
-import { readBody } from './request-body.ts';
-import { sendAnswer } from './respond.ts';
 
 export const WEBHOOK_PATH = '/webhooks/github';
 
@@ -27,8 +27,8 @@ export interface WebhookOptions {
 }
 
 /**
- * `POST /webhooks/github`: what GitHub says about a check of a commit. It needs no token of ours; the HMAC over the body, with a secret
- * that only GitHub and this daemon know, says that it is GitHub's, and each delivery counts once.
+ * `POST /webhooks/github`: GitHub reports a check of a commit. The request carries no token of Baton: an HMAC over the
+ * body proves its origin, and each delivery counts once.
  */
 export async function handleWebhook(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ export async function handleWebhook(
   return typeof taken === 'number' ? sendAnswer(response, { ok: true, result: { taken } }) : refuse(taken);
 }
 
-/** How many checks waited for it; projects that wait for no such check hear nothing of it. */
+/** Returns how many checks were waiting for the report. Projects without such a check record nothing. */
 async function reportToProjects(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
@@ -64,9 +64,9 @@ async function reportToProjects(
 ): Promise<number | ApiError> {
   let taken = 0;
   for (const { project, services } of projects.opened()) {
-    const told = await reportCheck(project, services, report, about);
-    if (typeof told !== 'number') return told;
-    taken += told;
+    const outcome = await reportCheck(project, services, report, about);
+    if (typeof outcome !== 'number') return outcome;
+    taken += outcome;
   }
   return taken;
 }
@@ -83,18 +83,17 @@ function findSecret({ env, stateDir }: WebhookOptions): string | undefined {
 
 function isSigned(body: Uint8Array, given: string | string[] | undefined, secret: string): boolean {
   const expected = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-  if (typeof given !== 'string' || given.length !== expected.length) return false;
-  return timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+  return typeof given === 'string' && isEqualSecret(given, expected);
 }
 
 const WEBHOOK_OFF: ApiError = {
   code: 'webhook-off',
-  message: 'this daemon takes no webhooks of GitHub: it has no secret for them',
+  message: 'this daemon accepts no webhooks of GitHub: it has no secret for them',
   hint: 'Put the secret into BATON_GITHUB_WEBHOOK_SECRET, or into github-webhook.secret in the state folder.',
 };
 const BAD_SIGNATURE: ApiError = {
   code: 'bad-signature',
-  message: 'the signature is not that of the secret',
+  message: 'the signature does not match the secret',
   hint: 'Give the webhook at GitHub the same secret as this daemon.',
 };
 const NO_DELIVERY: ApiError = {
@@ -103,25 +102,22 @@ const NO_DELIVERY: ApiError = {
   hint: 'Send it as GitHub does.',
 };
 
-/** What GitHub says about one check of one commit. */
-export interface GithubReport {
+interface GithubReport {
   readonly name: string;
   readonly sha: string;
   readonly outcome: CheckOutcome;
   readonly url: string | null;
 }
 
-export type ParsedReport =
+type ParsedReport =
   | {
       readonly ok: true;
-      /** Undefined: an event that says nothing about a check that has ended. */ readonly value:
-        | GithubReport
-        | undefined;
+      /** Undefined if the event reports no finished check. */ readonly value: GithubReport | undefined;
     }
   | { readonly ok: false; readonly error: ApiError };
 
-/** `workflow_run` and `check_run` that are completed; the name is that of the workflow, or of the check. */
-export function parseReport(event: string, body: Uint8Array): ParsedReport {
+/** Reads completed `workflow_run` and `check_run` events; the name is that of the workflow or the check. */
+function parseReport(event: string, body: Uint8Array): ParsedReport {
   let payload: unknown;
   try {
     payload = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -145,22 +141,24 @@ function malformed(message: string): ParsedReport {
   return { ok: false, error: { code: 'bad-request', message, hint: 'Send it as GitHub does.' } };
 }
 
-/** How many checks of this project waited for the report: each of exactly this commit, under this name, and run by nobody here. */
-export async function reportCheck(
-  { commandLoop: keeper }: Project,
+/**
+ * Returns how many checks of this project were waiting for the report: same commit, same name, and not run by Baton.
+ */
+async function reportCheck(
+  { commandLoop }: Project,
   { newId }: Services,
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
 ): Promise<number | ApiError> {
   const key = `github/${about.delivery}`;
-  const known = await keeper.read(({ state }) => ({
+  const known = await commandLoop.read(({ state }) => ({
     isKnown: state.settled.has(key),
     waits: findWaitingTasks(state, report).length,
   }));
   if (!known.ok) return STORE_UNAVAILABLE;
   if (known.answer.isKnown) return ALREADY_DELIVERED;
   if (known.answer.waits === 0) return 0;
-  const settled = await keeper.submit<{ taken: number }>({
+  const settled = await commandLoop.submit<{ taken: number }>({
     actor: 'system:ci',
     key,
     decide: ({ state, rules }) => {
@@ -175,8 +173,8 @@ export async function reportCheck(
           output,
           handoffId: newId(),
         };
-        const told = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
-        return told.ok ? told.events : [];
+        const outcome = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
+        return outcome.ok ? outcome.events : [];
       });
       const received = event('WebhookReceived', {
         delivery_id: about.delivery,
@@ -203,8 +201,8 @@ function findWaitingTasks({ tasks }: State, { name, sha }: GithubReport): string
 
 const ALREADY_DELIVERED: ApiError = {
   code: 'webhook-replayed',
-  message: 'this delivery was taken into account before',
-  hint: 'Have GitHub deliver anew what has happened since.',
+  message: 'this delivery was already processed',
+  hint: 'Have GitHub deliver newer events.',
 };
 const STORE_UNAVAILABLE: ApiError = {
   code: 'store-unavailable',

@@ -1,4 +1,6 @@
-import type { Answer, ApiError } from '../../api/answer.ts';
+import type { Answer } from '../../api/answer.ts';
+import { readBody } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { VERSION } from '../../api/version.ts';
 import type { Backend, McpConnection } from '../../mcp/connection.ts';
 import { closeSignal, createMcpHttp, type McpHttp, sendResponse, toWebRequest } from '../../mcp/http.ts';
@@ -6,15 +8,14 @@ import { createMcpServer } from '../../mcp/server.ts';
 import { dispatchCall, type DispatchOptions } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { AccessTokens } from '../tokens.ts';
-import { readBody } from './request-body.ts';
-import { sendAnswer } from './respond.ts';
+import { BAD_PATH, refusal } from './refusals.ts';
 import { type HttpExchange, projectPathIn } from './route.ts';
 
 export interface McpEndpointOptions extends DispatchOptions {
   readonly tokens: AccessTokens;
 }
 
-/** `/mcp`: the same operations, behind the same guards, for clients that speak MCP over HTTP. */
+/** `/mcp`: the operations as MCP tools over HTTP, with the access checks of every other path. */
 export class McpEndpoint {
   readonly #options: McpEndpointOptions;
   readonly #http: McpHttp;
@@ -30,23 +31,23 @@ export class McpEndpoint {
   }
 
   async handle({ request, response, identity, token, signal }: HttpExchange): Promise<void> {
-    if (identity.caller.kind === 'operator') return sendAnswer(response, { ok: false, error: NOT_FOR_OPERATORS });
+    if (identity.caller.kind === 'operator') return sendAnswer(response, NOT_FOR_OPERATORS);
     const projectPath = projectPathIn(request);
-    if (projectPath === null) return sendAnswer(response, { ok: false, error: BAD_PATH });
+    if (projectPath === null) return sendAnswer(response, BAD_PATH);
     const body = request.method === 'POST' ? await readBody(request) : EMPTY_BODY;
     if (body === 'gone') return;
     if (!body.ok) return sendAnswer(response, body, { closes: true });
     const gone = closeSignal(response);
-    // Aborted although its sender is there: the daemon stops. Those who wait get their answers, streams without an end end.
+    // An abort while the client is still connected means that the daemon is stopping.
     const onEnd = (): void => void (response.destroyed || this.#stop());
     if (signal.aborted) onEnd();
     signal.addEventListener('abort', onEnd, { once: true });
-    const text = body.bytes.length === 0 ? undefined : Buffer.from(body.bytes).toString('utf8');
+    const text = body.bytes.length === 0 ? undefined : body.bytes.toString('utf8');
     const guarded = { request: toWebRequest(request, text, gone), body: parseJson(text), token, projectPath };
     await sendResponse(await this.#http.handle(guarded), response, request.method === 'GET' ? signal : gone);
   }
 
-  /** Those who wait are answered at once. A moment later all streams end, also those that only listen. */
+  /** Waiting calls are answered at once. A moment later all streams end, including those that only listen. */
   #stop(): void {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
@@ -57,11 +58,12 @@ export class McpEndpoint {
     return {
       call: async (operation, input, { token = '', key, signal }): Promise<Answer> => {
         const identity = this.#options.tokens.identify(token);
-        if (identity === undefined) return { ok: false, error: BAD_TOKEN };
-        if (identity.caller.kind === 'operator') return { ok: false, error: NOT_FOR_OPERATORS };
-        // Only the token in the header was admitted for this connection; an argument may name a claim, and no wider right.
-        if (identity.caller.kind === 'worker' && token !== opened.token) return { ok: false, error: BAD_TOKEN };
-        const said = {
+        if (identity === undefined) return BAD_CLAIM_TOKEN;
+        if (identity.caller.kind === 'operator') return NOT_FOR_OPERATORS;
+        // Access was checked for the header's token only; an argument may name a claim, but not extend the caller's
+        // rights.
+        if (identity.caller.kind === 'worker' && token !== opened.token) return BAD_CLAIM_TOKEN;
+        const call = {
           operation,
           identity,
           token,
@@ -70,7 +72,7 @@ export class McpEndpoint {
           key,
           signal: AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]),
         };
-        return dispatchCall(said, this.#options);
+        return dispatchCall(call, this.#options);
       },
     };
   }
@@ -78,9 +80,9 @@ export class McpEndpoint {
 
 const ANSWERING_MS = 500;
 
-const EMPTY_BODY = { ok: true, bytes: new Uint8Array() } as const;
+const EMPTY_BODY = { ok: true, bytes: Buffer.alloc(0) } as const;
 
-/** What is not JSON is left to the transport, which knows how to say so. */
+/** Invalid JSON is left to the transport, which reports it. */
 function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
@@ -89,20 +91,14 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-const NOT_FOR_OPERATORS: ApiError = {
-  code: 'forbidden',
-  message: 'an MCP client never acts for the operator',
-  hint: "Use the worker's token, in worker.token in the state folder, or that of a session.",
-};
+const NOT_FOR_OPERATORS = refusal(
+  'forbidden',
+  'an MCP client never acts for the operator',
+  "Use the worker's token (worker.token in the state folder) or that of a session.",
+);
 
-const BAD_TOKEN: ApiError = {
-  code: 'bad-token',
-  message: 'the token is not one of this daemon',
-  hint: 'Pass the token that task_claim gave you.',
-};
-
-const BAD_PATH: ApiError = {
-  code: 'bad-request',
-  message: 'baton-project-path is not well encoded',
-  hint: 'Percent-encode it.',
-};
+const BAD_CLAIM_TOKEN = refusal(
+  'bad-token',
+  'the token is not one of this daemon',
+  'Pass the token that task_claim returned.',
+);

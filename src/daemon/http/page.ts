@@ -16,7 +16,7 @@ const FILES: Readonly<Record<string, readonly [file: string, type: string]>> = {
   ),
 };
 
-/** Nothing from elsewhere, no markup from scripts, no frame around it: what agents write stays text. */
+/** No foreign content, no markup from scripts, no framing: text of agents stays text. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
@@ -27,7 +27,7 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** The page itself is no secret and needs no token; everything it shows does. False where the request wants something else. */
+/** Serves the page, which needs no token; the data it shows does. Returns false for other paths. */
 export function servePage(
   { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
   response: ServerResponse,

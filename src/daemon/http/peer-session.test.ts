@@ -15,9 +15,9 @@ const ENDS = { remoteAddress: '127.0.0.1', remotePort: 1, localAddress: '127.0.0
 const SOCKET = 77;
 
 interface Scene {
-  /** The processes inside the session, one list for each call. */
+  /** The processes inside the session at each look. */
   readonly inside: (look: number) => readonly number[];
-  /** Who has the socket. Negative: the process lets nobody look. */
+  /** Holders of the socket. Negative: the process cannot be inspected. */
   readonly holders: readonly number[];
   readonly sockets?: readonly (number | 'gone' | undefined)[];
 }
@@ -40,34 +40,34 @@ function judge({ inside, holders, sockets = [SOCKET] }: Scene) {
   return findPeerSession(stateDir, ENDS, machine);
 }
 
-it('finds the process inside a session that has the other end', () => {
+it('finds the process inside a session that holds the peer socket', () => {
   expect(judge({ inside: () => [100, 101], holders: [101] })).toMatchObject({ id: 'a1' });
 });
 
-it('lets a browser pass, while sessions run and while none does', () => {
+it('allows a browser, with and without running sessions', () => {
   expect(judge({ inside: () => [100, 101], holders: [BROWSER] })).toBeUndefined();
   expect(judge({ inside: () => [], holders: [BROWSER] })).toBeUndefined();
 });
 
-it('takes an end that is closed, before or while it looks, for gone', () => {
+it('reports a socket closed before or during the search as gone', () => {
   expect(judge({ inside: () => [], holders: [], sockets: ['gone'] })).toBe('gone');
   expect(judge({ inside: () => [100], holders: [], sockets: [SOCKET, 'gone'] })).toBe('gone');
   expect(judge({ inside: () => [100], holders: [], sockets: [SOCKET, 78] })).toBe('gone');
 });
 
-it('finds a process that was started while it looked', () => {
+it('finds a process that was started during the search', () => {
   expect(judge({ inside: (look) => (look === 0 ? [100] : [102]), holders: [102] })).toMatchObject({ id: 'a1' });
 });
 
-it('refuses if the session starts processes faster than it can look', () => {
+it('refuses if the session starts processes faster than the search', () => {
   expect(judge({ inside: (look) => [100 + look], holders: [] })).toMatchObject({ id: 'a1' });
 });
 
-it('takes a process that lets nobody look for the holder, unless the holder is found outside', () => {
+it('takes a process that cannot be inspected for the holder, unless the holder is found outside', () => {
   expect(judge({ inside: () => [100], holders: [-100] })).toMatchObject({ id: 'a1' });
   expect(judge({ inside: () => [100], holders: [-100, BROWSER] })).toBeUndefined();
 });
 
-it('lets everybody pass on a system that does not tell', () => {
+it('allows every caller on a system that cannot tell', () => {
   expect(judge({ inside: () => [100], holders: [100], sockets: [undefined] })).toBeUndefined();
 });

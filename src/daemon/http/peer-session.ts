@@ -3,7 +3,6 @@ import { endianness } from 'node:os';
 import { isLiving, type ProcessTable, readProcessTable, readProcStat } from '../../api/processes.ts';
 import { type SessionAbove, SessionFinder } from '../../api/session-above.ts';
 
-/** The two ends of a connection on loopback, as the daemon sees them. */
 export interface TcpEnds {
   readonly remoteAddress: string;
   readonly remotePort: number;
@@ -12,7 +11,7 @@ export interface TcpEnds {
 }
 
 /**
- * The number of the socket at the other end of a connection. `gone` if no process has it any more; undefined if this system does not tell.
+ * Returns the inode of the peer's socket, `gone` if no process holds it any more, undefined if the system cannot tell.
  */
 export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
   const table = read();
@@ -21,13 +20,13 @@ export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'g
   const own = `${hexOf(ends.localAddress)}:${hexPort(ends.localPort)}`;
   for (const line of table.split('\n')) {
     const [, local = '', remote = '', , , , , , , inode] = line.trim().split(/\s+/);
-    // A client's socket may be one for IPv6 with an IPv4 address in it.
+    // The client's socket may be an IPv6 one with a mapped IPv4 address.
     if (local.replace(MAPPED, '') === peer && remote.replace(MAPPED, '') === own) return Number(inode) || 'gone';
   }
   return 'gone';
 }
 
-/** Whether a process has this socket open; undefined if it lives and does not let us look. */
+/** Whether a process holds this socket; undefined if the process lives and cannot be inspected. */
 export function holdsSocket(pid: number, socket: number): boolean | undefined {
   const name = `socket:[${socket}]`;
   try {
@@ -46,7 +45,6 @@ function readLink(path: string): string {
   }
 }
 
-/** Undefined if there is no /proc. */
 function readTcpTables(): string | undefined {
   try {
     return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readTcp6Table()}`;
@@ -55,7 +53,7 @@ function readTcpTables(): string | undefined {
   }
 }
 
-/** A machine without IPv6 has no such file. */
+/** A machine without IPv6 does not have this file. */
 function readTcp6Table(): string {
   try {
     return readFileSync('/proc/self/net/tcp6', 'latin1');
@@ -66,7 +64,7 @@ function readTcp6Table(): string {
 
 const MAPPED = /^0{16}(?:FFFF0000|0000FFFF)/;
 
-/** The kernel writes the four bytes of an IPv4 address as one number, in the machine's own order. */
+/** The kernel prints the four bytes of an IPv4 address as one number in the machine's byte order. */
 function hexOf(address: string): string {
   const parts = address.replace('::ffff:', '').split('.').map(Number);
   return Buffer.from(endianness() === 'LE' ? parts.toReversed() : parts)
@@ -78,7 +76,6 @@ function hexPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** What the search asks of the machine. */
 export interface PeerLookup {
   readonly table: () => ProcessTable;
   readonly peerSocket: (ends: TcpEnds) => number | 'gone' | undefined;
@@ -88,9 +85,9 @@ export interface PeerLookup {
 const THIS_MACHINE: PeerLookup = { table: readProcessTable, peerSocket: findPeerSocket, holds: holdsSocket };
 
 /**
- * The session of the process at the other end of a connection on loopback. Looks only among the processes inside sessions, which are few: a
- * browser is none of them, and need not be found. `gone` if that end is closed: a process that sends its request and ends must not pass for
- * one outside. Undefined if it is outside, or if this system does not tell.
+ * Finds the session that the peer of a loopback connection belongs to. Only processes inside sessions are searched,
+ * which are few. Returns `gone` if the peer closed its end: a process that sends a request and exits must not count as
+ * outside. Returns undefined if the peer is outside any session, or if the system cannot tell.
  */
 export function findPeerSession(
   stateDir: string,
@@ -101,7 +98,7 @@ export function findPeerSession(
   if (socket === undefined || socket === 'gone') return socket;
   const found = searchHolder(stateDir, socket, machine);
   if (found !== undefined) return found;
-  // A process that ended while we looked was not found for that reason alone.
+  // A process that exited during the search would be missed.
   return machine.peerSocket(ends) === socket ? undefined : 'gone';
 }
 
@@ -111,7 +108,7 @@ function searchHolder(stateDir: string, socket: number, { table: read, holds }: 
   const seen = new Set<number>();
   let hidden: SessionAbove | undefined;
   let last: SessionAbove | undefined;
-  // A process may hand its socket to a child and end. Look until nothing new has come inside.
+  // A process may pass its socket to a child and exit: search until no new process appears.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     last = undefined;
     for (const pid of table.list()) {
@@ -127,10 +124,10 @@ function searchHolder(stateDir: string, socket: number, { table: read, holds }: 
     if (last === undefined) break;
   }
   if (last !== undefined) return last;
-  // Some programs, such as agents for keys, let no other process look at their files. Then the holder must be found outside.
+  // Some programs, such as ssh-agent, forbid other processes to inspect them. Then the holder must be found outside.
   if (hidden === undefined || [...seen].some((pid) => holds(pid, socket) === true)) return undefined;
   return hidden;
 }
 
-/** A session that starts processes faster than this many looks can follow is not waited for. */
+/** Gives up on a session that starts processes faster than the search can follow. */
 const MAX_ROUNDS = 20;

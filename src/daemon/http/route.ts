@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, ApiError } from '../../api/answer.ts';
+import { decodeProjectPath, readBody } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../../api/state-folder.ts';
 import { VERSION } from '../../api/version.ts';
@@ -9,16 +10,15 @@ import { readClaimEndError } from '../operations/execute.ts';
 import type { OutboxDelivery } from '../outbox-delivery.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { streamEvents } from './events.ts';
-import { decodeProjectPath, isIdempotencyKey, readBody } from './request-body.ts';
-import { sendAnswer } from './respond.ts';
+import { BAD_PATH, isIdempotencyKey, type Refusal, refusal } from './refusals.ts';
 
-/** A request whose sender is known. */
+/** A request with an identified caller. */
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly identity: CallerIdentity;
   readonly token: string;
-  /** Aborted when the sender has gone, and when the daemon stops. */
+  /** Aborted when the client disconnects and when the daemon stops. */
   readonly signal: AbortSignal;
 }
 
@@ -27,22 +27,20 @@ export interface RouteOptions extends DispatchOptions {
   readonly tokens: AccessTokens;
   readonly started: string;
   readonly stateDir: string;
-  /** How many requests are being answered. */
   readonly underWay: () => number;
-  /** Begins to stop; resolves when everything is closed. */
+  /** Stops the daemon; resolves when everything is closed. */
   readonly stop: () => Promise<void>;
 }
 
-/** Finds out what a request wants, does it, and answers. */
 export async function route(exchange: HttpExchange, options: RouteOptions): Promise<void> {
   const { request, response } = exchange;
   const { method, url = '' } = request;
   const handler = FIXED_ROUTES.get(url) ?? (url.startsWith('/v1/') ? OPERATION_ROUTE : undefined);
-  if (handler === undefined) return refuseRequest(response, 'no-such-path', `there is nothing at ${url.slice(0, 100)}`);
+  if (handler === undefined) return refuseRequest(response, 'no-such-path', `no such path: ${url.slice(0, 100)}`);
   if (method !== handler.method)
-    return refuseRequest(response, 'bad-method', `${url.slice(0, 100)} wants ${handler.method}`);
+    return refuseRequest(response, 'bad-method', `${url.slice(0, 100)} requires ${handler.method}`);
   if (handler.isForAnyVersion !== true && !isOurVersion(request)) {
-    return sendAnswer(response, { ok: false, error: versionError(String(request.headers['baton-version'])) });
+    return sendAnswer(response, otherVersion(String(request.headers['baton-version'])));
   }
   return handler.run(exchange, options);
 }
@@ -82,7 +80,7 @@ async function routeOperation(
   if (body === 'gone') return;
   if (!body.ok) return sendAnswer(response, body, { closes: true });
   const projectPath = projectPathIn(request);
-  if (projectPath === null) return refuseRequest(response, 'bad-request', 'baton-project-path is not well encoded');
+  if (projectPath === null) return sendAnswer(response, BAD_PATH);
   const key = request.headers['idempotency-key'];
   if (key !== undefined && !isIdempotencyKey(key)) {
     return refuseRequest(
@@ -91,11 +89,11 @@ async function routeOperation(
       `an idempotency key has 1 to ${SERVER_LIMITS.idempotencyKeyLength} visible characters`,
     );
   }
-  const said = { operation, identity, token, projectPath, body: body.bytes, key, signal };
-  sendAnswer(response, await dispatchCall(said, options));
+  const call = { operation, identity, token, projectPath, body: body.bytes, key, signal };
+  sendAnswer(response, await dispatchCall(call, options));
 }
 
-/** It answers at once, whatever the stores do: what is known of them, and nothing is tried. */
+/** Reports the stores' last known health without touching them, so that it answers even if they hang. */
 async function showHealth({ response, identity }: HttpExchange, options: RouteOptions): Promise<void> {
   const { started, stateDir, underWay, projects } = options;
   const stores = projects.opened().map(({ project }) => ({ project: project.id, ...project.ledger.health }));
@@ -105,10 +103,9 @@ async function showHealth({ response, identity }: HttpExchange, options: RouteOp
     pid: process.pid,
     started,
     state_dir: stateDir,
-    // This request itself is none of those that are under way.
     requests: underWay() - 1,
     writable: broken.length === 0,
-    // Other projects are no business of a session.
+    // A session must not learn about other projects.
     stores: identity.caller.kind === 'operator' ? broken : [],
   };
   sendAnswer(response, { ok: true, result });
@@ -120,9 +117,9 @@ async function showOpenApi({ response }: HttpExchange): Promise<void> {
   response.end(JSON.stringify(openApi()));
 }
 
-/** Those that ask for a channel as they should get one before they come here. */
+/** Reached only by requests without a valid upgrade header. */
 async function refuseCalls({ response }: HttpExchange): Promise<void> {
-  refuseRequest(response, 'bad-request', '/v1/calls wants `upgrade: baton-calls`');
+  refuseRequest(response, 'bad-request', '/v1/calls requires `upgrade: baton-calls`');
 }
 
 let openStreams = 0;
@@ -140,7 +137,7 @@ async function runEvents(
   if (!Number.isSafeInteger(after) || after < 0)
     return refuseRequest(response, 'bad-request', 'Last-Event-ID is not a number');
   if (openStreams >= SERVER_LIMITS.eventStreams)
-    return refuseRequest(response, 'rate-limited', 'too many follow the ledger already');
+    return refuseRequest(response, 'rate-limited', 'too many event streams');
   openStreams += 1;
   try {
     await streamEvents(response, found.open.feed, after, signal);
@@ -149,11 +146,11 @@ async function runEvents(
   }
 }
 
-/** Answers when everything is closed: whoever hears the answer may start the next daemon. */
+/** Responds when everything is closed, so that the caller may start the next daemon. */
 async function runStop({ response, identity }: HttpExchange, { stop, projects }: RouteOptions): Promise<void> {
   if (identity.caller.kind !== 'operator')
     return refuseRequest(response, 'forbidden', 'only an operator may stop the daemon');
-  // They live under supervisors of their own, and go on.
+  // Agents keep running under their own supervisors.
   const agents = projects.opened().reduce((sum, { project }) => sum + project.liveAgents, 0);
   await stop();
   sendAnswer(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
@@ -163,7 +160,9 @@ async function runDelivery({ response }: HttpExchange, { delivery }: RouteOption
   sendAnswer(response, { ok: true, result: await delivery.deliver() });
 }
 
-/** Only an operator issues a worker token. It names its principal, who is responsible for every call made with it. */
+/**
+ * Only an operator issues worker tokens. The token names a principal, who is responsible for every call made with it.
+ */
 async function runWorkerToken({ request, response, identity }: HttpExchange, { tokens }: RouteOptions): Promise<void> {
   const body = await readBody(request);
   if (body === 'gone') return;
@@ -184,21 +183,20 @@ function parsePrincipal(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Null where it is not well encoded. */
+/** Returns null if the header is not percent-encoded correctly. */
 export function projectPathIn({ headers }: IncomingMessage): string | undefined | null {
   const path = headers['baton-project-path'];
   return typeof path === 'string' ? decodeProjectPath(path) : undefined;
 }
 
 function refuseRequest(response: ServerResponse, code: string, message: string): void {
-  const answer: Answer = { ok: false, error: { code, message, hint: 'See docs/api.md.' } };
-  sendAnswer(response, answer);
+  sendAnswer(response, refusal(code, message));
 }
 
-function versionError(theirs: string): ApiError {
-  return {
-    code: 'other-version',
-    message: `the daemon is Baton ${VERSION}, and this is ${theirs.slice(0, 40)}`,
-    hint: 'Stop the old daemon with `baton down`; the next command starts the new one.',
-  };
+function otherVersion(theirs: string): Refusal {
+  return refusal(
+    'other-version',
+    `the daemon is Baton ${VERSION}, and this is ${theirs.slice(0, 40)}`,
+    'Stop the old daemon with `baton down`; the next command starts the new one.',
+  );
 }

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../../api/answer.ts';
+import { findBearerToken } from '../../api/http/request.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import { causeOf, type Log, ThrottledLog } from '../log.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
@@ -20,7 +22,7 @@ import {
 } from './connections.ts';
 import { WEBHOOK_PATH } from './github-webhook.ts';
 import { servePage } from './page.ts';
-import { DAEMON_STOPPING, INTERNAL_ERROR, sendAnswer, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './respond.ts';
+import { DAEMON_STOPPING, INTERNAL_ERROR, type Refusal, TOO_MANY_CONNECTIONS, TOO_MANY_REQUESTS } from './refusals.ts';
 import { type HttpExchange, isOurVersion, projectPathIn } from './route.ts';
 
 export interface DaemonServerOptions {
@@ -29,32 +31,32 @@ export interface DaemonServerOptions {
   readonly log: Log;
   readonly route: (exchange: HttpExchange) => Promise<void>;
   readonly dispatch: ChannelOptions['dispatch'];
-  /** What comes from GitHub: it has no token, and is known by its signature. */
+  /** Handles requests from GitHub, which carry a signature instead of a token. */
   readonly webhook: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
-/** The two doors of the daemon: a Unix socket and a port on loopback, with the same rules behind both. */
+/** The daemon's two listeners, a Unix socket and a port on loopback, with the same rules for both. */
 export class DaemonServer {
   readonly #options: DaemonServerOptions;
   readonly #servers: HttpServer[] = [];
   readonly #underWay = new ActiveCalls();
-  /** They are answered last, and not waited for. */
+  /** Answered last; stopping does not wait for them. */
   readonly #stopRequests = new ActiveCalls();
-  /** Connections that have become channels are no longer Node's to close. */
+  /** Upgraded connections, which Node's server does not close. */
   readonly #channels = new Set<Duplex>();
   readonly #perSocket = new WeakMap<Socket, number>();
   readonly #guard: SessionGuard;
-  readonly #seats: ConnectionSlots<Socket>;
-  readonly #seatLimits = slotLimits(readDescriptorLimit(), SERVER_LIMITS.connections);
-  readonly #rare: ThrottledLog;
+  readonly #slots: ConnectionSlots<Socket>;
+  readonly #slotLimits = slotLimits(readDescriptorLimit(), SERVER_LIMITS.connections);
+  readonly #throttled: ThrottledLog;
   #socket = '';
   #isStopping = false;
 
   constructor(options: DaemonServerOptions) {
     this.#options = options;
     this.#guard = new SessionGuard(options.stateDir);
-    this.#seats = new ConnectionSlots(this.#seatLimits);
-    this.#rare = new ThrottledLog(options.log);
+    this.#slots = new ConnectionSlots(this.#slotLimits);
+    this.#throttled = new ThrottledLog(options.log);
   }
 
   get underWay(): number {
@@ -68,34 +70,34 @@ export class DaemonServer {
     await listenAt(onSocket, { path: socket });
     chmodSync(socket, 0o600);
     const listenOn = async (port: number): Promise<void> => listenAt(onPort, { host: '127.0.0.1', port });
-    // Where somebody else has it meanwhile, any other will do.
+    // If another program has taken the port, any other port will do.
     await listenOn(readSavedPort(this.#options.stateDir)).catch(async () => listenOn(0));
     const port = portOf(onPort);
     savePort(this.#options.stateDir, port);
     return { socket, port };
   }
 
-  /** From now on everybody hears that the daemon stops; those who wait are woken, the others get their answers. */
+  /** Refuses new requests, wakes waiting calls and waits until all calls are answered. */
   async finishCalls(): Promise<void> {
     this.#isStopping = true;
     this.#underWay.abort();
     await this.#underWay.whenEmpty(SERVER_LIMITS.settleMs);
   }
 
-  /** Nobody can connect any more; connections that are there stay. Node removes the socket. */
+  /** Stops listening; open connections stay. Node removes the socket. */
   closeListeners(): void {
     for (const server of this.#servers) server.close();
     removeSocketFolder(this.#socket);
   }
 
-  /** Those who asked for the end have heard that it has come. */
+  /** Waits until the callers of `/v1/stop` have their response, then closes every connection. */
   async closeConnections(): Promise<void> {
     await this.#stopRequests.whenEmpty(SERVER_LIMITS.farewellMs);
     for (const server of this.#servers) server.closeAllConnections();
     await this.#endChannels();
   }
 
-  /** The last answers may still lie in our own buffers: a channel ends when they are out, or when nobody takes them. */
+  /** Ends each channel when its buffered answers are sent, or after a timeout. */
   async #endChannels(): Promise<void> {
     const channels = [...this.#channels];
     const timer = setTimeout(() => channels.map((socket) => socket.destroy()), SERVER_LIMITS.farewellMs);
@@ -118,67 +120,67 @@ export class DaemonServer {
         requestTimeout: SERVER_LIMITS.requestTimeoutMs,
         maxHeaderSize: SERVER_LIMITS.headerBytes,
         noDelay: true,
-        // Whoever may not have a channel is answered like anybody else who may not.
+        // A request that may not open a channel is handled, and refused, as a normal request.
         shouldUpgradeCallback: (request) => this.#findOpener(request, { port: port(server) }) !== undefined,
       },
       (request, response) => void this.#handle(request, response, { port: port(server) }),
     );
     server.on('upgrade', (request, socket, head) => this.#openChannel(request, socket, head, { port: port(server) }));
     server.on('connection', (socket) => this.#addConnection(socket));
-    // Without a listener an accept that fails would end the process.
-    server.on('error', (error) => this.#rare.error('a connection cannot be accepted', { cause: error.message }));
-    server.maxConnections = this.#seatLimits.total + 1;
+    // Without this listener a failed accept would end the process.
+    server.on('error', (error) => this.#throttled.error('a connection cannot be accepted', { cause: error.message }));
+    server.maxConnections = this.#slotLimits.total + 1;
     this.#servers.push(server);
     return server;
   }
 
   #addConnection(socket: Socket): void {
-    socket.once('close', () => this.#seats.remove(socket));
-    this.#removeConnection(this.#seats.add(socket));
+    socket.once('close', () => this.#slots.remove(socket));
+    this.#removeConnection(this.#slots.add(socket));
   }
 
-  /** Closes an idle connection; its client connects again when it needs to. */
+  /** Closes an idle connection; its client reconnects when needed. */
   #removeConnection(socket: Socket | undefined): void {
     if (socket === undefined) return;
-    const { total } = this.#seatLimits;
-    this.#rare.error('too many connections: those that were idle for longest are closed', { limit: total });
-    this.#seats.remove(socket);
+    const { total } = this.#slotLimits;
+    this.#throttled.error('too many connections: those that were idle for longest are closed', { limit: total });
+    this.#slots.remove(socket);
     socket.destroy();
   }
 
-  /** Whether there is room for one more of its kind. */
-  #isSeated(socket: Socket, { caller }: CallerIdentity): boolean {
+  /** Returns false if no more connections of this kind fit. */
+  #hasSlot(socket: Socket, { caller }: CallerIdentity): boolean {
     const { kind } = caller;
-    const seated = this.#seats.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');
-    if (seated !== 'full') this.#removeConnection(seated.close);
-    else this.#rare.error('too many connections: one was refused', { kind, limit: this.#seatLimits.total });
-    return seated !== 'full';
+    const slot = this.#slots.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');
+    if (slot !== 'full') this.#removeConnection(slot.close);
+    else this.#throttled.error('too many connections: one was refused', { kind, limit: this.#slotLimits.total });
+    return slot !== 'full';
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse, door: Listener): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse, listener: Listener): Promise<void> {
     const { log, route } = this.#options;
     response.sendDate = false;
-    // A page that is led here under another name gets nothing, not even the page.
-    if (!this.#isStopping && isAddressedToDaemon(request, door) && servePage(request, response)) return;
-    if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, door))
+    // A request under a foreign Host name gets nothing, not even the page.
+    if (!this.#isStopping && isAddressedToDaemon(request, listener) && servePage(request, response)) return;
+    if (request.url === WEBHOOK_PATH && request.method === 'POST' && isAddressedToDaemon(request, listener))
       return this.#handleWebhook(request, response);
     const isStop = request.url === '/v1/stop';
-    const admitted =
-      this.#isStopping && !isStop ? DAEMON_STOPPING : (this.#busy(request) ?? this.#admit(request, door));
-    if (!admitted.ok) {
-      if (admitted !== DAEMON_STOPPING) log.info('refused', { code: admitted.error.code, path: pathOf(request) });
-      sendAnswer(response, admitted, { closes: true });
+    const access =
+      this.#isStopping && !isStop ? DAEMON_STOPPING : (this.#busy(request) ?? this.#checkAccess(request, listener));
+    if (!access.ok) {
+      if (access !== DAEMON_STOPPING) log.info('refused', { code: access.error.code, path: pathOf(request) });
+      sendAnswer(response, access, { closes: true });
       return;
     }
-    if (!this.#isSeated(request.socket, admitted.identity))
+    if (!this.#hasSlot(request.socket, access.identity))
       return sendAnswer(response, TOO_MANY_CONNECTIONS, { closes: true });
     const leave = this.#enter(request, response, isStop);
     try {
       await route({
         request,
         response,
-        identity: admitted.identity,
-        token: tokenIn(request),
+        identity: access.identity,
+        token: findBearerToken(request.headers) ?? '',
         signal: leave.signal,
       });
     } catch (error) {
@@ -199,15 +201,15 @@ export class DaemonServer {
     }
   }
 
-  /** Counts the request until its answer is out, or its sender gone. */
+  /** Counts the request until its response is sent or its client disconnects. */
   #enter(request: IncomingMessage, response: ServerResponse, isStop: boolean): { readonly signal: AbortSignal } {
     const { socket } = request;
     const set = isStop ? this.#stopRequests : this.#underWay;
     const controller = set.enter();
     this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 0) + 1);
-    const rest = this.#seats.markBusy(socket);
+    const endBusy = this.#slots.markBusy(socket);
     response.once('close', () => {
-      rest();
+      endBusy();
       this.#perSocket.set(socket, (this.#perSocket.get(socket) ?? 1) - 1);
       if (!response.writableFinished) controller.abort();
       set.leave(controller);
@@ -215,21 +217,21 @@ export class DaemonServer {
     return controller;
   }
 
-  #admit(request: IncomingMessage, door: Listener): AccessResult {
-    return checkAccess(request, door, { tokens: this.#options.tokens, guard: this.#guard });
+  #checkAccess(request: IncomingMessage, listener: Listener): AccessResult {
+    return checkAccess(request, listener, { tokens: this.#options.tokens, guard: this.#guard });
   }
 
-  #findOpener(request: IncomingMessage, door: Listener): CallerIdentity | undefined {
+  #findOpener(request: IncomingMessage, listener: Listener): CallerIdentity | undefined {
     const isWanted = request.url === '/v1/calls' && request.headers.upgrade === 'baton-calls';
     if (!isWanted || this.#isStopping || !isOurVersion(request) || projectPathIn(request) === null) return undefined;
-    const admitted = this.#admit(request, door);
-    return admitted.ok ? admitted.identity : undefined;
+    const access = this.#checkAccess(request, listener);
+    return access.ok ? access.identity : undefined;
   }
 
-  #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, door: Listener): void {
+  #openChannel(request: IncomingMessage, socket: Duplex, head: Buffer, listener: Listener): void {
     const { tokens, dispatch } = this.#options;
-    const identity = this.#findOpener(request, door);
-    if (identity === undefined || !this.#isSeated(request.socket, identity)) {
+    const identity = this.#findOpener(request, listener);
+    if (identity === undefined || !this.#hasSlot(request.socket, identity)) {
       socket.destroy();
       return;
     }
@@ -237,16 +239,21 @@ export class DaemonServer {
     socket.once('close', () => this.#channels.delete(socket));
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
     const refuse = (given: CallerIdentity): ApiError | undefined => this.#guard.findRefusal(given, request.socket);
-    const opened = { identity, token: tokenIn(request), projectPath: projectPathIn(request) ?? undefined, refuse };
-    const dispatchSeated: ChannelOptions['dispatch'] = async (said) => {
-      const rest = this.#seats.markBusy(request.socket);
-      return dispatch(said).finally(rest);
+    const opened = {
+      identity,
+      token: findBearerToken(request.headers) ?? '',
+      projectPath: projectPathIn(request) ?? undefined,
+      refuse,
     };
-    const shared = { tokens, dispatch: dispatchSeated, underWay: this.#underWay, isStopping: () => this.#isStopping };
+    const dispatchCounted: ChannelOptions['dispatch'] = async (call) => {
+      const endBusy = this.#slots.markBusy(request.socket);
+      return dispatch(call).finally(endBusy);
+    };
+    const shared = { tokens, dispatch: dispatchCounted, underWay: this.#underWay, isStopping: () => this.#isStopping };
     OperationChannel.serve(socket, head, { ...opened, ...shared });
   }
 
-  #busy({ socket }: IncomingMessage): { readonly ok: false; readonly error: ApiError } | undefined {
+  #busy({ socket }: IncomingMessage): Refusal | undefined {
     const isBusy =
       this.#underWay.size >= SERVER_LIMITS.requestsTogether ||
       (this.#perSocket.get(socket) ?? 0) >= SERVER_LIMITS.requestsPerConnection;
@@ -254,11 +261,7 @@ export class DaemonServer {
   }
 }
 
-function tokenIn({ headers }: IncomingMessage): string {
-  return (headers.authorization ?? '').slice('Bearer '.length).trim();
-}
-
-/** Without the query, in which somebody may have put a secret. */
+/** Without the query, which may contain a secret. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 100);
 }

@@ -16,19 +16,19 @@ function find(remotePort: number, remoteAddress = '127.0.0.1', table: string | u
   return findPeerSocket({ remoteAddress, remotePort, localAddress: '127.0.0.1', localPort: 8080 }, () => table);
 }
 
-it('finds the socket of the other end in the kernel’s table', () => {
+it("finds the peer's socket in the kernel's table", () => {
   expect(find(50_000)).toBe(22);
   expect(find(50_002, '127.0.0.2')).toBe(44);
   expect(find(50_003)).toBe(55);
 });
 
-it('says that the other end has gone if no process has the socket, or there is none', () => {
+it('reports a peer as gone if no process holds the socket, or there is none', () => {
   expect(find(50_001)).toBe('gone');
   expect(find(50_002)).toBe('gone');
   expect(find(1)).toBe('gone');
 });
 
-it('says nothing on a system without such a table', () => {
+it('returns undefined on a system without such a table', () => {
   const ends = { remoteAddress: '127.0.0.1', remotePort: 1, localAddress: '127.0.0.1', localPort: 2 };
   expect(findPeerSocket(ends, () => undefined)).toBeUndefined();
 });

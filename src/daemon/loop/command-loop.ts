@@ -9,7 +9,7 @@ import type { RecordedEvent } from '../../state/event.ts';
 import { judgesBySilence, type Outcome, type Refusal } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
-import { INTERNAL_ERROR } from '../http/respond.ts';
+import { INTERNAL_ERROR } from '../http/refusals.ts';
 import {
   type CommandRequest,
   type CommandResult,

@@ -10,7 +10,7 @@ import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { ClaimEnding, Task } from '../../state/tasks/task.ts';
 import { handlerFor, reads, refusalOf, unchanged } from './call.ts';
 
-/** What agents are told to read in every repository, where it is there. */
+/** Files that agents should read in every repository that has them. */
 const STANDING_DOCUMENTS = ['CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
 const MAX_PROMPT_BYTES = 65_536;
 
@@ -44,7 +44,7 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
   return { ok: true, result: renderTaskBrief({ ...known, prompt, references: existing }) };
 });
 
-/** The task's own latest record; where it has none, the project's, which says what was just done. */
+/** The task's own latest record; if it has none, the project's, which describes the work done last. */
 function findLatestRecord(state: State, task: Task): BriefSource['record'] {
   if (task.latestRecord !== null) return { taskId: task.id, record: task.latestRecord };
   let newest: { seq: number; task: Task } | undefined;

@@ -13,14 +13,14 @@ import { causeOf, type Log } from '../log.ts';
 import type { Project } from '../project/project.ts';
 import { handlerFor, refusalOf } from './call.ts';
 
-/** On command: what was found, and with `apply` what was done about it. */
+/** On request: the findings, and with `apply` what was done about them. */
 export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>
   reconcileProject(project, { apply: input.apply === true }),
 );
 
 /**
- * At start: the claims of those who died while nobody looked are ended, so that the next can begin. What else was found is asked of
- * people; `baton reconcile` shows all of it.
+ * When a project is opened: ends the claims of processes that ended while no daemon ran, and asks people about every other finding.
+ * `baton reconcile` shows all of them.
  */
 export async function reconcileAtStart(project: Project, log: Log): Promise<void> {
   try {
@@ -61,7 +61,7 @@ async function reconcileProject(project: Project, options: { readonly apply: boo
   return { ok: true, result: { findings, applied: [...ended, ...asked] } };
 }
 
-/** Only tasks that somebody has touched can disagree with git. */
+/** Only tasks that were claimed or recorded can disagree with git. */
 function viewTasks(state: State, worktrees: ReadonlyMap<string, string>) {
   const touched = [...state.tasks.values()].filter((task) => task.epoch > 0 || task.records.length > 0);
   const dead = touched.flatMap(({ claim }) => (claim?.process && hasEnded(claim.process) ? [claim.sessionId] : []));

@@ -15,10 +15,7 @@ export const WRITEBACK_HANDLERS = {
   thought_record: handlerFor(operations.thoughtRecord, async (call) => {
     const error = await checkCommit(call);
     if (error !== undefined) return { ok: false, error };
-    const settled = await submitCommand(call, {
-      kind: 'record-thought',
-      command: commandOf(call),
-    });
+    const settled = await submitCommand(call, { kind: 'record-thought', command: commandOf(call) });
     if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
     return answerFor(settled, ({ recordId }) => ({ record_id: recordId, task_id: call.input.task_id }));
   }),
@@ -57,13 +54,13 @@ function commandOf({ input: { epoch, ...record }, services }: RecordCall): Recor
   return { recordId: services.newId(), record, ...(epoch === undefined ? {} : { epoch }) };
 }
 
-/** A record names a commit that is there: what cannot be looked up later proves nothing. */
+/** A record must name an existing commit: one that cannot be looked up later proves nothing. */
 async function checkCommit({ input, project, services }: RecordCall): Promise<ApiError | undefined> {
   const problem = await services.git.keepCommit(project.own, input.commit_sha);
   if (problem === undefined) return undefined;
   const { code, hint } = problem;
   const isAbout = problem.message.startsWith(`commit ${input.commit_sha.toLowerCase()} is missing`);
-  // Part of it is missing or changed, or git does not answer: that is another matter than a wrong name.
+  // Part of the commit is missing or changed, or git does not answer: the name is not wrong.
   if (!isAbout && code !== 'git/no-commit' && code !== 'git/bad-name') return { code, message: problem.message, hint };
   const message = `commit ${input.commit_sha} is not in the repository`;
   return { code: 'no-such-commit', message, hint: 'Commit first, and send the full SHA: git rev-parse HEAD' };

@@ -6,7 +6,7 @@ import { answerFor, type Call } from './call.ts';
 
 export type FoundRun<T> = { readonly ok: true; readonly run: T } | { readonly ok: false; readonly refusal: Refusal };
 
-/** What an id, or the beginning of one, stands for: people type the first few characters. */
+/** The run with an id, or with an id that begins so: people type the first few characters. */
 export function findRunByPrefix<T>(
   runs: ReadonlyMap<string, T>,
   id: string,
@@ -32,8 +32,8 @@ export type WatchedRun<V> =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Looks at a run; with `wait_ms`, when it is over or needs a person. Whoever waits is woken by the entry that they wait for, and is
- * shown how it stands where their time runs out before.
+ * Reads a run; with `wait_ms`, when it is over or needs a person. A waiting call is woken by the entry that it waits for, and gets the current
+ * state if its time runs out before.
  */
 export async function waitForRun<V>(
   { project, signal }: Pick<Call, 'project' | 'signal'>,

@@ -51,7 +51,7 @@ export const RUN_HANDLERS = {
   }),
 };
 
-/** The project's runbook, where the built-in workflow is asked for. */
+/** The project's runbook, if the call starts the built-in workflow. */
 function findIssue({ input, services }: Call<RunInput>): Runbook | undefined {
   const { checked } = services.runbook.read();
   return checked.ok && input.kind === undefined && isIssue(checked.value, input.name) ? checked.value : undefined;
@@ -62,7 +62,7 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
   if (!planned.ok) return planned;
   const hindrance = await findStartObstacle(runbook, call.project);
   if (hindrance !== undefined) return { ok: false, error: hindrance };
-  // Before anything is asked or adopted for it.
+  // Before a person is asked or a runbook is adopted.
   const { command: wanted } = planned.result;
   const takable = 'task' in wanted ? await readTakenTask(call, wanted.task) : undefined;
   if (takable?.ok === false) return takable;
@@ -98,7 +98,7 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
     actor: 'system:reader',
     decide: (view) => previewRun(view, commands, services.newId),
   });
-  // As the runbook is now: the rules of the project follow it a moment later.
+  // From the runbook as it is now: the rules of the project follow it later.
   const found = await findGithub(project.path, runbook.github, services.env);
   const pulls = found === 'unknown' ? project.rules.pulls : found;
   const declined = await isDeclined(call);
@@ -113,7 +113,7 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
 
 type RunInput = InputOf<'run_start'>;
 
-/** What a name of the runbook stands for, as the runbook is now. */
+/** The plan that a name of the runbook stands for, as the runbook is now. */
 function planNamed({ input: { name, args = [], kind }, services, project }: Call<RunInput>): Answer<PlannedRun> {
   const { checked } = services.runbook.read();
   if (!checked.ok) return { ok: false, error: runbookError(checked.problems) };
@@ -149,7 +149,7 @@ const CREDENTIAL_IN_PLAN: ApiError = {
   hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',
 };
 
-/** A shell command is a pipeline of one step, so that it is shown and steered like any other. */
+/** A shell command runs as a pipeline of one step, so that it is shown and controlled like any other. */
 function startCommandOf(id: string, name: string, what: Plan, vars: PlannedRun['vars']): StartCommand {
   switch (what.kind) {
     case 'agent':

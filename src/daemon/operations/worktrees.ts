@@ -79,7 +79,7 @@ export interface WorktreeContext extends WorktreeContentOptions {
   readonly read: <A>(look: (state: State) => A) => Promise<A>;
 }
 
-/** Looks at all of them. The main worktree, and those that are elsewhere, are none of Baton's business. */
+/** All worktrees below `.worktrees`; the main worktree and others elsewhere are not Baton's. */
 export async function viewWorktrees(looking: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
   const all = await listWorktrees(looking.path);
   if (!all.ok) return all;
@@ -108,7 +108,7 @@ export async function viewWorktree(worktree: Worktree, looking: WorktreeContext)
   };
 }
 
-/** Only what is known to be Baton's, and to be over, is nobody's any more. */
+/** A worktree is free only if it is known to be Baton's and its work is over. */
 function findNeedOf(state: State, path: string, branch: string | null, fence: Fence | null): string | null {
   const runs = [...state.pipelines.values()].filter(({ workspace }) => workspace?.path === path);
   const open = runs.find(({ outcome }) => outcome === null);
@@ -120,16 +120,16 @@ function findNeedOf(state: State, path: string, branch: string | null, fence: Fe
   if (agents.length > 0) return `agent ${agents[0]?.plan.name ?? ''} works there`;
   if (fence === null) return runs.length > 0 ? null : 'it is not known whose it is';
   const task = state.tasks.get(fence.taskId);
-  // Taken over: the task has gone on elsewhere. Whoever has it still may have left the branch for a while.
+  // Taken over: the task continues elsewhere. The present holder may have left the branch for a while.
   if (task === undefined || (branch === null && task.epoch !== fence.epoch)) return null;
   if (task.claim !== null) return `${task.id} is claimed by ${task.claim.holder}`;
   return task.phase === 'COMPLETED' || isCancelled(task) ? null : `${task.id} is ${task.phase}`;
 }
 
 /**
- * A worktree for the claimed task, on a branch of its own, in which git itself refuses whoever has lost the claim. Where an earlier
- * claim left one behind, the branch is gone on with in another beside it: whoever had that claim may still be at work there, and two
- * who write in one folder cannot be told apart.
+ * A worktree for the claimed task, on a branch of its own, in which git refuses commits once the claim is lost. If an earlier claim left a
+ * worktree behind, the branch continues in a new one: the earlier holder may still work in the old one, and two writers in one folder cannot be
+ * distinguished.
  */
 export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project, services }) => {
   const settings = sessionSettingsOf(services);
@@ -173,7 +173,7 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
   const installed = await installFence(path, fence);
   if (!installed.ok) return gitFailureAnswer(installed);
-  // Git took its time. What the fence says is what holds now, not what held when we were asked.
+  // Git took its time: the fence gets the claim as it is now, not as it was when the call came.
   const live = await project.commandLoop.read(({ state }) => state.tasks.get(id)?.claim ?? null);
   if (!live.ok) return refusalOf(live);
   project.fences.add(id, live.answer);
@@ -188,7 +188,7 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
 interface TaskWorktree {
   readonly path: string;
   readonly isNew: boolean;
-  /** Where whoever had the task before was at work: what they did not commit is there. */
+  /** The worktree of the earlier holder: what was not committed is there. */
   readonly earlier: string | null;
 }
 
@@ -210,7 +210,7 @@ async function findTaskWorktree(
   const existing = await findWorktree(repository, branch);
   if (!existing.ok) return existing;
   const earlier = existing.value?.path ?? null;
-  // A worktree without our fence, or with that of another task, is somebody's own: it is not taken from them, and the error says whose it is.
+  // A worktree without Baton's fence, or with that of another task, is left alone, and the error names its owner.
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
   if (earlier === null || fence?.value?.taskId !== owner.taskId)

@@ -1,3 +1,4 @@
+import { renderEvent } from '../../api/http/event-stream.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import { parseEntry, renderEntry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
@@ -61,7 +62,11 @@ function joinEntries(entries: readonly StreamedText[], after: number): { text: s
   let seq = after;
   for (const each of entries) {
     if (text.length > SERVER_LIMITS.streamBytes) break;
-    each.text ??= `id: ${each.seq}\nevent: ${each.entry.type}\ndata: ${renderEntry(each.entry)}\n\n`;
+    each.text ??= renderEvent({
+      id: String(each.seq),
+      event: each.entry.type,
+      data: renderEntry(each.entry),
+    });
     text += each.text;
     seq = each.seq;
   }

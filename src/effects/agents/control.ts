@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { openConnection } from '../../api/client/http.ts';
 import { hasEnded } from '../../api/processes.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
 import { agentFiles, type Control } from '../../supervisor/contract.ts';
@@ -18,32 +18,29 @@ export interface ControlOptions {
   readonly timeoutMs: number;
 }
 
-/** Says something to a supervisor, and waits until it is done. */
-export async function sendControl(said: Control, { port, token, timeoutMs }: ControlOptions): Promise<ControlResult> {
-  const body = JSON.stringify(said);
-  return new Promise((resolve) => {
-    const lost = (reason: string): void => resolve({ ok: false, unheard: true, reason });
-    const headers = {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-    };
-    const sent = request(
-      { host: '127.0.0.1', port, method: 'POST', path: '/control', headers, agent: false, timeout: timeoutMs },
-      (response) => {
-        response.toArray().then(
-          (pieces) => resolve(answerOf(Buffer.concat(pieces as Buffer[]).toString(), response.statusCode)), // oxlint-disable-line typescript/no-unsafe-type-assertion
-          () => lost('the supervisor broke off'),
-        );
-      },
-    );
-    sent.once('timeout', () => sent.destroy(new Error('the supervisor does not answer')));
-    sent.once('error', ({ message }) => lost(message));
-    sent.end(body);
-  });
+/** Sends a control message to a supervisor and waits until it has been carried out. */
+export async function sendControl(
+  control: Control,
+  { port, token, timeoutMs }: ControlOptions,
+): Promise<ControlResult> {
+  const connection = await openConnection({ host: '127.0.0.1', port });
+  if (connection === undefined) return { ok: false, unheard: true, reason: 'nothing listens on its port' };
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const request = { method: 'POST', path: '/control', headers, body: JSON.stringify(control) } as const;
+  const received = await connection.send(request, { timeoutMs });
+  connection.close();
+  if (received.ok) return answerOf(received.body, received.status);
+  return { ok: false, unheard: true, reason: LOST_REASONS[received.lost] };
 }
 
-function answerOf(text: string, status: number | undefined): ControlResult {
+const LOST_REASONS = {
+  closed: 'the supervisor closed the connection',
+  timeout: 'the supervisor does not answer',
+  aborted: 'the request was cancelled',
+  garbled: 'the response cannot be read',
+} as const;
+
+function answerOf(text: string, status: number): ControlResult {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === 'object' && answer !== null && 'ok' in answer) {

@@ -10,7 +10,7 @@ const TRUST = { header: '[hooks.state."/x/config.toml:stop:0:0"]', lines: ['trus
 
 const HOOK = '{ hooks = [{ type = "command", command = "true" }] }';
 
-describe('tables behind settings that are written inline', () => {
+describe('tables appended to inline settings', () => {
   it.each([
     ['an inline table of servers', 'a = 1\nmcp_servers = { x = { command = "y" } }\n', SERVER, 'line 2: mcp_servers'],
     ['an inline table of hooks', `hooks = { Stop = [${HOOK}] }\n`, STOP, 'line 1: hooks is'],
@@ -18,7 +18,7 @@ describe('tables behind settings that are written inline', () => {
     ['a list under a dotted key', `model = "m"\nhooks.Stop = [${HOOK}]\n`, STOP, 'line 2: hooks.Stop'],
     ['an inline table of trust', '[hooks]\nstate = { "k" = { trusted_hash = "h" } }\n', TRUST, 'line 2: hooks.state'],
     ['a quoted key', `"hooks" = { Stop = [${HOOK}] }\n`, STOP, 'line 1: hooks is'],
-  ])('%s: the refusal says what to write instead, and with that they can be added', (_, text, table, place) => {
+  ])('%s: the refusal shows what to write instead, and then they can be added', (_, text, table, place) => {
     const refused = appendToml(text, MARK, [table]);
     if (refused.ok) throw new Error('it was added');
     expect(refused.what).toContain(place);
@@ -31,7 +31,7 @@ describe('tables behind settings that are written inline', () => {
     expect(appendToml(mended, MARK, [table]).ok).toBe(true);
   });
 
-  it('names each value that is in the way', () => {
+  it('names each value in the way', () => {
     const text = `hooks = { Stop = [${HOOK}] }\nmcp_servers = { x = { command = "y" } }\n`;
     const refused = appendToml(text, MARK, [STOP, START, TRUST, SERVER]);
     const what = refused.ok ? '' : refused.what;
@@ -40,7 +40,7 @@ describe('tables behind settings that are written inline', () => {
   });
 });
 
-describe('tables behind settings with dotted keys', () => {
+describe('tables appended to dotted keys', () => {
   it.each([
     ['a server', 'mcp_servers.x.command = "y"\n', SERVER],
     ['another hook', `hooks.PreToolUse = [${HOOK}]\n`, STOP],
@@ -51,7 +51,7 @@ describe('tables behind settings with dotted keys', () => {
   });
 });
 
-/** Deletes the value that is in the way, as a person would: it ends with the first line that ends a value. */
+/** Deletes the value in the way as a person would: up to the first line that ends a value. */
 function withoutValue(text: string): string {
   return text.replace(/^"?(?:hooks|mcp_servers|Stop|state)"?(?:\.Stop)? = (?:\[\n[^]*?\n\]|.*)\n/m, '');
 }

@@ -1,20 +1,7 @@
 import { type Insertion, lineEndOf, removeRanges } from './insertions.ts';
-import {
-  type JsonArrayNode,
-  type JsonChild,
-  type JsonNode,
-  type JsonObjectNode,
-  memberOf,
-  scanJson,
-  valueOf,
-} from './scan-json.ts';
+import { type JsonChild, type JsonContainer, type JsonNode, memberOf, scanJson, valueOf } from './scan-json.ts';
 
-export type JsonEditValue =
-  | string
-  | number
-  | boolean
-  | readonly JsonEditValue[]
-  | { readonly [name: string]: JsonEditValue };
+type JsonEditValue = string | number | boolean | readonly JsonEditValue[] | { readonly [name: string]: JsonEditValue };
 export interface JsonTree {
   readonly [name: string]: JsonEditValue;
 }
@@ -23,12 +10,11 @@ export type Added =
   | {
       readonly ok: true;
       readonly insertions: readonly Insertion[];
-      /** Objects and lists that were not there before, as paths. */
       readonly made: readonly (readonly string[])[];
     }
   | { readonly ok: false; readonly what: string };
 
-/** Puts members into objects, and items behind those that a list has. What is there stays as it is, to the last space. */
+/** Adds members to objects and appends items to lists. The existing text stays, to the last space. */
 export function addToJson(text: string, wanted: JsonTree): Added {
   const scanned = scanJson(text);
   if (!scanned.ok) return { ok: false, what: `line ${scanned.line}, column ${scanned.column}: ${scanned.what}` };
@@ -78,9 +64,9 @@ function addTo(node: JsonNode, wanted: JsonTree, path: readonly string[], adding
   return undefined;
 }
 
-/** Behind the last one, with the commas that it takes; on lines of their own where the others are on lines. */
+/** Inserts after the last child, with the commas needed; on separate lines if the other children are. */
 function addChildren(
-  node: JsonObjectNode | JsonArrayNode,
+  node: JsonContainer,
   children: readonly (readonly [string, JsonEditValue])[],
   { text, style, insertions }: Adding,
 ): void {
@@ -109,13 +95,8 @@ function addChildren(
   else insertions.push({ at: last.end, text: ',' }, { at, text: joined });
 }
 
-/** Where the closing bracket has a line of its own, ours come before that line; else right behind the opening one. */
-function intoEmpty(
-  text: string,
-  node: JsonObjectNode | JsonArrayNode,
-  rendered: string,
-  { lineEnd }: Style,
-): Insertion {
+/** If the closing bracket has its own line, inserts before that line; otherwise right after the opening bracket. */
+function intoEmpty(text: string, node: JsonContainer, rendered: string, { lineEnd }: Style): Insertion {
   const lineStart = text.lastIndexOf('\n', node.end - 1);
   const hasOwnLine = text.slice(lineStart, node.end - 1).trim() === '';
   if (!rendered.startsWith(lineEnd) || !hasOwnLine) return { at: node.start + 1, text: rendered };
@@ -123,7 +104,7 @@ function intoEmpty(
   return { at, text: rendered };
 }
 
-/** Past a comment that stands on the same line; where more than that follows, right here. */
+/** The position after a comment on the same line; `from` itself if other text follows. */
 function endOfLine(text: string, from: number): number {
   REST_OF_LINE.lastIndex = from;
   const rest = REST_OF_LINE.exec(text)?.[0];
@@ -142,8 +123,8 @@ function styleOf(text: string): Style {
   return { lineEnd: lineEndOf(text), unit: unit.startsWith('\t') ? '\t' : unit };
 }
 
-/** As its children have it; where it has none, one step more than the line it begins on. */
-function indentOf(text: string, node: JsonObjectNode | JsonArrayNode, { unit }: Style): string {
+/** The children's indentation; without children, one step more than the line on which the node starts. */
+function indentOf(text: string, node: JsonContainer, { unit }: Style): string {
   const own = node.children.map(({ start }) => lineBefore(text, start)).find((before) => before.trim() === '');
   if (own !== undefined) return own;
   return `${/^[ \t]*/.exec(lineBefore(text, node.start))?.[0] ?? ''}${unit}`;
@@ -168,12 +149,12 @@ function isTree(value: JsonEditValue): value is JsonTree {
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Whether a part of a file is Baton's: told by where it is and what it says. */
+/** Whether a value is Baton's, judged by its path and content. */
 export type IsOurs = (path: readonly string[], value: unknown) => boolean;
 
 /**
- * The text without our parts, whatever else has changed since they were put in. What we made goes too where nothing is left in it. A
- * text that is not JSON is handed back as it is: nobody can say what is ours in it.
+ * Removes Baton's entries, whatever else has changed since. Containers that Baton created go too if they become empty.
+ * A text that is not JSON is returned unchanged.
  */
 export function removeFromJson(text: string, isOurs: IsOurs, isMade: (path: readonly string[]) => boolean): string {
   const scanned = scanJson(text);
@@ -185,7 +166,7 @@ type Range = readonly [start: number, end: number];
 
 interface Cuts {
   readonly cuts: readonly Range[];
-  /** Nothing is left in it, and something was. */
+  /** It had children, and all of them are removed. */
   readonly isEmptied: boolean;
 }
 
@@ -215,8 +196,11 @@ function cutsIn(
   };
 }
 
-/** Each with the line break and the spaces before it and the comma behind it; for the last ones, the comma before them. */
-function childCuts(text: string, node: JsonObjectNode | JsonArrayNode, gone: ReadonlySet<JsonChild>): Range[] {
+/**
+ * Each child with the line break and spaces before it and the comma after it; for the last children, the comma before
+ * them.
+ */
+function childCuts(text: string, node: JsonContainer, gone: ReadonlySet<JsonChild>): Range[] {
   const cuts: Range[] = [];
   const lastKept = node.children.findLast((child) => !gone.has(child));
   const hasCommaAtEnd = node.children.at(-1)?.comma !== undefined;
@@ -229,7 +213,7 @@ function childCuts(text: string, node: JsonObjectNode | JsonArrayNode, gone: Rea
   return cuts;
 }
 
-/** The spaces before a child, and one line break where it begins a line. */
+/** The spaces before a child, and a line break if the child starts its line. */
 function spaceBefore(text: string, start: number): number {
   const [space = ''] = /(?:\r?\n)?[ \t]*$/.exec(text.slice(Math.max(0, start - 1000), start)) ?? [];
   return start - space.length;

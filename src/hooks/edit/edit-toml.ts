@@ -1,7 +1,6 @@
 import { parse, stringify } from 'smol-toml';
 import { type Insertion, lineEndOf, removeRanges } from './insertions.ts';
 
-/** One table that Baton adds, with the lines below its header. */
 export interface TomlTable {
   /** `[mcp_servers.baton]`, `[[hooks.Stop]]`. */
   readonly header: string;
@@ -13,15 +12,16 @@ export type AppendedToml =
   | { readonly ok: false; readonly what: string };
 
 /**
- * Tables at the end of the file: there they change the meaning of nothing else. The mark, a comment, stands above each of them, since Codex
- * itself writes into its file: what it adds may come to lie between ours, and a comment moves with the table below it.
+ * Appends tables at the end of the file, where they cannot change the meaning of other lines. A comment marks each of
+ * them: Codex writes to its file too, and may insert text between our tables, but moves a comment together with the
+ * table below it.
  */
 export function appendToml(text: string, mark: string, tables: readonly TomlTable[]): AppendedToml {
   const lineEnd = lineEndOf(text);
   const added = tables.map(({ header, lines }) => ['', mark, header, ...lines, ''].join(lineEnd)).join('');
   const at = text.length;
   const isOpen = text !== '' && !text.endsWith('\n') && text !== '\uFEFF';
-  // The first line of a file need not be empty.
+  // No empty line at the start of a file.
   const piece = text === '' || text === '\uFEFF' ? added.slice(lineEnd.length) : `${isOpen ? lineEnd : ''}${added}`;
   const before = parseToml(text);
   if (!before.ok) return before;
@@ -32,7 +32,7 @@ export function appendToml(text: string, mark: string, tables: readonly TomlTabl
     : { ok: false, what: describeClash(text, headers, clash(headers, after.what)) };
 }
 
-/** The text without the tables below that mark, whatever has changed around them. */
+/** Removes the tables below the mark, whatever has changed around them. */
 export function removeFromToml(text: string, mark: string): string {
   const cuts = [...text.matchAll(markedTables(mark))].map(({ index, 0: piece }): [number, number] => [
     index,
@@ -53,7 +53,7 @@ export function parseToml(text: string): ReadToml {
   }
 }
 
-/** The empty line before it, the mark, the header, and the lines below it up to the last one with a key. */
+/** The empty line before the mark, the mark, the header, and the lines up to the last one with a key. */
 function markedTables(mark: string): RegExp {
   const before = String.raw`(?:(?<=\n|^)\r?\n)?(?<=\n|^|^\uFEFF)`;
   const table = String.raw`\r?\n[ \t]*\[[^\r\n]*(?:\r?\n[ \t]*[\w"'-][^\r\n]*)*(?:\r?\n|$)`;
@@ -64,17 +64,17 @@ function clash(headers: readonly string[], what: string): string {
   return `${headers.join(', ')} cannot be added behind what is there (${what})`;
 }
 
-/** A text as TOML: a basic string escapes as JSON does. */
+/** A TOML basic string escapes as JSON does. */
 export function renderTomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007F', String.raw`\u007F`);
 }
 
 /**
- * Why tables cannot be added behind what is there, and what to write instead. TOML closes a table that is written as a value
- * (`hooks = { … }`) and a list that is written as one (`Stop = [ … ]`): no header further down can add to them. Codex reads a table in
- * either form, so the same settings with headers mean the same.
+ * Explains why tables cannot be appended, and what to write instead. TOML does not let a later header extend a table or
+ * list that is written as a value (`hooks = { … }`, `Stop = [ … ]`). Codex accepts both forms, so the same settings
+ * written with headers mean the same.
  */
-export function describeClash(text: string, headers: readonly string[], otherwise: string): string {
+function describeClash(text: string, headers: readonly string[], otherwise: string): string {
   const closed = new Map(
     headers
       .map((header) => findClosed(text, pathOf(header)))
@@ -96,7 +96,7 @@ function describeClosed(text: string, path: readonly string[]): string {
   return `${place} is written as a value, and no table can be added to it. Delete it there, and write at the end of the file:\n${instead}`;
 }
 
-/** The outermost part of a path that is closed; undefined if none is. */
+/** The outermost part of a path that is written as a value; undefined if none is. */
 function findClosed(text: string, path: readonly string[]): readonly string[] | undefined {
   for (let length = 1; length <= path.length; length += 1) {
     const part = path.slice(0, length);
@@ -134,7 +134,7 @@ function headerOf(path: readonly string[]): string {
   return path.map((key) => JSON.stringify(key)).join('.');
 }
 
-/** Where a value is set, from 1; undefined if it is set in several places or in none that can be found. */
+/** The line number of a value; undefined if it is set in several places, or in none that can be found. */
 function lineOf(text: string, path: readonly string[]): number | undefined {
   let table: readonly string[] = [];
   const wanted = path.join('.');

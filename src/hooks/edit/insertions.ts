@@ -1,9 +1,9 @@
 /**
- * Everything that Baton does to a person's file is to put text between what is there; nothing is replaced or left out. So what is put in
- * can be taken out again, and the file is what it was, byte for byte.
+ * Baton only inserts text into a person's file; it replaces and deletes nothing. So removing the insertions restores
+ * the file byte for byte.
  */
 export interface Insertion {
-  /** Where, in the text before anything was put in. */
+  /** Position in the text before any insertion. */
   readonly at: number;
   readonly text: string;
 }
@@ -18,7 +18,7 @@ export function insertAll(text: string, insertions: readonly Insertion[]): strin
   return result + text.slice(from);
 }
 
-/** The text as it was before; undefined where what was put in is not there any more. */
+/** The original text; undefined if the insertions are not there any more. */
 export function removeInsertions(text: string, insertions: readonly Insertion[]): string | undefined {
   let result = '';
   let from = 0;
@@ -31,7 +31,6 @@ export function removeInsertions(text: string, insertions: readonly Insertion[])
   return result + text.slice(from);
 }
 
-/** What is cut away, the pieces in any order. */
 export function removeRanges(text: string, ranges: readonly (readonly [start: number, end: number])[]): string {
   let result = '';
   let from = 0;
@@ -42,7 +41,7 @@ export function removeRanges(text: string, ranges: readonly (readonly [start: nu
   return result + text.slice(from);
 }
 
-/** How the lines of a text end; those of a text without lines as everywhere here. */
+/** The first line end of a text; `\n` if it has none. */
 export function lineEndOf(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? '\n';
 }

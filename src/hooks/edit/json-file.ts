@@ -5,13 +5,12 @@ import { type JsonNode, memberOf, scanJson, valueOf } from './scan-json.ts';
 
 export interface JsonParts {
   readonly path: string;
-  /** Event → the command at it, with everything that the client wants to know about it. */
+  /** Event → the hook, with every field that the client requires. */
   readonly hooks: Readonly<Record<string, { readonly command: string } & JsonTree>>;
-  /** Where the MCP server goes, and what it is there. */
+  /** Path and content of the MCP server's entry. */
   readonly mcp?: { readonly at: readonly string[]; readonly server: JsonTree };
 }
 
-/** A settings file in JSON: hooks as Claude Code has them, and an MCP server. */
 export function jsonFile({ path, hooks, mcp }: JsonParts): ClientFile {
   const isOurs = (at: readonly string[], value: unknown): boolean =>
     isOurHook(at, value) || (isSame(at, mcp?.at) && isOwnMcpServer(value));
@@ -36,7 +35,7 @@ export function jsonFile({ path, hooks, mcp }: JsonParts): ClientFile {
   };
 }
 
-/** A group that has nothing but ours, or our hook in a group that somebody else has put it into. */
+/** A group with no hooks but Baton's, or Baton's hook inside of another group. */
 function isOurHook(at: readonly string[], value: unknown): boolean {
   if (at[0] !== 'hooks' || typeof value !== 'object' || value === null) return false;
   if (at.length === 5) return at[3] === 'hooks' && 'command' in value && isHookCommand(value.command);
@@ -77,7 +76,7 @@ function findParts(text: string, { hooks, mcp }: JsonParts): FoundParts {
   return { parts, problems: off.map(({ at, is }) => `${at.join('.')} is ${is}: no hook runs`) };
 }
 
-/** With these, clients run no hooks at all. */
+/** Settings that switch all hooks of a client off. */
 const SWITCHED_OFF: readonly { readonly at: readonly string[]; readonly is: boolean }[] = [
   { at: ['disableAllHooks'], is: true },
   { at: ['hooksConfig', 'enabled'], is: false },

@@ -1,32 +1,29 @@
-/** JSON as people write it into settings, with comments and commas at the end, and where each part of it stands in the text. */
-export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
+/**
+ * JSON as people write settings, with comments and trailing commas, and the position of each part. jsonc-parser is not
+ * used: its edits reformat the lines around them and delete comments (docs/dependencies.md).
+ */
+export type JsonNode = JsonContainer | JsonScalar;
 
 interface Placed {
   readonly start: number;
   readonly end: number;
 }
 
-export interface JsonObjectNode extends Placed {
-  readonly kind: 'object';
+export interface JsonContainer extends Placed {
+  readonly kind: 'object' | 'array';
   readonly children: readonly JsonChild[];
 }
 
-export interface JsonArrayNode extends Placed {
-  readonly kind: 'array';
-  readonly children: readonly JsonChild[];
-}
-
-export interface JsonScalarNode extends Placed {
+interface JsonScalar extends Placed {
   readonly kind: 'scalar';
   readonly value: unknown;
 }
 
-/** A member of an object, from its name on, or an item of an array. */
+/** A member of an object, starting at its name, or an item of an array. */
 export interface JsonChild extends Placed {
   /** Empty for items. */
   readonly key: string;
   readonly value: JsonNode;
-  /** Where the comma behind it is, if there is one. */
   readonly comma: number | undefined;
 }
 
@@ -34,7 +31,7 @@ export type Scanned =
   | { readonly ok: true; readonly root: JsonNode | undefined }
   | { readonly ok: false; readonly what: string; readonly line: number; readonly column: number };
 
-/** The root is undefined where there is nothing but white space and comments. */
+/** The root is undefined if the text has only white space and comments. */
 export function scanJson(text: string): Scanned {
   const scanner = new Scanner(text);
   try {
@@ -58,7 +55,6 @@ class NotJson extends Error {
   }
 }
 
-/** Deeper than any settings are. */
 const MOST_LEVELS = 100;
 
 class Scanner {
@@ -91,7 +87,7 @@ class Scanner {
     return this.#readScalar();
   }
 
-  #readContainer(kind: 'object' | 'array', close: string, depth: number): JsonObjectNode | JsonArrayNode {
+  #readContainer(kind: 'object' | 'array', close: string, depth: number): JsonContainer {
     const start = this.#at++;
     const children: JsonChild[] = [];
     for (;;) {
@@ -119,7 +115,7 @@ class Scanner {
     return { start, end: value.end, key, value, comma };
   }
 
-  #readScalar(): JsonScalarNode {
+  #readScalar(): JsonScalar {
     SCALAR.lastIndex = this.#at;
     const [raw = ''] = SCALAR.exec(this.#text) ?? [];
     try {
@@ -136,14 +132,13 @@ class Scanner {
 const SPACE = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[^]*?\*\/)*/y;
 const SCALAR = /"(?:[^"\\]|\\.)*"|[-+.\w]+/y;
 
-/** What a part of it says, without its places. */
 export function valueOf(node: JsonNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'array') return node.children.map(({ value }) => valueOf(value));
   return Object.fromEntries(node.children.map(({ key, value }) => [key, valueOf(value)]));
 }
 
-/** The last member of that name counts, as for every reader of JSON. */
+/** The last member of that name, as other JSON parsers choose it. */
 export function memberOf(node: JsonNode | undefined, key: string): JsonChild | undefined {
   return node?.kind === 'object' ? node.children.findLast((child) => child.key === key) : undefined;
 }

@@ -2,11 +2,10 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'n
 import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 
-/** A file of a person, as it is now. */
-export interface FileText {
-  /** Where it really is: links are followed, and stay. */
+interface FileText {
+  /** The real path: links are followed and kept. */
   readonly path: string;
-  /** Null where there is none. */
+  /** Null if the file does not exist. */
   readonly text: string | null;
 }
 
@@ -16,7 +15,7 @@ export type ReadFileText =
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Reads it without changing a byte of it on the way: what is not UTF-8 is refused, since it could not be written back. */
+/** Refuses text that is not UTF-8, since it could not be written back unchanged. */
 export function readFileText(named: string): ReadFileText {
   try {
     const path = followLinks(named);
@@ -32,14 +31,14 @@ export function readFileText(named: string): ReadFileText {
   }
 }
 
-/** Why this file cannot be written; undefined where it can. Root may write everything, and still means what the mode says. */
+/** Why the file cannot be written; undefined if it can. Root could write a read-only file, but respects its mode. */
 export function findWriteObstacle(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && (found.mode & 0o222) === 0) return 'it is read-only';
   return undefined;
 }
 
-/** Where a file really is, also where the one at the end of the links is not there yet. */
+/** Resolves links, also if the target does not exist yet. */
 export function followLinks(named: string): string {
   let path = resolve(named);
   for (let links = 0; links < 40; links++) {

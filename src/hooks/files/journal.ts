@@ -16,13 +16,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../../api/files.ts';
 import { hasEnded, readProcessIdentity } from '../../api/processes.ts';
 import { makeFolder } from '../../api/state-folder.ts';
 import { hashOf, readFileText } from './file-text.ts';
 
-/** One file, before and after; null where there is none. */
+/** One file before and after a change; null if it does not exist. */
 export interface FileChange {
-  /** Where it really is. */
+  /** The real path, with links resolved. */
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
@@ -30,7 +31,7 @@ export interface FileChange {
 
 export type ChangeResult = { readonly ok: true } | { readonly ok: false; readonly what: string };
 
-/** What is under way, on disk: with it the next run undoes what this one could not finish. */
+/** A change in progress, on disk: if the run is killed, the next run undoes its changes. */
 interface Journal {
   readonly v: 1;
   readonly process: string | null;
@@ -39,8 +40,8 @@ interface Journal {
 }
 
 /**
- * Changes all of these files, or none. Each is replaced in one step; a run that is killed between two of them leaves its journal, and
- * `undoUnfinished` of whoever comes next puts back what was there.
+ * Changes all of these files or none. Each file is replaced atomically. A run killed between two files leaves its
+ * journal, and `undoUnfinished` of the next run restores them.
  */
 export function changeFiles(stateDir: string, changes: readonly FileChange[], salvage: RemoveOurPart): ChangeResult {
   const real = changes.filter(({ before, after }) => before !== after);
@@ -51,8 +52,7 @@ export function changeFiles(stateDir: string, changes: readonly FileChange[], sa
   try {
     for (const { path, before, after } of real) {
       const now = readFileText(path);
-      if (!now.ok || now.file.text !== before)
-        throw new Error(`${path} was changed by somebody else just now; try again`);
+      if (!now.ok || now.file.text !== before) throw new Error(`${path} was changed by another program; try again`);
       if (after === null) {
         removeFile(path);
       } else {
@@ -68,10 +68,9 @@ export function changeFiles(stateDir: string, changes: readonly FileChange[], sa
   }
 }
 
-/** Takes our part out of a text that is neither what was before nor what was written. */
+/** Removes Baton's entries from a text that is neither the old nor the new one. */
 export type RemoveOurPart = (path: string, text: string) => string;
 
-/** Puts back what a run that was killed has left half done. */
 export function undoUnfinished(stateDir: string, salvage: RemoveOurPart): ChangeResult & { readonly undone?: boolean } {
   const journal = readJournal(stateDir);
   if (journal === undefined) return { ok: true, undone: false };
@@ -81,7 +80,6 @@ export function undoUnfinished(stateDir: string, salvage: RemoveOurPart): Change
   return { ok: true, undone: true };
 }
 
-/** Whether a run that is not there any more has left something half done. */
 export function isUnfinished(stateDir: string): boolean {
   const journal = readJournal(stateDir);
   return journal !== undefined && (journal.process === null || hasEnded(journal.process));
@@ -91,9 +89,9 @@ export function hooksFolder(stateDir: string): string {
   return join(stateDir, 'hooks');
 }
 
-const BUSY = 'another `baton hooks` is at work; try again when it has ended';
+const BUSY = 'another `baton hooks` is running; try again when it has finished';
 
-/** Whoever presses Ctrl-C, or closes the terminal, waits a moment: what has begun comes to its end. */
+/** Delays Ctrl-C and a closed terminal until the change is complete. */
 function holdSignals(): Disposable {
   const wait = (): void => {};
   for (const name of SIGNALS) process.on(name, wait);
@@ -142,7 +140,7 @@ function undoOne({ path, before, afterHash }: Journal['changes'][number], salvag
 
 function readJournal(stateDir: string): Journal | undefined {
   try {
-    // Nobody else writes into this folder.
+    // Only Baton writes this file.
     return JSON.parse(readFileSync(journalIn(stateDir), 'utf8')) as Journal; // oxlint-disable-line typescript/no-unsafe-type-assertion
   } catch {
     return undefined;
@@ -153,13 +151,13 @@ function journalIn(stateDir: string): string {
   return join(hooksFolder(stateDir), 'journal.json');
 }
 
-/** Where the next text of a file is written before it takes the file's place. Named, so that a later run can clear it away. */
-export function draftPath(path: string): string {
+/** The temporary file that replaces `path`. Its name is fixed, so that a later run can remove it. */
+function draftPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.baton-draft`);
 }
 
-/** A reader, and a crash, sees the old or the new text and never a part of it. Mode and owner stay what they were. */
-export function replaceFile(path: string, text: string): void {
+/** Replaces a file atomically: a reader, or a crash, sees the old or the new text. Keeps mode and owner. */
+function replaceFile(path: string, text: string): void {
   const draft = draftPath(path);
   const before = statSync(path, { throwIfNoEntry: false });
   const file = openSync(draft, 'w', before === undefined ? 0o600 : before.mode & 0o777);
@@ -177,29 +175,28 @@ export function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-export function removeFile(path: string): void {
+function removeFile(path: string): void {
   rmSync(path, { force: true });
   syncFolder(dirname(path));
 }
 
-/** The folders above a file that are not there, the outermost first. */
+/** The missing folders above a file, outermost first. */
 export function findMissingFolders(path: string): readonly string[] {
   const missing: string[] = [];
   for (let folder = dirname(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   return missing;
 }
 
-export function makeFoldersFor(path: string): void {
+function makeFoldersFor(path: string): void {
   for (const folder of findMissingFolders(path)) mkdirSync(folder, { mode: 0o700 });
 }
 
-/** Those that are empty; others have found a use for the rest. */
 export function removeFolders(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder);
     } catch {
-      // Somebody has put something into it, or it has gone.
+      // Not empty, or already removed.
     }
   }
 }
@@ -209,15 +206,6 @@ function keepOwner(file: number, { mode, uid, gid }: { mode: number; uid: number
   try {
     fchownSync(file, uid, gid);
   } catch {
-    // Only root can give a file to somebody else; whoever may write it here owns the folder.
-  }
-}
-
-function syncFolder(folder: string): void {
-  const file = openSync(folder, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    // Only root may change the owner.
   }
 }

@@ -9,12 +9,12 @@ import {
 import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 
 /**
- * A session ends. What the hook had claimed for it is given back; what its record said stays. What somebody claimed themselves stays
- * theirs until it runs out: a conversation can go on later.
+ * Releases the tasks that the hook claimed for the session. Tasks that the person claimed stay claimed until the lease
+ * expires, since a conversation can be resumed.
  */
 export async function endSession(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
-  // The same process goes on with another conversation, and with what it holds.
+  // The same process continues with another conversation and keeps its claims.
   if (session === undefined || GOES_ON.has(call.input.reason)) return {};
   const client = connectAsWorker(call, { autostart: false, reachMs: 1000 });
   try {
@@ -28,7 +28,7 @@ export async function endSession(call: HookCall): Promise<HookOutput> {
 
 const GOES_ON: ReadonlySet<string> = new Set(['clear', 'resume']);
 
-/** While the daemon is away this lies in the outbox, and counts when it is back. */
+/** If the daemon is away, the release waits in the outbox. */
 export async function releaseHookClaims(client: Client, session: OwnSession, reason: string): Promise<void> {
   for (const claim of listOwnClaims(session).filter(({ by_hook }) => by_hook)) {
     await client.call('task_release', { task_id: claim.task_id, reason }, { token: claim.token });

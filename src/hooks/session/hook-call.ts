@@ -5,17 +5,16 @@ import { findStateDir } from '../../api/state-folder.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { ClientName } from '../client.ts';
 
-/** What a client tells its hooks, as far as it is needed here. What cannot be read says nothing. */
+/** The fields of a client's hook input that are used here; empty if the input cannot be read. */
 export interface HookInput {
   readonly conversation: string;
   readonly cwd: string;
-  /** It goes on because a stop hook blocked it before. */
+  /** The turn continues because a stop hook blocked it before. */
   readonly isHookActive: boolean;
   /** Why a session begins: startup, resume, clear, compact. */
   readonly source: string;
-  /** Why it ends: clear, logout, exit, … */
   readonly reason: string;
-  /** What the turn that ends was asked; Gemini CLI names it. */
+  /** The prompt of the turn that ends; only Gemini CLI sends it. */
   readonly prompt: string;
 }
 
@@ -35,14 +34,14 @@ export function readHookInput(bytes: Uint8Array, cwd: string): HookInput {
   };
 }
 
-/** What a hook hands back: words for the model at the start, a block at a stop, and one line for the person. */
+/** A hook's result: text for the model at the start, a block at a stop, and one line for the person. */
 export interface HookOutput {
   readonly context?: string;
   readonly block?: string;
   readonly note?: string;
 }
 
-/** As all three clients read it. Nothing at all where there is nothing to say. */
+/** The format that all three clients read. Empty if there is nothing to report. */
 export function renderHookOutput({ context, block, note }: HookOutput): string {
   const output = {
     ...(block === undefined ? {} : { decision: 'block', reason: block }),
@@ -54,13 +53,10 @@ export function renderHookOutput({ context, block, note }: HookOutput): string {
   return Object.keys(output).length === 0 ? '' : JSON.stringify(output);
 }
 
-/** One call of a hook. */
 export interface HookCall {
   readonly client: ClientName;
   readonly input: HookInput;
-  /** The session is to have a task from its start. */
   readonly claims: boolean;
-  /** Whose worker token it uses. */
   readonly principal?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;
@@ -70,7 +66,7 @@ export function hookCall(call: Omit<HookCall, 'stateDir'>): HookCall {
   return { ...call, stateDir: findStateDir(call.env) };
 }
 
-/** A worker's way to the daemon. A person waits for every hook: nobody is waited for long. */
+/** A person waits for every hook, so the timeouts are short. */
 export function connectAsWorker(
   { env, input, principal }: HookCall,
   { autostart, reachMs }: { autostart: boolean; reachMs: number },
@@ -79,7 +75,7 @@ export function connectAsWorker(
   return createClient({ env, as: 'worker', ...who, projectPath: input.cwd, autostart, reachMs });
 }
 
-/** The client's process: the nearest above this one that is not just a shell between the two. */
+/** The client's process: the nearest ancestor that is not a shell. */
 export function findClientProcess(): Ancestor | undefined {
   return readAncestors().find(({ program }) => !SHELLS.test(program));
 }

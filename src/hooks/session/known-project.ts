@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { stateFiles } from '../../api/state-folder.ts';
 
 /**
- * Whether the repository around a folder is one that Baton works for. Hooks for all of a person's sessions run in every folder they ever
- * work in, and those that have nothing to do with Baton must not become projects of it.
+ * Whether the repository around a folder is a project of Baton. Hooks for all sessions run in every folder; a
+ * repository without Baton must not become a project.
  */
 export function isKnownProject(stateDir: string, cwd: string): boolean {
   const top = findRepositoryTop(cwd);
@@ -21,7 +21,7 @@ export function findRepositoryTop(cwd: string): string | undefined {
   }
 }
 
-/** The git folder of a worktree says where the shared one is; that lies in the main worktree. */
+/** A worktree's git folder names the shared one, which is in the main worktree. */
 function mainTopOf(top: string): string {
   try {
     const dot = join(top, '.git');

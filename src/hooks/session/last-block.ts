@@ -4,8 +4,8 @@ import { findOwnSession, type OwnSession } from '../../api/client/own-session.ts
 import type { HookCall, HookOutput } from './hook-call.ts';
 
 /**
- * Gemini CLI begins a turn: with what the person said, with the answer of a tool, or with our own block. Only the first is a reason to hold
- * the session once more; its own flag is gone after every tool call.
+ * Gemini CLI starts a turn for a person's message, for a tool result and for our own block. Only a message allows the
+ * next block; Gemini's own flag is lost after every tool call.
  */
 export function clearBlockOnPrompt({ input, stateDir, env }: HookCall): HookOutput {
   const session = findOwnSession(stateDir, env, input.conversation || undefined);
@@ -18,7 +18,7 @@ export function clearBlockOnPrompt({ input, stateDir, env }: HookCall): HookOutp
 
 const TOOL_ANSWER = /^\[Function (?:Response|Call)/;
 
-/** What the session was last told, where it was held since the person spoke. */
+/** The reason of the last block since the person's last message. */
 export function readLastBlock(session: OwnSession): string | undefined {
   try {
     return readFileSync(fileOf(session), 'utf8');

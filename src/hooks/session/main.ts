@@ -3,13 +3,13 @@ import { CLIENTS } from '../client.ts';
 import { hookCall, type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
 
 /**
- * `baton hooks run CLIENT MOMENT`: what the clients of people run at their hooks. Whatever goes wrong, the session goes on: always exit
- * code 0, and never for long.
+ * `baton hooks run CLIENT MOMENT`: runs at the hooks of people's sessions. Whatever fails, the session continues: the
+ * exit code is always 0, and timeouts are short.
  */
 export async function runSessionHook(args: readonly string[], env: HookCall['env'], cwd: string): Promise<never> {
   const [name, moment = '', ...options] = args;
   const client = CLIENTS.find((each) => each === name);
-  // Baton's own agents have their hooks from Baton.
+  // Agents started by Baton have hooks of their own.
   if (client === undefined || env['BATON_AGENT_ID']) return leave('');
   setTimeout(() => leave(renderHookOutput(TOO_SLOW)), moment === 'end' ? 1400 : 12_000).unref();
   const input = readHookInput(readInput(), cwd);
@@ -20,14 +20,14 @@ export async function runSessionHook(args: readonly string[], env: HookCall['env
   try {
     return leave(renderHookOutput(await answer(moment, call)));
   } catch (error) {
-    const note = `the hook failed (${error instanceof Error ? error.message : String(error)}), and holds nobody`;
+    const note = `the hook failed (${error instanceof Error ? error.message : String(error)}); the session continues`;
     return leave(renderHookOutput({ note }));
   }
 }
 
-const TOO_SLOW: HookOutput = { note: 'the daemon takes too long, and nobody waits for it' };
+const TOO_SLOW: HookOutput = { note: 'the daemon does not answer in time; the session continues' };
 
-/** Each is loaded only for its moment: a person waits. */
+/** Loads only the module of this event, since a person waits. */
 async function answer(moment: string, call: HookCall): Promise<HookOutput> {
   if (moment === 'start') return (await import('./start.ts')).startSession(call);
   if (moment === 'stop') return (await import('./stop.ts')).stopTurn(call);
@@ -39,7 +39,7 @@ function leave(text: string): never {
   try {
     if (text !== '') writeSync(1, text);
   } catch {
-    // Nobody listens any more.
+    // The client has closed the pipe.
   }
   process.exit(0);
 }

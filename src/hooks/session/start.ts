@@ -16,7 +16,7 @@ import { releaseHookClaims } from './end.ts';
 import { connectAsWorker, findClientProcess, type HookCall, type HookOutput } from './hook-call.ts';
 import { isKnownProject } from './known-project.ts';
 
-/** A session begins: it is known from now on, gets a task where the person wanted that, and hears where the work stands. */
+/** Registers the session, claims a task if the person asked for that, and returns a brief of the project. */
 export async function startSession(call: HookCall): Promise<HookOutput> {
   const { client: name, input, stateDir } = call;
   const above = findClientProcess();
@@ -31,11 +31,11 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   if (input.source === 'clear' && name !== 'codex') takeOverClaims(stateDir, session);
   if (!isKnownProject(stateDir, input.cwd)) return {};
   const refused = call.principal === undefined ? undefined : await ensureWorkerToken(call.principal, call.env);
-  if (refused !== undefined) return { note: `${refused.message}. The session goes on without it. ${refused.hint}` };
+  if (refused !== undefined) return { note: `${refused.message}. The session continues without it. ${refused.hint}` };
   const client = connectAsWorker(call, { autostart: true, reachMs: 8000 });
   try {
     const away = await client.reach();
-    if (away !== undefined) return { note: `${away.message}. The session goes on without it. ${away.hint}` };
+    if (away !== undefined) return { note: `${away.message}. The session continues without it. ${away.hint}` };
     await client.deliverKept();
     await releaseDeadSessions(client, stateDir, session);
     const held = await findHeld(client, session);
@@ -49,7 +49,10 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   }
 }
 
-/** The same process goes on with an empty conversation, and with what it held. Codex keeps the one before, which goes on by itself. */
+/**
+ * After a `clear` the same process continues with an empty conversation and keeps its claims. Codex keeps the old
+ * conversation, which continues separately.
+ */
 function takeOverClaims(stateDir: string, session: OwnSession): void {
   for (const other of listOwnSessions(stateDir)) {
     if (other.process !== session.process || other.folder === session.folder) continue;
@@ -58,7 +61,7 @@ function takeOverClaims(stateDir: string, session: OwnSession): void {
   }
 }
 
-/** What this client's process, or the conversation that it goes on with, still holds. */
+/** Claims that the client's process, or the resumed conversation, still holds. */
 async function findHeld(client: Client, session: OwnSession): Promise<readonly OwnClaim[]> {
   const held: OwnClaim[] = [];
   for (const claim of listOwnClaims(session)) {
@@ -99,8 +102,8 @@ function personName(): string {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Sessions whose client was killed, or whose machine went down, could not say that they end. What a hook had
- * claimed for them is given back; what somebody claimed themselves runs out by itself, unless they come back to the conversation.
+ * A session whose client was killed could not report its end. Tasks that a hook claimed for it are released; tasks that
+ * the person claimed expire, unless the conversation is resumed.
  */
 export async function releaseDeadSessions(client: Client, stateDir: string, session: OwnSession): Promise<void> {
   for (const other of listOwnSessions(stateDir)) {
@@ -114,7 +117,10 @@ function isOld({ started }: OwnSession): boolean {
   return Date.now() - started > DAY_MS;
 }
 
-/** What a session is told when it begins, in a page at most. Words of other agents stand in a fence: they are no orders. */
+/**
+ * The text that a session starts with, one page at most. Text of other agents is fenced, so that it is not read as
+ * instructions.
+ */
 export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
   const parts = [
     'Baton shares out the tasks of this repository and keeps the record of who did what.',
@@ -135,13 +141,13 @@ function describeClaimable({ claimable }: ProjectBrief): string {
   return [
     'To be claimed, the most urgent first:',
     ...lines,
-    'Claim a task only when the person wants work on it: task_claim, then task_brief. Until then nothing here holds you.',
+    'Claim a task only when the person wants work on it: task_claim, then task_brief. Until then no hook blocks you.',
   ].join('\n');
 }
 
 function describeHeld(held: readonly OwnClaim[]): string {
   return [
-    `This session holds ${held.map(({ task_id }) => task_id).join(', ')}: nobody else can work on it meanwhile.`,
+    `This session holds ${held.map(({ task_id }) => task_id).join(', ')}: no other session can work on it meanwhile.`,
     'When the work is done: commit, thought_record, then task_update with status done. If it is not to be done here: task_release with the reason.',
   ].join('\n');
 }
@@ -149,10 +155,10 @@ function describeHeld(held: readonly OwnClaim[]): string {
 function describeLast(last: ProjectBrief['last_session']): string {
   if (last === null) return '';
   const why = last.reason === null ? '' : ` (${line(last.reason)})`;
-  const said = `The last session (${line(last.holder)}) worked on ${last.task_id}, ${line(last.title)}: ${last.how}${why}; it is ${last.phase} now.`;
-  if (last.record === null) return `${said} It left no record.`;
+  const intro = `The last session (${line(last.holder)}) worked on ${last.task_id}, ${line(last.title)}: ${last.how}${why}; it is ${last.phase} now.`;
+  if (last.record === null) return `${intro} It left no record.`;
   const { summary, branch, commit_sha } = last.record;
-  return `${said} It left branch ${line(branch)} at ${commit_sha} and this record:\n\n${fenced(summary.slice(0, MOST_OF_A_RECORD))}`;
+  return `${intro} It left branch ${line(branch)} at ${commit_sha} and this record:\n\n${fenced(summary.slice(0, MOST_OF_A_RECORD))}`;
 }
 
 const MOST_OF_A_RECORD = 1500;
@@ -165,7 +171,7 @@ function describeClaimed({ id, title, holder }: ProjectBrief['claimed'][number])
   return `${id}, ${line(title)} (${line(holder)})`;
 }
 
-/** Words of other agents are data: they stand in a fence that they cannot close. */
+/** The fence is longer than any in the text, so that the text cannot close it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -15,8 +15,8 @@ import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts'
 import { readLastBlock, writeLastBlock } from './last-block.ts';
 
 /**
- * A turn of somebody's own session ends. It is held, once for each thing that the person says, while it has a task about which nothing was
- * said or recorded. A session without a task is never held, and neither is one whose daemon does not answer.
+ * Blocks the end of a turn, once per message of the person, if the session holds a task and has recorded nothing about
+ * it. Never blocks a session without a task, or if the daemon does not answer.
  */
 export async function stopTurn(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
@@ -36,7 +36,7 @@ export async function stopTurn(call: HookCall): Promise<HookOutput> {
         isHookActive: call.input.isHookActive || (call.client === 'gemini' && readLastBlock(session) !== undefined),
         blocks: 0,
         totalBlocks: 0,
-        // Held once for each message of the person: the flag is the bound.
+        // The client's flag limits blocks to one per message.
         maxBlocks: 1,
         hasSignalled,
         isOwned: standing.is_owned,
@@ -58,7 +58,7 @@ async function askStanding(client: Client, session: OwnSession, claim: OwnClaim)
   const { token } = claim;
   const answer = await client.call('agent_standing', {}, { token, timeoutMs: 5000 });
   if (answer.ok && answer.result?.is_owned === true) {
-    // Whoever ends a turn is there: that is worth a renewal.
+    // The end of a turn proves that the session is alive: renew its claim.
     await client.call('task_heartbeat', {}, { token, timeoutMs: 5000 });
     return answer.result;
   }
@@ -75,5 +75,5 @@ function describeWays({ task_id }: OwnClaim): string {
 }
 
 function awayNote({ task_id }: OwnClaim): string {
-  return `no daemon answers, so nobody checks what ${task_id} still owes; it stays yours, and what you say is kept. Start it with: baton up`;
+  return `no daemon answers, so what ${task_id} still owes is not checked; it stays yours, and your calls are kept. Start the daemon with: baton up`;
 }

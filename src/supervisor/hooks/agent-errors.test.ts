@@ -9,7 +9,7 @@ describe('the kind of an API error', () => {
     ['authentication_failed', 'unauthorized'],
     ['server_error', 'no_internet'],
     ['no_internet', 'no_internet'],
-  ])('is what the code %s stands for', (code, kind) => expect(classifyAgentError(code)).toBe(kind));
+  ])('follows from the code %s', (code, kind) => expect(classifyAgentError(code)).toBe(kind));
 
   it.each([
     'HTTP 429 Too Many Requests',
@@ -21,9 +21,9 @@ describe('the kind of an API error', () => {
     429,
     null,
     undefined,
-  ])('is nothing that a text like %s says', (text) => expect(classifyAgentError(text)).toBe('no_internet'));
+  ])('does not follow from a text like %s', (text) => expect(classifyAgentError(text)).toBe('no_internet'));
 
-  it('is not in the details of a hook, nor is the end of a limit', () => {
+  it('does not follow from the details of a hook, nor does the end of a limit', () => {
     const input = {
       error: 'server_error',
       error_details: '429 rate limit|1893456000',
@@ -39,13 +39,13 @@ describe('the kind of an API error', () => {
     [{ error: 'rate_limited', error_details: 'slow down' }, 'slow down'],
     [{ error: 'rate_limited', error_details: 'rate_limited' }, ''],
     [{ error: 'rate_limit', error_details: 'slow down', message: 'slow down' }, 'rate_limit: slow down'],
-  ])('is told without saying anything twice: %j', (input, message) => {
+  ])('is reported without repeated text: %j', (input, message) => {
     expect(parseHook('stop-failure', Buffer.from(JSON.stringify(input)))).toMatchObject({
       report: { error: 'rate_limited', message },
     });
   });
 
-  it('has an end where a field names it', () => {
+  it('has an end if a field names it', () => {
     expect(parseResetTime('2030-01-01T00:00:00Z')).toBe('2030-01-01T00:00:00.000Z');
     for (const field of ['soon', 1893456000, null, undefined]) expect(parseResetTime(field)).toBeNull();
   });

@@ -1,16 +1,16 @@
 import type { Launch } from '../contract.ts';
 import type { StopGuard } from './stop-guard.ts';
 
-/** What a budget that is used up does to an agent: what it has begun waits in its hand at the next step, and nothing is lost. */
+/** Holds the next tool call while a budget is exhausted; work in progress is kept. */
 export class BudgetHold {
   readonly #guard: Pick<StopGuard, 'isOwned' | 'isHeld' | 'mayLeave'>;
   readonly #holds: HeldToolCalls;
-  /** A budget is used up; it stays so where the run was ended because of it. */
+  /** A budget is exhausted. Stays set if the run was ended for that reason. */
   #isPaused = false;
-  /** It was told something, and has not ended its turn since. */
+  /** A message was delivered, and the turn has not ended since. */
   #isInTurn = false;
 
-  /** `holdMs`: how long the client waits for the answer of its hook, less what it takes to end its turn. */
+  /** `holdMs`: how long the client waits for its hook, less the time to end its turn. */
   constructor(guard: Pick<StopGuard, 'isOwned' | 'isHeld' | 'mayLeave'>, holdMs?: number) {
     this.#guard = guard;
     this.#holds = new HeldToolCalls(holdMs);
@@ -20,47 +20,49 @@ export class BudgetHold {
     this.#isInTurn = true;
   }
 
-  /** Whoever sets it going from here on has to say so: it does not go on by itself. */
+  /** From now on the agent continues only with a message. */
   turnEnds(): void {
     this.#isInTurn = false;
   }
 
-  /** How the agent stands has changed. */
   update(): void {
     if (!this.#guard.isOwned) return this.cancel();
     this.#isPaused = this.#guard.isHeld;
     if (!this.#isPaused) this.#holds.release();
   }
 
-  /** Nobody waits for the agent any more. */
+  /** The agent has no owner any more. */
   cancel(): void {
     this.#holds.cancel();
   }
 
-  /** Whether it may use its tool, as soon as that is known. If not, its turn is ended. */
+  /** Resolves to whether the agent may use its tool. If not, its turn is ended. */
   async holdTool(): Promise<boolean> {
-    // One whose run was ended while it was paused has yet to hear that nobody waits for it.
+    // If the run was ended during the pause, the agent learns it here.
     const mayGoOn = this.#guard.isHeld ? await this.#holds.hold() : !this.#isPaused;
     if (!mayGoOn) this.turnEnds();
     return mayGoOn;
   }
 
-  /** The same for a question: undefined where it may be asked. */
+  /** The same for a permission question; undefined if it may be asked. */
   async holdQuestion(): Promise<object | undefined> {
     if (!this.#guard.isHeld || (await this.#holds.hold())) return undefined;
     this.turnEnds();
     return DENY_QUESTION;
   }
 
-  /** It needs no word: its tool call was held, or its turn is still under way. One that was allowed to stop is not. */
+  /**
+   * Whether the agent continues without a message: its tool call was held, or its turn is still running. An agent that
+   * was allowed to stop needs one.
+   */
   continuesWithoutMessage(isLeaving: boolean): boolean {
     return this.#holds.release() || (this.#isInTurn && !this.#guard.mayLeave && !isLeaving);
   }
 }
 
 /**
- * Tool calls that wait until their agent may go on. A client does not wait for a hook for ever, and one that gives up runs the tool: before
- * that its turn is ended, which costs nothing, and a message goes on with it later.
+ * Tool calls that wait until their agent may continue. A client whose hook times out runs the tool; so the turn is
+ * ended before that, which loses nothing: a message resumes it later.
  */
 export class HeldToolCalls {
   readonly #waiting = new Set<(mayGoOn: boolean) => void>();
@@ -70,7 +72,6 @@ export class HeldToolCalls {
     this.#longestMs = longestMs;
   }
 
-  /** Whether it may go on with what it has begun. */
   async hold(): Promise<boolean> {
     return new Promise((resolve) => {
       const answer = (mayGoOn: boolean): void => {
@@ -83,12 +84,12 @@ export class HeldToolCalls {
     });
   }
 
-  /** True where somebody had waited: it goes on by itself. */
+  /** Returns whether a call was waiting; then the agent continues by itself. */
   release(): boolean {
     return this.#answer(true);
   }
 
-  /** Nobody waits for the agent any more: what it has begun is not done. */
+  /** The agent has no owner any more: held tools are not run. */
   cancel(): void {
     this.#answer(false);
   }
@@ -100,12 +101,12 @@ export class HeldToolCalls {
   }
 }
 
-/** HTTP clients give up after five minutes without an answer. */
+/** HTTP clients give up after five minutes without a response. */
 const MAX_HOLD_MS = 240_000;
 
-export const BUDGET_REASON = 'A budget is used up. A person has been asked.';
+const BUDGET_REASON = 'A budget is used up. A person has been asked.';
 
-export const DENY_QUESTION = {
+const DENY_QUESTION = {
   continue: false,
   stopReason: BUDGET_REASON,
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: BUDGET_REASON } },
@@ -113,15 +114,15 @@ export const DENY_QUESTION = {
 
 export interface ToolDenial {
   readonly answer: object;
-  /** The client cannot be made to end its turn by an answer: its process is ended before it is answered. */
+  /** No response ends the turn of this client, so its process is ended first. */
   readonly endsProcess: boolean;
 }
 
-/** Refuses a tool and ends the turn, in the words of each client. */
+/** Refuses a tool and ends the turn, in the format of each client. */
 export function denyTool(output: Launch['output']): ToolDenial {
   if (output === 'gemini')
     return { answer: { continue: false, stopReason: BUDGET_REASON, ...BLOCK }, endsProcess: false };
-  // Codex takes an answer with `continue` for a broken hook, and runs the tool; without it, the model is asked again.
+  // Codex treats a response with `continue` as a broken hook and runs the tool; without it, the model is asked again.
   if (output === 'codex') return { answer: { hookSpecificOutput: DENY }, endsProcess: true };
   // `continue` alone would still let Claude Code run the tool.
   return { answer: { continue: false, stopReason: BUDGET_REASON, hookSpecificOutput: DENY }, endsProcess: false };

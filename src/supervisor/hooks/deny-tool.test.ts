@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { denyTool } from './budget-hold.ts';
 
-it('refuses a tool in the words of each client, and ends the turn', () => {
+it('refuses a tool in the format of each client, and ends the turn', () => {
   expect(denyTool('stream-json')).toMatchObject({
     endsProcess: false,
     answer: { continue: false, hookSpecificOutput: { permissionDecision: 'deny' } },

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * The commit that is checked out around a folder, read from git's files: a stop hook has no time for a process. Undefined where there
- * is no repository, no commit yet, or a format of references that we cannot read.
+ * Reads the checked-out commit from git's files: a stop hook has no time for a process. Undefined if there is no
+ * repository, no commit, or an unknown ref format.
  */
 export function readGitHead(cwd: string): string | undefined {
   const gitDir = findGitDir(cwd);
@@ -11,7 +11,7 @@ export function readGitHead(cwd: string): string | undefined {
   const head = read(join(gitDir, 'HEAD'));
   if (head === undefined || !head.startsWith('ref: ')) return head;
   const name = head.slice('ref: '.length);
-  // A worktree has its own HEAD; branches belong to the repository it hangs on.
+  // A worktree has its own HEAD; its branches are in the main repository.
   const common = read(join(gitDir, 'commondir'));
   const repository = common === undefined ? gitDir : resolve(gitDir, common);
   return read(join(gitDir, name)) ?? read(join(repository, name)) ?? findPacked(repository, name);

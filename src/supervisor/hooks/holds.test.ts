@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { HeldToolCalls } from './budget-hold.ts';
 
-describe('a tool call that is held', () => {
-  it('goes on when it is let, all that wait at once', async () => {
+describe('a held tool call', () => {
+  it('continues when released, together with all others', async () => {
     const holds = new HeldToolCalls();
     const held = [holds.hold(), holds.hold()];
     expect(holds.release()).toBe(true);
@@ -10,16 +10,16 @@ describe('a tool call that is held', () => {
     expect(holds.release()).toBe(false);
   });
 
-  it('is not made where nobody waits for the agent any more', async () => {
+  it('is refused when the agent has no owner any more', async () => {
     const holds = new HeldToolCalls();
     const held = holds.hold();
     holds.cancel();
     expect(await held).toBe(false);
   });
 
-  it('ends the turn before the client would give up on its hook, and run the tool', async () => {
+  it("ends the turn before the client's hook times out and the tool runs", async () => {
     const held = new HeldToolCalls(1).hold();
-    // Its timer does not keep a process alive, and so must not be all that this one waits for.
+    // The hold's timer is unref'ed and would not keep the test running.
     const kept = setTimeout(() => {}, 30_000);
     expect(await held).toBe(false);
     clearTimeout(kept);

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { STOP_ACTIONS, type StopAction } from '../../protocol/run-plan.ts';
 import type { HookConfig } from '../contract.ts';
 
-/** How an agent may stop. What is missing or cannot be read means `signal`: an agent is never let go by an accident on disk. */
+/**
+ * Reads how an agent may stop. A missing or unreadable file means `signal`: a disk fault must never let an agent stop.
+ */
 export function readHookConfig(path: string): HookConfig {
   let config: unknown;
   try {

@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { ApiError } from '../../api/answer.ts';
-import { ERROR_STATUS } from '../../api/answer.ts';
+import type { Answer, ApiError } from '../../api/answer.ts';
+import { findBearerToken, isEqualSecret, isLoopbackHost, readBody } from '../../api/http/request.ts';
+import { sendAnswer, sendJson } from '../../api/http/respond.ts';
 
 export interface HookRoutes {
-  /** `/hook/NAME`: answered with JSON. */
+  /** `/hook/NAME`, answered with JSON. */
   hook(name: string, body: Buffer): Promise<object>;
-  /** `/control`: only with the supervisor's token. */
+  /** `/control`; requires the supervisor's token. */
   control(body: Buffer): Promise<object>;
-  /** Everything else is for the daemon. `isOwn`: with the token of this agent. */
+  /** Every other path goes to the daemon. `isOwn`: the request carries this agent's token. */
   forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void>;
 }
 
@@ -15,32 +16,31 @@ export interface HookServerOptions {
   readonly agentToken: string;
   readonly supervisorToken: string;
   readonly routes: HookRoutes;
-  /** `/terminal`: the command in front of a person; only with the supervisor's token, and where the process is in one. */
+  /** `/terminal`: `baton agent attach`; requires the supervisor's token and a launch in a terminal. */
   readonly terminal?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 export interface HookServer {
   readonly port: number;
-  /** Whoever is being answered hears it to the end, unless that takes too long. */
+  /** Waits for pending responses, up to the given time. */
   close(withinMs: number): Promise<void>;
 }
 
-/** Listens on loopback, on a port that the system chooses. */
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
-  const inside = new Set<ServerResponse>();
+  const open = new Set<ServerResponse>();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    inside.add(response);
-    response.once('close', () => inside.delete(response));
+    open.add(response);
+    response.once('close', () => open.delete(response));
     handleRequest(request, response, options).catch(() => respondError(response, FAILED));
   });
-  // A stop waits for the daemon, and a stream never ends: no request is cut off for lasting long.
+  // A stop waits for the daemon, and a stream never ends: requests may take any time.
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
   const close = async (withinMs: number): Promise<void> => {
-    const heard = [...inside].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
-    await Promise.race([Promise.all(heard), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
-    // Not before: to close a server cuts off answers that have been written, but have not left.
+    const closing = [...open].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
+    await Promise.race([Promise.all(closing), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
+    // Closing earlier would cut off responses that are written but not sent.
     server.close();
     server.closeAllConnections();
   };
@@ -56,7 +56,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
 const KEEP_ALIVE_MS = 120_000;
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 256;
-/** A hook brings the agent's last words and whatever its tool has printed. */
+/** A hook carries the agent's last message and the output of its tool. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 async function handleRequest(
@@ -66,12 +66,12 @@ async function handleRequest(
 ): Promise<void> {
   response.sendDate = false;
   const { headers, url = '', method } = request;
-  // A page in a browser, led here by a name that resolves to this machine, must not even learn whether its token is right.
-  if (!isLocal(headers.host) || headers.origin !== undefined) return respondError(response, BAD_HOST);
-  const token = headers.authorization?.startsWith('Bearer ') ? headers.authorization.slice(7).trim() : undefined;
+  // Checked before the token: a web page under a rebound DNS name must not learn whether its token is valid.
+  if (!isLoopbackHost(headers) || headers.origin !== undefined) return respondError(response, BAD_HOST);
+  const token = findBearerToken(headers);
   if (token === undefined) return respondError(response, NO_TOKEN);
-  const isSupervisors = equalsInConstantTime(token, options.supervisorToken);
-  const isOwn = isSupervisors || equalsInConstantTime(token, options.agentToken);
+  const isSupervisors = isEqualSecret(token, options.supervisorToken);
+  const isOwn = isSupervisors || isEqualSecret(token, options.agentToken);
   const isHook = url.startsWith('/hook/');
   const isTerminal = url === '/terminal';
   if (!isHook && !isTerminal && url !== '/control') {
@@ -82,60 +82,32 @@ async function handleRequest(
   if (method !== 'POST') return respondError(response, BAD_METHOD);
   if (isTerminal) return options.terminal?.(request, response) ?? respondError(response, NO_TERMINAL);
   const body = await readBody(request, MAX_BODY_BYTES);
-  if (body === undefined) return respondError(response, TOO_LARGE);
-  const { routes: rooms } = options;
-  respondJson(response, 200, await (isHook ? rooms.hook(url.slice('/hook/'.length), body) : rooms.control(body)));
-}
-
-/** All of a request, or nothing where it is too long or was broken off. */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  return new Promise((resolve) => {
-    request.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes <= limitBytes) pieces.push(piece);
-    });
-    request.once('end', () => resolve(bytes > limitBytes ? undefined : Buffer.concat(pieces)));
-    request.once('error', () => resolve(undefined));
-  });
-}
-
-export function respondJson(response: ServerResponse, status: number, value: object): void {
-  if (response.headersSent || response.destroyed) return;
-  const body = JSON.stringify(value);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
-  response.end(body);
+  if (body === 'gone') return;
+  if (!body.ok) return respondError(response, body.error);
+  const { routes } = options;
+  const reply = isHook ? routes.hook(url.slice('/hook/'.length), body.bytes) : routes.control(body.bytes);
+  sendJson(response, 200, await reply);
 }
 
 export function respondError(response: ServerResponse, error: ApiError): void {
-  respondJson(response, ERROR_STATUS[error.code] ?? 503, { ok: false, error });
+  respondAnswer(response, { ok: false, error });
 }
 
-/** Only names that cannot be made to resolve to somebody else. */
-function isLocal(host: string | undefined): boolean {
-  return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
-}
-
-/** In the same time, wherever they differ. Node's own function would cost two megabytes for the library around it. */
-function equalsInConstantTime(given: string, expected: string): boolean {
-  let difference = given.length ^ expected.length;
-  for (let i = 0; i < expected.length; i++)
-    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % (given.length || 1));
-  return difference === 0 && expected !== '';
+/** Most errors here mean that the daemon is away: an error without a status of its own is 503. */
+export function respondAnswer(response: ServerResponse, answer: Answer): void {
+  sendAnswer(response, answer, { otherStatus: 503 });
 }
 
 const error = (code: string, message: string, hint: string): ApiError => ({ code, message, hint });
 
-const BAD_HOST = error('bad-host', 'only programs on this machine may ask here', 'Use BATON_URL as it stands.');
+const BAD_HOST = error('bad-host', 'the Host header does not name this machine', 'Use BATON_URL unchanged.');
 const NO_TOKEN = error(
   'no-token',
   'a token is needed',
   'Send the header `Authorization: Bearer TOKEN`, with BATON_TOKEN.',
 );
 export const BAD_TOKEN = error('bad-token', 'the token is not that of this agent', 'Send the one in BATON_TOKEN.');
-const NO_SUCH_PATH = error('no-such-path', 'there is nothing here', 'See docs/api.md.');
-const BAD_METHOD = error('bad-method', 'this wants POST', 'See docs/api.md.');
-export const TOO_LARGE = error('too-large', 'the request is too large', 'Keep long logs and diffs in files.');
-const NO_TERMINAL = error('not-attached', 'this process is in no terminal', 'Use: baton agent attach ID');
-const FAILED = error('internal', 'the supervisor failed at this', 'See supervisor.log in the folder of the agent.');
+const NO_SUCH_PATH = error('no-such-path', 'no such path', 'See docs/api.md.');
+const BAD_METHOD = error('bad-method', 'this path requires POST', 'See docs/api.md.');
+const NO_TERMINAL = error('not-attached', 'this process does not run in a terminal', 'Use: baton agent attach ID');
+const FAILED = error('internal', 'internal error in the supervisor', "See supervisor.log in the agent's folder.");

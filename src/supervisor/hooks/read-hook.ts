@@ -3,14 +3,14 @@ import { AGENT_ERRORS, type AgentError } from '../../protocol/run-plan.ts';
 import { type Fields, fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAUDE_ERRORS } from '../../streams/claude.ts';
 
-/** What a hook other than Stop says about the agent. */
+/** What a hook other than Stop reports about the agent. */
 export type HookReport =
   | { readonly kind: 'progress' }
   | { readonly kind: 'report'; readonly report: AgentReport }
   | { readonly kind: 'failure'; readonly report: Extract<AgentReport, { kind: 'errored' }>; readonly isSure: boolean }
   | { readonly kind: 'nothing' };
 
-/** Reads a hook's input, in the names and fields of Claude Code; what it does not know says nothing. */
+/** Parses a hook's input, in Claude Code's format; unknown fields are ignored. */
 export function parseHook(name: string, input: Uint8Array): HookReport {
   const fields = fieldsInJson(new TextDecoder().decode(input));
   switch (name) {
@@ -34,7 +34,7 @@ function readNotification({ notification_type: type, message }: Fields): HookRep
   return { kind: 'report', report: { kind: 'prompted', prompt: prompt.slice(0, MAX_CHARACTERS) } };
 }
 
-/** The client goes on without the tool: whoever is asked may tell it more. */
+/** The client continues without the tool if it is denied. */
 function readPermission({ tool_name: tool, tool_input: input }: Fields): HookReport {
   const what = `May I use ${typeof tool === 'string' ? tool : 'a tool'}? ${JSON.stringify(input ?? {})}`;
   return { kind: 'report', report: { kind: 'prompted', prompt: what.slice(0, MAX_CHARACTERS) } };
@@ -42,12 +42,12 @@ function readPermission({ tool_name: tool, tool_input: input }: Fields): HookRep
 
 function readFailure({ error, error_details: details, message, reset_at }: Fields): HookReport {
   const kind = classifyAgentError(error);
-  // The kind is told beside the message; what is said twice is told once.
+  // The message may repeat the code: equal texts are reported once.
   const texts = new Set([error, details, message].filter((text) => typeof text === 'string' && text !== kind));
   const text = [...texts].join(': ').slice(0, MAX_CHARACTERS);
   const report = {
     kind: 'errored',
-    // By the client's own code for it, never by what else it says.
+    // By the client's error code only, never by other text.
     error: kind,
     message: text,
     reset_at: parseResetTime(reset_at),
@@ -58,15 +58,15 @@ function readFailure({ error, error_details: details, message, reset_at }: Field
 const MAX_CHARACTERS = 4000;
 
 /**
- * Which of the four kinds an API error is, by the client's own code for it, compared as a whole: whatever else a text holds, such as a
- * number that looks like a status, says nothing. A code that nobody knows counts as: the model cannot be reached.
+ * Classifies an API error by the client's own code, compared as a whole: other text, such as a number that looks like a
+ * status, is not evidence. An unknown code means that the model cannot be reached.
  */
 export function classifyAgentError(code: unknown): AgentError {
   const known = AGENT_ERRORS.find((each) => each === code);
   return known ?? (typeof code === 'string' ? CLAUDE_ERRORS.get(code) : undefined) ?? 'no_internet';
 }
 
-/** When a limit is lifted, as RFC 3339, where a field says so. */
+/** The time when a limit is lifted, as RFC 3339; null if the field has none. */
 export function parseResetTime(field: unknown): string | null {
   return typeof field === 'string' && !Number.isNaN(Date.parse(field)) ? new Date(field).toISOString() : null;
 }

@@ -32,14 +32,14 @@ function makeGuard(options: Partial<StopGuardOptions>): StopGuard {
 const answered = (standing: Standing): Answer => ({ ok: true, result: standing });
 const recorded = (standing: Standing): Answer => ({ ok: true, result: { standing } });
 
-it('asks the daemon before it blocks, and lets an agent go that the daemon does not own', async () => {
+it('asks the daemon before a block, and lets an agent stop that the daemon does not own', async () => {
   const guard = makeGuard({ config: { on_stop: 'escalate' }, askStanding: async () => answered(ORPHANED) });
   guard.setStanding(at(1, AT_WORK));
   expect(await guard.stop(Buffer.from('{}'))).toEqual({ decision: 'allow' });
   expect(guard.wasLetGo).toBe(false);
 });
 
-describe('how an agent stands, heard on several ways', () => {
+describe('the standing of an agent, received on several connections', () => {
   it.each(['first', 'last'])(
     'is what follows from the newest entry, also where the earlier answer comes %s',
     async (when) => {
@@ -60,8 +60,8 @@ describe('how an agent stands, heard on several ways', () => {
 
   it.each<[string, (guard: StopGuard) => void]>([
     ['that it has signalled', (guard) => guard.onSignal()],
-    ['what the daemon says by itself', (guard) => guard.setStanding(at(2, { ...AT_WORK, has_signalled: true }))],
-  ])('is not older than %s', async (_, hear) => {
+    ['what the daemon pushed', (guard) => guard.setStanding(at(2, { ...AT_WORK, has_signalled: true }))],
+  ])('is not replaced by one older than %s', async (_, hear) => {
     const { guard, asked } = begin();
     const asking = guard.refreshStanding();
     hear(guard);
@@ -70,7 +70,7 @@ describe('how an agent stands, heard on several ways', () => {
     expect(guard.hasSignalled).toBe(true);
   });
 
-  it('is what the daemon answers, where it has said by itself what it was before', async () => {
+  it("is the daemon's answer if the pushed standing is older", async () => {
     const { guard, reported } = begin();
     const reporting = guard.report({ kind: 'idle', why: 'stop' });
     guard.setStanding(at(1, AT_WORK));
@@ -81,7 +81,7 @@ describe('how an agent stands, heard on several ways', () => {
     expect(guard.isHeld).toBe(true);
   });
 
-  it('is not what it signalled long ago, where a person has answered that since, whichever of two words comes first', async () => {
+  it('is not an old signal that a person has answered since, whichever message arrives first', async () => {
     const { guard, reported } = begin();
     guard.onSignal();
     const reporting = guard.report({ kind: 'idle', why: 'stop' });
@@ -91,7 +91,7 @@ describe('how an agent stands, heard on several ways', () => {
     expect(guard.hasSignalled).toBe(false);
   });
 
-  it('is also what follows from an older entry where no newer word can be under way: an older ledger was put back', () => {
+  it('may follow from an older entry if no newer message can be in flight: an older ledger was restored', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const { guard } = begin();
@@ -103,7 +103,7 @@ describe('how an agent stands, heard on several ways', () => {
     expect(guard.isOwned).toBe(false);
   });
 
-  it('is what the daemon answers, where nothing else was heard', async () => {
+  it("is the daemon's answer if nothing else was received", async () => {
     const { guard, asked } = begin();
     asked.resolve(answered(ORPHANED));
     await guard.refreshStanding();
@@ -111,16 +111,16 @@ describe('how an agent stands, heard on several ways', () => {
   });
 });
 
-describe('how an agent stands, asked at every step', () => {
+describe('the standing of an agent, asked at every step', () => {
   const AWAY: Answer = { ok: false, error: { code: 'daemon-away', message: 'away', hint: '' } };
   const HELD: Standing = { ...AT_WORK, is_parked: true, is_held: true };
 
-  /** A guard whose daemon answers with whatever comes next. */
+  /** A guard whose daemon gives these answers in order. */
   function answering(...answers: Answer[]) {
     return makeGuard({ askStanding: async () => answers.shift() ?? AWAY });
   }
 
-  it('is what the daemon knows, also where it has not said so yet', async () => {
+  it('is what the daemon knows, even if it has not pushed it yet', async () => {
     const guard = answering(answered(at(1, AT_WORK)), answered(at(2, HELD)));
     await guard.refreshStandingIfReachable();
     expect(guard.isHeld).toBe(false);
@@ -128,7 +128,7 @@ describe('how an agent stands, asked at every step', () => {
     expect(guard.isHeld).toBe(true);
   });
 
-  it('is not asked again and again where nobody answers, until the daemon says something by itself', async () => {
+  it('is not asked again while the daemon does not answer, until the daemon sends something itself', async () => {
     const guard = answering(AWAY, answered(at(2, HELD)));
     await guard.refreshStandingIfReachable();
     await guard.refreshStandingIfReachable();
@@ -184,7 +184,7 @@ describe('the bound on blocks', () => {
     expect((await guard.stop(FIRST)).decision).toBe('allow');
   });
 
-  it('does not believe the flag of a client that forgets it: one block for each message', async () => {
+  it('ignores the flag of a client that resets it: one block per message', async () => {
     const { guard } = counting({ on_stop: 'signal', ignores_flag: true });
     expect((await guard.stop(FIRST)).decision).toBe('block');
     guard.onProgress();

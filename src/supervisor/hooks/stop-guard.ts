@@ -10,41 +10,41 @@ export interface StopGuardOptions {
   readonly agentId: string;
   readonly config: HookConfig;
   readonly owes: readonly string[];
-  /** A signal of its own lies in the outbox. */
+  /** Whether a signal of this agent waits in the outbox. */
   readonly hasKeptSignal: () => boolean;
-  /** Tells the daemon, or the outbox; resolves when it is on record. */
+  /** Reports to the daemon or the outbox; resolves when it is recorded. */
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /** Sends an exit signal that the agent printed in this turn. Resolves to a sentence for the agent if it was refused or did not count. */
+  /**
+   * Sends an exit signal that the agent printed in this turn. Resolves to a sentence for the agent if it was refused or
+   * did not count.
+   */
   readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
-  /** Asks the daemon how the agent stands. */
   readonly askStanding: () => Promise<Answer>;
-  /** The commit that the agent works on. */
   readonly readHead: () => string | undefined;
 }
 
-/** What this agent's stops have come to: counts blocks, knows whether it has signalled, and answers its stop hook. */
+/** Answers the agent's stop hook: counts blocks and tracks whether the agent has signalled. */
 export class StopGuard {
   readonly #options: StopGuardOptions;
   #standing: Standing;
   /** Blocks in a row, since the agent last made progress. */
   #blocks = 0;
-  /** Blocks since the agent was last sent a message: what `stop_hook_active` should say. */
+  /** Blocks since the last message: what `stop_hook_active` should report. */
   #blocksInTurn = 0;
   /** All blocks of the run, over all its processes. */
   #totalBlocks: number;
   #head: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Something was said that only the daemon has looked into. */
+  /** The agent made a call that only the daemon inspected. */
   #isUnsure = false;
-  /** When it was last heard how the agent stands; when the daemon was last heard at all, and when it was last asked in vain. */
+  /** Times of the last accepted standing, the last reply and the last failed request. */
   #standingMs = -Infinity;
   #replyMs = -Infinity;
   #failureMs = -Infinity;
-  /** How often the agent has signalled as far as we have seen it. */
   #signals = 0;
-  /** It was let go although it has not signalled. */
+  /** The agent was allowed to stop without a signal. */
   wasLetGo = false;
-  /** The last stop was allowed: when the turn ends, the agent may leave. */
+  /** The last stop was allowed: the agent may exit when its turn ends. */
   mayLeave = false;
 
   constructor(options: StopGuardOptions) {
@@ -63,24 +63,24 @@ export class StopGuard {
     return this.#standing.is_parked;
   }
 
-  /** Somebody waits for it. */
   get isOwned(): boolean {
     return this.#standing.is_owned;
   }
 
-  /** It waits for a budget: no tool is used until it may go on. */
+  /** The agent waits for a budget: no tool may run. */
   get isHeld(): boolean {
     return this.#standing.is_held === true && this.isOwned;
   }
 
-  /** The daemon's view; a signal that it has not heard yet, because it lies in the outbox, counts all the same. */
+  /** Accepts the daemon's view. A signal that still waits in the outbox counts too. */
   setStanding(standing: Standing): void {
     this.#acceptStanding(standing, false);
   }
 
   /**
-   * What the daemon says by itself, and what it answers, come on several ways, and may overtake each other: then the later one counts. For
-   * longer than an answer may take nothing is under way, and what comes then is news, also after an older ledger was put back.
+   * Pushed standings and answers arrive on several connections and may overtake each other: the later one counts. After
+   * MAX_IN_FLIGHT_MS nothing old can be in flight, and any standing is accepted, also after an older ledger was
+   * restored.
    */
   #acceptStanding(standing: Standing, hasSignalled: boolean): void {
     const nowMs = performance.now();
@@ -92,7 +92,7 @@ export class StopGuard {
     this.#standing = { ...standing, has_signalled };
   }
 
-  /** It was parked only until it was heard again, and the daemon does not answer. */
+  /** The agent was parked only until it was active again, and the daemon does not answer. */
   unpark(): void {
     this.#standing = { ...this.#standing, is_parked: false };
   }
@@ -103,39 +103,39 @@ export class StopGuard {
     this.wasLetGo = false;
   }
 
-  /** It may have signalled in a way that we do not see: the daemon is asked before it is told that it has not. */
+  /** The call may have been a signal that only the daemon saw: the daemon is asked before the next block. */
   onUnseenCall(): void {
     this.#isUnsure = true;
   }
 
-  /** A tool call, a commit: the agent is not going round in circles. */
+  /** A tool call or a commit resets the count of blocks in a row. */
   onProgress(): void {
     this.#blocks = 0;
   }
 
-  /** The agent was sent a message: what it was let go for is over. */
+  /** A new message: an earlier permission to stop is void. */
   onMessageDelivered(): void {
     this.#blocksInTurn = 0;
     this.wasLetGo = false;
     this.mayLeave = false;
   }
 
-  /** One stop at a time: the second of two sees what the first has changed. */
+  /** One stop at a time: the second sees what the first has changed. */
   async stop(input: Uint8Array): Promise<StopHookOutput> {
     const answer = this.#turn.then(async () => this.#decide(input));
     this.#turn = answer.catch(() => {});
     return answer;
   }
 
-  async #decide(input: Uint8Array): Promise<StopHookOutput> {
-    const parsed = parseStopHookInput(input);
-    const said = parsed.ok ? parsed.value : {};
-    const refused = await this.#options.settlePrinted(said.last_assistant_message);
-    // An agent that the daemon does not own is let go, whatever `on_stop` says: what was last heard of it may be old.
+  async #decide(body: Uint8Array): Promise<StopHookOutput> {
+    const parsed = parseStopHookInput(body);
+    const input = parsed.ok ? parsed.value : {};
+    const refused = await this.#options.settlePrinted(input.last_assistant_message);
+    // An agent that the daemon does not own may stop, whatever `on_stop` says; the last known standing may be old.
     if (!this.hasSignalled) await (this.#isUnsure ? this.refreshStanding() : this.refreshStandingIfReachable());
     this.#isUnsure = false;
     if (this.#hasCommitted()) this.onProgress();
-    const attempt = this.#attempt(said.stop_hook_active === true);
+    const attempt = this.#attempt(input.stop_hook_active === true);
     const { output, records } = decideStop(attempt);
     this.mayLeave = output.decision === 'allow';
     if (output.decision === 'allow') {
@@ -149,7 +149,7 @@ export class StopGuard {
     return { ...output, reason: `${output.reason}\n${refused}` };
   }
 
-  /** The agent need not wait until its block is on record: the reports of a supervisor are sent in order, and its exit comes after them. */
+  /** The agent does not wait for the record of its block: reports are sent in order, before the exit. */
   #countBlock(): void {
     this.#blocks += 1;
     this.#blocksInTurn += 1;
@@ -157,14 +157,16 @@ export class StopGuard {
     void this.report({ kind: 'blocked', blocks: this.#totalBlocks });
   }
 
-  /** A person is called once. From then on the agent may rest until they answer, also where the daemon has yet to hear of it. */
+  /**
+   * Calls a person once. Then the agent may rest until they answer, also if the daemon has not recorded the call yet.
+   */
   async #escalate(): Promise<void> {
     const answer = await this.report({ kind: 'stop' });
     const isKept = answer.ok ? !isStanding(standingIn(answer.result)) : answer.error.code === 'kept';
     if (isKept) this.#standing = { ...this.#standing, is_parked: true };
   }
 
-  /** Asks the daemon how the agent stands; nothing changes where it does not answer. */
+  /** Asks the daemon for the standing. Changes nothing if there is no answer. */
   async refreshStanding(): Promise<void> {
     await this.#acceptFromAnswer(
       async () => this.#options.askStanding(),
@@ -172,21 +174,20 @@ export class StopGuard {
     );
   }
 
-  /** The same at every step of its work, where nobody waits again and again for a daemon that is away. */
+  /** The same for frequent steps: skipped for a while after the daemon did not answer. */
   async refreshStandingIfReachable(): Promise<void> {
     const isAway = this.#failureMs > this.#replyMs && performance.now() < this.#failureMs + AWAY_MS;
     if (!isAway) await this.refreshStanding();
   }
 
   /**
-   * The daemon answers with how the agent stands after what followed from the report, so that its next stop, which may come at once, is
-   * judged by that.
+   * The answer to a report carries the standing that follows from it, so that the agent's next stop is judged by it.
    */
   async report(report: AgentReport): Promise<Answer> {
     return this.#acceptFromAnswer(async () => this.#options.report(report), standingIn);
   }
 
-  /** A signal that was given while the answer was under way counts all the same; of one before that the daemon knows. */
+  /** A signal sent while the answer was in flight counts; earlier ones are known to the daemon. */
   async #acceptFromAnswer(ask: () => Promise<Answer>, find: (result: unknown) => unknown): Promise<Answer> {
     const [signals, beganMs] = [this.#signals, performance.now()];
     const answer = await ask();
@@ -215,7 +216,6 @@ export class StopGuard {
     };
   }
 
-  /** Looked at only where blocks are counted. */
   #hasCommitted(): boolean {
     if (this.#options.config.attempts === undefined) return false;
     const head = this.#options.readHead();
@@ -225,13 +225,12 @@ export class StopGuard {
   }
 }
 
-/** A daemon that did not answer is left alone for so long, unless it says something by itself: a new one does. */
+/** A daemon that did not answer is not asked again for this long, unless it sends something itself. */
 const AWAY_MS = 30_000;
 
-/** Longer than anything that is said may be under way. */
+/** Longer than any message can be in flight. */
 const MAX_IN_FLIGHT_MS = 15_000;
 
-/** In the answer to a report. */
 function standingIn(result: unknown): unknown {
   return Object(result).standing;
 }

@@ -12,12 +12,12 @@ const ENV = {
   NONE: undefined,
 };
 
-describe('what the environment says about a terminal', () => {
-  it('is what it is and can do, who sits there, and whether anybody does', () => {
+describe('terminal variables of an environment', () => {
+  it('describe the terminal, its user and whether there is one', () => {
     expect(pickTerminalVariables(ENV)).toEqual({ TERM: 'xterm', TERM_PROGRAM: 'tmux', LC_ALL: 'C', CI: 'true' });
   });
 
-  it('is apart from everything else', () => {
+  it('are separate from all others', () => {
     expect(dropTerminalVariables(ENV)).toEqual({ HOME: '/home/ada', PATH: '/bin', CITY: 'x' });
   });
 });

@@ -7,9 +7,8 @@ import type { Launch } from '../contract.ts';
 export interface Child {
   readonly pid: number;
   readonly process: ChildProcess;
-  /** Says something on its standard input. False where nobody can hear it there. */
+  /** Writes a message to standard input. Resolves to false if the process cannot receive it. */
   writeMessage(text: string): Promise<boolean>;
-  /** Nothing more will be said: a client that waits for the next message leaves. */
   endInput(): void;
 }
 
@@ -17,7 +16,6 @@ export type SpawnResult =
   | { readonly ok: true; readonly child: Child }
   | { readonly ok: false; readonly reason: string };
 
-/** Starts the process in a group of its own, with pipes for what it says and hears. */
 export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promise<SpawnResult> {
   const [program = '', ...args] = launch.argv.map((word) => fillUrl(word, env['BATON_URL'] ?? ''));
   let child: ChildProcess;
@@ -31,7 +29,7 @@ export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promis
     child.once('error', (error) => resolve(describeSpawnError(error, program, launch)));
   });
   if (reason !== undefined || child.pid === undefined) return { ok: false, reason: reason ?? 'it has no process' };
-  // Whoever does not read what it is told, or goes away meanwhile, is no failure of ours.
+  // A process that does not read its input, or exits meanwhile, is not an error.
   child.stdin?.on('error', () => {});
   child.on('error', () => {});
   if (launch.input === 'none') child.stdin?.end();
@@ -46,7 +44,7 @@ export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promis
   };
 }
 
-/** `spawn claude ENOENT` says neither what is missing nor what to do about it. */
+/** Node's `spawn claude ENOENT` tells neither what is missing nor what to do. */
 function describeSpawnError(error: unknown, program: string, { cwd, env }: Launch): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return message;
@@ -62,7 +60,7 @@ function messageWriter({ input }: Launch, { stdin }: ChildProcess): Child['write
     if (input === 'once') return writeOnlyMessage(stdin, text);
     const line = input === 'text' ? text : JSON.stringify({ type: 'user', message: { role: 'user', content: text } });
     return new Promise((resolve) => {
-      // A process that reads nothing has it in its pipe: that is as far as anybody can bring it.
+      // A process that does not read has the message in its pipe, which counts as delivered.
       const isTaken = stdin.write(`${line}\n`, (error) => resolve(error === null || error === undefined));
       if (!isTaken) setTimeout(() => resolve(true), WRITE_TIMEOUT_MS).unref();
     });
@@ -71,7 +69,7 @@ function messageWriter({ input }: Launch, { stdin }: ChildProcess): Child['write
 
 const WRITE_TIMEOUT_MS = 1000;
 
-/** A program that reads to the end before it begins hears the first message, and no other. */
+/** A program that reads its input to the end gets one message only. */
 async function writeOnlyMessage(stdin: Writable, text: string): Promise<boolean> {
   return new Promise((resolve) => {
     stdin.once('error', () => resolve(false));
@@ -79,12 +77,11 @@ async function writeOnlyMessage(stdin: Writable, text: string): Promise<boolean>
   });
 }
 
-/** Only the supervisor knows where it listens. */
 export function fillUrl(text: string, url: string): string {
   return text.replaceAll('${BATON_URL}', url);
 }
 
-/** What the process finds in its environment: that of the supervisor, the launch's, and how it reaches us. */
+/** The process's environment: the supervisor's, the launch's, and the variables to reach this supervisor. */
 export function childEnvironment(launch: Launch, bin: string, url: string, ours = process.env): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE: ofBaton, ...inherited } = ours;
   const isOurs = ofBaton?.startsWith(launch.state_dir) === true;
@@ -103,27 +100,22 @@ export function childEnvironment(launch: Launch, bin: string, url: string, ours 
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
-/** What everything that the process starts has in its environment, also where it leaves the group. */
+/** The variable that every descendant inherits, also outside of the process group. */
 export function environmentMark({ kind, id }: Pick<Launch, 'kind' | 'id'>): string {
   return `${kind === 'agent' ? 'BATON_AGENT_ID' : 'BATON_COMMAND_ID'}=${id}`;
 }
 
-/** Variables, as a process has them. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/**
- * What belongs to a terminal and to whoever sits there. That nobody does, since a build server runs this, is of the same kind: clients
- * that find `CI` wait for no words.
- */
+/** Variables of a terminal and its user. `CI` is among them: clients that find it do not wait for input. */
 const TERMINAL_VARIABLES =
   /^(?:TERM|TERM_.*|COLORTERM|COLORFGBG|NO_COLOR|FORCE_COLOR|LANG|LANGUAGE|LC_.*|TZ|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|SSH_(?:CLIENT|CONNECTION|TTY)|TMUX|TMUX_PANE|STY|EDITOR|VISUAL|PAGER|BROWSER|VTE_VERSION|WT_SESSION|KITTY_.*|ITERM_.*|LINES|COLUMNS|CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS)$/;
 
-/** Those of a person's terminal. */
 export function pickTerminalVariables(env: Variables): Record<string, string> {
   return pick(env, (name) => TERMINAL_VARIABLES.test(name));
 }
 
-/** All the others: a daemon that was started elsewhere knows nothing of the terminal in which somebody sits now. */
+/** All others: the daemon's environment knows nothing of the person's terminal. */
 export function dropTerminalVariables(env: Variables): Record<string, string> {
   return pick(env, (name) => !TERMINAL_VARIABLES.test(name));
 }

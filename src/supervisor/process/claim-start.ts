@@ -1,8 +1,8 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 
 /**
- * Takes one start of a process: only one caller can make the file. Returns false if another one has it. Throws if there is no room for the file,
- * and leaves none behind: a start that is taken and that nobody runs looks like a process that was killed.
+ * Claims one start of a process by creating the file exclusively. Returns false if another process has it. Throws if
+ * the disk is full, and then leaves no file: a claimed start that nothing runs would look like a killed process.
  */
 export function claimStartFile(path: string, by: string): boolean {
   const file = openNew(path);

@@ -2,9 +2,9 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readSync, renameSync, wr
 import { redactTokens } from '../../protocol/redact-tokens.ts';
 
 /**
- * Everything a process prints, in one file that never grows beyond its cap: the beginning and the end stay, and a line between them
- * says how much was cut. A cut copies a quarter of the file at most once every half of it, and needs no memory to speak of. Writing is
- * synchronous: a process that floods us waits for the disk, and we hold nothing.
+ * A process's output in one file of limited size: beginning and end are kept, and a line between them tells how much
+ * was cut. A cut copies a quarter of the file, at most once per half of it. Writes are synchronous: a process that
+ * floods its output waits for the disk, and nothing is buffered.
  */
 export class OutputLog {
   readonly #path: string;
@@ -29,7 +29,7 @@ export class OutputLog {
         at += written;
       }
     } catch {
-      // A full disk must not stop the agent: what cannot be kept is lost, and the end of it is reported all the same.
+      // A full disk must not stop the agent: this output is lost, but the exit is still reported.
     }
   }
 
@@ -37,7 +37,7 @@ export class OutputLog {
     closeSync(this.#file);
   }
 
-  /** Into a file of its own that then takes the name: whoever reads sees the old one or the new one. */
+  /** Writes a new file and renames it: readers see the old or the new one. */
   #cut(): void {
     const head = Math.floor(this.#cap / 4);
     const before = this.#cutBefore(head);
@@ -61,7 +61,7 @@ export class OutputLog {
     this.#size = fstatSync(target).size;
   }
 
-  /** What was cut at this place already, and how long the line is that says so. */
+  /** The bytes cut earlier at this place, and the length of the line that tells so. */
   #cutBefore(head: number): { readonly bytes: number; readonly markLength: number } {
     const buffer = Buffer.alloc(OPEN.length + CLOSE.length + 16);
     readSync(this.#file, buffer, 0, buffer.length, head);
@@ -86,17 +86,17 @@ const CLOSE = ' bytes of output were cut here]\n';
 const MARK = /^\n\[baton: (\d+) bytes of output were cut here\]\n/;
 
 /**
- * Takes Baton's tokens out of one stream of output before it is kept. A token may come in two pieces, so that the end of a piece that may
- * be the beginning of one waits for the next piece. Bytes are read as Latin-1, which gives every byte back as it was.
+ * Removes Baton's tokens from a stream of output. The end of a piece that may begin a token waits for the next piece.
+ * Bytes are read as Latin-1, which preserves every byte.
  */
 export class TokenFilter {
   readonly #known: readonly string[];
   readonly #write: (chunk: Uint8Array) => void;
   #held = '';
-  /** The end of what was passed on: an escape before a token tells that a word begins there. */
+  /** The end of what was passed on: an escape sequence before a token marks the start of a word. */
   #before = '';
 
-  /** `known`: forms of secrets that go wherever they stand. */
+  /** `known`: secrets that are removed wherever they occur. */
   constructor(known: readonly string[], write: (chunk: Uint8Array) => void) {
     this.#known = known;
     this.#write = write;
@@ -109,7 +109,6 @@ export class TokenFilter {
     this.#pass(text.slice(0, until));
   }
 
-  /** Nothing follows. */
   end(): void {
     this.#pass(this.#held);
     this.#held = '';
@@ -125,13 +124,13 @@ export class TokenFilter {
   }
 }
 
-/** The longest escape is the colour of a terminal. */
+/** The longest escape sequence is a colour. */
 const CONTEXT = 20;
 
-/** Longer than any token: what is longer is none, and need not wait. */
+/** Longer than any token, so longer text need not wait. */
 const LONGEST = 4608;
 
-/** Where the last run of characters begins that a token may consist of; the end if it cannot be the beginning of one. */
+/** The start of the last run of token characters; the end of the text if no token can begin there. */
 function heldFrom(text: string): number {
   const least = Math.max(0, text.length - LONGEST);
   let from = text.length;
@@ -140,10 +139,10 @@ function heldFrom(text: string): number {
   return MAY_BEGIN.test(text.slice(from)) ? from : text.length;
 }
 
-/** A letter of a token with its dot, or with whatever is there of it. */
+/** A token's first letter with its dot, or the beginning of an encoded dot. */
 const MAY_BEGIN = /[osavw](?:\.|%2[Ee]|\\u002[Ee]|%2?$|\\(?:u0{0,2}2?)?$|$)/;
 
-/** Letters, digits, `-`, `_`, and the characters of a dot in all its spellings. */
+/** Letters, digits, `-`, `_`, and the characters of an encoded dot. */
 function isOfToken(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||
@@ -157,7 +156,7 @@ function isOfToken(code: number): boolean {
   );
 }
 
-/** The last words of a stream, in a fixed amount of memory. */
+/** The end of a stream, in a fixed amount of memory. */
 export class Tail {
   readonly #limit: number;
   #kept: Buffer = Buffer.alloc(0);
@@ -169,19 +168,18 @@ export class Tail {
   push(chunk: Uint8Array): void {
     const fresh = chunk.subarray(-this.#limit);
     const from = Math.max(this.#kept.length + fresh.length - this.#limit, 0);
-    // A copy: the buffer that a piece came in can go.
+    // Copied, so that the large buffer of the piece can be freed.
     this.#kept = Buffer.concat([this.#kept.subarray(from), fresh]);
   }
 
-  /** As text without what controls a terminal; null where nothing was said. */
+  /** As text without terminal control sequences; null if there was no output. */
   text(): string | null {
     const text = stripControls(this.#kept.toString('utf8')).trim();
     return text === '' ? null : text;
   }
 }
 
-/** Without escape sequences, and without control characters but tabs and line ends. */
-export function stripControls(text: string): string {
+function stripControls(text: string): string {
   return text.replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
 }
 

@@ -2,17 +2,17 @@ import { listLiving, readProcFile } from '../../api/processes.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 
 /**
- * Everything that one run has started: who is in its process group, who left it but still has its mark in the environment, and the children of
- * all these, also where they have neither.
+ * Everything that one run has started: its process group, processes that left the group but have its mark in the
+ * environment, and the children of all these.
  */
 export interface ProcessTree {
-  /** Number of the process that leads the group; the group has the same. */
+  /** Pid of the group's leader, which is the group's id. */
   readonly leader: number;
-  /** `NAME=value`, as the first process got it and passed it on. */
+  /** `NAME=value` in the environment of the first process and its descendants. */
   readonly mark: string;
 }
 
-/** The numbers of those that live. A zombie answers signals, but it is dead: nobody has collected it yet. */
+/** The pids of living members. Zombies are dead: they only wait to be collected. */
 export function findAlive(tree: ProcessTree): number[] {
   return findMembers(tree, new Set()).map(({ pid }) => pid);
 }
@@ -21,11 +21,11 @@ interface Member {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** Told apart from whoever has its number later. */
+  /** Distinguishes the process from a later one with the same pid. */
   readonly identity: string;
 }
 
-/** `known`: who belonged to it when it was looked at last; a child whose parent has gone meanwhile is nobody's by now. */
+/** `known`: members at the last look. A child whose parent has exited meanwhile can be found only through it. */
 function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>): readonly Member[] {
   const text = `\0${mark}\0`;
   const environmentOf = (pid: number): string => `\0${readProcFile(pid, 'environ')}`;
@@ -38,7 +38,7 @@ function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>):
     for (const child of others) {
       if (child.parent !== pid) continue;
       others.delete(child);
-      // A daemon that was started from here, and whatever it has started, is not ours, though it has our process for a parent at first.
+      // A daemon started from here is not a member, nor are its children, although it first has our process as parent.
       if (!environmentOf(child.pid).includes(BATON_MARK)) members.push(child);
     }
   }
@@ -48,10 +48,10 @@ function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>):
 const BATON_MARK = '\0BATON_STATE_DIR=';
 
 /**
- * Ends them all: asked first, and killed `killAfterMs` later. Resolves when none is left, or only those of other users, whom nobody can end
- * here. A process may start another while it is being ended, and one that left the group gets no signal that is sent to it, so we look again
- * until nobody is there. The group goes before those that left it: a client whose tool is ended under it would go and tell its model, and do
- * what that says next.
+ * Ends all members: SIGTERM first, SIGKILL after `killAfterMs`. Resolves when none is left, or only those of other
+ * users. Members may start processes while they are being ended, and those outside of the group get no group signal, so
+ * the search is repeated until none is found. The group is ended before the others: a client whose tool is killed would
+ * report that to its model and continue.
  */
 export async function endProcesses(tree: ProcessTree, killAfterMs: number): Promise<void> {
   const killAt = performance.now() + killAfterMs;
@@ -74,7 +74,7 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
   }
 }
 
-/** Undefined if there is no descriptor to look with: then it is unknown whether a process is left. */
+/** Undefined if no descriptor is free: then it is unknown whether a member is left. */
 function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly Member[] | undefined {
   try {
     return findMembers(tree, known);
@@ -93,12 +93,12 @@ function listOthers(): readonly Member[] {
     .map(({ pid, parent, group, started }) => ({ pid, parent, group, identity: `${pid}/${started}` }));
 }
 
-/** False where it is not ours to end. */
+/** Returns false if the process belongs to another user. */
 function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
     return process.kill(pid, name);
   } catch (error) {
-    // Otherwise it has gone: the next look tells.
+    // Otherwise it has exited; the next search shows that.
     return !(error instanceof Error && 'code' in error && error.code === 'EPERM');
   }
 }

@@ -13,16 +13,15 @@ export interface TerminalSupervision {
   readonly agent: AgentHost;
   readonly line: TerminalSession;
   readonly port: number;
-  /** Writes down that it runs. */
   readonly announce: (running: Running) => Promise<void>;
 }
 
 type DetachReason = Extract<AgentReport, { kind: 'detached' }>['how'];
 
 /**
- * A process that a person has in their own terminal: their command starts it, since only a process of theirs can have it, and we are its
- * counterpart all the same. Hooks, calls and the claim are here; when they leave, or are gone in whatever way, everything that was
- * started goes too, and Baton has the conversation back.
+ * Supervises a process in a person's own terminal: their `baton agent attach` starts it, since only their process can
+ * own the terminal. Hooks, calls and the claim are handled here. When the person leaves or the connection breaks,
+ * everything that was started is ended and the conversation is Baton's again.
  */
 export async function superviseInTerminal({
   launch,
@@ -37,7 +36,7 @@ export async function superviseInTerminal({
   const running: Running = { start, supervisor, process: NO_PROCESS, port };
   await announce(running);
   agent.begin(undefined, running);
-  // No group is ours to end: the person's own command, and their shell, may be in it.
+  // No process group is ended: the person's command and shell may be in it.
   const tree = { leader: NO_GROUP, mark: environmentMark(launch) };
   const ended = Promise.withResolvers<'ended'>();
   agent.onEnd(async () => {
@@ -45,15 +44,15 @@ export async function superviseInTerminal({
     ended.resolve('ended');
   });
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
-  const guest = await Promise.race([line.arrival, delay(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
+  const terminal = await Promise.race([line.arrival, delay(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
   const gone =
-    typeof guest === 'object' ? await runInTerminal(guest, launch, files, agent, ended.promise, port) : undefined;
+    typeof terminal === 'object' ? await runInTerminal(terminal, launch, files, agent, ended.promise, port) : undefined;
   clearInterval(watching);
   await agent.onProcessGone();
   await endProcesses(tree, kill_after_ms);
-  const how = typeof gone === 'object' ? gone.how : gone === 'ended' || guest === 'ended' ? 'ended' : 'absent';
+  const how = typeof gone === 'object' ? gone.how : gone === 'ended' || terminal === 'ended' ? 'ended' : 'absent';
   await conclude(agent, start, how);
-  if (typeof guest === 'object') guest.close();
+  if (typeof terminal === 'object') terminal.close();
   const code = typeof gone === 'object' && gone.how === 'left' ? gone.code : null;
   const signal = code === null ? (how === 'absent' ? null : 'SIGHUP') : null;
   return { start, code: how === 'absent' ? 0 : code, signal, timed_out: false, blocks_used: false, output: null };
@@ -62,11 +61,11 @@ export async function superviseInTerminal({
 const NO_PROCESS = '?/0/?';
 const NO_GROUP = -1;
 const FOLDER_MS = 5000;
-/** Between the moment when the terminal is awaited and the one when it comes lie a few milliseconds. */
+/** Usually the terminal connects within milliseconds. */
 const ARRIVAL_MS = 30_000;
 
 async function runInTerminal(
-  guest: AttachedTerminal,
+  terminal: AttachedTerminal,
   launch: Launch,
   files: TerminalSupervision['files'],
   agent: AgentHost,
@@ -75,16 +74,16 @@ async function runInTerminal(
 ): Promise<TerminalEnd | 'ended'> {
   const url = `http://127.0.0.1:${port}`;
   const ofAgent = childEnvironment(launch, files.bin, url, dropTerminalVariables(process.env));
-  const env = Object.entries({ ...ofAgent, ...guest.env });
-  // On record before it can do anything.
-  await agent.report({ kind: 'attached', start: launch.start, by: guest.by });
-  guest.open({
+  const env = Object.entries({ ...ofAgent, ...terminal.env });
+  // Recorded before the client can do anything.
+  await agent.report({ kind: 'attached', start: launch.start, by: terminal.by });
+  terminal.open({
     argv: launch.argv.map((word) => fillUrl(word, url)),
     cwd: launch.cwd,
     env: Object.fromEntries(env.filter((pair): pair is [string, string] => pair[1] !== undefined)),
   });
   agent.onTerminalOpened();
-  return Promise.race([guest.gone, ended]);
+  return Promise.race([terminal.gone, ended]);
 }
 
 async function conclude(agent: AgentHost, start: number, how: DetachReason): Promise<void> {

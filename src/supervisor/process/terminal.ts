@@ -1,54 +1,51 @@
 import { fieldsInJson, fieldsOf, type Fields } from '../../protocol/shape/read-unknown.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { respondJson } from '../hooks/hook-server.ts';
+import { sendAnswer } from '../../api/http/respond.ts';
 import { splitLines } from '../stream/signal-scanner.ts';
 
-/** What the command in front of a person is told to run there. */
+/** What `baton agent attach` must run in the person's terminal. */
 export interface TerminalLaunch {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A person in front of a terminal, with the command `baton agent attach` between them and the client. */
+/** A person's terminal, reached through `baton agent attach`. */
 export interface AttachedTerminal {
   readonly by: string;
-  /** What their terminal is and can do; the rest of the environment is the agent's. */
+  /** The terminal's variables; the rest of the environment is the agent's. */
   readonly env: Readonly<Record<string, string>>;
-  /** Tells the command what to run. */
   open(launch: TerminalLaunch): void;
-  /** `left`: the client has ended, with this code. `lost`: whoever held the line is dead. */
+  /** `left`: the client exited with this code. `lost`: the connection to the command broke. */
   readonly gone: Promise<TerminalEnd>;
-  /** The conversation is with Baton again. */
   close(): void;
 }
 
 export type TerminalEnd = { readonly how: 'left'; readonly code: number | null } | { readonly how: 'lost' };
 
 /**
- * The line to that command: one request that stays open as long as the person is there. Both sides write lines of JSON. When it breaks,
- * whoever was at the other end is dead, however that came: a closed window, a lost connection, a kill.
+ * The connection to that command: one request that stays open while the person is there. Both sides write lines of
+ * JSON. If it breaks (closed window, lost connection, kill), the command is dead.
  */
 export class TerminalSession {
   readonly #arrival = Promise.withResolvers<AttachedTerminal>();
   #isTaken = false;
 
-  /** Resolves when somebody comes. */
   get arrival(): Promise<AttachedTerminal> {
     return this.#arrival.promise;
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#isTaken) return respondJson(response, 409, { ok: false, error: ALREADY_ATTACHED });
+    if (this.#isTaken) return sendAnswer(response, { ok: false, error: ALREADY_ATTACHED });
     this.#isTaken = true;
     const first = Promise.withResolvers<Fields | undefined>();
     const gone = Promise.withResolvers<TerminalEnd>();
     request.on(
       'data',
       splitLines((line) => {
-        const said = fieldsInJson(line);
-        first.resolve(said);
-        if ('left' in said) gone.resolve({ how: 'left', code: codeOf(said['left']) });
+        const message = fieldsInJson(line);
+        first.resolve(message);
+        if ('left' in message) gone.resolve({ how: 'left', code: codeOf(message['left']) });
       }),
     );
     response.once('close', () => {
@@ -60,7 +57,7 @@ export class TerminalSession {
 
   #welcome(first: Fields | undefined, gone: Promise<TerminalEnd>, response: ServerResponse): void {
     if (first === undefined) {
-      // They were gone before they had said who they are.
+      // The connection closed before the first line.
       this.#isTaken = false;
       return;
     }
@@ -88,6 +85,6 @@ function textsIn(value: unknown): Record<string, string> {
 
 const ALREADY_ATTACHED = {
   code: 'agent-attached',
-  message: 'somebody is in front of this agent already',
-  hint: 'Wait until they have left.',
+  message: 'another terminal is attached to this agent',
+  hint: 'Wait until it detaches.',
 } as const;

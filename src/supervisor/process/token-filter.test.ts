@@ -17,8 +17,8 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   return [...places, bytes.length].map((end, i) => bytes.subarray(places[i - 1] ?? 0, end));
 }
 
-describe('the filter of a log', () => {
-  it('lets no token through, however its output is cut into pieces', () => {
+describe('the token filter', () => {
+  it('passes no token, however the output is cut into pieces', () => {
     fc.assert(
       fc.property(anyToken, anyEmbedding, fc.array(fc.nat(), { maxLength: 8 }), (token, embed, at) => {
         const text = embed(token);
@@ -30,7 +30,7 @@ describe('the filter of a log', () => {
     );
   });
 
-  it('leaves all other bytes as they were', () => {
+  it('leaves all other bytes unchanged', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(), { maxLength: 8 }), (bytes, at) => {
         const whole = Buffer.from(bytes);
@@ -39,13 +39,13 @@ describe('the filter of a log', () => {
     );
   });
 
-  it('finds the secret part of a token that it knows, whatever stands before it', () => {
+  it('finds the secret part of a known token, whatever precedes it', () => {
     const secret = `${'aB3'.repeat(14)}x`;
     const known = secretForms(`s.payload.${secret}`);
     expect(filtered([Buffer.from('half of it'), Buffer.from(` xyz${secret}`)], known).toString()).not.toContain(secret);
   });
 
-  it('keeps nothing back but what may be the beginning of a token', () => {
+  it('holds back only what may begin a token', () => {
     const kept: string[] = [];
     const filter = new TokenFilter([], (chunk) => kept.push(Buffer.from(chunk).toString()));
     filter.push(Buffer.from('Working on it ... '));

@@ -16,7 +16,9 @@ import { readHookConfig } from '../hooks/hook-config.ts';
 import { hasSignalInOutbox } from '../outbox-signal.ts';
 import { askSupervisor, type HookKind } from './ask-supervisor.ts';
 
-/** For a hook that does not find its supervisor in the environment: clients may keep theirs from their hooks. */
+/**
+ * For a hook without the supervisor's address in its environment: some clients filter the environment of their hooks.
+ */
 export async function askWithoutSupervisor(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
   const files = agentFiles(findStateDir(process.env), agentId);
   const config = readHookConfig(files.config);
@@ -29,7 +31,7 @@ export async function askWithoutSupervisor(agentId: string, input: Uint8Array, k
   return answer ?? decideStopAlone({ agentId, files, config: { ...config, start }, input });
 }
 
-/** Without knowing anything: it is told what it would be told at its first stop. */
+/** The answer to a first stop, if nothing else is known. */
 export function blockByConfig(agentId: string): string {
   const { on_stop: onStop } = readHookConfig(agentFiles(findStateDir(process.env), agentId).config);
   const first = { attempts: undefined, isHookActive: false, blocks: 0, totalBlocks: 0, maxBlocks: 1, missing: [] };
@@ -37,7 +39,6 @@ export function blockByConfig(agentId: string): string {
   return renderStopHookOutput(decideStop(attempt).output);
 }
 
-/** For a folder whose config is lost. */
 function newestStart(folder: string): number {
   try {
     const starts = readdirSync(folder).map((name) => Number(/^launch-(\d+)\.json$/.exec(name)?.[1] ?? 0));
@@ -64,8 +65,8 @@ export interface StopRequest {
 }
 
 /**
- * May this agent stop? It has no supervisor: that was killed, or there never was one. The daemon is asked first; if it does not answer,
- * the files of the agent decide, and what must be on record is kept for the daemon.
+ * Decides on a stop without a supervisor (it was killed, or never existed). Asks the daemon first. If it does not
+ * answer, the agent's files decide, and what must be recorded goes to the outbox.
  */
 export async function decideStopAlone({ agentId, files, config, input }: StopRequest): Promise<string> {
   const launch = findLaunch(files, config.start);
@@ -112,7 +113,7 @@ async function askStanding(launch: Launch | undefined, agentId: string): Promise
   return { ...answer.result, has_signalled: answer.result.has_signalled || isSignalKept(launch) };
 }
 
-/** Without files of its own the agent may still be a daemon's; one that no daemon knows has no owner, and may stop. */
+/** An agent without files may still be known to the daemon. If it is not, it has no owner and may stop. */
 async function askStandingOfUnknown(agentId: string): Promise<Standing | undefined> {
   const stateDir = findStateDir(process.env);
   const token = readToken(stateFiles(stateDir).workerToken);
@@ -135,7 +136,7 @@ function readToken(path: string): string | undefined {
   }
 }
 
-/** A signal that waits in the outbox has been given; a person that was called there has been called. */
+/** A signal or a call for a person that waits in the outbox counts. */
 function standingOnDisk(launch: Launch | undefined): Standing {
   const is_parked = launch !== undefined && hasKept(launch, 'agent_stop');
   const has_signalled = launch !== undefined && isSignalKept(launch);
@@ -193,7 +194,7 @@ async function requestDaemon(
   return isStopping ? undefined : answer;
 }
 
-/** For tokens that name no project. */
+/** Needed for tokens that name no project. */
 function projectHeader(): { readonly 'baton-project-path': string } {
   return { 'baton-project-path': encodeURI(process.cwd()) };
 }
@@ -201,13 +202,13 @@ function projectHeader(): { readonly 'baton-project-path': string } {
 const AWAY_MS = 5000;
 
 interface Counts {
-  /** Since the newest commit: a commit is progress. */
+  /** Since the newest commit, which is progress. */
   readonly inRow: number;
-  /** Of the run, as it was known at the last block; nothing resets it. */
+  /** Of the run, as known at the last block; nothing resets it. */
   readonly total: number;
 }
 
-/** Counts blocks on disk for an agent without a supervisor: each of its stops is a process of its own. */
+/** Counts blocks on disk for an agent without a supervisor: each stop is a process of its own. */
 export class BlockCount {
   readonly #path: string;
   readonly #head: string;
@@ -226,7 +227,7 @@ export class BlockCount {
     }
   }
 
-  /** `total`: how many blocks of the run there are now. */
+  /** `total`: blocks of the run, this one included. */
   add(total: number): void {
     const { inRow } = this.read();
     try {

@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 
-/** `stop`: the agent wants to end its turn; `pre-tool-use`: it wants to use a tool. */
+/** `stop`: the agent ends its turn; `pre-tool-use`: it is about to use a tool. */
 export type HookKind = 'stop' | 'pre-tool-use';
 
 /**
- * What the supervisor answers, as the client wants to read it: empty if the agent may go on. Undefined if the supervisor does not answer.
- * As much HTTP as this one exchange needs.
+ * Asks the supervisor. Returns the hook output for the client, empty if the agent may continue; undefined if the
+ * supervisor does not answer. Writes HTTP by hand: loading a client would delay every stop.
  */
 export async function askSupervisor(
   port: number,
@@ -33,12 +33,12 @@ export async function askSupervisor(
 }
 
 /**
- * At a stop the supervisor waits for the daemon, twice at most, and for a stop before this one. A tool is held until the client's timeout
- * of ten minutes, less ten seconds.
+ * At a stop the supervisor waits for an earlier stop and for the daemon, twice at most. A tool is held for the client's
+ * ten minutes, less ten seconds.
  */
 const ANSWER_MS: Readonly<Record<HookKind, number>> = { stop: 20_000, 'pre-tool-use': 595_000 };
 
-/** Undefined until all of it is there. `{}` lets the agent go on, and so does an empty answer to the client. */
+/** Undefined until the response is complete. `{}` becomes an empty output; both allow the agent to continue. */
 function decisionIn(received: string): string | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0 || !received.startsWith('HTTP/1.1 200 ')) return undefined;

@@ -1,13 +1,13 @@
 import { readSync, writeSync } from 'node:fs';
 import { askSupervisor } from './ask-supervisor.ts';
 
-/** Twice what a client may tell its hook. */
+/** Twice the largest input of a hook. */
 const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
 /**
- * `baton agent hook stop AGENT_ID`, and the hook before a tool (`--before-tool AGENT_ID`), for clients that can only run commands at their
- * hooks. The supervisor decides; if it does not answer, this decides by itself. Only the modules of the usual case are loaded: clients wait
- * for this at every stop.
+ * `baton agent hook stop AGENT_ID`, and the hook before a tool (`--before-tool AGENT_ID`), for clients that have only
+ * command hooks. The supervisor decides; if it does not answer, this program does. Clients wait for it at every stop,
+ * so only the modules of the usual case are loaded.
  */
 const agentId = process.argv.at(-1) ?? '';
 const kind = process.argv.includes('--before-tool') ? 'pre-tool-use' : 'stop';
@@ -21,11 +21,12 @@ asked
   .then(async (answer) => answer ?? (await import('./ask-others.ts')).askWithoutSupervisor(agentId, input, kind))
   .then(
     (answer) => leave(answer),
-    // Whatever went wrong here, letting the agent go would be worse. A tool only waits for budgets, and those need a supervisor.
+    // After an error, letting the agent stop would be worse than blocking it. A tool is held only for budgets, which
+    // need a supervisor.
     async () => leave(kind === 'stop' ? (await import('./ask-others.ts')).blockByConfig(agentId) : ''),
   );
 
-/** Always with exit code 0: to some clients any other means that the agent may go. */
+/** The exit code is always 0: some clients take any other as permission to stop. */
 function leave(answer: string): never {
   for (let bytes = Buffer.from(answer); bytes.length > 0;) bytes = bytes.subarray(write(bytes));
   process.exit(0);
@@ -39,7 +40,7 @@ function write(bytes: Buffer): number {
   }
 }
 
-/** What cannot be read says nothing, and that counts as no flag at all. */
+/** Input that cannot be read counts as empty. */
 function readInput(): Buffer {
   const pieces: Buffer[] = [];
   for (let bytes = 0; bytes <= MAX_INPUT_BYTES;) {

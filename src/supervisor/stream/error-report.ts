@@ -4,29 +4,28 @@ import type { AgentReport } from '../../protocol/agent-report.ts';
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
 
 /**
- * An API error reaches us twice: in the client's stream, with the kind and the end of a limit as fields, and at its hook, as a word. It is
- * told once, with the best of both.
+ * An API error arrives twice: in the client's stream, with its kind and the end of a limit, and at its hook, as a code.
+ * It is reported once, with the best of both.
  */
 export class ErrorReport {
-  #said: AgentErrorEvent | undefined;
+  #error: AgentErrorEvent | undefined;
   #hooked: Errored | undefined;
-  /** Who had the last word when it was told. */
-  #toldBy: 'stream' | 'hook' | undefined;
+  #reportedBy: 'stream' | 'hook' | undefined;
   #onSaid: (() => void) | undefined;
 
-  /** What the stream, or the end of the process, says. Of two, the one that has a kind counts. */
-  addStreamError(said: AgentErrorEvent): void {
-    if (said.isRetrying || (said.error === null && this.#said !== undefined)) return;
-    this.#said = said;
-    if (said.error !== null) this.#onSaid?.();
+  /** Adds an error of the stream, or of the process's exit. An error with a kind replaces one without. */
+  addStreamError(error: AgentErrorEvent): void {
+    if (error.isRetrying || (error.error === null && this.#error !== undefined)) return;
+    this.#error = error;
+    if (error.error !== null) this.#onSaid?.();
   }
 
-  /** What the hook says; `isSure` where nothing better can come. */
+  /** Adds an error of the hook. `isSure`: the stream cannot add to it. */
   async addHookError(report: Errored, isSure: boolean): Promise<Errored | undefined> {
-    const toldBy = this.#toldBy;
-    if (toldBy !== undefined) this.clear();
-    // The end of the turn was there before its hook.
-    if (toldBy === 'stream') return undefined;
+    const reportedBy = this.#reportedBy;
+    if (reportedBy !== undefined) this.clear();
+    // The stream's report came first.
+    if (reportedBy === 'stream') return undefined;
     this.#hooked = report;
     if (!isSure) await this.#waitForStream();
     const found = this.takeReport('hook');
@@ -34,29 +33,28 @@ export class ErrorReport {
     return found;
   }
 
-  /** What is to be told; undefined where it was told, or where nobody knows what it is: then it is no matter of waiting. */
+  /** The error to report; undefined if already reported, or unclassified (waiting will not help). */
   takeReport(by: 'stream' | 'hook' = 'stream'): Errored | undefined {
-    const error = this.#said?.error ?? this.#hooked?.error;
-    if (this.#toldBy !== undefined || error === undefined || error === null) return undefined;
-    this.#toldBy = by;
-    const message = this.#said?.message ?? this.#hooked?.message ?? '';
-    return { kind: 'errored', error, message, reset_at: this.#said?.resetAt ?? this.#hooked?.reset_at ?? null };
+    const error = this.#error?.error ?? this.#hooked?.error;
+    if (this.#reportedBy !== undefined || error === undefined || error === null) return undefined;
+    this.#reportedBy = by;
+    const message = this.#error?.message ?? this.#hooked?.message ?? '';
+    return { kind: 'errored', error, message, reset_at: this.#error?.resetAt ?? this.#hooked?.reset_at ?? null };
   }
 
-  /** The message of the last error, for whoever reads the end of the process. */
   get lastMessage(): string | null {
-    return this.#said?.message ?? null;
+    return this.#error?.message ?? null;
   }
 
-  /** It works again: the next error is another one. */
+  /** The agent works again: the next error is a new one. */
   clear(): void {
-    this.#said = undefined;
+    this.#error = undefined;
     this.#hooked = undefined;
-    this.#toldBy = undefined;
+    this.#reportedBy = undefined;
   }
 
   async #waitForStream(): Promise<void> {
-    if (this.#said !== undefined && this.#said.error !== null) return;
+    if (this.#error !== undefined && this.#error.error !== null) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, STREAM_MS);
       this.#onSaid = () => {
@@ -68,5 +66,5 @@ export class ErrorReport {
   }
 }
 
-/** The stream and the hook leave the client at the same moment. */
+/** The stream and the hook arrive at about the same time. */
 const STREAM_MS = 300;

@@ -1,19 +1,22 @@
 import { existsSync } from 'node:fs';
+import { delay } from '../../api/client/http.ts';
 import { renderExitSignal } from '../../protocol/exit-signal.ts';
 import type { RecordHint } from '../../streams/client-record.ts';
 import type { Launch } from '../contract.ts';
 import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-connection.ts';
-import { sleep } from '../timers.ts';
 import type { SignalScanner } from './signal-scanner.ts';
 
-/** Exit signals that the agent printed instead of sending them. One is held until the turn or the process ends, then sent in the agent's name. */
+/**
+ * Exit signals that the agent printed instead of sending them. A signal is held until the turn or the process ends,
+ * then sent in the agent's name.
+ */
 export class PrintedSignals {
   readonly #launch: Launch;
   readonly #reporter: Reporter;
   readonly #speech: SignalScanner;
   #accepted: string | undefined;
-  /** Neither the daemon nor the outbox could take it. */
-  #unheard: DaemonCall | undefined;
+  /** A signal that neither the daemon nor the outbox could record. */
+  #undelivered: DaemonCall | undefined;
   #count = 0;
 
   constructor(launch: Launch, reporter: Reporter, speech: SignalScanner) {
@@ -22,43 +25,46 @@ export class PrintedSignals {
     this.#speech = speech;
   }
 
-  /** Sends the signal of the turn, if there is one. The stop hook tells the agent why it was refused or did not count. */
+  /**
+   * Sends the signal of the turn, if there is one. The stop hook reports to the agent why it was refused or did not
+   * count.
+   */
   async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
     const found = this.#speech.endTurn(lastWords);
-    const unheard = this.#unheard;
+    const unheard = this.#undelivered;
     if (found.kind === 'none') return unheard === undefined ? NOTHING : this.#send(unheard);
-    this.#unheard = undefined;
+    this.#undelivered = undefined;
     if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
     if (found.kind === 'invalid') return { kind: 'refused', message: refusal(found.problem.message) };
     const input = renderExitSignal(found.signal);
-    // The pipe may bring once more what the hook has brought already.
+    // The pipe may repeat what the hook has already delivered.
     if (input === this.#accepted) return { kind: 'accepted' };
     const key = `${id}:printed:${start}:${(this.#count += 1)}`;
     return this.#send({ operation: 'exit_signal', input, token: agent_token, key });
   }
 
   /**
-   * Sends the last signal of a process that has gone. The process cannot print it again, so that it is sent until the daemon answers or the outbox has
-   * room for it.
+   * Sends the last signal of a process that has exited. The process cannot repeat it, so it is retried until the daemon
+   * answers or the outbox has room.
    */
   async sendAtExit(): Promise<PrintedSignalResult> {
     let settled = await this.sendAtTurnEnd();
-    for (let waitMs = FIRST_MS; this.#unheard !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
-      await sleep(waitMs);
+    for (let waitMs = FIRST_MS; this.#undelivered !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
+      await delay(waitMs);
       if (!existsSync(this.#launch.state_dir)) break;
-      settled = await this.#send(this.#unheard);
+      settled = await this.#send(this.#undelivered);
     }
     return settled;
   }
 
-  async #send(saying: DaemonCall): Promise<PrintedSignalResult> {
-    const answer = await this.#reporter.send(saying);
-    const isUnheard = !answer.ok && UNDELIVERED_CODES.has(answer.error.code);
-    this.#unheard = isUnheard ? saying : undefined;
+  async #send(call: DaemonCall): Promise<PrintedSignalResult> {
+    const answer = await this.#reporter.send(call);
+    const isUndelivered = !answer.ok && UNDELIVERED_CODES.has(answer.error.code);
+    this.#undelivered = isUndelivered ? call : undefined;
     if (!answer.ok && answer.error.code !== 'kept') return { kind: 'refused', message: refusal(answer.error.message) };
-    this.#accepted = saying.input;
+    this.#accepted = call.input;
     return { kind: 'accepted' };
   }
 }
@@ -82,7 +88,7 @@ const NOT_LAST =
   'The exit signal in your message does not count, because it is quoted or you wrote more after it. Put it at the very end of your last ' +
   "message (only a closing code fence may follow), or send it: baton emit exit '<json>'";
 
-/** Where the client keeps its record of the conversation, as its hooks say; undefined if this one does not. */
+/** The path of the client's own record of the conversation, if the hook names it. */
 export function parseRecordHint(body: Uint8Array): RecordHint | undefined {
   let fields: Readonly<Record<string, unknown>>;
   try {

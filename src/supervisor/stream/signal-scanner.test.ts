@@ -18,7 +18,7 @@ interface Phrases {
   readonly toolPrints: (text: string) => Line;
 }
 
-/** The same turn in the words of each client. */
+/** The same turn in the format of each client. */
 const CLIENTS: Record<Client, Phrases> = {
   'stream-json': {
     says: (text) => ({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text }] } }),
@@ -46,17 +46,17 @@ const CLIENTS: Record<Client, Phrases> = {
   },
 };
 
-function play(speech: SignalScanner, lines: readonly Line[]): void {
-  for (const line of lines) speech.push(Buffer.from(`${JSON.stringify(line)}\n`));
+function play(newScanner: SignalScanner, lines: readonly Line[]): void {
+  for (const line of lines) newScanner.push(Buffer.from(`${JSON.stringify(line)}\n`));
 }
 
 describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s', (client) => {
   const { says, uses, toolPrints } = CLIENTS[client];
-  const speech = (): SignalScanner => scanStream(STREAM_READERS[client], () => {});
+  const newScanner = (): SignalScanner => scanStream(STREAM_READERS[client], () => {});
   const kindAfter = (lines: readonly Line[], lastWords?: string): string => {
-    const heard = speech();
-    play(heard, lines);
-    return heard.endTurn(lastWords).kind;
+    const scanner = newScanner();
+    play(scanner, lines);
+    return scanner.endTurn(lastWords).kind;
   };
 
   it('a signal that ends the last message counts', () => {
@@ -77,39 +77,39 @@ describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s'
 
   it('of two signals the last one counts', () => {
     const blocked = SIGNAL.replace('completed', 'blocked');
-    const heard = speech();
-    play(heard, [says(`${blocked}\n`), says(SIGNAL)]);
-    expect(heard.endTurn()).toMatchObject({ kind: 'signal', signal: { exit_reason: 'completed' } });
+    const scanner = newScanner();
+    play(scanner, [says(`${blocked}\n`), says(SIGNAL)]);
+    expect(scanner.endTurn()).toMatchObject({ kind: 'signal', signal: { exit_reason: 'completed' } });
   });
 
   it("a signal in a tool's input or output is not the agent's", () => {
     expect(kindAfter([uses(`echo '${SIGNAL}'`), toolPrints(SIGNAL), says('Done.')])).toBe('none');
   });
 
-  it("the hook's copy of the last message decides over what the pipe has brought", () => {
+  it("the hook's copy of the last message takes precedence over the pipe", () => {
     expect(kindAfter([says('I look around.')], `Done.\n${SIGNAL}`)).toBe('signal');
     expect(kindAfter([says(SIGNAL)], `${SIGNAL}\nI wrote more.`)).toBe('early');
     expect(kindAfter([says(SIGNAL)], ' ')).toBe('signal');
   });
 
-  it('the next turn begins without the words of the one before', () => {
-    const heard = speech();
-    play(heard, [says(SIGNAL)]);
-    expect(heard.endTurn().kind).toBe('signal');
-    expect(heard.endTurn().kind).toBe('none');
-    play(heard, [says('Done.')]);
-    expect(heard.endTurn().kind).toBe('none');
+  it('the next turn starts without the text of the one before', () => {
+    const scanner = newScanner();
+    play(scanner, [says(SIGNAL)]);
+    expect(scanner.endTurn().kind).toBe('signal');
+    expect(scanner.endTurn().kind).toBe('none');
+    play(scanner, [says('Done.')]);
+    expect(scanner.endTurn().kind).toBe('none');
   });
 });
 
-it('a message of Gemini that comes in pieces is joined', () => {
-  const heard = scanStream(STREAM_READERS.gemini, () => {});
-  play(heard, `Done: ${SIGNAL}`.split('').map(CLIENTS.gemini.says));
-  expect(heard.endTurn().kind).toBe('signal');
+it('joins the pieces of a Gemini message', () => {
+  const scanner = scanStream(STREAM_READERS.gemini, () => {});
+  play(scanner, `Done: ${SIGNAL}`.split('').map(CLIENTS.gemini.says));
+  expect(scanner.endTurn().kind).toBe('signal');
 });
 
 it('plain output is read to the end of the process, and the last complete signal counts', () => {
-  const heard = scanText();
-  heard.push(Buffer.from(`${SIGNAL}\nCleaning up.\n`));
-  expect(heard.endTurn()).toMatchObject({ kind: 'signal' });
+  const scanner = scanText();
+  scanner.push(Buffer.from(`${SIGNAL}\nCleaning up.\n`));
+  expect(scanner.endTurn()).toMatchObject({ kind: 'signal' });
 });

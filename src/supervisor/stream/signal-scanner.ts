@@ -11,17 +11,17 @@ import {
 import type { StreamReader } from '../../streams/reader.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 
-/** Reads what a process prints, piece by piece, for exit signals in the agent's own words. */
+/** Searches a process's output for exit signals in the agent's own text. */
 export interface SignalScanner {
   push(chunk: Uint8Array): void;
   /**
-   * The turn or the process has ended: only now does an exit signal count. `lastWords` is the client's own copy of the last message, which
-   * its hook may bring before the pipe does.
+   * The turn or the process has ended; only now a signal counts. `lastWords` is the client's copy of the last message,
+   * which may arrive through a hook before the pipe has it.
    */
   endTurn(lastWords?: string): ClosingSignal;
 }
 
-/** Plain output: all of it is the agent's, and the last complete signal counts. */
+/** For plain output: all of it is the agent's, and the last complete signal counts. */
 export function scanText(): SignalScanner {
   const watch = new OutputSignalFinder();
   return {
@@ -34,20 +34,20 @@ export function scanText(): SignalScanner {
 }
 
 /**
- * A stream of JSON lines, as the client prints them. Only the agent's own words count, not the output of a tool or a message to the agent;
- * and of these only a signal that ends the last message of the turn.
+ * For a client's JSON lines. Only the agent's own text counts, not tool output or messages to it, and only a signal at
+ * the end of the turn's last message.
  */
-export function scanStream({ readLine }: StreamReader, onSaid: (said: StreamEvent) => void): SignalScanner {
+export function scanStream({ readLine }: StreamReader, onEvent: (event: StreamEvent) => void): SignalScanner {
   const watch = new OutputSignalFinder();
   const closing = new LastMessage();
   const lines = splitLines((line) => {
-    for (const said of readLine(line, Date.now())) {
-      if (said.kind === 'words') {
-        watch.push(Buffer.from(said.text));
-        closing.push(said.text);
+    for (const event of readLine(line, Date.now())) {
+      if (event.kind === 'words') {
+        watch.push(Buffer.from(event.text));
+        closing.push(event.text);
       }
-      if (said.kind === 'tool-started') closing.clear();
-      onSaid(said);
+      if (event.kind === 'tool-started') closing.clear();
+      onEvent(event);
     }
   });
   return {
@@ -61,7 +61,7 @@ export function scanStream({ readLine }: StreamReader, onSaid: (said: StreamEven
   };
 }
 
-/** The end of what the agent wrote since it last used a tool. A message comes whole or in pieces; a tool call ends it. */
+/** The end of the agent's text since its last tool call. A message arrives whole or in pieces. */
 class LastMessage {
   text = '';
 
@@ -75,7 +75,7 @@ class LastMessage {
   }
 }
 
-/** Calls for each whole line. A line longer than any message is passed over; memory stays bounded. */
+/** Calls `onLine` for each complete line. A line longer than any message is skipped, so that memory stays bounded. */
 export function splitLines(onLine: (line: string) => void): (chunk: Uint8Array) => void {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -99,16 +99,15 @@ export function splitLines(onLine: (line: string) => void): (chunk: Uint8Array) 
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Looks for exit signals in any amount of output. Reading every brace costs a microsecond a character, and a signal names its protocol:
- * so output is only searched for that name, at the speed of memory, and read from a little before it until a little behind it.
+ * Finds exit signals in any amount of output. Parsing every brace takes a microsecond per character. A signal contains
+ * its protocol's name, so the output is searched for that name, and only the text around it is parsed.
  */
 export class OutputSignalFinder {
-  /** What came last, round and round. */
   readonly #recent = Buffer.alloc(AROUND_BYTES);
   #at = 0;
   #isFull = false;
   #finder: SignalFinder | undefined;
-  /** How much more is read before the search is enough again. */
+  /** Bytes still to be parsed after the last match. */
   #left = 0;
   #last: FoundSignal = { kind: 'none' };
 
@@ -116,7 +115,6 @@ export class OutputSignalFinder {
     for (let from = 0; from < chunk.length; from += PIECE_BYTES) this.#push(chunk.subarray(from, from + PIECE_BYTES));
   }
 
-  /** The turn is over: the last signal counts, and the next turn begins anew. */
   end(): FoundSignal {
     this.#settle();
     const found = this.#last;
@@ -138,7 +136,9 @@ export class OutputSignalFinder {
     this.#remember(piece);
   }
 
-  /** Also where the name began in the piece before. Nothing is copied but that: a flood would leave as much garbage again. */
+  /**
+   * Also finds a name split over two pieces. Only the joint is copied: copying all would double the garbage of a flood.
+   */
   #isNamed(piece: Uint8Array): boolean {
     if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(PROTOCOL_NAME)) return true;
     return Buffer.concat([this.#before(PROTOCOL_NAME.length), piece.subarray(0, PROTOCOL_NAME.length)]).includes(
@@ -168,6 +168,6 @@ export class OutputSignalFinder {
 }
 
 const PROTOCOL_NAME = Buffer.from(EXIT_PROTOCOL);
-/** Twice the largest signal: what stands around it tells whether it stands by itself. */
+/** Twice the largest signal: the text around it shows whether it stands alone. */
 const AROUND_BYTES = 131_072;
 const PIECE_BYTES = 65_536;

@@ -10,7 +10,7 @@ const signal = (reason: string): string =>
   );
 const noise = (bytes: number): string => 'a line of { output }\n'.repeat(bytes / 21);
 
-/** What is found when the text comes in pieces of this size. */
+/** The result if the text arrives in pieces of this size. */
 function watch(text: string, size = 1000): ReturnType<OutputSignalFinder['end']> {
   const watched = new OutputSignalFinder();
   const bytes = Buffer.from(text);
@@ -18,7 +18,7 @@ function watch(text: string, size = 1000): ReturnType<OutputSignalFinder['end']>
   return watched.end();
 }
 
-describe('a watch for signals', () => {
+describe('the signal finder', () => {
   it.each([
     ['alone', signal('completed')],
     ['in prose', `Done.\n\`\`\`json\n${signal('blocked')}\n\`\`\`\nBye.`],
@@ -30,12 +30,12 @@ describe('a watch for signals', () => {
     ['before noise', `${signal('completed')}\n${noise(400_000)}`],
     ['taken back behind noise', `${signal('completed')}\n${noise(400_000)}${signal('oops')}`],
     ['with a wide character before it', `${'é'.repeat(70_000)}${signal('completed')}`],
-  ])('finds what a reader of everything finds: %s', (_, text) => {
+  ])('finds what a full parse finds: %s', (_, text) => {
     const expected = findSignal(text);
     for (const size of [1, 7, 1000, 65_536, 1_000_000]) expect(watch(text, size)).toEqual(expected);
   });
 
-  it('begins anew with every turn', () => {
+  it('starts again with every turn', () => {
     const watched = new OutputSignalFinder();
     watched.push(Buffer.from(signal('completed').slice(0, 50)));
     expect(watched.end()).toEqual({ kind: 'none' });

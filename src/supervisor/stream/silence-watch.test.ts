@@ -11,7 +11,7 @@ describe('silence in a turn', () => {
     expect(agent.pass(0.2)).toEqual([{ what: 'turn', for_ms: 10 * MINUTE, tool: null }]);
   });
 
-  it('is put off by each event', () => {
+  it('is postponed by each event', () => {
     const agent = begin();
     agent.pass(9);
     agent.watch.onActivity(agent.nowMs);
@@ -38,7 +38,7 @@ describe('silence in a turn', () => {
     expect(agent.pass(0.2)).toHaveLength(1);
   });
 
-  it('does not count while the agent is suspended, and begins anew afterwards', () => {
+  it('does not count while the agent is suspended, and starts again afterwards', () => {
     const agent = begin();
     agent.pass(9);
     expect(agent.pass(100, true)).toEqual([]);
@@ -46,7 +46,7 @@ describe('silence in a turn', () => {
     expect(agent.pass(0.2)).toHaveLength(1);
   });
 
-  it.each([6, 60, 6000])('gives one interval of grace after %s minutes in which nobody looked', (minutes) => {
+  it.each([6, 60, 6000])('gets a full interval again after %s minutes without a poll', (minutes) => {
     const agent = begin();
     agent.pass(9);
     agent.nowMs += minutes * MINUTE;
@@ -54,7 +54,7 @@ describe('silence in a turn', () => {
     expect(agent.pass(0.5)).toHaveLength(1);
   });
 
-  it('is expected until the time at which the client tries again', () => {
+  it("is expected until the client's next retry", () => {
     const agent = begin();
     agent.pass(9);
     agent.watch.onRetry(60 * MINUTE, agent.nowMs);
@@ -86,7 +86,7 @@ describe('silence in a turn', () => {
 });
 
 describe('a tool call', () => {
-  it('stops the clock of silence, which begins anew when the last call has ended', () => {
+  it('suspends the measuring of silence, which starts again after the last call', () => {
     const agent = begin();
     agent.pass(9);
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
@@ -99,7 +99,7 @@ describe('a tool call', () => {
     expect(agent.pass(0.2)).toMatchObject([{ what: 'turn' }]);
   });
 
-  it('is reported after limits.tool, however much is heard meanwhile', () => {
+  it('is reported after limits.tool, whatever other events occur', () => {
     const agent = begin();
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
     for (let i = 0; i < 59; i += 1) {
@@ -109,7 +109,7 @@ describe('a tool call', () => {
     expect(agent.pass(1.1)).toEqual([{ what: 'tool', for_ms: 60 * MINUTE, tool: 'Bash' }]);
   });
 
-  it('that was reported is over when it ends, not with other events', () => {
+  it('that was reported is settled by its end, not by other events', () => {
     const agent = begin();
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
     agent.pass(61);
@@ -127,7 +127,7 @@ describe('a tool call', () => {
     expect(agent.pass(61)).toMatchObject([{ what: 'tool' }]);
   });
 
-  it('that was never reported as ended is over with its turn', () => {
+  it('without a reported end is over with its turn', () => {
     const agent = begin();
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
     agent.watch.turnEnded(agent.nowMs);
@@ -135,7 +135,7 @@ describe('a tool call', () => {
     expect(agent.pass(10.1)).toMatchObject([{ what: 'turn' }]);
   });
 
-  it('has its whole time again after the agent was suspended', () => {
+  it('has its full time again after the agent was suspended', () => {
     const agent = begin();
     agent.watch.toolStarted('t1', 'Bash', agent.nowMs);
     agent.pass(50);
@@ -145,12 +145,11 @@ describe('a tool call', () => {
   });
 });
 
-/** One agent on a clock of its own, looked at as often as its supervisor does. */
 class Agent {
   nowMs = 1000;
   readonly watch = new SilenceWatch(LIMITS, 1000);
 
-  /** Lets minutes pass, and returns what was reported. */
+  /** Lets minutes pass and returns the reports. */
   pass(minutes: number, isSuspended = false): unknown[] {
     const endMs = this.nowMs + minutes * MINUTE;
     const reported: unknown[] = [];

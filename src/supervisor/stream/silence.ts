@@ -4,20 +4,20 @@ import { drainOutput } from '../timers.ts';
 
 export interface SilenceReporterOptions {
   readonly launch: Pick<Launch, 'kind' | 'terminal' | 'start' | 'output' | 'silence_ms' | 'tool_ms'>;
-  /** No silence is measured now: the agent is parked, held by a budget, has signalled, or has no owner any more. */
+  /** Whether silence is not measured: the agent is parked, held by a budget, has signalled, or has no owner. */
   readonly isSuspended: () => boolean;
-  /** Resolves when the daemon, or the outbox, has it. */
+  /** Resolves when the daemon or the outbox has recorded it. */
   readonly report: (report: AgentReport) => Promise<unknown>;
 }
 
 /**
- * Reports an agent that is silent in a turn, and that it was heard again. Turns are known from the client's stream; a plain command is
- * watched from its first hook on, since before that it is unknown whether it is meant to print anything.
+ * Reports that an agent is silent during a turn, and that it is active again. Turns are known from the client's stream.
+ * A plain command is watched from its first hook on: before that it is unknown whether it prints anything.
  */
 export class SilenceReporter {
   readonly #options: SilenceReporterOptions;
   readonly #watch: SilenceWatch | undefined;
-  /** Turns and tool calls are known from the stream, not only from hooks. */
+  /** Turns and tool calls are known from the stream, not from hooks only. */
   readonly #hasStream: boolean;
   #knowsTurns: boolean;
   #looking: NodeJS.Timeout | undefined;
@@ -31,7 +31,6 @@ export class SilenceReporter {
     this.#watch = isWatched ? new SilenceWatch({ silenceMs, toolMs }, performance.now()) : undefined;
   }
 
-  /** The process runs. */
   begin(): void {
     const watch = this.#watch;
     if (watch === undefined) return;
@@ -43,23 +42,21 @@ export class SilenceReporter {
     clearInterval(this.#looking);
   }
 
-  /** The agent was sent a message. */
   turnBegan(): void {
     if (this.#knowsTurns) this.#watch?.turnBegan();
     this.onActivity();
   }
 
-  /** The agent waits for a message. One that is on its way out is not waiting: its turn ends with its process. */
+  /** The agent waits for a message. An agent about to exit does not: its turn ends with its process. */
   turnEnded(): void {
     this.#settle(this.#watch?.turnEnded(performance.now()));
   }
 
-  /** Output, usage, a call, a message. */
   onActivity(): void {
     this.#settle(this.#watch?.onActivity(performance.now()));
   }
 
-  /** The client itself waits for a limit, or tries again. */
+  /** The client waits for a limit, or retries. */
   onRetry(at: string): void {
     const afterMs = Date.parse(at) - Date.now();
     this.#settle(this.#watch?.onRetry(Number.isNaN(afterMs) ? 0 : afterMs, performance.now()));
@@ -73,7 +70,7 @@ export class SilenceReporter {
     this.#settle(this.#watch?.toolEnded(id, performance.now()));
   }
 
-  /** A hook was called. Without a stream, hooks are all that is known of turns and tool calls. */
+  /** Without a stream, turns and tool calls are known from hooks only. */
   onHook(name: string, body: Uint8Array): void {
     if (name === 'permission-request') this.#settle(this.#watch?.asked(performance.now()));
     else this.onActivity();
@@ -86,12 +83,12 @@ export class SilenceReporter {
     else this.toolEnded(id);
   }
 
-  /** Resolves when the daemon knows what was measured so far: the agent's next stop is judged by it. */
+  /** Resolves when the daemon has every measurement so far: the agent's next stop is judged by them. */
   async untilReported(): Promise<void> {
     await this.#reporting;
   }
 
-  /** Reads the pipe first: after this process was stopped, the agent's output waits there. */
+  /** Reads the pipe first: after this process was suspended, the agent's output waits there. */
   async #poll(watch: SilenceWatch): Promise<void> {
     await drainOutput();
     const silence = watch.poll(performance.now(), this.#options.isSuspended());
@@ -119,9 +116,7 @@ function readTool(body: Uint8Array): { readonly id: string; readonly tool: strin
 }
 
 export interface SilenceLimits {
-  /** No event in a turn for so long is silence. */
   readonly silenceMs: number;
-  /** A tool call may be open for so long. */
   readonly toolMs: number;
 }
 
@@ -130,24 +125,24 @@ export type MeasuredSilence = { readonly what: 'turn' | 'tool'; readonly for_ms:
 interface OpenTool {
   readonly tool: string;
   readonly beganMs: number;
-  /** From when its time counts: later than `beganMs` if the agent was suspended meanwhile. */
+  /** Start of its measured time: later than `beganMs` if the agent was suspended meanwhile. */
   sinceMs: number;
 }
 
 /**
- * Measures how long nothing is heard of an agent while a turn is under way, and how long each tool call takes. Every method takes the time
- * on the monotonic clock. `look` must be called often: a long gap between two looks means that this process, or the whole machine, stood
- * still, and then everything gets a full interval again.
+ * Measures how long a turn has no event, and how long each tool call takes. Times are of the monotonic clock. `poll`
+ * must be called often: a long gap means that this process or the machine was suspended, and then all intervals start
+ * again.
  */
 export class SilenceWatch {
   readonly #limits: SilenceLimits;
   readonly #tools = new Map<string, OpenTool>();
   #isInTurn = false;
-  /** When the last event was, and from when silence counts. */
+  /** Time of the last event, from which silence counts. */
   #heardMs: number;
   #sinceMs: number;
   #lookedMs: number;
-  /** What is reported and not over yet: the turn, or a tool call by its id. */
+  /** The silence that is reported and not over: the turn, or a tool call by its id. */
   #reported: { readonly toolId: string | null } | undefined;
 
   constructor(limits: SilenceLimits, nowMs: number) {
@@ -155,23 +150,23 @@ export class SilenceWatch {
     this.#heardMs = this.#sinceMs = this.#lookedMs = nowMs;
   }
 
-  /** Whether a silence was reported that is not over. */
   get isReported(): boolean {
     return this.#reported !== undefined;
   }
 
-  /** How often to look. */
   get pollMs(): number {
     const shortest = Math.min(this.#limits.silenceMs, this.#limits.toolMs);
     return Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, shortest / 10));
   }
 
-  /** A model turn is under way; also for each event that only happens during one. */
+  /** A model turn is running; also called for each event that happens only during a turn. */
   turnBegan(): void {
     this.#isInTurn = true;
   }
 
-  /** The agent waits for its next message: tool calls that were not reported as ended are over too. Returns as `heard`. */
+  /**
+   * The agent waits for its next message; open tool calls are over too. Returns true if this ends a reported silence.
+   */
   turnEnded(nowMs: number): boolean {
     this.#isInTurn = false;
     this.#tools.clear();
@@ -180,15 +175,15 @@ export class SilenceWatch {
     return wasReported;
   }
 
-  /** Output, a hook, usage, a call. Returns true if that ends a silence that was reported. */
+  /** Any event. Returns true if it ends a reported silence. */
   onActivity(nowMs: number): boolean {
     this.#heardMs = this.#sinceMs = nowMs;
     return this.#reported?.toolId === null && this.#settle();
   }
 
   /**
-   * The client asks for a permission. A tool call that was reported is settled too: while a decision about it is open the agent is parked,
-   * and the daemon would drop the question.
+   * The client asks for a permission. Also settles a reported tool call: the agent is parked while a decision about it
+   * is open, and the daemon would drop the question.
    */
   asked(nowMs: number): boolean {
     const wasReported = this.#settle();
@@ -196,7 +191,7 @@ export class SilenceWatch {
     return wasReported;
   }
 
-  /** The client said that it tries a request again after so long: until then it is expected to be silent. */
+  /** The client announced a retry after this time: until then silence is expected. */
   onRetry(afterMs: number, nowMs: number): boolean {
     const isOver = this.onActivity(nowMs);
     this.#sinceMs = nowMs + Math.min(Math.max(0, afterMs), LONGEST_RETRY_MS);
@@ -216,8 +211,8 @@ export class SilenceWatch {
   }
 
   /**
-   * Returns what is silent for too long, again after each further interval. While the agent is suspended (parked, held by a budget, done)
-   * no time counts.
+   * Returns what has been silent for too long, again after each further interval. No time counts while the agent is
+   * suspended (parked, held by a budget, done).
    */
   poll(nowMs: number, isSuspended: boolean): MeasuredSilence | undefined {
     const gapMs = nowMs - this.#lookedMs;
@@ -235,7 +230,7 @@ export class SilenceWatch {
     return { what: 'turn', for_ms: Math.round(nowMs - this.#heardMs), tool: null };
   }
 
-  /** Silence of the turn is not measured meanwhile: it begins when the last tool call has ended. */
+  /** While a tool call is open, silence of the turn is not measured; it starts when the last tool call ends. */
   #lookAtTools(nowMs: number): MeasuredSilence | undefined {
     this.#sinceMs = nowMs;
     for (const [toolId, open] of this.#tools) {
@@ -261,5 +256,5 @@ export class SilenceWatch {
 
 const SHORTEST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 15_000;
-/** Limits of APIs are lifted within a week. */
+/** API limits are lifted within a week. */
 const LONGEST_RETRY_MS = 7 * 86_400_000;

@@ -20,20 +20,18 @@ export interface StreamMonitorOptions {
   readonly files: ReturnType<typeof filesIn>;
   readonly tail: Tail;
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /** It used a tool. */
   readonly onProgress: () => void;
   readonly onTurnEnd: (failed: boolean) => void;
-  /** Measures how long nothing is heard. */
   readonly silence: Pick<SilenceReporter, 'onActivity' | 'onRetry' | 'toolStarted' | 'toolEnded'>;
 }
 
-/** What the client's own stream tells of the agent: its conversation, what it uses, what stops it. */
+/** Reads the client's stream: conversation, usage, errors. */
 export class StreamMonitor {
   readonly scanner: SignalScanner;
   readonly #options: StreamMonitorOptions;
   readonly #meter: UsageMeter;
   readonly #errors = new ErrorReport();
-  /** Its turn is over, and nobody has told it anything since. */
+  /** The turn is over, and no message has followed. */
   #isWaiting = false;
   #conversation: string | null = null;
   readonly #attended: TerminalUsage | undefined;
@@ -54,16 +52,16 @@ export class StreamMonitor {
     if (isAttended) {
       this.#attended = new TerminalUsage(options.launch, this.#meter.countedAt ?? EARLIEST_TIME);
       this.#conversation = this.#kept = readConversation(options.files.conversation);
-      // The turn that was interrupted for the person is counted, and is none of theirs.
+      // Counts the turn that the person interrupted, which is not theirs.
       this.#readTerminalUsage();
       this.#meter.closeTurn();
       this.#hasTalked = false;
     }
     this.#record = output === 'text' ? undefined : new ClientRecord(output, new Date().toISOString());
-    this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (said) => this.#onEvent(said));
+    this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (event) => this.#onEvent(event));
   }
 
-  /** It was told something: whatever stopped it before is over. */
+  /** A new message: the error that stopped the agent is over. */
   onMessageDelivered(): void {
     this.#isWaiting = false;
     this.#errors.clear();
@@ -78,7 +76,6 @@ export class StreamMonitor {
     await this.reportUsed(true);
   }
 
-  /** Something was said in the terminal: a turn has ended there, or has at least been paid for. */
   get hadTurnInTerminal(): boolean {
     return this.#hasTalked;
   }
@@ -89,7 +86,7 @@ export class StreamMonitor {
     await this.reportUsed(true);
   }
 
-  /** What its hook says of an API error; the stream may know more. */
+  /** An API error reported by the hook; the stream may add details. */
   async hookFailed(report: Errored, isSure: boolean): Promise<void> {
     await this.#reportIfAny(await this.#errors.addHookError(report, isSure));
   }
@@ -99,8 +96,8 @@ export class StreamMonitor {
   }
 
   /**
-   * Reports what the agent has used; the daemon records it if a budget moves by a step, and always if `isDue`. Returns whether there was
-   * anything to report.
+   * Reports what the agent has used; the daemon records it if a budget moves by a step, and always if `isDue`. Returns
+   * whether there was anything to report.
    */
   async reportUsed(isDue: boolean): Promise<boolean> {
     const isOverdue = Date.now() >= this.#settledAt + USAGE_RECORD_MS;
@@ -113,14 +110,14 @@ export class StreamMonitor {
     if (used.is_due === true) this.#settledAt = this.#usedAt;
     this.#telling = this.#options.report(used);
     const answer = await this.#telling;
-    // While the daemon is away each report is a file: the newest says all.
+    // While the daemon is away each report is a file, and the newest contains the others.
     this.#paceMs = answer.ok ? USAGE_REPORT_MS : USAGE_REPORT_AWAY_MS;
     return true;
   }
 
   /**
-   * At the hook before a tool: reports what was used so far. If the request that asked for the tool is not counted yet, it counts as the
-   * largest so far. Returns whether there was anything to report.
+   * At the hook before a tool: reports the usage so far. If the request that asked for the tool is not counted yet, it
+   * counts as the largest so far. Returns whether there was anything to report.
    */
   async beforeTool(hint: RecordHint | undefined): Promise<boolean> {
     const isUncounted = this.#readRecord(hint);
@@ -138,7 +135,7 @@ export class StreamMonitor {
   async #reportNow(): Promise<boolean> {
     const isAway = this.#paceMs === USAGE_REPORT_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
     if (!isAway && (await this.reportUsed(false))) return true;
-    // A report that is under way is judged before the agent goes on.
+    // A report in flight is settled before the agent continues.
     await this.#telling;
     return false;
   }
@@ -148,9 +145,9 @@ export class StreamMonitor {
     const read = hint === undefined ? undefined : this.#record?.read(hint);
     if (read === undefined) return false;
     if (read.model !== null) this.#meter.setModel(read.model);
-    for (const { id, ...said } of read.events) {
-      const isOwn = said.of === 'conversation' && id === this.#conversation;
-      this.#meter.add(isOwn || id === undefined ? said : { ...said, id }, this.#isWaiting);
+    for (const { id, ...event } of read.events) {
+      const isOwn = event.of === 'conversation' && id === this.#conversation;
+      this.#meter.add(isOwn || id === undefined ? event : { ...event, id }, this.#isWaiting);
     }
     return read.isUncounted;
   }
@@ -166,7 +163,7 @@ export class StreamMonitor {
     ).unref();
   }
 
-  /** The process has gone: why it failed may be known only now. */
+  /** The process has exited: the reason of a failure may be known only now. */
   async conclude(code: number | null, wasEnded: boolean): Promise<void> {
     const { output, env } = this.#options.launch;
     if (output === 'text') return;
@@ -184,9 +181,9 @@ export class StreamMonitor {
       error: this.#errors.lastMessage,
       env: { ...process.env, ...env },
     };
-    for (const said of STREAM_READERS[output].readEnd(end)) {
-      if (said.kind === 'model') this.#meter.setModel(said.model);
-      if (said.kind === 'error') this.#errors.addStreamError(said);
+    for (const event of STREAM_READERS[output].readEnd(end)) {
+      if (event.kind === 'model') this.#meter.setModel(event.model);
+      if (event.kind === 'error') this.#errors.addStreamError(event);
     }
     if (code !== 0 && code !== null && !wasEnded) await this.reportError();
     await this.reportUsed(true);
@@ -204,69 +201,68 @@ export class StreamMonitor {
   }
 
   #readTerminalUsage(): void {
-    const said = this.#attended?.readNewUsage(this.#conversation);
-    if (said === undefined) return;
+    const event = this.#attended?.readNewUsage(this.#conversation);
+    if (event === undefined) return;
     const before = this.#meter.tokens;
-    this.#meter.add(said, false);
+    this.#meter.add(event, false);
     this.#hasTalked ||= this.#meter.tokens > before;
   }
 
-  #onEvent(said: StreamEvent): void {
-    switch (said.kind) {
+  #onEvent(event: StreamEvent): void {
+    switch (event.kind) {
       case 'conversation':
-        this.#conversation = said.id;
-        this.#meter.setConversation(said.id);
+        this.#conversation = event.id;
+        this.#meter.setConversation(event.id);
         break;
       case 'model':
-        this.#meter.setModel(said.model);
+        this.#meter.setModel(event.model);
         break;
       case 'words':
         this.#keepConversation();
-        this.#options.tail.push(Buffer.from(said.text));
+        this.#options.tail.push(Buffer.from(event.text));
         break;
       case 'tool-started':
         this.#keepConversation();
         this.#options.onProgress();
-        this.#options.silence.toolStarted(said.id, said.tool);
+        this.#options.silence.toolStarted(event.id, event.tool);
         break;
       case 'usage':
-        this.#meter.add(said, this.#isWaiting);
-        if (said.of === 'message') this.#reportSoon();
+        this.#meter.add(event, this.#isWaiting);
+        if (event.of === 'message') this.#reportSoon();
         break;
       case 'error':
-        this.#errors.addStreamError(said);
-        if (said.isRetrying && said.resetAt !== null) this.#options.silence.onRetry(said.resetAt);
+        this.#errors.addStreamError(event);
+        if (event.isRetrying && event.resetAt !== null) this.#options.silence.onRetry(event.resetAt);
         break;
       case 'turn-ended':
-        if (!said.failed) this.#keepConversation();
-        this.#options.onTurnEnd(said.failed);
+        if (!event.failed) this.#keepConversation();
+        this.#options.onTurnEnd(event.failed);
         break;
       case 'tool-ended':
-        this.#options.silence.toolEnded(said.id);
+        this.#options.silence.toolEnded(event.id);
         break;
       case 'permission':
-        // The hooks have told of it.
         break;
     }
   }
 
-  /** Only one in which the model has answered can be gone on with: before that, some clients keep nothing of it. */
+  /** Only a conversation in which the model has answered can be resumed: some clients keep nothing before that. */
   #keepConversation(): void {
     if (this.#conversation === null || this.#conversation === this.#kept) return;
     try {
       writeFileAtomically(this.#options.files.conversation, this.#conversation);
       this.#kept = this.#conversation;
     } catch (error) {
-      // On a full disk it is written with the next word.
+      // On a full disk the next event writes it.
       if (!isShortOfResources(error)) throw error;
     }
   }
 }
 
-/** How often usage is reported while the agent works, apart from its hooks. */
+/** How often usage is reported while the agent works, besides its hooks. */
 const USAGE_REPORT_MS = 1000;
 const USAGE_REPORT_AWAY_MS = 30_000;
-/** How often usage is recorded at least, however little of a budget it is. */
+/** How often usage is recorded at least, however little it is. */
 const USAGE_RECORD_MS = 60_000;
 
 function readConversation(path: string): string | null {
@@ -277,5 +273,4 @@ function readConversation(path: string): string | null {
   }
 }
 
-/** Nothing of it has been counted yet. */
 const EARLIEST_TIME = '0000';

@@ -27,7 +27,6 @@ interface StoredUsage {
   readonly conversation: string | null;
   /** When a turn was last counted; RFC 3339. */
   readonly countedAt: string | null;
-  /** The largest request of the run. */
   readonly largest: TokenUsage;
 }
 
@@ -42,19 +41,22 @@ const NOTHING: StoredUsage = {
 };
 
 /**
- * What an agent has used so far, over all its processes: the next one goes on with what the one before left in the agent's folder. What
- * it uses while nobody has told it anything is counted apart.
+ * What an agent has used over all its processes: each process continues from the file of the one before. Usage outside
+ * of any turn is counted separately.
  */
 export class UsageMeter {
   readonly #path: string;
   #kept: StoredUsage;
-  #told: string | undefined;
+  #reported: string | undefined;
   #toldTokens: number;
   #requests = 0;
-  /** The last report left it to the daemon whether it is recorded. */
+  /** The daemon decides whether the last report is recorded. */
   #isUnsettled = false;
 
-  /** The turn that the process before did not live to tell whole is closed, unless somebody can still tell it. */
+  /**
+   * `closes`: ends a turn that the previous process did not finish counting, unless the client's records can still
+   * complete it.
+   */
   constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
     this.#path = path;
     this.#kept = read(path);
@@ -66,7 +68,7 @@ export class UsageMeter {
     this.#kept = { ...this.#kept, model };
   }
 
-  /** A client that counts whole conversations begins at nothing again in a new one. */
+  /** A client that counts whole conversations starts at zero in a new one. */
   setConversation(conversation: string): void {
     const { tally: before, conversation: known } = this.#kept;
     const isNew = known !== null && known !== conversation;
@@ -74,23 +76,22 @@ export class UsageMeter {
     this.#kept = { ...this.#kept, conversation, ...(isNew ? { tally: carried } : {}) };
   }
 
-  add(said: UsageEvent, isWaiting: boolean): void {
+  add(event: UsageEvent, isWaiting: boolean): void {
     const before = countTokens(totalUsage(this.#kept.tally));
-    const after = addToTally(this.#kept.tally, said);
+    const after = addToTally(this.#kept.tally, event);
     const spent = Math.max(0, countTokens(totalUsage(after)) - before);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
-    // A message is counted when it begins: only a turn is counted whole.
-    const countedAt = said.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
-    const request = said.of === 'message' ? after.open[said.id ?? ''] : said.request;
+    // A message is counted when it begins; only a turn is counted in full.
+    const countedAt = event.of === 'message' ? this.#kept.countedAt : new Date().toISOString();
+    const request = event.of === 'message' ? after.open[event.id ?? ''] : event.request;
     this.#kept = { ...this.#kept, tally: after, waiting, countedAt, largest: larger(this.#kept.largest, request) };
   }
 
-  /** It will not be told whole any more: what its messages said is all that is known. */
+  /** The turn will not be reported in full any more: the counts of its messages stay. */
   closeTurn(): void {
     this.#kept = { ...this.#kept, tally: closeTurn(this.#kept.tally) };
   }
 
-  /** All of them, so far. */
   get tokens(): number {
     return countTokens(totalUsage(this.#kept.tally));
   }
@@ -104,12 +105,11 @@ export class UsageMeter {
     this.#requests = 0;
   }
 
-  /** How many requests are under way, which the client has not counted yet. Each counts as the largest of the run. */
+  /** Requests in flight that the client has not counted. Each counts as the largest of the run. */
   setOpenRequests(requests: number): void {
     this.#requests = requests;
   }
 
-  /** It has used something that nobody was told of. */
   get hasUnreportedUsage(): boolean {
     return countTokens(totalUsage(this.#kept.tally)) !== this.#toldTokens;
   }
@@ -119,14 +119,14 @@ export class UsageMeter {
     const { turns, waiting, model, conversation, largest } = this.#kept;
     if (turns === 0 && conversation === null) return undefined;
     const { input, output, cacheRead, cacheWrite, costMillicents } = totalUsage(this.#kept.tally);
-    // Where it prices nothing at all, everything is for others to price.
+    // If the client names no prices at all, Baton prices everything.
     const lasting = costMillicents === null ? NOTHING_USED : this.#kept.tally.unpriced;
     const open = addUsage(openTurnUsage(this.#kept.tally), lasting);
     const used: UsageReport = {
       kind: 'used',
       conversation_id: conversation,
       model,
-      // What goes into a cache costs at least as much as any other input.
+      // Writing to a cache costs at least as much as any other input.
       input_tokens: input + cacheWrite,
       output_tokens: output,
       cached_tokens: cacheRead,
@@ -142,15 +142,18 @@ export class UsageMeter {
       reserved_cached_tokens: largest.cacheRead * this.#requests,
     };
     const text = JSON.stringify(used);
-    if (text === this.#told && !(isDue && this.#isUnsettled)) return undefined;
-    this.#told = text;
+    if (text === this.#reported && !(isDue && this.#isUnsettled)) return undefined;
+    this.#reported = text;
     this.#isUnsettled = !isDue;
     this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
     this.#keep();
     return isDue ? { ...used, is_due: true } : used;
   }
 
-  /** For the next process. A full disk must not keep the daemon, and the budget, from what was used: the next report writes it. */
+  /**
+   * For the next process. A full disk must not keep the usage from the daemon and the budget; the next report writes
+   * the file.
+   */
   #keep(): void {
     try {
       writeFileAtomically(this.#path, JSON.stringify(this.#kept));
@@ -175,35 +178,33 @@ function read(path: string): StoredUsage {
   }
 }
 
-/** What a client does in a person's terminal, as its own records tell it: nobody hears it there. */
+/** Usage of a client in a person's terminal, read from its own records: its output is not seen there. */
 export class TerminalUsage {
   readonly #launch: Launch;
   readonly #began = Date.now();
   readonly #since: string;
   #known: TokenUsage = NOTHING_USED;
 
-  /** What came before `since` has been counted. A turn that was interrupted for the person has not. */
+  /** Usage before `since` has been counted, but not that of a turn that the person interrupted. */
   constructor(launch: Launch, since: string) {
     this.#launch = launch;
     this.#since = since;
   }
 
-  /** What it has used since the last time; undefined where nothing has come. */
   readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const said = TRANSCRIPT_READERS[output]({
+    const event = TRANSCRIPT_READERS[output]({
       conversation,
       since: this.#since,
       env: { ...process.env, ...env },
     });
-    if (said === undefined || said.of === 'conversation') return said;
+    if (event === undefined || event.of === 'conversation') return event;
     const before = this.#known;
-    this.#known = said.usage;
-    return { ...said, usage: minus(said.usage, before) };
+    this.#known = event.usage;
+    return { ...event, usage: minus(event.usage, before) };
   }
 
-  /** The conversation that was begun here, where no hook came to name it. */
   findConversation(): string | null {
     const { output, cwd, env } = this.#launch;
     if (output === 'text') return null;

@@ -1,0 +1,108 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ApiError } from '../answer.ts';
+
+export const BODY_LIMITS = {
+  bodyBytes: 1024 * 1024,
+  /** A refused body up to this size is read to its end, so that the sender gets the response instead of a broken pipe. */
+  drainedBytes: 16 * 1024 * 1024,
+  /** Bodies of all requests that are being received. */
+  bodyBytesTogether: 128 * 1024 * 1024,
+} as const;
+
+/**
+ * Whether the Host header names this machine. Only names that DNS cannot redirect are accepted, so that a web page under a
+ * rebound name is refused. The port may be that of a local proxy.
+ */
+export function isLoopbackHost({ host }: IncomingHttpHeaders): boolean {
+  return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
+}
+
+/** The token of `Authorization: Bearer TOKEN`; undefined if there is none. */
+export function findBearerToken({ authorization }: IncomingHttpHeaders): string | undefined {
+  return authorization?.startsWith('Bearer ') === true ? authorization.slice(7).trim() : undefined;
+}
+
+/**
+ * Compares secrets in a time that does not depend on where they differ. `timingSafeEqual` is not used: loading `node:crypto`
+ * costs each supervisor two megabytes. An empty secret equals nothing.
+ */
+export function isEqualSecret(given: string, expected: string): boolean {
+  let difference = given.length ^ expected.length;
+  for (let i = 0; i < expected.length; i++)
+    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % (given.length || 1));
+  return difference === 0 && expected !== '';
+}
+
+export type BodyResult =
+  | { readonly ok: true; readonly bytes: Buffer }
+  | { readonly ok: false; readonly error: ApiError };
+
+let receivingBytes = 0;
+
+/** Reads the whole body. Returns 'gone' if the sender closed the connection first. */
+export async function readBody(
+  request: IncomingMessage,
+  mostBytes: number = BODY_LIMITS.bodyBytes,
+): Promise<BodyResult | 'gone'> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let error = contentLengthError(request, mostBytes);
+    const settle = (body: BodyResult | 'gone'): void => {
+      receivingBytes -= chunks.reduce((sum, { length }) => sum + length, 0);
+      chunks.length = 0;
+      request.removeAllListeners('data');
+      resolve(body);
+    };
+    if (error !== undefined && Number(request.headers['content-length']) > BODY_LIMITS.drainedBytes) {
+      settle({ ok: false, error });
+      return;
+    }
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > mostBytes) error ??= tooLarge(mostBytes);
+      if (error === undefined) {
+        chunks.push(chunk);
+        receivingBytes += chunk.length;
+      } else if (size > BODY_LIMITS.drainedBytes) {
+        settle({ ok: false, error });
+      }
+    });
+    request.once('end', () => {
+      const [first = EMPTY] = chunks;
+      const bytes = chunks.length <= 1 ? first : Buffer.concat(chunks);
+      settle(error === undefined ? { ok: true, bytes } : { ok: false, error });
+    });
+    request.once('error', () => settle('gone'));
+    request.once('close', () => settle('gone'));
+  });
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function contentLengthError({ headers }: IncomingMessage, mostBytes: number): ApiError | undefined {
+  const announced = Number(headers['content-length'] ?? 0);
+  if (announced > mostBytes) return tooLarge(mostBytes);
+  return receivingBytes + announced > BODY_LIMITS.bodyBytesTogether ? TOO_MUCH_AT_ONCE : undefined;
+}
+
+export function tooLarge(mostBytes: number): ApiError {
+  const hint = 'Send less, or name a file instead of sending its content.';
+  return { code: 'too-large', message: `the body is larger than ${mostBytes} bytes`, hint };
+}
+
+const TOO_MUCH_AT_ONCE: ApiError = {
+  code: 'rate-limited',
+  message: 'too many large requests at once',
+  hint: 'Wait a moment and send it again.',
+};
+
+/** Paths are percent-encoded, since headers are ASCII. Returns null if the encoding is malformed. */
+export function decodeProjectPath(path: string): string | null {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+}
