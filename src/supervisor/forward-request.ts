@@ -56,12 +56,7 @@ async function forwardStream(
   const body = request.method === 'POST' ? await readBody(request) : undefined;
   if (body === 'gone') return;
   if (body?.ok === false) return respondError(response, body.error);
-  const from = await line.openStream({
-    method: request.method ?? 'GET',
-    path: request.url ?? '/',
-    headers: without(request.headers, CONNECTION_HEADERS),
-    ...(body === undefined ? {} : { body: body.bytes }),
-  });
+  const from = await line.openStream(request, without(request.headers, CONNECTION_HEADERS), body?.bytes);
   if (from === undefined) return respondError(response, isOwn ? FORWARD_AWAY : BAD_TOKEN);
   if (response.destroyed) return void from.destroy();
   response.writeHead(from.statusCode ?? 502, without(from.headers, RESPONSE_HEADERS));
@@ -71,7 +66,6 @@ async function forwardStream(
   response.once('close', () => from.destroy());
 }
 
-/** Headers about the connection, which are not forwarded. */
 const CONNECTION_HEADERS = new Set([
   'host',
   'connection',

@@ -5,7 +5,6 @@ import type { Child } from './process/child.ts';
 export interface MessageQueueOptions {
   readonly launch: Pick<Launch, 'input' | 'terminal' | 'held'>;
   readonly heldPath: string;
-  /** Called when a message is delivered to this process. */
   readonly onDelivered: () => void;
 }
 
@@ -16,21 +15,14 @@ export class MessageQueue {
   readonly #permissions = new PermissionRequests();
   readonly #gone = Promise.withResolvers<void>();
   #child: Child | undefined;
-  #isTold = false;
-  #isLeaving = false;
+  /** A message was delivered, and the process has not stopped since. */
+  isAwaitingStop = false;
+  /** The process may exit, and receives no further messages. */
+  isLeaving = false;
 
   constructor(options: MessageQueueOptions) {
     this.#options = options;
     this.#held = new HeldMessages(options.heldPath);
-  }
-
-  get isAwaitingStop(): boolean {
-    return this.#isTold;
-  }
-
-  /** The process may exit, and receives no further messages. */
-  get isLeaving(): boolean {
-    return this.#isLeaving;
   }
 
   /**
@@ -40,15 +32,11 @@ export class MessageQueue {
   async begin(child: Child | undefined, prompt: string | null): Promise<void> {
     this.#child = child;
     if (child === undefined || prompt === null) return;
-    if ((await child.writeMessage(prompt)) || this.#options.launch.input === 'none') this.#forgetEarlier();
+    if ((await child.writeMessage(prompt)) || this.#options.launch.input === 'none') this.onTerminalOpened();
   }
 
   /** The client runs in a person's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
-    this.#forgetEarlier();
-  }
-
-  #forgetEarlier(): void {
     this.#held.remove(this.#options.launch.held ?? []);
   }
 
@@ -57,23 +45,22 @@ export class MessageQueue {
    * with the message.
    */
   async deliver({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
-    const { launch, onDelivered: onTold } = this.#options;
+    const { launch, onDelivered } = this.#options;
     if (launch.terminal === true) return false;
-    if (this.#isLeaving) {
+    if (this.isLeaving) {
       this.#held.add({ id, text });
       await this.#gone.promise;
       return false;
     }
     // Any other message denies an open permission. An allowed agent continues its turn through the hook's response.
     if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
-    this.#isTold = true;
-    onTold();
+    this.isAwaitingStop = true;
+    onDelivered();
     if (launch.input !== 'once') return (await this.#child?.writeMessage(text)) ?? false;
     this.#held.add({ id, text });
     return true;
   }
 
-  /** Resolves to the hook's response when a person has decided. */
   async askPermission(): Promise<object> {
     return this.#permissions.ask();
   }
@@ -89,23 +76,22 @@ export class MessageQueue {
 
   /** The stop was answered. A client with one turn per process exits now if it may. */
   stopAnswered(mayGo: boolean): void {
-    this.#isTold = false;
+    this.isAwaitingStop = false;
     if (mayGo) this.turnEnded();
   }
 
   /** Clients with one turn per process exit by themselves. */
   turnEnded(): void {
-    if (this.#options.launch.input === 'once') this.#isLeaving = true;
+    if (this.#options.launch.input === 'once') this.isLeaving = true;
   }
 
-  /** Closes the input, so that the client exits. */
   endInput(): void {
-    this.#isLeaving = true;
+    this.isLeaving = true;
     this.#child?.endInput();
   }
 
   onProcessGone(): void {
-    this.#isLeaving = true;
+    this.isLeaving = true;
   }
 
   takeUndelivered(): readonly HeldMessage[] {

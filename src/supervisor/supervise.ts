@@ -35,7 +35,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const { launch, agent, line, door, url, log } = ready;
   const announce = async (running: Running): Promise<void> => {
     const isWanted = (): boolean => existsSync(files.folder);
-    await retryWhileFull(() => ready.running.fill(JSON.stringify(running)), { isWanted, onWait: logDiskWait });
+    await retryWhileFull(() => ready.running.fill(JSON.stringify(running)), isWanted, logDiskWait);
   };
   if (line !== undefined) {
     const exit = await superviseInTerminal({ launch, files, agent, line, port: door.port, announce });
@@ -60,7 +60,12 @@ export async function supervise(folder: string, start: number): Promise<number> 
     (isWords ? kept.words : kept.errors).push(chunk);
     agent.onOutput(chunk, isWords);
   });
-  const running: Running = { start, ...identitiesOf(child), port: door.port };
+  const running: Running = {
+    start,
+    supervisor: readProcessName(process.pid),
+    process: readProcessName(child.pid),
+    port: door.port,
+  };
   const tree = { leader: child.pid, mark: environmentMark(launch) };
   agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
   await announce(running);
@@ -76,13 +81,15 @@ export async function supervise(folder: string, start: number): Promise<number> 
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
+  const text = tail.text();
   const exit = {
     start,
     code,
     signal,
     timed_out: timedOut,
     blocks_used: wasLetGo,
-    output: redactTail(tail.text(), known),
+    // The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for.
+    output: text === null ? null : redactTokens(text, known),
   };
   return recordExit(exit, { agent, door, log, exitFile: files.exit(start) });
 }
@@ -96,38 +103,20 @@ function keepOutput(known: readonly string[], log: OutputLog) {
   return { words: filter(), errors: filter() };
 }
 
-/** The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for. */
-function redactTail(text: string | null, known: readonly string[]): string | null {
-  return text === null ? null : redactTokens(text, known);
-}
-
 const SILENCE_MS = 2000;
 const RESPONSE_GRACE_MS = 1000;
 const FOLDER_MS = 5000;
 const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
 
-/** A process that has already exited has no identity, only its pid. */
-function identitiesOf({ pid }: Child): Pick<Running, 'supervisor' | 'process'> {
-  return {
-    supervisor: readProcessName(process.pid),
-    process: readProcessName(pid),
-  };
-}
-
-interface ChildEnd {
-  readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Resolves when nothing holds the output open any more. */
-  readonly silence: Promise<void>;
-}
-
-function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWords: boolean) => void): ChildEnd {
+function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWords: boolean) => void) {
   child.stdout?.on('data', (chunk: Buffer) => onOutput(chunk, true));
   child.stderr?.on('data', (chunk: Buffer) => onOutput(chunk, false));
   return {
-    exit: new Promise((resolve) => {
+    exit: new Promise<{ code: number | null; signal: string | null }>((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     }),
-    silence: new Promise((resolve) => {
+    /** Resolves when nothing holds the output open any more. */
+    silence: new Promise<void>((resolve) => {
       child.once('close', () => resolve());
     }),
   };
@@ -142,7 +131,7 @@ async function recordExit(
   const isWanted = (): boolean => existsSync(dirname(exitFile));
   if (!isWanted()) return 1;
   const write = (): void => writeFileAtomically(exitFile, JSON.stringify(exit));
-  if (!(await retryWhileFull(write, { isWanted, onWait: logDiskWait }))) return 1;
+  if (!(await retryWhileFull(write, isWanted, logDiskWait))) return 1;
   await agent.report({ kind: 'exited', ...exit });
   await Promise.race([agent.finishResponses(), delay(RESPONSE_GRACE_MS)]);
   await door.close(RESPONSE_GRACE_MS);
@@ -209,7 +198,6 @@ function returnStart(files: Files, start: number): number {
 
 const TAIL_BYTES = 8192;
 
-/** Written to the supervisor's log, if that has room. */
 function logDiskWait(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${new Date().toISOString()} disk full, will retry: ${why}\n`);
@@ -224,11 +212,9 @@ function writeFiles({ files = [] }: Launch, url: string): void {
   for (const { path, content, link, mode = 0o600 } of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (link === undefined) writeFileSync(path, fillUrl(content, url), { mode });
-    else replaceByLink(path, link);
+    else {
+      rmSync(path, { force: true });
+      symlinkSync(link, path);
+    }
   }
-}
-
-function replaceByLink(path: string, target: string): void {
-  rmSync(path, { force: true });
-  symlinkSync(target, path);
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../api/files.ts';
+import { isTryAgain, pauseBriefly } from '../../api/read-stdin.ts';
 import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
 
 /** What a scripted agent prints, in Claude Code's format or for people. */
@@ -112,8 +113,8 @@ export function printText(text: string): void {
       bytes = bytes.subarray(writeSync(1, bytes));
     } catch (error) {
       // The reader has gone; the agent continues.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+      if (!isTryAgain(error)) return;
+      pauseBriefly();
     }
   }
 }

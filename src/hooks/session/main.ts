@@ -1,4 +1,5 @@
-import { readSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
+import { readStdin } from '../../api/read-stdin.ts';
 import { CLIENTS } from '../client.ts';
 import { hookCall, type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
 
@@ -12,7 +13,7 @@ export async function runSessionHook(args: readonly string[], env: HookCall['env
   // Agents started by Baton have hooks of their own.
   if (client === undefined || env['BATON_AGENT_ID']) return leave('');
   setTimeout(() => leave(renderHookOutput(TOO_SLOW)), moment === 'end' ? 1400 : 12_000).unref();
-  const input = readHookInput(readInput(), cwd);
+  const input = readHookInput(readStdin(), cwd);
   const at = options.indexOf('--principal') + 1;
   const principal = at === 0 ? undefined : options[at];
   const who = principal === undefined ? {} : { principal };
@@ -42,25 +43,4 @@ function leave(text: string): never {
     // The client has closed the pipe.
   }
   process.exit(0);
-}
-
-const MOST_BYTES = 8 * 1024 * 1024;
-
-function readInput(): Buffer {
-  const pieces: Buffer[] = [];
-  for (let bytes = 0; bytes <= MOST_BYTES;) {
-    const piece = Buffer.allocUnsafe(65_536);
-    let read = 0;
-    try {
-      read = readSync(0, piece);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) break;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-      continue;
-    }
-    if (read === 0) break;
-    pieces.push(piece.subarray(0, read));
-    bytes += read;
-  }
-  return Buffer.concat(pieces);
 }

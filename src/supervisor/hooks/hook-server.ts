@@ -4,7 +4,6 @@ import { findBearerToken, isEqualSecret, isLoopbackHost, readBody } from '../../
 import { sendAnswer, sendJson } from '../../api/http/respond.ts';
 
 export interface HookRoutes {
-  /** `/hook/NAME`, answered with JSON. */
   hook(name: string, body: Buffer): Promise<object>;
   /** `/control`; requires the supervisor's token. */
   control(body: Buffer): Promise<object>;

@@ -10,9 +10,7 @@ export interface StopGuardOptions {
   readonly agentId: string;
   readonly config: HookConfig;
   readonly owes: readonly string[];
-  /** Whether a signal of this agent waits in the outbox. */
   readonly hasKeptSignal: () => boolean;
-  /** Reports to the daemon or the outbox; resolves when it is recorded. */
   readonly report: (report: AgentReport) => Promise<Answer>;
   /**
    * Sends an exit signal that the agent printed in this turn. Resolves to a sentence for the agent if it was refused or
@@ -108,7 +106,6 @@ export class StopGuard {
     this.#isUnsure = true;
   }
 
-  /** A tool call or a commit resets the count of blocks in a row. */
   onProgress(): void {
     this.#blocks = 0;
   }

@@ -3,14 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { splitLines } from '../stream/signal-scanner.ts';
 
-/** What `baton agent attach` must run in the person's terminal. */
 export interface TerminalLaunch {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A person's terminal, reached through `baton agent attach`. */
 export interface AttachedTerminal {
   readonly by: string;
   /** The terminal's variables; the rest of the environment is the agent's. */

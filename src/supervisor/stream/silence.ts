@@ -1,4 +1,5 @@
 import type { AgentReport } from '../../protocol/agent-report.ts';
+import { fieldsInJson, findText, textOf } from '../../protocol/shape/read-unknown.ts';
 import type { Launch } from '../contract.ts';
 import { drainOutput } from '../timers.ts';
 
@@ -6,7 +7,6 @@ export interface SilenceReporterOptions {
   readonly launch: Pick<Launch, 'kind' | 'terminal' | 'start' | 'output' | 'silence_ms' | 'tool_ms'>;
   /** Whether silence is not measured: the agent is parked, held by a budget, has signalled, or has no owner. */
   readonly isSuspended: () => boolean;
-  /** Resolves when the daemon or the outbox has recorded it. */
   readonly report: (report: AgentReport) => Promise<unknown>;
 }
 
@@ -56,7 +56,6 @@ export class SilenceReporter {
     this.#settle(this.#watch?.onActivity(performance.now()));
   }
 
-  /** The client waits for a limit, or retries. */
   onRetry(at: string): void {
     const afterMs = Date.parse(at) - Date.now();
     this.#settle(this.#watch?.onRetry(Number.isNaN(afterMs) ? 0 : afterMs, performance.now()));
@@ -78,7 +77,9 @@ export class SilenceReporter {
     this.#knowsTurns = true;
     this.#watch.turnBegan();
     if (name !== 'pre-tool-use' && name !== 'post-tool-use') return;
-    const { id, tool } = readTool(body);
+    const { tool_use_id, tool_name } = fieldsInJson(new TextDecoder().decode(body));
+    const tool = textOf(tool_name);
+    const id = findText(tool_use_id) ?? tool;
     if (name === 'pre-tool-use') this.toolStarted(id, tool);
     else this.toolEnded(id);
   }
@@ -101,17 +102,6 @@ export class SilenceReporter {
 
   #report(report: AgentReport): void {
     this.#reporting = Promise.all([this.#reporting, this.#options.report(report)]).catch(() => {});
-  }
-}
-
-function readTool(body: Uint8Array): { readonly id: string; readonly tool: string } {
-  try {
-    const input: unknown = JSON.parse(new TextDecoder().decode(body));
-    const { tool_use_id: id, tool_name: tool }: Record<string, unknown> = { ...Object(input) };
-    const name = typeof tool === 'string' ? tool : '';
-    return { id: typeof id === 'string' ? id : name, tool: name };
-  } catch {
-    return { id: '', tool: '' };
   }
 }
 
@@ -148,10 +138,6 @@ export class SilenceWatch {
   constructor(limits: SilenceLimits, nowMs: number) {
     this.#limits = limits;
     this.#heardMs = this.#sinceMs = this.#lookedMs = nowMs;
-  }
-
-  get isReported(): boolean {
-    return this.#reported !== undefined;
   }
 
   get pollMs(): number {
@@ -248,7 +234,7 @@ export class SilenceWatch {
   }
 
   #settle(): boolean {
-    const wasReported = this.isReported;
+    const wasReported = this.#reported !== undefined;
     this.#reported = undefined;
     return wasReported;
   }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
-import { writeFileAtomically } from '../../api/files.ts';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
 import { ClientRecord, type RecordHint } from '../../streams/client-record.ts';
 import { STREAM_READERS } from '../../streams/reader.ts';
@@ -25,7 +24,6 @@ export interface StreamMonitorOptions {
   readonly silence: Pick<SilenceReporter, 'onActivity' | 'onRetry' | 'toolStarted' | 'toolEnded'>;
 }
 
-/** Reads the client's stream: conversation, usage, errors. */
 export class StreamMonitor {
   readonly scanner: SignalScanner;
   readonly #options: StreamMonitorOptions;
@@ -51,7 +49,7 @@ export class StreamMonitor {
     this.#meter = new UsageMeter(options.files.usage, { closes: !isAttended });
     if (isAttended) {
       this.#attended = new TerminalUsage(options.launch, this.#meter.countedAt ?? EARLIEST_TIME);
-      this.#conversation = this.#kept = readConversation(options.files.conversation);
+      this.#conversation = this.#kept = readFileIfPresent(options.files.conversation).trim() || null;
       // Counts the turn that the person interrupted, which is not theirs.
       this.#readTerminalUsage();
       this.#meter.closeTurn();
@@ -264,13 +262,5 @@ const USAGE_REPORT_MS = 1000;
 const USAGE_REPORT_AWAY_MS = 30_000;
 /** How often usage is recorded at least, however little it is. */
 const USAGE_RECORD_MS = 60_000;
-
-function readConversation(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim() || null;
-  } catch {
-    return null;
-  }
-}
 
 const EARLIEST_TIME = '0000';

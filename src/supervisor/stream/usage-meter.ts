@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../../api/files.ts';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { TokenUsage, UsageEvent } from '../../streams/stream-event.ts';
 import {
   addToTally,
@@ -48,7 +48,6 @@ export class UsageMeter {
   readonly #path: string;
   #kept: StoredUsage;
   #reported: string | undefined;
-  #toldTokens: number;
   #requests = 0;
   /** The daemon decides whether the last report is recorded. */
   #isUnsettled = false;
@@ -61,7 +60,6 @@ export class UsageMeter {
     this.#path = path;
     this.#kept = read(path);
     if (closes) this.closeTurn();
-    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
   }
 
   setModel(model: string): void {
@@ -77,7 +75,7 @@ export class UsageMeter {
   }
 
   add(event: UsageEvent, isWaiting: boolean): void {
-    const before = countTokens(totalUsage(this.#kept.tally));
+    const before = this.tokens;
     const after = addToTally(this.#kept.tally, event);
     const spent = Math.max(0, countTokens(totalUsage(after)) - before);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
@@ -108,10 +106,6 @@ export class UsageMeter {
   /** Requests in flight that the client has not counted. Each counts as the largest of the run. */
   setOpenRequests(requests: number): void {
     this.#requests = requests;
-  }
-
-  get hasUnreportedUsage(): boolean {
-    return countTokens(totalUsage(this.#kept.tally)) !== this.#toldTokens;
   }
 
   /** The next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
@@ -145,7 +139,6 @@ export class UsageMeter {
     if (text === this.#reported && !(isDue && this.#isUnsettled)) return undefined;
     this.#reported = text;
     this.#isUnsettled = !isDue;
-    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
     this.#keep();
     return isDue ? { ...used, is_due: true } : used;
   }
@@ -168,14 +161,8 @@ function larger(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
 }
 
 function read(path: string): StoredUsage {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof value !== 'object' || value === null) return NOTHING;
-    const kept: StoredUsage = { ...NOTHING, ...value };
-    return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
-  } catch {
-    return NOTHING;
-  }
+  const kept: StoredUsage = { ...NOTHING, ...fieldsInJson(readFileIfPresent(path)) };
+  return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
 }
 
 /** Usage of a client in a person's terminal, read from its own records: its output is not seen there. */
