@@ -6,7 +6,6 @@ import type { Programs } from '../supervisor/programs.ts';
 /** What an agent is started with, besides its plan. All templates are filled in. */
 export interface AgentContext {
   readonly agentId: string;
-  /** Process number, starting at 1. */
   readonly start: number;
   /** The prompt at the first start; later the message to resume with, or null. */
   readonly prompt: string | null;
@@ -20,7 +19,6 @@ export interface AgentContext {
   readonly projectDir: string;
   readonly programs: Programs;
   readonly isAttached?: boolean;
-  /** The user's own setup of the client, if it was read. */
   readonly user?: UserSetup;
 }
 

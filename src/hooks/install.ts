@@ -89,11 +89,7 @@ function change(
   }
   const { scope, options } = wanted;
   const next = installed.length === 0 ? undefined : { client: client.name, scope, options, files: installed };
-  const kept: FileChange = {
-    path: record.path,
-    before: record.text,
-    after: record.renderWith(client.name, scope, next),
-  };
+  const kept = { path: record.path, before: record.text, after: record.renderWith(client.name, scope, next) };
   const done = changeFiles(stateDir, [...changes, kept], salvageFor(wanted));
   if (!done.ok) return { ok: false, what: done.what, hint: 'Nothing was changed.' };
   removeFolders(folders);
@@ -116,11 +112,7 @@ function salvageFor(wanted: InstallRequest) {
 }
 
 function refused(path: string, what: string): InstallResult {
-  return {
-    ok: false,
-    what: `${path}: ${what}`,
-    hint: 'Nothing was changed. Correct it and run the command again.',
-  };
+  return { ok: false, what: `${path}: ${what}`, hint: 'Nothing was changed. Correct it and run the command again.' };
 }
 
 /**
@@ -134,7 +126,6 @@ export function textWithoutBaton(file: ClientFile, text: string, installed: Inst
   return file.format === 'toml' ? reopened(text, without, installed) : without;
 }
 
-/** An object that Baton created, or anything inside of it. */
 function isWithin(path: readonly string[], made: readonly string[]): boolean {
   return made.every((key, n) => key === path[n]);
 }

@@ -6,7 +6,6 @@ import type { Insertion } from './edit/insertions.ts';
 
 /** What was inserted into one file, so that it can be removed byte for byte. */
 export interface InstalledFile {
-  /** The real path, with links resolved. */
   readonly path: string;
   /** Hash of the text that was written: the positions are valid in that text only. */
   readonly hash: string;

@@ -24,7 +24,7 @@ import { AgentTimers } from './timers.ts';
 /** Connects one agent process to the daemon: its hooks, its calls, its output, and the daemon's messages to it. */
 export class AgentHost implements HookRoutes {
   readonly launch: Launch;
-  readonly #daemon: DaemonConnection;
+  readonly daemon: DaemonConnection;
   readonly #reporter: Reporter;
   readonly guard: StopGuard;
   readonly budgetHold: BudgetHold;
@@ -46,24 +46,10 @@ export class AgentHost implements HookRoutes {
     this.launch = launch;
     this.#tail = tail;
     this.messages = new MessageQueue({ launch, heldPath: files.held, onDelivered: () => this.#onMessageDelivered() });
-    this.#control = createControlHandler({
-      setStanding: (standing) => {
-        this.guard.setStanding(standing);
-        this.budgetHold.update();
-      },
-      send: async (message, permission, wakes) =>
-        (wakes && this.budgetHold.continuesWithoutMessage(this.messages.isLeaving)) ||
-        this.messages.deliver(message, permission),
-      kill: async () => this.end(),
-      deliveredIds: launch.held ?? [],
-    });
-    this.#daemon = new DaemonConnection(launch.state_dir, launch.token);
-    this.#reporter = new Reporter(launch, this.#daemon);
-    this.silence = new SilenceReporter({
-      launch,
-      isSuspended: () => this.guard.isParked || this.guard.hasSignalled || !this.guard.isOwned,
-      report: async (report) => this.#reportSilence(report),
-    });
+    this.#control = createControlHandler(this);
+    this.daemon = new DaemonConnection(launch.state_dir, launch.token);
+    this.#reporter = new Reporter(launch, this.daemon);
+    this.silence = new SilenceReporter(this);
     this.stream = new StreamMonitor({
       launch,
       files,
@@ -172,21 +158,15 @@ export class AgentHost implements HookRoutes {
   }
 
   async forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
-    return forwardRequest(
-      request,
-      response,
-      {
-        line: this.#daemon,
-        newKey: () => this.#newKey('passed'),
-        onForwarded: (what) => {
-          this.#timers?.onActivity();
-          this.silence.onActivity();
-          if (what === 'signal') this.guard.onSignal();
-          if (what === 'unseen') this.guard.onUnseenCall();
-        },
-      },
-      isOwn,
-    );
+    return forwardRequest(this, request, response, isOwn);
+  }
+
+  /** Called before the response: the agent has signalled, made a call that is not inspected, or made any call. */
+  onForwarded(what: 'signal' | 'unseen' | 'anything'): void {
+    this.#timers?.onActivity();
+    this.silence.onActivity();
+    if (what === 'signal') this.guard.onSignal();
+    if (what === 'unseen') this.guard.onUnseenCall();
   }
 
   async #reportUsage(report: AgentReport): Promise<Answer> {
@@ -231,17 +211,17 @@ export class AgentHost implements HookRoutes {
   }
 
   /** The answer tells whether the agent is parked now. */
-  async #reportSilence(report: AgentReport): Promise<void> {
+  async reportSilence(report: AgentReport): Promise<void> {
     const answer = await this.guard.report(report);
     if (report.kind === 'heard' && !answer.ok) this.guard.unpark();
     this.budgetHold.update();
   }
 
   async #ask(operation: string, name: string, token: string): Promise<Answer> {
-    return this.#daemon.request({ operation, input: '{}', token, key: this.#newKey(name) });
+    return this.daemon.request({ operation, input: '{}', token, key: this.newKey(name) });
   }
 
-  #newKey(name: string): string {
+  newKey(name: string): string {
     return `${this.launch.id}:${name}:${this.launch.start}:${(this.#keys += 1)}`;
   }
 }

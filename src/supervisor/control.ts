@@ -1,35 +1,33 @@
 import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import type { Standing } from '../protocol/standing.ts';
+import type { AgentHost } from './agent-host.ts';
 import type { Control } from './contract.ts';
-import type { HeldMessage, Permission } from './held-messages.ts';
-
-export interface ControlActions {
-  readonly setStanding: (standing: Standing) => void;
-  readonly send: (message: HeldMessage, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
-  /** Ids of the messages in the process's prompt. */
-  readonly deliveredIds?: readonly string[];
-  readonly kill: (reason: string) => Promise<void>;
-}
 
 export type ControlResponse = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
 /**
  * Carries out the daemon's control messages. A repeated message id gets the first result and is not delivered again.
  */
-export function createControlHandler({ setStanding, send, kill, deliveredIds = [] }: ControlActions) {
+export function createControlHandler(agent: AgentHost) {
+  // The prompt contains these messages.
+  const deliveredIds = agent.launch.held ?? [];
   const sent = new Map<string, Promise<ControlResponse>>(deliveredIds.map((id) => [id, Promise.resolve(OK)]));
   const deliver = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
-    (await send({ id, text }, permission, wakes === true)) ? OK : LEAVING;
+    (wakes === true && agent.budgetHold.continuesWithoutMessage(agent.messages.isLeaving)) ||
+    (await agent.messages.deliver({ id, text }, permission))
+      ? OK
+      : LEAVING;
   return async (body: Buffer): Promise<ControlResponse> => {
     const control = parseControl(body);
     switch (control?.kind) {
       case undefined:
         return { ok: false, error: 'unknown control message' };
       case 'standing':
-        setStanding(control.standing);
+        agent.guard.setStanding(control.standing);
+        agent.budgetHold.update();
         return OK;
       case 'kill':
-        await kill(control.reason);
+        await agent.end();
         return OK;
       case 'send': {
         const delivered = sent.get(control.message_id) ?? deliver(control);

@@ -37,9 +37,10 @@ export async function supervise(folder: string, start: number): Promise<number> 
     const isWanted = (): boolean => existsSync(files.folder);
     await retryWhileFull(() => ready.running.fill(JSON.stringify(running)), isWanted, logDiskWait);
   };
+  const finish = async (exit: Exit): Promise<number> => recordExit(exit, agent, door, log, files.exit(start));
   if (line !== undefined) {
     const exit = await superviseInTerminal({ launch, files, agent, line, port: door.port, announce });
-    return recordExit(exit, { agent, door, log, exitFile: files.exit(start) });
+    return finish(exit);
   }
   const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
   if (!spawned.ok && (isShortageText(spawned.reason) || isDiskFaultText(spawned.reason)))
@@ -47,10 +48,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   if (!spawned.ok) {
     log.write(Buffer.from(`baton: ${spawned.reason}\n`));
     // The exit code that a shell would report.
-    return recordExit(
-      { ...NOT_STARTED, start, output: spawned.reason },
-      { agent, door, log, exitFile: files.exit(start) },
-    );
+    return finish({ ...NOT_STARTED, start, output: spawned.reason });
   }
   const { child } = spawned;
   const { tail } = ready;
@@ -91,7 +89,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
     // The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for.
     output: text === null ? null : redactTokens(text, known),
   };
-  return recordExit(exit, { agent, door, log, exitFile: files.exit(start) });
+  return finish(exit);
 }
 
 /**
@@ -125,7 +123,10 @@ function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWord
 /** Written to disk before it is reported: a daemon that misses the report finds the file. */
 async function recordExit(
   exit: Exit,
-  { agent, door, log, exitFile }: { agent: AgentHost; door: HookServer; log: OutputLog; exitFile: string },
+  agent: AgentHost,
+  door: HookServer,
+  log: OutputLog,
+  exitFile: string,
 ): Promise<number> {
   log.close();
   const isWanted = (): boolean => existsSync(dirname(exitFile));
@@ -140,28 +141,17 @@ async function recordExit(
 
 type Files = ReturnType<typeof filesIn>;
 
-interface PreparedStart {
-  readonly launch: Launch;
-  readonly log: OutputLog;
-  readonly tail: Tail;
-  readonly agent: AgentHost;
-  readonly line: TerminalSession | undefined;
-  readonly door: HookServer;
-  readonly url: string;
-  /** Reserved, so that a full disk cannot hide a running process. */
-  readonly running: ReservedFile;
-}
-
 /**
  * Claims the start and writes the files that the process needs. Returns an exit code if another supervisor has the
  * start, or if the disk is full; then the start is given back.
  */
-async function prepareStart(files: Files, start: number): Promise<PreparedStart | number> {
+async function prepareStart(files: Files, start: number) {
   let door: HookServer | undefined;
   let isTaken = false;
   try {
     isTaken = claimStartFile(files.taken(start), readProcessIdentity(process.pid) ?? String(process.pid));
     if (!isTaken) return EXIT_ALREADY_SUPERVISED;
+    // Reserved, so that a full disk cannot hide a running process.
     const running = new ReservedFile(files.running(start));
     const launch = requireLaunch(files.launch(start));
     const log = new OutputLog(files.log, launch.log_bytes);

@@ -8,12 +8,12 @@ interface Validated extends ShellEnd {
 
 /** Runs the checks of the project. If they pass, its exit asks for the merge and it hands over to the closer; otherwise to the fixer. */
 export async function runValidator(session: RoleSession): Promise<void> {
-  const task = await session.readTask();
+  const task = await session.call('workflow_get', {});
   const cwd = task.workspace ?? process.cwd();
   const ends: Validated[] = [];
   for (const { name, run, timeoutMs } of task.commands.validate) {
     session.print(`${name}: ${run}`);
-    const end = await runShell(run, { cwd, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    const end = await runShell(run, cwd, { timeoutMs });
     session.print(`${name}: ${end.passed ? 'passed' : 'failed'}`);
     ends.push({ name, ...end });
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { writeFileAtomically } from '../../api/files.ts';
 import { isTryAgain, pauseBriefly } from '../../api/read-stdin.ts';
 import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
+import type { ScriptStep } from './script.ts';
 
 /** What a scripted agent prints, in Claude Code's format or for people. */
 export interface ScriptedOutput {
@@ -10,15 +11,8 @@ export interface ScriptedOutput {
   say(text: string): void;
   useTool(name: string, input: object): string;
   toolResult(id: string, content: string, isError: boolean): void;
-  use(used: ScriptedUse): void;
+  use(used: Extract<ScriptStep, { do: 'use' }>['with']): void;
   endTurn(result: string, isError: boolean): void;
-}
-
-interface ScriptedUse {
-  readonly input?: number;
-  readonly output?: number;
-  readonly cached?: number;
-  readonly cost?: string;
 }
 
 /** JSON lines with the fields of Claude Code that Baton reads. */

@@ -85,15 +85,8 @@ function write({ path, text }: { readonly path: string; readonly text: string })
   }
 }
 
-const MISBEHAVIOURS = ['hang', 'crash', 'print', 'flood', 'fork', 'ignore'] as const;
-
-export type Misbehaviour = Extract<ScriptStep, { do: (typeof MISBEHAVIOURS)[number] }>;
-
-export function isMisbehaviour(step: ScriptStep): step is Misbehaviour {
-  return MISBEHAVIOURS.some((name) => name === step.do);
-}
-
-export async function misbehave(step: Misbehaviour): Promise<'continues'> {
+/** Returns undefined if the step is none of these. */
+export async function misbehave(step: ScriptStep): Promise<'continues' | undefined> {
   switch (step.do) {
     case 'hang':
       return hang();
@@ -113,6 +106,8 @@ export async function misbehave(step: Misbehaviour): Promise<'continues'> {
     case 'ignore':
       process.on(step.with, () => {});
       return 'continues';
+    default:
+      return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Answer, ApiError } from '../../api/answer.ts';
 import { FrameReader, renderFrame } from '../../api/client/frames.ts';
 import { decodeProjectPath, tooLarge } from '../../api/http/request.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
+import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
 import type { IncomingCall } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
@@ -185,8 +186,8 @@ const CALL_FIELD_COUNT = 7;
 const CALLER_GONE_REASON = 'the caller had given up before the claim was granted';
 
 function isGranted(result: unknown): result is GrantedClaim {
-  if (typeof result !== 'object' || result === null || !('task_id' in result && 'token' in result)) return false;
-  return typeof result.task_id === 'string' && typeof result.token === 'string';
+  const { task_id, token } = fieldsOf(result);
+  return typeof task_id === 'string' && typeof token === 'string';
 }
 
 const BAD_CALL = refusal('bad-request', 'a call needs its own number and a valid idempotency key');

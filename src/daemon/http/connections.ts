@@ -1,7 +1,9 @@
-import { mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { readFileIfPresent } from '../../api/files.ts';
 import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
+import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 
 /** The caller at the other end; `unknown` before the first request. */
 export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
@@ -93,9 +95,7 @@ export class ConnectionSlots<C> {
   }
 
   #count(kind: ConnectionKind): number {
-    let count = 0;
-    for (const slot of this.#slots.values()) if (slot.kind === kind) count += 1;
-    return count;
+    return this.#slots.values().reduce((count, slot) => (slot.kind === kind ? count + 1 : count), 0);
   }
 
   #findIdle(kinds: readonly ConnectionKind[], besides: C): C | undefined {
@@ -115,7 +115,7 @@ interface Slot {
 
 /** The soft limit on descriptors. Node raises it to the hard limit at start-up. */
 export function readDescriptorLimit(): number {
-  return parseLimits(readLimits()) ?? reportedLimit() ?? ASSUMED_LIMIT;
+  return parseLimits(readFileIfPresent('/proc/self/limits')) ?? reportedLimit() ?? ASSUMED_LIMIT;
 }
 
 /** Parses `/proc/self/limits`: `Max open files  256  256  files`. */
@@ -128,19 +128,9 @@ export function parseLimits(text: string): number | undefined {
 /** The lowest limit of any supported system. */
 const ASSUMED_LIMIT = 256;
 
-function readLimits(): string {
-  try {
-    return readFileSync('/proc/self/limits', 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 /** For systems without /proc. The report takes some milliseconds. */
 function reportedLimit(): number | undefined {
-  const report: unknown = process.report.getReport();
-  const limits: unknown = Reflect.get(Object(report), 'userLimits');
-  const soft: unknown = Reflect.get(Object(Reflect.get(Object(limits), 'open_files')), 'soft');
+  const soft = fieldOf(fieldOf(fieldOf(process.report.getReport(), 'userLimits'), 'open_files'), 'soft');
   return typeof soft === 'number' ? soft : soft === 'unlimited' ? Infinity : undefined;
 }
 
@@ -209,12 +199,8 @@ const MAX_SOCKET_PATH = 100;
 
 /** The last daemon's port, so that open pages and webhooks keep working; 0 if unknown. */
 export function readSavedPort(stateDir: string): number {
-  try {
-    const port = Number(readFileSync(stateFiles(stateDir).port, 'utf8').trim());
-    return Number.isInteger(port) && port >= 1024 && port <= 65_535 ? port : 0;
-  } catch {
-    return 0;
-  }
+  const port = Number(readFileIfPresent(stateFiles(stateDir).port).trim());
+  return Number.isInteger(port) && port >= 1024 && port <= 65_535 ? port : 0;
 }
 
 export function savePort(stateDir: string, port: number): void {

@@ -23,7 +23,6 @@ import { hashOf, readFileText } from './file-text.ts';
 
 /** One file before and after a change; null if it does not exist. */
 export interface FileChange {
-  /** The real path, with links resolved. */
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
@@ -180,7 +179,6 @@ function removeFile(path: string): void {
   syncFolder(dirname(path));
 }
 
-/** The missing folders above a file, outermost first. */
 export function findMissingFolders(path: string): readonly string[] {
   const missing: string[] = [];
   for (let folder = dirname(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);

@@ -1,7 +1,8 @@
 import { writeSync } from 'node:fs';
 import { readStdin } from '../../api/read-stdin.ts';
+import { findStateDir } from '../../api/state-folder.ts';
 import { CLIENTS } from '../client.ts';
-import { hookCall, type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
+import { type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
 
 /**
  * `baton hooks run CLIENT MOMENT`: runs at the hooks of people's sessions. Whatever fails, the session continues: the
@@ -17,7 +18,8 @@ export async function runSessionHook(args: readonly string[], env: HookCall['env
   const at = options.indexOf('--principal') + 1;
   const principal = at === 0 ? undefined : options[at];
   const who = principal === undefined ? {} : { principal };
-  const call = hookCall({ client, input, claims: options.includes('--claim'), env, ...who });
+  const claims = options.includes('--claim');
+  const call: HookCall = { client, input, claims, env, ...who, stateDir: findStateDir(env) };
   try {
     return leave(renderHookOutput(await answer(moment, call)));
   } catch (error) {

@@ -61,7 +61,6 @@ function takeOverClaims(stateDir: string, session: OwnSession): void {
   }
 }
 
-/** Claims that the client's process, or the resumed conversation, still holds. */
 async function findHeld(client: Client, session: OwnSession): Promise<readonly OwnClaim[]> {
   const held: OwnClaim[] = [];
   for (const claim of listOwnClaims(session)) {

@@ -39,40 +39,27 @@ export function scanText(): SignalScanner {
  */
 export function scanStream({ readLine }: StreamReader, onEvent: (event: StreamEvent) => void): SignalScanner {
   const watch = new OutputSignalFinder();
-  const closing = new LastMessage();
+  /** The end of the agent's text since its last tool call. A message arrives whole or in pieces. */
+  let closing = '';
   const lines = splitLines((line) => {
     for (const event of readLine(line, Date.now())) {
       if (event.kind === 'words') {
         watch.push(Buffer.from(event.text));
-        closing.push(event.text);
+        closing = (closing + event.text).slice(-2 * CLOSING_CHARACTERS);
       }
-      if (event.kind === 'tool-started') closing.clear();
+      if (event.kind === 'tool-started') closing = '';
       onEvent(event);
     }
   });
   return {
     push: lines,
     endTurn: (lastWords = '') => {
-      const found = findClosingSignal(lastWords.trim() === '' ? closing.text : lastWords);
+      const found = findClosingSignal(lastWords.trim() === '' ? closing : lastWords);
       const hasNamedOne = watch.end().kind !== 'none';
-      closing.clear();
+      closing = '';
       return found.kind === 'none' && hasNamedOne ? { kind: 'early' } : found;
     },
   };
-}
-
-/** The end of the agent's text since its last tool call. A message arrives whole or in pieces. */
-class LastMessage {
-  text = '';
-
-  push(words: string): void {
-    this.text += words;
-    if (this.text.length > 2 * CLOSING_CHARACTERS) this.text = this.text.slice(-CLOSING_CHARACTERS);
-  }
-
-  clear(): void {
-    this.text = '';
-  }
 }
 
 /** Calls `onLine` for each complete line. A line longer than any message is skipped, so that memory stays bounded. */

@@ -1,21 +1,14 @@
 import type { AgentReport } from '../../protocol/agent-report.ts';
 import { fieldsInJson, findText, textOf } from '../../protocol/shape/read-unknown.ts';
-import type { Launch } from '../contract.ts';
+import type { AgentHost } from '../agent-host.ts';
 import { drainOutput } from '../timers.ts';
-
-export interface SilenceReporterOptions {
-  readonly launch: Pick<Launch, 'kind' | 'terminal' | 'start' | 'output' | 'silence_ms' | 'tool_ms'>;
-  /** Whether silence is not measured: the agent is parked, held by a budget, has signalled, or has no owner. */
-  readonly isSuspended: () => boolean;
-  readonly report: (report: AgentReport) => Promise<unknown>;
-}
 
 /**
  * Reports that an agent is silent during a turn, and that it is active again. Turns are known from the client's stream.
  * A plain command is watched from its first hook on: before that it is unknown whether it prints anything.
  */
 export class SilenceReporter {
-  readonly #options: SilenceReporterOptions;
+  readonly #agent: AgentHost;
   readonly #watch: SilenceWatch | undefined;
   /** Turns and tool calls are known from the stream, not from hooks only. */
   readonly #hasStream: boolean;
@@ -23,9 +16,9 @@ export class SilenceReporter {
   #looking: NodeJS.Timeout | undefined;
   #reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(options: SilenceReporterOptions) {
-    const { kind, terminal, output, silence_ms: silenceMs, tool_ms: toolMs = Infinity } = options.launch;
-    this.#options = options;
+  constructor(agent: AgentHost) {
+    const { kind, terminal, output, silence_ms: silenceMs, tool_ms: toolMs = Infinity } = agent.launch;
+    this.#agent = agent;
     this.#hasStream = this.#knowsTurns = output !== 'text';
     const isWatched = kind === 'agent' && terminal !== true && silenceMs !== undefined;
     this.#watch = isWatched ? new SilenceWatch({ silenceMs, toolMs }, performance.now()) : undefined;
@@ -92,16 +85,18 @@ export class SilenceReporter {
   /** Reads the pipe first: after this process was suspended, the agent's output waits there. */
   async #poll(watch: SilenceWatch): Promise<void> {
     await drainOutput();
-    const silence = watch.poll(performance.now(), this.#options.isSuspended());
-    if (silence !== undefined) this.#report({ kind: 'silent', start: this.#options.launch.start, ...silence });
+    const { guard, launch } = this.#agent;
+    const isSuspended = guard.isParked || guard.hasSignalled || !guard.isOwned;
+    const silence = watch.poll(performance.now(), isSuspended);
+    if (silence !== undefined) this.#report({ kind: 'silent', start: launch.start, ...silence });
   }
 
   #settle(isOver = false): void {
-    if (isOver) this.#report({ kind: 'heard', start: this.#options.launch.start });
+    if (isOver) this.#report({ kind: 'heard', start: this.#agent.launch.start });
   }
 
   #report(report: AgentReport): void {
-    this.#reporting = Promise.all([this.#reporting, this.#options.report(report)]).catch(() => {});
+    this.#reporting = Promise.all([this.#reporting, this.#agent.reportSilence(report)]).catch(() => {});
   }
 }
 

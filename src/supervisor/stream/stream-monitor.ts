@@ -33,11 +33,11 @@ export class StreamMonitor {
   #isWaiting = false;
   #conversation: string | null = null;
   readonly #attended: TerminalUsage | undefined;
-  #hasTalked = false;
+  hadTurnInTerminal = false;
   #kept: string | null = null;
   #soon: NodeJS.Timeout | undefined;
   #usedAt = 0;
-  #telling: Promise<Answer> | undefined;
+  #reporting: Promise<Answer> | undefined;
   #paceMs = USAGE_REPORT_MS;
   #settledAt = Date.now();
   readonly #record: ClientRecord | undefined;
@@ -53,7 +53,7 @@ export class StreamMonitor {
       // Counts the turn that the person interrupted, which is not theirs.
       this.#readTerminalUsage();
       this.#meter.closeTurn();
-      this.#hasTalked = false;
+      this.hadTurnInTerminal = false;
     }
     this.#record = output === 'text' ? undefined : new ClientRecord(output, new Date().toISOString());
     this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (event) => this.#onEvent(event));
@@ -67,15 +67,11 @@ export class StreamMonitor {
 
   /** A turn in a person's terminal is over. Some clients name the conversation only here. */
   async terminalTurnEnded(conversation: string | undefined): Promise<void> {
-    this.#hasTalked = true;
+    this.hadTurnInTerminal = true;
     this.#nameConversation(conversation ?? null);
     this.#meter.turnEnded();
     this.#readTerminalUsage();
     await this.reportUsed(true);
-  }
-
-  get hadTurnInTerminal(): boolean {
-    return this.#hasTalked;
   }
 
   async turnEnded(isWaiting: boolean): Promise<void> {
@@ -106,8 +102,8 @@ export class StreamMonitor {
     this.#usedAt = Date.now();
     this.#options.silence.onActivity();
     if (used.is_due === true) this.#settledAt = this.#usedAt;
-    this.#telling = this.#options.report(used);
-    const answer = await this.#telling;
+    this.#reporting = this.#options.report(used);
+    const answer = await this.#reporting;
     // While the daemon is away each report is a file, and the newest contains the others.
     this.#paceMs = answer.ok ? USAGE_REPORT_MS : USAGE_REPORT_AWAY_MS;
     return true;
@@ -134,7 +130,7 @@ export class StreamMonitor {
     const isAway = this.#paceMs === USAGE_REPORT_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
     if (!isAway && (await this.reportUsed(false))) return true;
     // A report in flight is settled before the agent continues.
-    await this.#telling;
+    await this.#reporting;
     return false;
   }
 
@@ -203,7 +199,7 @@ export class StreamMonitor {
     if (event === undefined) return;
     const before = this.#meter.tokens;
     this.#meter.add(event, false);
-    this.#hasTalked ||= this.#meter.tokens > before;
+    this.hadTurnInTerminal ||= this.#meter.tokens > before;
   }
 
   #onEvent(event: StreamEvent): void {
