@@ -40,9 +40,7 @@ export type PreparedAgent =
   | { readonly ok: true; readonly launch: LaunchParts }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * One kind of client: how it is started, resumed and hooked. Adapters touch neither the disk nor the user's settings.
- */
+/** One kind of client: how it is started, resumed and hooked. Adapters neither read nor write files. */
 export interface Adapter {
   /** Whether a runbook's `run` names this client. */
   readonly runs: (run: string) => boolean;

@@ -115,9 +115,7 @@ function handler({ options, machine }: InstallRequest, moment: keyof typeof EVEN
   return { type: 'command', command, timeout: EVENTS[moment].timeout };
 }
 
-/**
- * A hook's key is its position: file, event, group and index in the group. Baton's groups are the last of their events.
- */
+/** A hook's key is its file, event, group and index. Baton's groups are the last of their events. */
 function trust(wanted: InstallRequest, path: string, before: Config | undefined): TomlTable[] {
   return moments(wanted).map((moment) => {
     const { event, key, timeout } = EVENTS[moment];

@@ -115,10 +115,7 @@ function refused(path: string, what: string): InstallResult {
   return { ok: false, what: `${path}: ${what}`, hint: 'Nothing was changed. Correct it and run the command again.' };
 }
 
-/**
- * The text without Baton's entries. A text unchanged since the installation is restored byte for byte; from any other
- * text only Baton's entries are removed.
- */
+/** A text unchanged since the installation is restored byte for byte; from others only Baton's entries are removed. */
 export function textWithoutBaton(file: ClientFile, text: string, installed: InstalledFile | undefined): string {
   const exact = installed?.hash === hashOf(text) ? removeInsertions(text, installed.insertions) : undefined;
   if (exact !== undefined) return exact;

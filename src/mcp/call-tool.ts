@@ -93,10 +93,7 @@ function cancelledRequestId(message: object): string | number | undefined {
   return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined;
 }
 
-/**
- * Notifies a client that asked for progress that a long call is still running. Clients give up after about a minute of
- * silence, and restart that timer with each notification.
- */
+/** Clients give up after about a minute of silence, and restart that timer with each progress notification. */
 function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: number): Disposable {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { [Symbol.dispose]: () => {} };

@@ -80,10 +80,7 @@ export function createMcpHttp(serve: ServeConnection, { maxSessions }: { readonl
   };
 }
 
-/**
- * Responds on a stream that cannot be resumed: when it breaks, waiting calls are cancelled. Completed writes stay, and
- * a repeated request gets its answer.
- */
+/** Responds on a stream that cannot be resumed: if it breaks, waiting calls are cancelled; completed writes stay. */
 async function serveSession(
   transport: WebStandardStreamableHTTPServerTransport,
   { request, body }: GuardedRequest,

@@ -42,10 +42,7 @@ function titleOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/**
- * An answer as a tool result. An error is a result too, so that the model reads it: the exact text first, then what to do
- * next.
- */
+/** An error is a result too, so that the model reads it: the exact text first, then what to do next. */
 export function renderToolResult(answer: Answer): CallToolResult {
   if (answer.ok)
     return { content: [textContent(renderText(answer.result))], structuredContent: toStructured(answer.result) };

@@ -44,10 +44,7 @@ export function filesIn(folder: string) {
 /** Exit code of a supervisor: another one supervises this start. */
 export const EXIT_ALREADY_SUPERVISED = 75;
 
-/**
- * Exit code of a supervisor: there was no room for its files. It has run nothing and has given the start back. Its log may have no room for the
- * reason.
- */
+/** Exit code of a supervisor: no room for its files. It ran nothing and gave the start back. */
 export const EXIT_NO_ROOM = 74;
 
 /** `config.json`; more keys may follow. A missing or unreadable file means `signal`. */

@@ -5,9 +5,7 @@ import type { Control } from './contract.ts';
 
 export type ControlResponse = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/**
- * Carries out the daemon's control messages. A repeated message id gets the first result and is not delivered again.
- */
+/** Carries out the daemon's control messages. A repeated message id gets the first result. */
 export function createControlHandler(agent: AgentHost) {
   // The prompt contains these messages.
   const deliveredIds = agent.launch.held ?? [];

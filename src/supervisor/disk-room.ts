@@ -3,10 +3,7 @@ import { delay } from '../api/client/http.ts';
 import { writeFileAtomically } from '../api/files.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 
-/**
- * Repeats a write, less and less often, while the disk is full or the machine is short of a resource. Returns false if
- * the write is not wanted any more. Throws other errors.
- */
+/** Repeats a write while a resource is short, less and less often. Returns false if it is not wanted any more. */
 export async function retryWhileFull(
   write: () => void,
   isWanted: () => boolean,
@@ -32,10 +29,7 @@ export function isShortOfResources(error: unknown): boolean {
 const FIRST_MS = 50;
 const LAST_MS = 2000;
 
-/**
- * Reserves disk space for a small file that must be written later, perhaps on a full disk. A copy-on-write file system
- * may refuse nevertheless, so `fill` can throw.
- */
+/** Reserves disk space for a small file. A copy-on-write file system may refuse nevertheless, so `fill` can throw. */
 export class ReservedFile {
   readonly #path: string;
   readonly #draft: string;

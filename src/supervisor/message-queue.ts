@@ -25,10 +25,7 @@ export class MessageQueue {
     this.#held = new HeldMessages(options.heldPath);
   }
 
-  /**
-   * The prompt contains what earlier processes did not receive. If it cannot be written, those messages stay
-   * undelivered.
-   */
+  /** The prompt contains the messages that earlier processes did not receive; held if it cannot be written. */
   async begin(child: Child | undefined, prompt: string | null): Promise<void> {
     this.#child = child;
     if (child === undefined || prompt === null) return;
@@ -40,10 +37,7 @@ export class MessageQueue {
     this.#held.remove(this.#options.launch.held ?? []);
   }
 
-  /**
-   * Returns false if the process is leaving. The exit is recorded before that, and the next process, if any, starts
-   * with the message.
-   */
+  /** Returns false, after the exit is recorded, if the process is leaving; its next process starts with the message. */
   async deliver({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
     const { launch, onDelivered } = this.#options;
     if (launch.terminal === true) return false;

@@ -27,10 +27,7 @@ export async function findPrograms(stateDir: string): Promise<Programs> {
   return folder === undefined ? { ...SOURCE, baton: BATON } : programsIn(folder);
 }
 
-/**
- * The arguments of `node` for a supervisor. Without JIT it needs 1.2 times the memory of a bare Node instead of 1.3,
- * and it mostly waits. Source files need the compiler.
- */
+/** Without JIT a supervisor needs 1.2 times the memory of a bare Node, not 1.3. Source files need the compiler. */
 export function supervisorArgs({ supervisor }: Programs, folder: string, start: number): readonly string[] {
   const flags = supervisor.endsWith('.ts') ? [QUIET] : ['--jitless'];
   return [...flags, supervisor, folder, String(start)];

@@ -92,10 +92,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   return finish(exit);
 }
 
-/**
- * Removes Baton's tokens from the log, which people copy and pass on. Each stream may end in the middle of a token of
- * its own.
- */
+/** Removes Baton's tokens from the log, which people pass on. Each stream may end in the middle of a token. */
 function keepOutput(known: readonly string[], log: OutputLog) {
   const filter = (): TokenFilter => new TokenFilter(known, (chunk) => log.write(chunk));
   return { words: filter(), errors: filter() };

@@ -81,10 +81,7 @@ function readLogEnd(path: string): string {
   }
 }
 
-/**
- * The reason why a daemon crashed, from the end of its log: the last line if it reports an internal error, otherwise
- * Node's output after the daemon's JSON lines.
- */
+/** The last line if it reports an internal error, otherwise Node's output after the daemon's JSON lines. */
 export function crashReason(logEnd: string): string {
   const lines = logEnd.split('\n').map((line) => line.trim());
   const last = lines.findLastIndex((line) => line.startsWith('{"at":'));

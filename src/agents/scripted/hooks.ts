@@ -94,10 +94,7 @@ async function askHttp(
   });
 }
 
-/**
- * JSON counts whatever the exit code; exit code 2 blocks with standard error as the reason; any other result lets the
- * agent stop.
- */
+/** JSON counts with any exit code; code 2 blocks, with standard error as the reason; all else lets the agent stop. */
 async function runCommand({ command = '' }: Hook, body: string, timeoutMs: number): Promise<HookAnswer> {
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'pipe'] });

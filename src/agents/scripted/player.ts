@@ -116,10 +116,7 @@ export class ScriptPlayer {
     return 'continues';
   }
 
-  /**
-   * Tries to end the turn. If blocked, plays the script's `on_block` steps and tries again; without these, continues
-   * after the stop.
-   */
+  /** If the stop is blocked, plays the `on_block` steps and tries again; without these, continues after the stop. */
   async #stop(isLast: boolean): Promise<StepOutcome> {
     const { output, script } = this.#options;
     for (;;) {

@@ -53,10 +53,7 @@ export class ConnectionSlots<C> {
     return this.#findIdle(ALL_KINDS, connection) ?? connection;
   }
 
-  /**
-   * Records the kind, which the first request reveals. Returns `full` if all connections of this kind are busy and
-   * there is no room for one more.
-   */
+  /** Records the kind when the first request reveals it. Returns `full` if there is no room and no idle connection. */
   identify(connection: C, kind: Exclude<ConnectionKind, 'unknown'>): { readonly close?: C } | 'full' {
     const slot = this.#slots.get(connection);
     if (slot === undefined || slot.kind === kind) return {};
@@ -171,10 +168,7 @@ export class ActiveCalls {
   }
 }
 
-/**
- * Socket paths are limited to about 104 bytes. If the state folder's path is longer, the socket goes into a temporary
- * folder.
- */
+/** Socket paths are limited to about 104 bytes: for a longer one, the socket goes into a temporary folder. */
 export function makeSocketPath(stateDir: string): string {
   const { socket } = stateFiles(stateDir);
   const before = readDaemonRecord(stateDir)?.socket;

@@ -102,10 +102,7 @@ interface GithubReport {
 
 type ParsedReport = { readonly ok: true; readonly value: GithubReport | undefined } | Refusal;
 
-/**
- * Reads completed `workflow_run` and `check_run` events; the name is that of the workflow or the check. The value is
- * undefined if the event reports no finished check.
- */
+/** Reads completed `workflow_run` and `check_run` events; the value is undefined for all others. */
 function parseReport(event: string, body: Uint8Array): ParsedReport {
   let payload: unknown;
   try {
@@ -130,9 +127,7 @@ function malformed(message: string): Refusal {
   return refusal('bad-request', message, 'Send it as GitHub does.');
 }
 
-/**
- * Returns how many checks of this project were waiting for the report: same commit, same name, and not run by Baton.
- */
+/** Returns how many checks of this project waited for the report: same commit and name, not run by Baton. */
 async function reportCheck(
   { commandLoop }: Project,
   { newId }: Services,

@@ -11,9 +11,7 @@ export interface TcpEnds {
   readonly localPort: number;
 }
 
-/**
- * Returns the inode of the peer's socket, `gone` if no process holds it any more, undefined if the system cannot tell.
- */
+/** The inode of the peer's socket; `gone` if no process holds it, undefined if the system cannot tell. */
 export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
   const table = read();
   if (table === undefined) return undefined;

@@ -158,9 +158,7 @@ async function runStop({ response, identity }: HttpExchange, { stop, projects }:
   sendAnswer(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
 }
 
-/**
- * Only an operator issues worker tokens. The token names a principal, who is responsible for every call made with it.
- */
+/** Only an operator issues worker tokens. A token's principal is responsible for every call made with it. */
 async function runWorkerToken({ request, response, identity }: HttpExchange, { tokens }: RouteOptions): Promise<void> {
   const body = await readBody(request);
   if (body === 'gone') return;

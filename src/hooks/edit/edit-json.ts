@@ -190,10 +190,7 @@ function cutsIn(
   };
 }
 
-/**
- * Each child with the line break and spaces before it and the comma after it; for the last children, the comma before
- * them.
- */
+/** Each child with the space before it and the comma after it; for the last children, the comma before them. */
 function childCuts(text: string, node: JsonContainer, gone: ReadonlySet<JsonChild>): Range[] {
   const cuts: Range[] = [];
   const lastKept = node.children.findLast((child) => !gone.has(child));

@@ -4,10 +4,7 @@ import { readFileIfPresent } from '../../api/files.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 
-/**
- * Whether the repository around a folder is a project of Baton. Hooks for all sessions run in every folder; a
- * repository without Baton must not become a project.
- */
+/** Hooks for all sessions run in every folder; a repository without Baton must not become a project. */
 export function isKnownProject(stateDir: string, cwd: string): boolean {
   const top = findRepositoryTop(cwd);
   if (top === undefined) return false;

@@ -49,10 +49,7 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   }
 }
 
-/**
- * After a `clear` the same process continues with an empty conversation and keeps its claims. Codex keeps the old
- * conversation, which continues separately.
- */
+/** After a `clear` the same process keeps its claims. Codex keeps the old conversation, which continues separately. */
 function takeOverClaims(stateDir: string, session: OwnSession): void {
   for (const other of listOwnSessions(stateDir)) {
     if (other.process !== session.process || other.folder === session.folder) continue;
@@ -116,10 +113,7 @@ function isOld({ started }: OwnSession): boolean {
   return Date.now() - started > DAY_MS;
 }
 
-/**
- * The text that a session starts with, one page at most. Text of other agents is fenced, so that it is not read as
- * instructions.
- */
+/** The text that a session starts with. Text of other agents is fenced, so that it is not read as instructions. */
 export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
   const parts = [
     'Baton shares out the tasks of this repository and keeps the record of who did what.',

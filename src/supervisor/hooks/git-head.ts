@@ -1,10 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../api/files.ts';
 
-/**
- * Reads the checked-out commit from git's files: a stop hook has no time for a process. Undefined if there is no
- * repository, no commit, or an unknown ref format.
- */
+/** Reads the checked-out commit from git's files: a stop hook has no time for a process. Undefined if there is none. */
 export function readGitHead(cwd: string): string | undefined {
   const gitDir = findGitDir(cwd);
   if (gitDir === undefined) return undefined;

@@ -12,10 +12,7 @@ export interface StopGuardOptions {
   readonly owes: readonly string[];
   readonly hasKeptSignal: () => boolean;
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /**
-   * Sends an exit signal that the agent printed in this turn. Resolves to a sentence for the agent if it was refused or
-   * did not count.
-   */
+  /** Sends a printed exit signal. Resolves to a sentence for the agent if it was refused or did not count. */
   readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
   readonly askStanding: () => Promise<Answer>;
   readonly readHead: () => string | undefined;
@@ -154,9 +151,7 @@ export class StopGuard {
     void this.report({ kind: 'blocked', blocks: this.#totalBlocks });
   }
 
-  /**
-   * Calls a person once. Then the agent may rest until they answer, also if the daemon has not recorded the call yet.
-   */
+  /** Calls a person once. Then the agent may rest, also if the daemon has not recorded the call yet. */
   async #escalate(): Promise<void> {
     const answer = await this.report({ kind: 'stop' });
     const isKept = answer.ok ? !isStanding(standingIn(answer.result)) : answer.error.code === 'kept';
@@ -177,9 +172,7 @@ export class StopGuard {
     if (!isAway) await this.refreshStanding();
   }
 
-  /**
-   * The answer to a report carries the standing that follows from it, so that the agent's next stop is judged by it.
-   */
+  /** The answer carries the standing that follows from the report: the agent's next stop is judged by it. */
   async report(report: AgentReport): Promise<Answer> {
     return this.#acceptFromAnswer(async () => this.#options.report(report), standingIn);
   }

@@ -2,10 +2,7 @@ import { delay } from '../../api/client/http.ts';
 import { listLiving, readProcFile } from '../../api/processes.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 
-/**
- * Everything that one run has started: its process group, processes that left the group but have its mark in the
- * environment, and the children of all these.
- */
+/** The process group of a run, the processes with its mark in their environment, and the children of all these. */
 export interface ProcessTree {
   /** Pid of the group's leader, which is the group's id. */
   readonly leader: number;

@@ -18,9 +18,7 @@ import { readHookConfig } from '../hooks/hook-config.ts';
 import { hasSignalInOutbox } from '../outbox-signal.ts';
 import { askSupervisor, type HookKind } from './ask-supervisor.ts';
 
-/**
- * For a hook without the supervisor's address in its environment: some clients filter the environment of their hooks.
- */
+/** For a hook without the supervisor's address: some clients filter the environment of their hooks. */
 export async function askWithoutSupervisor(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
   const files = agentFiles(findStateDir(process.env), agentId);
   const config = readHookConfig(files.config);

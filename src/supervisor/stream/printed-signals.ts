@@ -7,10 +7,7 @@ import type { Launch } from '../contract.ts';
 import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-connection.ts';
 import type { SignalScanner } from './signal-scanner.ts';
 
-/**
- * Exit signals that the agent printed instead of sending them. A signal is held until the turn or the process ends,
- * then sent in the agent's name.
- */
+/** Exit signals that the agent printed instead of sending them; sent in its name when the turn or the process ends. */
 export class PrintedSignals {
   readonly #launch: Launch;
   readonly #reporter: Reporter;
@@ -26,10 +23,7 @@ export class PrintedSignals {
     this.#speech = speech;
   }
 
-  /**
-   * Sends the signal of the turn, if there is one. The stop hook reports to the agent why it was refused or did not
-   * count.
-   */
+  /** Sends the signal of the turn, if there is one. The stop hook reports a refusal to the agent. */
   async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
@@ -46,10 +40,7 @@ export class PrintedSignals {
     return this.#send({ operation: 'exit_signal', input, token: agent_token, key });
   }
 
-  /**
-   * Sends the last signal of a process that has exited. The process cannot repeat it, so it is retried until the daemon
-   * answers or the outbox has room.
-   */
+  /** An exited process cannot repeat its signal, so it is retried until the daemon or the outbox has it. */
   async sendAtExit(): Promise<PrintedSignalResult> {
     let settled = await this.sendAtTurnEnd();
     for (let waitMs = FIRST_MS; this.#undelivered !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {

@@ -14,10 +14,7 @@ import type { StreamEvent } from '../../streams/stream-event.ts';
 /** Searches a process's output for exit signals in the agent's own text. */
 export interface SignalScanner {
   push(chunk: Uint8Array): void;
-  /**
-   * The turn or the process has ended; only now a signal counts. `lastWords` is the client's copy of the last message,
-   * which may arrive through a hook before the pipe has it.
-   */
+  /** Only now a signal counts. `lastWords`: the last message by the hook, which may arrive before the pipe has it. */
   endTurn(lastWords?: string): ClosingSignal;
 }
 
@@ -33,10 +30,7 @@ export function scanText(): SignalScanner {
   };
 }
 
-/**
- * For a client's JSON lines. Only the agent's own text counts, not tool output or messages to it, and only a signal at
- * the end of the turn's last message.
- */
+/** For a client's JSON lines. Only a signal at the end of the agent's own last message of the turn counts. */
 export function scanStream({ readLine }: StreamReader, onEvent: (event: StreamEvent) => void): SignalScanner {
   const watch = new OutputSignalFinder();
   /** The end of the agent's text since its last tool call. A message arrives whole or in pieces. */
@@ -123,9 +117,7 @@ export class OutputSignalFinder {
     this.#remember(piece);
   }
 
-  /**
-   * Also finds a name split over two pieces. Only the joint is copied: copying all would double the garbage of a flood.
-   */
+  /** Also finds a name split over two pieces. Only the joint is copied: a flood would double the garbage. */
   #isNamed(piece: Uint8Array): boolean {
     if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(PROTOCOL_NAME)) return true;
     return Buffer.concat([this.#before(PROTOCOL_NAME.length), piece.subarray(0, PROTOCOL_NAME.length)]).includes(

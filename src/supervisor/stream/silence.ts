@@ -145,9 +145,7 @@ export class SilenceWatch {
     this.#isInTurn = true;
   }
 
-  /**
-   * The agent waits for its next message; open tool calls are over too. Returns true if this ends a reported silence.
-   */
+  /** The agent waits for its next message; open tool calls are over. Returns true if this ends a reported silence. */
   turnEnded(nowMs: number): boolean {
     this.#isInTurn = false;
     this.#tools.clear();
@@ -162,10 +160,7 @@ export class SilenceWatch {
     return this.#reported?.toolId === null && this.#settle();
   }
 
-  /**
-   * The client asks for a permission. Also settles a reported tool call: the agent is parked while a decision about it
-   * is open, and the daemon would drop the question.
-   */
+  /** Also settles a reported tool call: the daemon would drop the question while a decision about it is open. */
   asked(nowMs: number): boolean {
     const wasReported = this.#settle();
     this.onActivity(nowMs);
@@ -191,10 +186,7 @@ export class SilenceWatch {
     return this.onActivity(nowMs) || wasReported;
   }
 
-  /**
-   * Returns what has been silent for too long, again after each further interval. No time counts while the agent is
-   * suspended (parked, held by a budget, done).
-   */
+  /** Returns what has been silent for too long, again after each further interval. Suspended time does not count. */
   poll(nowMs: number, isSuspended: boolean): MeasuredSilence | undefined {
     const gapMs = nowMs - this.#lookedMs;
     this.#lookedMs = nowMs;

@@ -89,10 +89,7 @@ export class StreamMonitor {
     await this.#reportIfAny(this.#errors.takeReport());
   }
 
-  /**
-   * Reports what the agent has used; the daemon records it if a budget moves by a step, and always if `isDue`. Returns
-   * whether there was anything to report.
-   */
+  /** Returns whether there was usage to report. The daemon records it if a budget moves by a step, or if `isDue`. */
   async reportUsed(isDue: boolean): Promise<boolean> {
     const isOverdue = Date.now() >= this.#settledAt + USAGE_RECORD_MS;
     const used = this.#options.launch.kind === 'agent' ? this.#meter.takeReport(isDue || isOverdue) : undefined;

@@ -40,10 +40,7 @@ const NOTHING: StoredUsage = {
   largest: NOTHING_USED,
 };
 
-/**
- * What an agent has used over all its processes: each process continues from the file of the one before. Usage outside
- * of any turn is counted separately.
- */
+/** What an agent has used over all its processes: each process continues from the file of the one before. */
 export class UsageMeter {
   readonly #path: string;
   #kept: StoredUsage;
@@ -52,10 +49,7 @@ export class UsageMeter {
   /** The daemon decides whether the last report is recorded. */
   #isUnsettled = false;
 
-  /**
-   * `closes`: ends a turn that the previous process did not finish counting, unless the client's records can still
-   * complete it.
-   */
+  /** `closes`: ends a turn that the previous process did not count in full and that no record can complete. */
   constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
     this.#path = path;
     this.#kept = read(path);
@@ -143,10 +137,7 @@ export class UsageMeter {
     return isDue ? { ...used, is_due: true } : used;
   }
 
-  /**
-   * For the next process. A full disk must not keep the usage from the daemon and the budget; the next report writes
-   * the file.
-   */
+  /** On a full disk the usage is still reported; the next report writes the file. */
   #keep(): void {
     try {
       writeFileAtomically(this.#path, JSON.stringify(this.#kept));
