@@ -7,11 +7,7 @@ import { changeFiles, type FileChange, findMissingFolders, removeFolders, undoUn
 import { type InstalledFile, InstallRecord } from './record.ts';
 
 export type InstallResult =
-  | {
-      readonly ok: true;
-      readonly changed: readonly string[];
-      readonly notes: readonly string[];
-    }
+  | { readonly ok: true; readonly changed: readonly string[]; readonly notes: readonly string[] }
   | { readonly ok: false; readonly what: string; readonly hint: string };
 
 /** Adds Baton's hooks and MCP server to all files of a client, or to none. A second run changes nothing. */

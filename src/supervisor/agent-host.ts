@@ -133,7 +133,7 @@ export class AgentHost implements HookRoutes {
     await this.silence.untilReported();
     if ((await this.#printed.sendAtExit()).kind === 'accepted') this.guard.onSignal();
     await this.stream.conclude(code, this.#timedOut);
-    for (const { text } of this.messages.takeUndelivered())
+    for (const { text } of this.messages.held.takeWaiting())
       this.#tail.push(Buffer.from(`\n[not delivered: ${text}]\n`));
     return { timedOut: this.#timedOut, wasLetGo: this.guard.wasLetGo && !this.guard.hasSignalled };
   }

@@ -60,15 +60,8 @@ async function forwardStream(
   response.once('close', () => from.destroy());
 }
 
-const CONNECTION_HEADERS = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'transfer-encoding',
-  'expect',
-]);
 const RESPONSE_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+const CONNECTION_HEADERS = new Set([...RESPONSE_HEADERS, 'host', 'content-length', 'expect']);
 
 function without(headers: IncomingHttpHeaders, names: ReadonlySet<string>): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)));

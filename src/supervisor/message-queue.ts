@@ -11,8 +11,8 @@ export interface MessageQueueOptions {
 /** Messages to a process: delivered at once, at its next stop, or in the prompt of its next process. */
 export class MessageQueue {
   readonly #options: MessageQueueOptions;
-  readonly #held: HeldMessages;
-  readonly #permissions = new PermissionRequests();
+  readonly held: HeldMessages;
+  readonly permissions = new PermissionRequests();
   readonly #gone = Promise.withResolvers<void>();
   #child: Child | undefined;
   /** A message was delivered, and the process has not stopped since. */
@@ -22,7 +22,7 @@ export class MessageQueue {
 
   constructor(options: MessageQueueOptions) {
     this.#options = options;
-    this.#held = new HeldMessages(options.heldPath);
+    this.held = new HeldMessages(options.heldPath);
   }
 
   /** The prompt contains the messages that earlier processes did not receive; held if it cannot be written. */
@@ -34,7 +34,7 @@ export class MessageQueue {
 
   /** The client runs in a person's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
-    this.#held.remove(this.#options.launch.held ?? []);
+    this.held.remove(this.#options.launch.held ?? []);
   }
 
   /** Returns false, after the exit is recorded, if the process is leaving; its next process starts with the message. */
@@ -42,29 +42,25 @@ export class MessageQueue {
     const { launch, onDelivered } = this.#options;
     if (launch.terminal === true) return false;
     if (this.isLeaving) {
-      this.#held.add({ id, text });
+      this.held.add({ id, text });
       await this.#gone.promise;
       return false;
     }
     // Any other message denies an open permission. An allowed agent continues its turn through the hook's response.
-    if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
+    if (this.permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
     this.isAwaitingStop = true;
     onDelivered();
     if (launch.input !== 'once') return (await this.#child?.writeMessage(text)) ?? false;
-    this.#held.add({ id, text });
+    this.held.add({ id, text });
     return true;
-  }
-
-  async askPermission(): Promise<object> {
-    return this.#permissions.ask();
   }
 
   /** Returns the messages that block the stop; undefined if there are none. */
   takeMessagesAtStop(): string | undefined {
-    const waiting = this.#held.takeWaiting();
+    const waiting = this.held.takeWaiting();
     if (waiting.length === 0) return undefined;
     // Removed only after the response is sent: a process killed before that has not received them.
-    setImmediate(() => this.#held.remove(waiting.map(({ id }) => id)));
+    setImmediate(() => this.held.remove(waiting.map(({ id }) => id)));
     return waiting.map(({ text }) => text).join('\n\n');
   }
 
@@ -86,10 +82,6 @@ export class MessageQueue {
 
   onProcessGone(): void {
     this.isLeaving = true;
-  }
-
-  takeUndelivered(): readonly HeldMessage[] {
-    return this.#held.takeWaiting();
   }
 
   /** The exit is recorded: waiting senders learn that their message was not delivered. */

@@ -80,16 +80,9 @@ export async function supervise(folder: string, start: number): Promise<number> 
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
   const text = tail.text();
-  const exit = {
-    start,
-    code,
-    signal,
-    timed_out: timedOut,
-    blocks_used: wasLetGo,
-    // The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for.
-    output: text === null ? null : redactTokens(text, known),
-  };
-  return finish(exit);
+  // The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for.
+  const output = text === null ? null : redactTokens(text, known);
+  return finish({ start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output });
 }
 
 /** Removes Baton's tokens from the log, which people pass on. Each stream may end in the middle of a token. */

@@ -136,9 +136,7 @@ export function readMessages(input: NodeJS.ReadStream): ScriptedInput {
     isEnded = true;
     wake();
   };
-  input.once('end', end);
-  input.once('error', end);
-  input.once('close', end);
+  for (const event of ['end', 'error', 'close']) input.once(event, end);
   return {
     next: async () => {
       while (waiting.length === 0 && !isEnded) {

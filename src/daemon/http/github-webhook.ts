@@ -134,6 +134,7 @@ async function reportCheck(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
 ): Promise<number | Refusal> {
+  const { name, outcome, url } = report;
   const key = `github/${about.delivery}`;
   const known = await commandLoop.read(({ state }) => ({
     isKnown: state.settled.has(key),
@@ -147,18 +148,10 @@ async function reportCheck(
     key,
     decide: ({ state, rules }) => {
       const events = findWaitingTasks(state, report).flatMap((checks_id) => {
-        const output = `GitHub: ${report.outcome}${report.url === null ? '' : ` ${report.url}`}`;
-        const command = {
-          checks_id,
-          name: report.name,
-          outcome: report.outcome,
-          exit_code: null,
-          log: null,
-          output,
-          handoffId: newId(),
-        };
-        const outcome = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
-        return outcome.ok ? outcome.events : [];
+        const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
+        const command = { checks_id, name, outcome, exit_code: null, log: null, output, handoffId: newId() };
+        const decided = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
+        return decided.ok ? decided.events : [];
       });
       const received = event('WebhookReceived', {
         delivery_id: about.delivery,

@@ -65,7 +65,7 @@ async function askPermission(agent: AgentHost, body: Buffer): Promise<object> {
   const refusal = await pending.track(budgetHold.holdQuestion());
   if (refusal !== undefined) return refusal;
   const event = parseHook('permission-request', body);
-  const answered = messages.askPermission();
+  const answered = messages.permissions.ask();
   if (event.kind === 'report') await pending.track(agent.report(event.report));
   return answered;
 }

@@ -56,8 +56,8 @@ async function decideStopAlone(
 ): Promise<string> {
   const launch = findLaunch(files, config.start);
   const standing = (await askStanding(launch, agentId)) ?? standingOnDisk(launch);
-  const count = new BlockCount(files.folder, launch?.cwd ?? process.cwd());
-  const { inRow, total } = count.read();
+  const [path, head] = [join(files.folder, 'blocks-alone'), readGitHead(launch?.cwd ?? process.cwd()) ?? ''];
+  const { inRow, total } = readBlocks(path, head);
   const totalBlocks = Math.max(standing.blocks ?? 0, config.blocks_before ?? 0, total);
   const { output, records } = decideStop({
     agentId,
@@ -77,7 +77,7 @@ async function decideStopAlone(
     await recordOrKeep(operation, agentId, launch, { agent_id: agentId });
   }
   if (output.decision === 'block') {
-    count.add(totalBlocks + 1);
+    writeBlocks(path, head, inRow + 1, totalBlocks + 1);
     await recordOrKeep('agent_report', agentId, launch, { kind: 'blocked', blocks: totalBlocks + 1 });
   }
   return renderStopHookOutput(output);
@@ -162,34 +162,16 @@ async function requestDaemon(stateDir: string, operation: string, body: string, 
 
 const AWAY_MS = 5000;
 
-interface Counts {
-  /** Since the newest commit, which is progress. */
-  readonly inRow: number;
-  /** Of the run, as known at the last block; nothing resets it. */
-  readonly total: number;
+/** Blocks of an agent without a supervisor, whose stops are separate processes: since this commit, and in total. */
+function readBlocks(path: string, head: string): { readonly inRow: number; readonly total: number } {
+  const [commit, inRow, total] = readFileIfPresent(path).split(' ');
+  return { inRow: commit === head ? Number(inRow ?? 0) : 0, total: Number(total ?? 0) };
 }
 
-/** Counts blocks on disk for an agent without a supervisor: each stop is a process of its own. */
-class BlockCount {
-  readonly #path: string;
-  readonly #head: string;
-
-  constructor(folder: string, cwd: string) {
-    this.#path = join(folder, 'blocks-alone');
-    this.#head = readGitHead(cwd) ?? '';
-  }
-
-  read(): Counts {
-    const [head, inRow, total] = readFileIfPresent(this.#path).split(' ');
-    return { inRow: head === this.#head ? Number(inRow ?? 0) : 0, total: Number(total ?? 0) };
-  }
-
-  add(total: number): void {
-    const { inRow } = this.read();
-    try {
-      writeFileSync(this.#path, `${this.#head} ${inRow + 1} ${total}`, { mode: 0o600 });
-    } catch {
-      // Without a folder there is no count, and the agent is blocked once more.
-    }
+function writeBlocks(path: string, head: string, inRow: number, total: number): void {
+  try {
+    writeFileSync(path, `${head} ${inRow} ${total}`, { mode: 0o600 });
+  } catch {
+    // Without a folder there is no count, and the agent is blocked once more.
   }
 }
