@@ -9,7 +9,7 @@ import { splitToken } from './tool-schema.ts';
 export interface ToolContext {
   readonly backend: Backend;
   readonly connection: McpConnection;
-  /** Whether tools accept a claim's token as an argument. */
+  /** Tools accept a claim's token as an argument; for transports without lasting connections. */
   readonly takesToken: boolean;
   /** How often a client that asked for progress is notified during a wait. */
   readonly progressMs: number;

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { writeStdout } from '../../api/stdio.ts';
 import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
-import { printText } from './conversation.ts';
 import type { ScriptStep } from './script.ts';
 
 export interface ToolCall {
@@ -95,7 +95,7 @@ export async function misbehave(step: ScriptStep): Promise<'continues' | undefin
       process.kill(process.pid, 'SIGKILL');
       return hang();
     case 'print':
-      printText(step.with.endsWith('\n') ? step.with : `${step.with}\n`);
+      writeStdout(step.with.endsWith('\n') ? step.with : `${step.with}\n`);
       return 'continues';
     case 'flood':
       flood(step.with);
@@ -119,5 +119,6 @@ async function hang(): Promise<never> {
 function flood(bytes: number): void {
   const line = `${'x'.repeat(1023)}\n`;
   const chunk = line.repeat(64);
-  for (let left = bytes; left > 0; left -= chunk.length) printText(left >= chunk.length ? chunk : chunk.slice(0, left));
+  for (let left = bytes; left > 0; left -= chunk.length)
+    writeStdout(left >= chunk.length ? chunk : chunk.slice(0, left));
 }

@@ -70,16 +70,16 @@ export class OperationChannel {
   }
 
   #receive(words: readonly string[], body: Buffer | undefined): boolean {
-    const [verb, id = '', operation = '', key = '', token = '', path = ''] = words;
+    const [verb, id = ''] = words;
     if (!/^\d{1,15}$/.test(id)) return false;
     if (verb === 'cancel') this.#cancel(id);
-    else if (verb === 'call' && words.length === CALL_FIELD_COUNT)
-      void this.#call({ id, operation, key, token, path, body });
+    else if (verb === 'call' && words.length === CALL_FIELD_COUNT) void this.#call(words, body);
     else return false;
     return true;
   }
 
-  async #call({ id, operation, key, token, path, body }: ReceivedCall): Promise<void> {
+  async #call(words: readonly string[], body: Buffer | undefined): Promise<void> {
+    const [, id = '', operation = '', key = '', token = '', path = ''] = words;
     const { underWay, dispatch } = this.#options;
     const refusal = this.#findRefusal(id, key, body);
     const identity = this.#identify(token);
@@ -165,15 +165,6 @@ export class OperationChannel {
   #abandon(): void {
     for (const controller of this.#calls.values()) controller.abort();
   }
-}
-
-interface ReceivedCall {
-  readonly id: string;
-  readonly operation: string;
-  readonly key: string;
-  readonly token: string;
-  readonly path: string;
-  readonly body: Buffer | undefined;
 }
 
 interface GrantedClaim {

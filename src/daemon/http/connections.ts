@@ -8,18 +8,11 @@ import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 /** The caller at the other end; `unknown` before the first request. */
 export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
 
-export interface SlotLimits {
-  readonly total: number;
-  readonly unknown: number;
-  readonly worker: number;
-  /** Sessions, agents and supervisors. */
-  readonly session: number;
-  /** Workers and sessions together. The rest of the total is kept for operators. */
-  readonly served: number;
-}
-
-/** Half of the descriptors is kept for files, databases and pipes. */
-export function slotLimits(descriptors: number, most: number): SlotLimits {
+/**
+ * Half of the descriptors is kept for files, databases and pipes. `session`: sessions, agents and supervisors. `served`:
+ * workers and sessions together; the rest of the total is kept for operators.
+ */
+export function slotLimits(descriptors: number, most: number) {
   const total = Math.min(most, Math.max(MIN_SLOTS, Math.floor(descriptors / 2)));
   const unknown = Math.floor(total / 4);
   const served = total - unknown - Math.max(2, Math.floor(total / 8));
@@ -33,10 +26,10 @@ const MIN_SLOTS = 16;
  * keep no caller out, and sessions and workers cannot crowd out operators.
  */
 export class ConnectionSlots<C> {
-  readonly #limits: SlotLimits;
+  readonly #limits: ReturnType<typeof slotLimits>;
   readonly #slots = new Map<C, Slot>();
 
-  constructor(limits: SlotLimits) {
+  constructor(limits: ReturnType<typeof slotLimits>) {
     this.#limits = limits;
   }
 

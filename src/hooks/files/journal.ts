@@ -55,7 +55,7 @@ export function changeFiles(stateDir: string, changes: readonly FileChange[], sa
       if (after === null) {
         removeFile(path);
       } else {
-        makeFoldersFor(path);
+        for (const folder of findMissingFolders(path)) mkdirSync(folder, { mode: 0o700 });
         replaceFile(path, after);
       }
     }
@@ -183,10 +183,6 @@ export function findMissingFolders(path: string): readonly string[] {
   const missing: string[] = [];
   for (let folder = dirname(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   return missing;
-}
-
-function makeFoldersFor(path: string): void {
-  for (const folder of findMissingFolders(path)) mkdirSync(folder, { mode: 0o700 });
 }
 
 export function removeFolders(folders: readonly string[]): void {

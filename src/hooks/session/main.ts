@@ -1,5 +1,4 @@
-import { writeSync } from 'node:fs';
-import { readStdin } from '../../api/read-stdin.ts';
+import { readStdin, writeStdout } from '../../api/stdio.ts';
 import { findStateDir } from '../../api/state-folder.ts';
 import { CLIENTS } from '../client.ts';
 import { type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
@@ -39,10 +38,6 @@ async function answer(moment: string, call: HookCall): Promise<HookOutput> {
 }
 
 function leave(text: string): never {
-  try {
-    if (text !== '') writeSync(1, text);
-  } catch {
-    // The client has closed the pipe.
-  }
+  writeStdout(text);
   process.exit(0);
 }

@@ -162,13 +162,9 @@ export class Tail {
 
   /** As text without terminal control sequences; null if there was no output. */
   text(): string | null {
-    const text = stripControls(this.#kept.toString('utf8')).trim();
-    return text === '' ? null : text;
+    const text = this.#kept.toString('utf8').replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
+    return text.trim() || null;
   }
-}
-
-function stripControls(text: string): string {
-  return text.replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
 }
 
 // oxlint-disable no-control-regex

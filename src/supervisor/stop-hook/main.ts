@@ -1,5 +1,4 @@
-import { writeSync } from 'node:fs';
-import { isTryAgain, readStdin } from '../../api/read-stdin.ts';
+import { readStdin, writeStdout } from '../../api/stdio.ts';
 import { askSupervisor } from './ask-supervisor.ts';
 
 /**
@@ -26,14 +25,6 @@ asked
 
 /** The exit code is always 0: some clients take any other as permission to stop. */
 function leave(answer: string): never {
-  for (let bytes = Buffer.from(answer); bytes.length > 0;) bytes = bytes.subarray(write(bytes));
+  writeStdout(answer);
   process.exit(0);
-}
-
-function write(bytes: Buffer): number {
-  try {
-    return writeSync(1, bytes);
-  } catch (error) {
-    return isTryAgain(error) ? 0 : bytes.length;
-  }
 }
