@@ -28,10 +28,6 @@ export interface SourceRepository {
   readonly objects: string;
 }
 
-function ownRepositoryPath(stateDir: string, projectId: string, format: ObjectFormat = 'sha1'): string {
-  return join(stateDir, 'repositories', `${projectId}${format === 'sha1' ? '' : `.${format}`}.git`);
-}
-
 /** Opens Baton's repository of a project; creates it on the first call. */
 export async function openOwnRepository(
   stateDir: string,
@@ -43,13 +39,10 @@ export async function openOwnRepository(
   if (!found.ok) return found;
   const [format, commonDir] = found.value.split('\n');
   if (commonDir === undefined || (format !== 'sha1' && format !== 'sha256')) {
-    return gitFailure(
-      'git/object-format',
-      `'${path}' has objects of an unknown format: ${format ?? ''}`,
-      'Use sha1 or sha256.',
-    );
+    const message = `'${path}' has objects of an unknown format: ${format ?? ''}`;
+    return gitFailure('git/object-format', message, 'Use sha1 or sha256.');
   }
-  const gitDir = ownRepositoryPath(stateDir, projectId, format);
+  const gitDir = join(stateDir, 'repositories', `${projectId}${format === 'sha1' ? '' : `.${format}`}.git`);
   makeRepository(gitDir, format);
   const source = { path, commonDir, objects: join(commonDir, 'objects') };
   const own: OwnRepository = { stateDir, gitDir, format, objects: join(gitDir, 'objects'), source, recent: [] };
@@ -132,14 +125,11 @@ export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonl
     ['maintenance', { auto: 'false' }],
     ['transfer', { fsckObjects: 'true' }],
   ];
-  return sections
-    .map(
-      ([name, values]) =>
-        `[${name}]\n${Object.entries(values)
-          .map(([key, value]) => `\t${key} = ${value}\n`)
-          .join('')}`,
-    )
-    .join('');
+  const lines = sections.flatMap(([name, values]) => [
+    `[${name}]\n`,
+    ...Object.entries(values).map(([key, value]) => `\t${key} = ${value}\n`),
+  ]);
+  return lines.join('');
 }
 
 export type ObjectFormat = 'sha1' | 'sha256';

@@ -143,13 +143,10 @@ function failureOf(stderr: string, wants: readonly string[]): GitResult<never> {
   const lines = stderr.split(/[\r\n]/).filter((line) => /^(?:fatal|error): /.test(line));
   const why = lines.join('; ').replaceAll(/(?:fatal|error): /g, '');
   const named = lines.flatMap((line) => /\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/.exec(line)?.[0] ?? []);
-  const object = named[0];
+  const [object] = named;
   if (object === undefined) {
-    return gitFailure(
-      'git/failed',
-      `copying ${wants.join(', ')} failed: ${why || stderr.trim().slice(-1000)}`,
-      DAMAGED_HINT,
-    );
+    const message = `copying ${wants.join(', ')} failed: ${why || stderr.trim().slice(-1000)}`;
+    return gitFailure('git/failed', message, DAMAGED_HINT);
   }
   const about = wants.includes(object) ? `commit ${object}` : `object ${object} (part of ${wants.join(', ')})`;
   return gitFailure('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED_HINT);
