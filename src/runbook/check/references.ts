@@ -1,8 +1,7 @@
 import { didYouMean, quote } from '../../protocol/shape/problem.ts';
 import { buildVariables } from '../build/build-pipeline.ts';
-import { DEFAULT_LIMITS, parseDeclaredWorkflow } from '../build/build-runbook.ts';
+import { buildLimits, parseDeclaredWorkflow } from '../build/build-runbook.ts';
 import { argumentNames, parseArgsDefinition } from '../command-args.ts';
-import { parseDuration } from '../shape/fields.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
@@ -89,10 +88,8 @@ export function checkLists(subject: RunbookSubject): void {
   for (const [name, { vars }] of Object.entries(pipelines)) {
     if (Array.isArray(vars)) reportRepeated(vars, (index) => ['pipelines', name, 'vars', index], 'variable', subject);
   }
-  const expiryMs =
-    limits?.claim_expiry === undefined ? DEFAULT_LIMITS.claimExpiryMs : parseDuration(limits.claim_expiry);
-  const renewalMs = limits?.renewal === undefined ? DEFAULT_LIMITS.renewalMs : parseDuration(limits.renewal);
-  if (renewalMs * 2 <= expiryMs) return;
+  const { claimExpiryMs, renewalMs } = buildLimits(limits ?? {});
+  if (renewalMs * 2 <= claimExpiryMs) return;
   const path = ['limits', limits?.renewal === undefined ? 'claim_expiry' : 'renewal'] as const;
   const message = 'a claim must live for at least two renewals';
   subject.report('invalid-value', path, message, 'Make `claim_expiry` longer, or `renewal` shorter.');

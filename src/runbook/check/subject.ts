@@ -41,6 +41,11 @@ export class RunbookSubject {
     this.findings.push({ code, message, path: renderPath(path), at, hint });
   }
 
+  /** Reports at the name of a field instead of its value. */
+  reportName(code: string, path: Path, message: string, hint: string): void {
+    this.report(code, path, message, hint, this.#find(path).at);
+  }
+
   reportUnknown(code: string, path: Path, message: string, given: string, known: readonly string[]): void {
     const others = known.length === 0 ? 'There are none.' : `There are: ${known.join(', ')}.`;
     this.report(code, path, message, didYouMean(given, known) ?? others);
@@ -49,10 +54,6 @@ export class RunbookSubject {
   /** The offset of the value at a path, or of the nearest parent. */
   placeOf(path: Path): number {
     return this.#find(path).value.at;
-  }
-
-  placeOfName(path: Path): number {
-    return this.#find(path).at;
   }
 
   /** The offset of a part of a text, which may be lines below its start. */

@@ -16,7 +16,7 @@ export const NAME_RULE = {
 
 /** An optional field with its description for the schema. */
 export function optional<const S extends Shape>(shape: S, about: string) {
-  return { ...shape, optional: true, about } as const;
+  return { ...shape, optional: true as const, about };
 }
 
 export const flagField = { kind: 'flag' } as const satisfies Shape;

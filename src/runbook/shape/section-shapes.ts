@@ -1,6 +1,6 @@
 import { declarationShape } from '../../protocol/handoff/declaration-shape.ts';
 import type { ObjectShape, Shape, ValueOf } from '../../protocol/shape/shape.ts';
-import type { PullRequestSettings } from '../runbook.ts';
+import type { Runbook } from '../runbook.ts';
 import {
   commandField,
   durationField,
@@ -157,11 +157,7 @@ export const githubShape = {
   },
 } as const satisfies Shape;
 
-export function buildGithub({
-  pull_requests,
-  repository,
-  remote,
-  draft,
-}: NonNullable<ValueOf<typeof githubShape>>): PullRequestSettings {
-  return { pullRequests: pull_requests, repository, remote, draft: draft ?? false };
+export function buildGithub(value: NonNullable<ValueOf<typeof githubShape>>): Runbook['github'] {
+  const { pull_requests: pullRequests, repository, remote, draft = false } = value;
+  return { pullRequests, repository, remote, draft };
 }
