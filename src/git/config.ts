@@ -71,7 +71,6 @@ export function signingArguments(config: OperatorConfig): readonly string[] | un
   return settingArguments(config, (name) => name === 'user.signingkey' || name.startsWith('gpg.'));
 }
 
-/** The environment for reaching another host from Baton's repository with the operator's logins. */
 export function operatorEnvironment({ HOME = '', ...env }: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const xdg = env['XDG_CONFIG_HOME'] ?? join(HOME, '.config');
   const files = [join(HOME, '.gitconfig'), join(xdg, 'git', 'config')];
@@ -79,7 +78,6 @@ export function operatorEnvironment({ HOME = '', ...env }: NodeJS.ProcessEnv = p
   return { HOME, XDG_CONFIG_HOME: xdg, GIT_CONFIG_GLOBAL: file };
 }
 
-/** One setting from the given scope; null if it is not set. */
 export async function readConfig(
   cwd: string,
   scope: readonly string[],

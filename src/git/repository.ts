@@ -9,7 +9,6 @@ import { attempt, git, gitFailure, type GitLocation, type GitResult, gitText, un
 export interface Repository {
   /** The top of the worktree; the repository itself if it is bare. */
   readonly top: string;
-  /** The git folder of that worktree. */
   readonly gitDir: string;
   /** The git folder shared by all worktrees. */
   readonly commonDir: string;
@@ -41,7 +40,6 @@ export async function findCurrentBranch(folder: string): Promise<GitResult<strin
 export interface MainBranchHead {
   readonly name: string;
   readonly sha: string;
-  /** The ref of this commit. */
   readonly ref: string;
 }
 

@@ -31,7 +31,6 @@ export interface GitOptions {
   readonly maxBytes?: number;
   /** `latin1` keeps every byte of the output. */
   readonly encoding?: 'utf8' | 'latin1';
-  /** Added to the clean environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Exit codes that are results, not failures: 1 of `merge-base --is-ancestor` means no. */
   readonly answers?: readonly number[];

@@ -86,7 +86,6 @@ function unanswered({ code, err }: GhResult, { host }: ApiRequest): GithubFailur
 
 const NOT_LOGGED_IN = 4;
 
-/** The message of a refusal with its details. */
 function messageIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const { message, errors } = body as { message?: unknown; errors?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
@@ -173,7 +172,6 @@ const HEADERS = ['--header', 'Accept: application/vnd.github+json', '--header', 
 const CALL_MS = 60_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Disables prompts, colours and paging. */
 const QUIET = {
   GH_PROMPT_DISABLED: '1',
   GH_NO_UPDATE_NOTIFIER: '1',

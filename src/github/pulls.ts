@@ -9,7 +9,6 @@ export interface GithubPull {
   readonly isMerged: boolean;
   readonly isDraft: boolean;
   readonly head: string;
-  /** The target branch. */
   readonly base: string;
   readonly body: string;
   /** The merge commit, once it is merged. */

@@ -44,7 +44,6 @@ export function desktopChannel({
   };
 }
 
-/** The variables of the user's desktop session. */
 const DESKTOP_VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'];
 
 interface Texts {

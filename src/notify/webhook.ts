@@ -10,11 +10,9 @@ import {
 } from './channel.ts';
 
 export interface WebhookTimes {
-  /** For one response. */
   readonly timeoutMs: number;
   /** Before the first retry; doubled each time. */
   readonly backoffMs: number;
-  /** For all attempts together. */
   readonly giveUpMs: number;
 }
 

@@ -2,7 +2,6 @@ import type { PipelinePlan } from '../protocol/run-plan.ts';
 
 /** The arguments of a command: `args = "<title> [body] --dry-run [--priority <n>]"`. */
 export interface CommandArgs {
-  /** As written, for usage lines. */
   readonly text: string;
   readonly positionals: readonly { readonly name: string; readonly required: boolean }[];
   readonly options: readonly CommandOption[];
@@ -35,7 +34,6 @@ const ITEM = /\[[^\]]*\]?|--[^\s[\]<>]+ +<[^>\s]*>?|\S+/g;
 
 const FORMS = 'Arguments are `<name>`, `[name]`, `--flag`, `--option <value>` and `[--option <value>]`.';
 
-/** Parses the definition, or returns its first fault. */
 export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {
   const positionals: { name: string; required: boolean }[] = [];
   const options: CommandOption[] = [];

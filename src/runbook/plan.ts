@@ -34,7 +34,6 @@ export function planRun(runbook: Runbook, name: string, argv: readonly string[])
   return withinSizeLimit({ plan: planPipeline(runbook, name), vars: withDefaults(pipeline, given.value), name });
 }
 
-/** Plans `baton agent run NAME`. */
 export function planAgentRun(runbook: Runbook, name: string): Parsed<AgentPlan> {
   const agent = runbook.agents.get(name);
   if (agent === undefined) {
@@ -172,7 +171,6 @@ function unknownName(runbook: Runbook, name: string): Problem {
   return problem('runbook/unknown-name', `there is no command, pipeline or agent ${quote(name)}`, hint);
 }
 
-/** A text with templates. */
 export interface TemplateText {
   readonly text: string;
   readonly path: Path;
@@ -231,7 +229,6 @@ function handlersOfPlan(agent: AgentPlan): PlacedHandler[] {
   });
 }
 
-/** The variables that the agent requires. */
 function requiredVariables(agent: AgentPlan): string[] {
   const slots = templateTextsOf(agent).flatMap(({ text }) => slotsOf(parseTemplate(text)));
   return slots.flatMap(({ name, fallback }) => (name.of === 'var' && fallback === null ? [name.name] : []));

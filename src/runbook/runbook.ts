@@ -8,7 +8,6 @@ import type { CommandArgs } from './command-args.ts';
 
 /** A checked runbook: names are resolved, defaults filled, and plans ready to start. */
 export interface Runbook {
-  /** Undefined if the runbook does not set it. */
   readonly exitProtocol: boolean | undefined;
   /** `postgres://…`; undefined means SQLite in the state folder. */
   readonly store: string | undefined;
@@ -48,7 +47,6 @@ export interface Runbook {
   };
   readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
-  /** For clients that report no price. */
   readonly prices: readonly Price[];
 }
 
@@ -109,7 +107,6 @@ export type RunLimits = ReturnType<typeof buildLimits>;
 /** Limits stated in every mission and measured at the end of a session. */
 export type SessionLimits = Pick<RunLimits, 'maxFiles' | 'noGitCommit' | 'noNewDeps'>;
 
-/** A problem with its file; line and column are positions in that file. */
 export interface RunbookProblem extends Problem {
   readonly file: string;
 }
@@ -124,7 +121,6 @@ export interface RunbookFile {
   readonly text: string;
 }
 
-/** What a project decided about checks before a merge. */
 export type ChecksAnswer = 'checked' | 'none' | 'declined' | 'unanswered';
 
 /** `isDeclined`: an operator decided that nothing is checked while `ci.required` is not set. */

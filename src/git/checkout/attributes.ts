@@ -9,7 +9,6 @@ export interface TwoCommits {
   readonly base: string;
 }
 
-/** A `.gitattributes` file that differs between the two commits. */
 export interface AttributeFile {
   readonly path: string;
   /** The blob in each commit; null if the commit lacks the file. */
@@ -44,7 +43,6 @@ export async function withAttributesOf<T>(
   }
 }
 
-/** Replaces blobs in an index, or removes paths from it. */
 export async function setIndexEntries(
   indexed: OwnGitFolder,
   entries: readonly { readonly path: string; readonly blob: IndexBlob | null; readonly instead: IndexBlob | null }[],

@@ -69,7 +69,6 @@ function isFencePath(path: string | null): boolean {
   return path !== null && basename(path) === HOOKS_FOLDER;
 }
 
-/** The hooks of a fenced worktree; null if it has no fence. */
 export async function findFenceHooks(worktree: string): Promise<string | null> {
   const found = await findRepository(worktree);
   return found.ok && readFence(found.value.gitDir) !== null ? join(found.value.gitDir, HOOKS_FOLDER) : null;

@@ -6,7 +6,6 @@ import { type ChangedManifest, type DependencyFindings, measureDependencies } fr
 
 /** The measured work of a session in its worktree, independent of its own report. */
 export interface MeasuredChange {
-  /** The commits at the start and now. */
   readonly base: string;
   readonly head: string;
   /** All files that differ from the base: committed, staged, changed or new, except files that the base ignores. */
@@ -24,7 +23,6 @@ export interface MeasuredFile {
 export interface MeasureRequest {
   readonly stateDir: string;
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
-  /** The commit that the session started from. */
   readonly base: string;
   /** The task's branch: the next session continues from it, independent of this session's HEAD. */
   readonly branch?: string;

@@ -8,14 +8,12 @@ export type CombineMethod = (typeof COMBINE_METHODS)[number];
 
 export interface CombineRequest {
   readonly head: string;
-  /** The current commit of the main branch. */
   readonly onto: string;
   readonly method: CombineMethod;
   /** The message of the merge commit; a rebase keeps the original messages. */
   readonly message: string;
 }
 
-/** The commit that would become the main branch, or the conflicting files. */
 export type CombineResult =
   | { readonly kind: 'combined'; readonly sha: string }
   | { readonly kind: 'nothing'; /** The main branch has all of it already. */ readonly sha: string }

@@ -68,7 +68,6 @@ export async function moveCheckout<T>(
 type Run = (...args: string[]) => Promise<GitResult<unknown>>;
 type Checkout = OwnGitFolder & { readonly worktree: string };
 
-/** Why the move must not start; nothing has changed then. */
 async function findHindrance(
   run: Run,
   place: Checkout,

@@ -23,12 +23,10 @@ export interface OwnRepository extends OwnGitFolder {
 /** The user's repository: objects are read from it, and those of a merge are added. */
 export interface SourceRepository {
   readonly path: string;
-  /** The git folder shared by all its worktrees. */
   readonly commonDir: string;
   readonly objects: string;
 }
 
-/** Opens Baton's repository of a project; creates it on the first call. */
 export async function openOwnRepository(
   stateDir: string,
   projectId: string,
@@ -50,7 +48,6 @@ export async function openOwnRepository(
   return recent ? withRecent(own) : { ok: true, value: own };
 }
 
-/** Whether a commit is here with all its objects. */
 export function hasCompleteCommit({ gitDir, recent }: OwnRepository, sha: string): boolean {
   if (recent.includes(sha) || existsSync(join(gitDir, PINS, sha))) return true;
   const packed = join(gitDir, 'packed-refs');

@@ -1,7 +1,6 @@
 import { findMergeBase, isAncestor, readChangedPaths, readChangeSide } from '../commits.ts';
 import { attempt, git, gitLines, type GitLocation, type GitResult, unwrap } from '../run-git.ts';
 
-/** How work reached the main branch. */
 export interface Landing {
   readonly how: 'fast-forward' | 'merge' | 'squash' | 'rebase';
   /** The commit on the main branch that a revert would name; null if only the content matches. */
@@ -52,7 +51,6 @@ async function findCopy(repository: GitLocation, sha: string, main: string, base
   return side === 'after' ? { how: 'squash', commit: null, base } : null;
 }
 
-/** The commit on the main branch with the same patch as the whole work. */
 async function findSamePatch(repository: GitLocation, sha: string, main: string, base: string): Promise<string | null> {
   const [wanted] = unwrap(await patchIds(repository, ['--end-of-options', base, sha, '--']));
   const args = ['rev-list', '--no-merges', `--max-count=${MAX_COMMITS}`, '--end-of-options', main, `^${base}`, '--'];
@@ -79,7 +77,6 @@ async function parentsOf(repository: GitLocation, commit: string): Promise<strin
   return line.ok ? (line.value[0]?.split(' ').slice(1) ?? []) : [];
 }
 
-/** The depth of reverts of reverts. */
 const MAX_DEPTH = 8;
 
 export interface Revert {

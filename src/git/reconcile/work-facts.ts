@@ -48,7 +48,6 @@ async function readOwnMerge(own: OwnGitFolder, mergeSha: string | null, main: st
   return ancestor.ok && ancestor.value ? { how: 'squash', commit: mergeSha, base: `${mergeSha}^` } : null;
 }
 
-/** The earlier commits of the main branch, newest first, from the reflog. */
 export async function readMainHistory(repository: string, ref: string, sha: string): Promise<MainHistory> {
   const args = ['rev-list', '--walk-reflogs', '--ignore-missing', '--max-count=500', ref, '--'];
   const log = await gitLines(args, { cwd: repository });

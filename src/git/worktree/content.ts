@@ -19,19 +19,15 @@ export interface WorktreeContent {
   readonly configured: readonly string[];
   /** Stashes made on its branch: they stay in the repository, but would be forgotten. */
   readonly stashes: number;
-  /** An unfinished merge, rebase or similar operation. */
   readonly underway: string | null;
   /** Commits neither on a remote nor on the main branch; 0 if there is no remote. */
   readonly unpushed: number;
-  /** Commits whose work is not on the main branch. */
   readonly unmerged: number;
 }
 
 export interface WorktreeContentOptions {
-  /** The folder with the recorded origins of worktrees. */
   readonly stateDir: string;
   readonly mainBranch?: string | undefined;
-  /** Paths that the runbook requires in worktrees. */
   readonly configured?: readonly string[];
 }
 
@@ -55,7 +51,6 @@ export async function readWorktreeContent(
   });
 }
 
-/** Describes what would be lost; empty if nothing. */
 export function describeContent(content: WorktreeContent): string[] {
   const counts: [number, string][] = [
     [content.staged.length, 'staged'],

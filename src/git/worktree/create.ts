@@ -19,7 +19,6 @@ import {
 export interface WorktreeRequest {
   readonly stateDir: string;
   readonly branch: string;
-  /** The commit, branch or tag to start from. */
   readonly base: string;
   /** The owner of the branch, if known, for the message if the branch is taken. */
   readonly owner?: BranchOwner | null;
@@ -38,7 +37,6 @@ type BranchOwner = { readonly taskId: string; readonly holder: string | null };
 export interface NewWorktree {
   readonly path: string;
   readonly branch: string;
-  /** The start commit, or the commit of an existing branch. */
   readonly head: string;
 }
 

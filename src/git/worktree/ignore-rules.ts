@@ -63,7 +63,6 @@ function anchor(folder: string, line: string): string {
   return `${isNegated ? '!' : ''}${literalPattern(folder)}/${rest}`;
 }
 
-/** A rule for exactly this path. */
 export function literalPattern(path: string): string {
   return `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`;
 }
@@ -82,10 +81,8 @@ export async function excludeFromGit(commonDir: string, ...patterns: readonly st
   await appendFile(path, `${start}${missing.map((pattern) => `${pattern}\n`).join('')}`);
 }
 
-/** The folder of Baton's worktrees in the main worktree. */
 export const WORKTREES_FOLDER = '.worktrees';
 
-/** The folder of a session's instructions in its worktree. */
 export const SESSION_FOLDER = '.baton/session';
 
 export async function excludeWorktrees(commonDir: string): Promise<void> {

@@ -4,7 +4,6 @@ import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { errorHandlers, type HandlerValue, inheritedFields } from '../build/build-agent.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** Roles implemented by Baton. */
 const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
 
 export function checkAgents(subject: RunbookSubject): void {
@@ -109,7 +108,6 @@ function checkHandler(
   }
 }
 
-/** A budget without a limit is a mistake. */
 export function checkBudgets(subject: RunbookSubject): void {
   for (const [path, budget] of budgetsOf(subject)) {
     if (budget === undefined || Object.keys(budget).length > 0) continue;

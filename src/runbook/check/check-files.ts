@@ -15,7 +15,6 @@ import { findPromptFaults } from './templates.ts';
 
 export interface CheckedPrompts {
   readonly problems: readonly RunbookProblem[];
-  /** The files that were read, for showing their lines. */
   readonly files: readonly RunbookFile[];
 }
 

@@ -35,7 +35,6 @@ function checkRunnable(run: RunnableValue, path: Path, subject: RunbookSubject):
   subject.reportUnknown(code, [...path, kind], `there is no ${kind} ${quote(given)}`, given, known);
 }
 
-/** Every `run` with its path. */
 export function runnablesOf({ value }: RunbookSubject): { readonly run: RunnableValue; readonly path: Path }[] {
   const steps = Object.entries(value.pipelines ?? {}).flatMap(([name, pipeline]) =>
     pipeline.steps.map(({ run }, index) => ({ run, path: ['pipelines', name, 'steps', index, 'run'] })),

@@ -84,7 +84,6 @@ function checkEnd(pipeline: string, steps: readonly StepValue[], ways: Ways, sub
   }
 }
 
-/** All steps reachable from a step, including itself. */
 function follow(from: number, ways: Ways): ReadonlySet<number> {
   const reached = new Set<number>();
   const next = [from];

@@ -4,7 +4,6 @@ import type { Node, ObjectField, ObjectNode } from '../../protocol/text/node.ts'
 import type { RunbookFile } from '../runbook.ts';
 import type { RunbookValue } from '../shape/runbook-shape.ts';
 
-/** The path to a value: field names and item indexes. */
 export type Path = readonly (string | number)[];
 
 export const NAMED_SECTIONS = ['agents', 'pipelines', 'commands', 'workers'] as const;

@@ -17,7 +17,6 @@ interface Scope {
   /** An agent may be run from several places, and its texts must be valid in each. */
   readonly sites: readonly CallSite[];
   readonly sources: readonly Source[];
-  /** The owner of the text for messages. */
   readonly owner: string;
   /** Further call sites may be unknown. */
   readonly isOpen?: boolean;
@@ -113,7 +112,6 @@ export function findPromptFaults(agent: string, text: string, subject: RunbookSu
 }
 
 export interface TemplateProblem extends Wrong {
-  /** The template as written. */
   readonly source: string;
 }
 
@@ -213,7 +211,6 @@ function commandCallSite(name: string, { value }: RunbookSubject): CallSite {
   return { noun: `command ${name}`, vars: 'what' in args ? [] : argumentNames(args), steps: [] };
 }
 
-/** The call sites of each agent. */
 function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
   const sites = new Map<string, CallSite[]>();
   const known = new Map<string, CallSite>();

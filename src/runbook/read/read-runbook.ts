@@ -7,7 +7,6 @@ import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 import { RUNBOOK_ENDINGS } from './read-tree.ts';
 
 export interface ReadRunbook extends ExaminedRunbook {
-  /** The files that were read, for showing their lines. */
   readonly files: readonly RunbookFile[];
 }
 
@@ -31,7 +30,6 @@ function readRunbookNow(projectDir: string): ReadRunbook {
   return readRunbookFiles(projectDir, runbookPaths(projectDir));
 }
 
-/** Reads the named files. */
 export function readRunbookFiles(projectDir: string, paths: readonly string[]): ReadRunbook {
   const files: RunbookFile[] = [];
   const problems: RunbookProblem[] = [];

@@ -8,13 +8,11 @@ import type {
   TextShape,
 } from '../../protocol/shape/shape.ts';
 
-/** Fields shared by several sections. */
 export const NAME_RULE = {
   pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
   expected: 'a letter, then letters, digits, _ and -, at most 64',
 } as const;
 
-/** An optional field with its description for the schema. */
 export function optional<const S extends Shape>(shape: S, about: string) {
   return { ...shape, optional: true as const, about };
 }
@@ -23,7 +21,6 @@ export const flagField = { kind: 'flag' } as const satisfies Shape;
 export const textField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 export const referenceField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 
-/** A positive duration. */
 export const durationField = {
   kind: 'text',
   pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$',
@@ -114,7 +111,6 @@ export const runnableField = {
   ],
 } as const satisfies EitherShape;
 
-/** A section of named definitions. */
 export function definitionsField<const S extends ObjectShape>(of: S, about: string) {
   const { definitions: max } = RUNBOOK_LIMITS;
   return { kind: 'map', optional: true, names: NAME_RULE, max, of, about } as const satisfies Shape;
@@ -134,7 +130,6 @@ export function parseMillicents(text: string): number {
   return Number(dollars) * 100_000 + Number(fraction.padEnd(5, '0'));
 }
 
-/** Every limit of runbooks. */
 export const RUNBOOK_LIMITS = {
   fileBytes: 256 * 1024,
   /** Files of a project, and their total size. */
@@ -143,7 +138,6 @@ export const RUNBOOK_LIMITS = {
   /** Per section: agents, pipelines, commands, workers. */
   definitions: 200,
   steps: 200,
-  /** Nesting of pipelines. */
   nesting: 16,
   promptFileBytes: 256 * 1024,
   /** A plan is recorded in one ledger entry, which holds 65,535 bytes. */
