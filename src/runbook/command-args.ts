@@ -23,8 +23,7 @@ export interface ArgsFault {
 }
 
 const NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}';
-const POSITIONAL = new RegExp(`^<(${NAME})>$`);
-const OPTIONAL_POSITIONAL = new RegExp(`^\\[(${NAME})\\]$`);
+const POSITIONAL = new RegExp(`^(?:<(${NAME})>|\\[(${NAME})\\])$`);
 const SWITCH = new RegExp(`^(?:--(${NAME})|\\[--(${NAME})\\])$`);
 const OPTION = new RegExp(`^--(${NAME}) +<(${NAME})>$`);
 const OPTIONAL_OPTION = new RegExp(`^\\[--(${NAME}) +<(${NAME})>\\]$`);
@@ -56,10 +55,9 @@ export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {
 }
 
 function positionalOf(item: string): { name: string; required: boolean } | undefined {
-  const required = POSITIONAL.exec(item)?.[1];
-  if (required !== undefined) return { name: required, required: true };
-  const optional = OPTIONAL_POSITIONAL.exec(item)?.[1];
-  return optional === undefined ? undefined : { name: optional, required: false };
+  const [, required, optional] = POSITIONAL.exec(item) ?? [];
+  const name = required ?? optional;
+  return name === undefined ? undefined : { name, required: required !== undefined };
 }
 
 function optionOf(item: string): CommandOption | undefined {

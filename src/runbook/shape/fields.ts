@@ -26,13 +26,8 @@ export const durationField = {
   pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$',
   expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
 } as const satisfies TextShape;
-
-export const pauseField = {
-  kind: 'text',
-  pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$',
-  expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
-} as const satisfies TextShape;
-
+/** May be zero, unlike a duration. */
+export const pauseField = { ...durationField, pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$' } as const;
 export const commandField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 
 export const countField = { kind: 'number', whole: true, min: 1, max: 1_000_000 } as const satisfies NumberShape;
@@ -42,15 +37,13 @@ const VARIABLE_NAMES = {
   expected: 'a letter or _, then letters, digits, _ and -, at most 64',
 } as const;
 
-const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
-
 export const variablesField = {
   kind: 'either',
   optional: true,
   expected: 'a list of names, or a table of names with their defaults',
   about: 'Variables: a list of those that must be given, or a table of names with their defaults.',
   options: [
-    { kind: 'list', of: variableNameField },
+    { kind: 'list', of: { kind: 'text', ...VARIABLE_NAMES } },
     {
       kind: 'map',
       names: VARIABLE_NAMES,
