@@ -67,7 +67,16 @@ function hexPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, '0');
 }
 
-const THIS_MACHINE = { table: readProcessTable, peerSocket: findPeerSocket, holds: holdsSocket };
+const THIS_MACHINE = {
+  table: readProcessTable,
+  peerSocket: findPeerSocket,
+  holds: holdsSocket,
+  isExiting: (pid: number): boolean => {
+    const stat = readProcStat(pid);
+    return stat !== undefined && stat.isExiting && isLiving(stat);
+  },
+};
+
 export type PeerLookup = typeof THIS_MACHINE;
 
 /**
@@ -84,8 +93,12 @@ export function findPeerSession(
   if (socket === undefined || socket === 'gone') return socket;
   const found = searchHolder(stateDir, socket, machine);
   if (found !== undefined) return found;
+  // While a killed process exits, its sockets stay open for a moment and belong to nobody: then the holder must be found.
+  const processes = machine.table().list();
+  const isDoubtful = processes.some(machine.isExiting);
   // A process that exited during the search would be missed.
-  return machine.peerSocket(ends) === socket ? undefined : 'gone';
+  if (machine.peerSocket(ends) !== socket) return 'gone';
+  return isDoubtful && !processes.some((pid) => machine.holds(pid, socket) === true) ? 'gone' : undefined;
 }
 
 function searchHolder(stateDir: string, socket: number, { table: read, holds }: PeerLookup): SessionAbove | undefined {
