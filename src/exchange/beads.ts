@@ -107,7 +107,6 @@ function dependenciesOf(node: ObjectNode, id: string, from: number, findings: Im
 
 interface BeadsRecord {
   readonly node: ObjectNode;
-  /** The offset of the text that the node's offsets count from. */
   readonly at: number;
 }
 
@@ -124,7 +123,6 @@ interface Line {
   readonly at: number;
 }
 
-/** The lines without their line ends. */
 function splitBeadsLines(text: string): Line[] {
   let at = 0;
   return text.split('\n').map((line) => {
@@ -202,7 +200,6 @@ function newRecord(task: ExchangedTask, at: string): RawObject {
   return raw;
 }
 
-/** Returns whether anything changed. */
 function update(raw: RawObject, task: ExchangedTask, before: ExchangedTask | undefined, at: string): boolean {
   const unchanged = JSON.stringify(raw);
   if (before !== undefined && before.title !== task.title) raw['title'] = task.title;

@@ -173,10 +173,7 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ['low', -10],
 ]);
 
-/**
- * The issues that a text depends on: `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and task list items `- [
- * ] #12`, which are parts. Skips code and issues of other repositories.
- */
+/** `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and task list items. Skips code and other repositories. */
 function findReferences(body: string): string[] {
   const prose = withoutCode(body);
   const numbers = [...prose.matchAll(REFERENCE_PHRASE)].flatMap(([phrase]) => [

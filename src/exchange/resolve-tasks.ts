@@ -10,7 +10,6 @@ import {
   type ImportOptions,
 } from './task.ts';
 
-/** The checks of every format: valid and unique ids, parts, no cycles, an order. */
 export function resolveTasks(
   found: readonly FoundTask[],
   findings: ImportFindings,
@@ -38,7 +37,6 @@ export function refuseWithProblems({ problems: [first, ...rest] }: ImportFinding
 
 type Ids = ReadonlyMap<string, string>;
 
-/** Task ids by the ids in the text. */
 function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
   const ids = new Map<string, string>();
   const taken = new Map<string, number>();
@@ -63,7 +61,6 @@ function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
 
 type Edges = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Dependencies by task id. */
 function findEdges(found: readonly FoundTask[], ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): Edges {
   const own = new Map<string, Set<string>>();
   for (const task of found) {
@@ -148,11 +145,7 @@ function reasonOf({ status, reason }: FoundTask): string | null {
 
 type PartEdges = Map<string, Set<string>>;
 
-/**
- * A task depends on its parts, and the parts inherit its dependencies. If inheriting would form a cycle, the parts
- * concerned do not inherit. A part that explicitly depends on its parent comes after it: the written dependency takes
- * precedence.
- */
+/** Parts inherit the dependencies of their task, unless that forms a cycle. A written dependency takes precedence. */
 function addPartDependencies(
   found: readonly FoundTask[],
   ids: ReadonlyMap<string, string>,

@@ -100,20 +100,14 @@ export interface SnapshotTrust {
   readonly keys: readonly NoteKey[];
 }
 
-/**
- * Why a snapshot is refused. `unsigned`: the format before snapshots were signed; `damaged`: not a snapshot; `foreign`:
- * not signed by a key of the ledger, or signed for another project, name, entry or state.
- */
+/** `unsigned`: an earlier format; `damaged`: not a snapshot; `foreign`: no key of the ledger signed exactly this. */
 export type SnapshotFault = 'unsigned' | 'damaged' | 'foreign';
 
 type VerifiedSnapshot =
   | { readonly ok: true; readonly state: Uint8Array }
   | { readonly ok: false; readonly fault: SnapshotFault };
 
-/**
- * Signs a folded state with the project, its name and its entry. The bytes are the length of the note, the note, and
- * the state. A snapshot is derived data: if it is faulty, discard it and fold the entries again.
- */
+/** The bytes are the length of the note, the note, and the state. A faulty snapshot is discarded and folded again. */
 export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state: Uint8Array): Snapshot {
   const origin = originOf(by.project);
   const text = renderText(by.sha256, by.project, name, head, state);

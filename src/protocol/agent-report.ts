@@ -19,10 +19,8 @@ export const EXIT_FIELDS = {
   output: { ...maybeText, about: 'The last few kilobytes of output, without control sequences.' },
 } as const;
 
-/** How a process ended, as reported and as `exit-{start}.json` has it. */
 export type Exit = ValueOf<{ readonly kind: 'object'; readonly fields: typeof EXIT_FIELDS }>;
 
-/** What a supervisor reports about its agent, by the kind of report. */
 const FIELDS = {
   started: { start, supervisor: text, process: text },
   exited: EXIT_FIELDS,
@@ -68,7 +66,6 @@ const FIELDS = {
 } as const satisfies Readonly<Record<string, ObjectShape['fields']>>;
 
 type Kind = keyof typeof FIELDS;
-
 export type AgentReport = { [K in Kind]: { readonly kind: K } & ValueOf<ShapeOf<K>> }[Kind];
 
 interface ShapeOf<K extends Kind> {
@@ -76,7 +73,6 @@ interface ShapeOf<K extends Kind> {
   readonly fields: (typeof FIELDS)[K];
 }
 
-/** Every report has its kind; the kind decides about the other fields. */
 export const agentReportShape = {
   kind: 'object',
   open: true,

@@ -54,7 +54,6 @@ export function createAgentSessionCompleted(
   };
 }
 
-/** The rules that a measurement can find violated: constraints of the mission, or the accuracy of the result. */
 export type ViolationKind = 'max_files' | 'no_git_commit' | 'no_new_deps' | 'files_modified' | 'timeout';
 
 /** A violation. Code decides by its kind; the text is for people and may quote names that an agent chose. */
@@ -63,7 +62,6 @@ export interface Violation {
   readonly text: string;
 }
 
-/** The distinct kinds, which are recorded beside the texts. */
 export function violationKinds(violations: readonly Violation[]): ViolationKind[] {
   return [...new Set(violations.map(({ kind }) => kind))];
 }

@@ -5,7 +5,6 @@ import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
 const sentences = (about: string) => ({ kind: 'list', optional: true, about, of: { kind: 'text' } }) as const;
 
-/** The evidence of a completed phase: commands and their outcome, changed files, decisions, and failed approaches. */
 export const evidenceShape = {
   kind: 'object',
   about: 'What a session can show for the phase it completed.',
@@ -46,9 +45,7 @@ export const evidenceShape = {
 } as const satisfies ObjectShape;
 
 export type EvidenceBundle = ValueOf<typeof evidenceShape>;
-
 const dialect = defineMessage({ title: 'Evidence bundle', shape: evidenceShape, read: parseJsonOrYaml });
-
 export const parseEvidenceBundle = dialect.parse;
 export const validateEvidenceBundle = dialect.validate;
 export const evidenceBundleSchema = dialect.schema;

@@ -28,18 +28,14 @@ export const exitSignalShape = {
 } as const satisfies ObjectShape;
 
 export type ExitSignal = ValueOf<typeof exitSignalShape>;
-
 export const exitSignalSchema = jsonSchemaOf('Exit signal', exitSignalShape);
 
-/** An exit signal with methods that add fields. `JSON.stringify` gives the message itself. */
 export interface ExitSignalBuilder extends ExitSignal {
   withPrUrl(url: string): ExitSignalBuilder;
-  /** Path of the evidence bundle, relative to the workspace. */
   withEvidence(ref: string): ExitSignalBuilder;
   withNotes(notes: string): ExitSignalBuilder;
 }
 
-/** Starts an exit signal. It is not checked here: use `validateExitSignal`; the receiver checks it too. */
 export function createExitSignal(phase: Phase, reason: ExitReason): ExitSignalBuilder {
   return new Builder({
     protocol: EXIT_PROTOCOL,

@@ -6,7 +6,6 @@ import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 const path = (about: string) => ({ kind: 'text', notEmpty: true, about }) as const;
 const optionalPath = (about: string) => ({ ...path(about), optional: true }) as const;
 
-/** The assignment of a session (source document 002, version 1). */
 export const missionShape = {
   kind: 'object',
   about: 'What an agent session is asked to do.',
@@ -52,15 +51,9 @@ export const missionShape = {
 } as const satisfies ObjectShape;
 
 export type Mission = ValueOf<typeof missionShape>;
-
 const dialect = defineMessage({ title: 'Mission', shape: missionShape, read: parseJsonOrYaml });
-
-/** Reads a mission from YAML or JSON text, or from a value. */
 export const parseMission = dialect.parse;
-
-/** The messages of all problems of a mission; empty if it is valid. Never throws. */
 export const validateMission = dialect.validate;
-
 export const missionSchema = dialect.schema;
 
 export function renderMission(mission: Mission): string {

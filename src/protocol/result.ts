@@ -3,7 +3,6 @@ import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { fileActions, filePath, missionTaskId, protocolVersion, timestamp } from './shape/shared-fields.ts';
 import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
-/** The report of a session (source document 002, version 1). */
 export const resultShape = {
   kind: 'object',
   about: 'What an agent session reports back.',
@@ -51,15 +50,9 @@ export const resultShape = {
 } as const satisfies ObjectShape;
 
 export type Result = ValueOf<typeof resultShape>;
-
 const dialect = defineMessage({ title: 'Result', shape: resultShape, read: parseJsonOrYaml });
-
-/** Reads a result from YAML or JSON text, or from a value. */
 export const parseResult = dialect.parse;
-
-/** The messages of all problems of a result; empty if it is valid. Never throws. */
 export const validateResult = dialect.validate;
-
 export const resultSchema = dialect.schema;
 
 export function renderResult(result: Result): string {

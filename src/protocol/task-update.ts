@@ -4,7 +4,6 @@ import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { TASK_STATUSES, taskId } from './shape/shared-fields.ts';
 import { parseJsonDocument, renderJson } from './text/json.ts';
 
-/** A worker's report about the task it holds (source document 004). */
 export const taskUpdateShape = {
   kind: 'object',
   about: 'What a worker says about the task it holds.',

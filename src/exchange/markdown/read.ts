@@ -19,7 +19,6 @@ export function parseMarkdown(text: string, options: ImportOptions = {}): Parsed
   );
 }
 
-/** An item with its own or an assigned id. */
 export interface NamedItem {
   readonly item: ListItem;
   readonly head: ItemHead;
@@ -27,7 +26,6 @@ export interface NamedItem {
   readonly parent: string | undefined;
 }
 
-/** The items of a validated text with their ids. */
 export function findNamedItems(text: string, findings: ImportFindings): readonly NamedItem[] {
   const items = findItems(text).map((item) => ({ item, head: parseItemHead(item.text) }));
   const taken = new Set(items.flatMap(({ head }) => head.id ?? []));
@@ -103,7 +101,6 @@ function parseItemHead(text: string): ItemHead {
 
 const ID = '(?=[A-Za-z._-]*[0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,63}';
 const FIRST = new RegExp(`^(?:(?:\\*\\*|__|\`)(${ID})(?:\\*\\*|__|\`):?[ \\t]+|(${ID}):[ \\t]+)`);
-
 type Details = { -readonly [K in keyof ItemHead]?: ItemHead[K] };
 
 /** Undefined for other text in brackets, which belongs to the title. */
@@ -122,7 +119,6 @@ function parseDetails(text: string): Details | undefined {
 }
 
 const NAME = /^\s*(id|after|depends on|blocked by|priority|blocked|cancelled)\s*:/i;
-
 /** A reason extends to the closing bracket. */
 const REASONS: ReadonlySet<string> = new Set(['blocked', 'cancelled']);
 

@@ -32,7 +32,6 @@ export function renderTaskMaster(tasks: readonly ExchangedTask[], options: Expor
   return accepted({ text: `${JSON.stringify(document, null, 2)}${end}`, notices });
 }
 
-/** The same list that the reader chooses. */
 function findList(document: unknown, tag: string | undefined): RawObject {
   const root = isRawObject(document) ? document : {};
   if (Array.isArray(root['tasks']) && tag === undefined) return root;
@@ -58,7 +57,6 @@ function write(task: ExchangedTask, places: TaskLocations, before: ExchangedTask
   if (before === undefined || !isSameSet(before.after, task.after)) raw['dependencies'] = dependencies(task, places);
 }
 
-/** The dependencies that are not implied by being a part. */
 function dependencies({ id, after }: ExchangedTask, places: TaskLocations): string[] {
   const implied = places.get(id)?.implied ?? new Set();
   return after.flatMap((before) => (implied.has(before) ? [] : (places.get(before)?.ref ?? [])));
@@ -153,16 +151,11 @@ function wholeNumber(id: string): number | undefined {
 }
 
 interface Subtasks {
-  /** The parent of each part. */
   readonly partsOf: ReadonlyMap<string, string>;
-  /** The dependencies implied by being a part or having parts. */
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/**
- * Finds tasks that can be written as subtasks, `3.1` of `3`. A subtask implies that its parent depends on it and that
- * it inherits the parent's dependencies. Otherwise it stays a separate task.
- */
+/** Subtasks, such as `3.1` of `3`: the parent depends on the part, and the part inherits its dependencies. */
 function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const partsOf = new Map<string, string>();

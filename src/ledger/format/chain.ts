@@ -7,7 +7,6 @@ import { checkRawEntry, type Entry, parseRawEntry, type RawEntry, renderEnvelope
 import { DO_NOT_WRITE, ledgerProblem } from './limits.ts';
 import { leafHash } from './merkle.ts';
 
-/** The head of an empty ledger. */
 export const GENESIS: Head = { size: 0, hash: new Uint8Array(32) };
 
 export interface LinkedEntry {
@@ -45,7 +44,6 @@ export function linkDrafts(
   });
 }
 
-/** A stored entry with its computed hash and parsed content: the checks that need no previous entry. */
 export interface HashedEntry {
   readonly stored: StoredEntry;
   readonly hash: Uint8Array;

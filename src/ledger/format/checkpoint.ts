@@ -4,17 +4,13 @@ import type { Sha256, Signer, Verifier } from './crypto.ts';
 import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 import type { TreeHead } from './merkle.ts';
 
-/**
- * A C2SP `tlog-checkpoint`: origin, tree size, root and signatures. One extension line holds the size of the previous
- * checkpoint, so that a removed checkpoint is noticed.
- */
+/** A C2SP `tlog-checkpoint`. An extension line holds the previous size, so that a removed checkpoint is noticed. */
 export interface Checkpoint extends TreeHead {
   readonly origin: string;
   readonly previous: number;
   readonly note: Note;
 }
 
-/** The name of a project's tree, and of the keys that sign it. */
 export function originOf(project: string): string {
   return `baton/${project}`;
 }
@@ -78,7 +74,6 @@ export interface NoteKey {
   readonly publicKey: Uint8Array;
 }
 
-/** The algorithm byte of Ed25519 in key ids and encoded keys. */
 const ED25519 = 0x01;
 const encoder = new TextEncoder();
 

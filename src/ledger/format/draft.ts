@@ -13,7 +13,6 @@ export interface Draft {
   readonly data: JsonObject;
 }
 
-/** A checked draft with its rendered data. Rendering happens once, outside the commit. */
 export interface PreparedDraft {
   readonly actor: string;
   readonly type: string;
@@ -24,7 +23,6 @@ export interface PreparedDraft {
   readonly bytes: number;
 }
 
-/** The index of a draft (from 0) in its call, and the minimum length of the ledger. */
 export interface DraftPosition {
   readonly position: number;
   readonly size: number;
@@ -37,7 +35,6 @@ export function prepareDraft(draft: Draft, place: DraftPosition): Parsed<Prepare
   return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
 }
 
-/** Checks the fields and renders the data. */
 export function renderDraft({ actor, type, cause = null, data }: Draft, place: DraftPosition): Parsed<string> {
   if (!isActor(actor)) return badDraft('actor', 'the actor is not session:…, operator:… or system:…');
   if (!isType(type)) return badDraft('type', 'the type is not in PascalCase, such as TaskClaimed');
@@ -45,7 +42,6 @@ export function renderDraft({ actor, type, cause = null, data }: Draft, place: D
   return renderData(data);
 }
 
-/** Redacts credentials and checks the size. */
 export function screenDraft(draft: Draft, text: string, secrets: readonly string[]): Parsed<PreparedDraft> {
   const { actor, type, cause = null } = draft;
   let { data } = draft;

@@ -7,14 +7,12 @@ import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
 export interface Entry {
   readonly v: 1;
   readonly project: string;
-  /** Starts at 1. */
   readonly seq: number;
   /** The hash of the previous entry in hex; 64 zeros for the first entry. */
   readonly prev: string;
   readonly at: string;
   readonly actor: string;
   readonly type: string;
-  /** The sequence number of the causing entry. */
   readonly cause: number | null;
   readonly data: JsonObject;
 }
@@ -42,7 +40,6 @@ export function parseRawEntry(bytes: Uint8Array): Parsed<RawEntry> {
   }
 }
 
-/** Values known from the previous entry. Equal values skip the format check. */
 export interface ExpectedLink {
   readonly project: string;
   readonly prev: string;

@@ -5,11 +5,7 @@ import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
 import { type Parameter, toBuffer } from './statement.ts';
 
-/**
- * Appends one commit in one round trip. If the connection breaks before the answer, the connection sends the same
- * commit again; the database function recognises its id, so the answer is correct whether or not the first attempt was
- * recorded.
- */
+/** Appends in one round trip. After a lost connection it is sent again; the database recognises the id of the commit. */
 export async function appendToPostgres(
   connection: PostgresConnection,
   project: number,
@@ -31,11 +27,7 @@ export async function appendToPostgres(
   }
 }
 
-/**
- * Most commits are one entry: the same comparison in one plain INSERT costs the server a third less than the function.
- * Returns whether the row was inserted. If not (conflict, commit already recorded, session not durable), the caller
- * runs the function, which tells these cases apart.
- */
+/** A plain INSERT costs a third less than the function. False: conflict, repeated, or not durable; the function tells which. */
 async function appendOne(
   connection: PostgresConnection,
   project: number,
@@ -115,10 +107,7 @@ function parseHead(text: string): Head {
 const BYTEA_OID = 17;
 const HEADER_BYTES = 20;
 
-/**
- * A `bytea[]` in PostgreSQL's binary format. The driver would send each element as hexadecimal text, which doubles the
- * traffic and costs the server more than the insert.
- */
+/** A binary `bytea[]`: the driver would send hexadecimal text, which costs the server more than the insert. */
 export function encodeByteaArray(elements: readonly Uint8Array[]): Buffer {
   if (elements.length === 0) return emptyArray();
   const total = elements.reduce((sum, element) => sum + 4 + element.byteLength, HEADER_BYTES);

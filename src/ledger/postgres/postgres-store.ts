@@ -12,11 +12,8 @@ import { makeCommitNotifier, makePostgresHeadWatch, type PostgresHeadWatch } fro
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; the host may be the folder of a Unix socket, percent-encoded. */
   readonly url: string;
-  /** How long an operation waits for an unreachable server before it fails with a problem. */
   readonly patienceMs?: number;
-  /** How long the server may take for one answer before the connection counts as lost. */
   readonly silenceMs?: number;
-  /** Minimum time between two notifications to other processes. */
   readonly wakeEveryMs?: number;
   /** How often a watcher reads the head: a writer may die before it notifies. */
   readonly catchUpMs?: number;
@@ -29,7 +26,6 @@ export type OpenedPostgresStore =
 /** One database, shared by the projects of one process. Each project has its own chain. */
 export interface PostgresDatabase {
   openProject(name: string): Promise<OpenedPostgresStore>;
-  /** Call after closing its stores. */
   close(): Promise<void>;
 }
 
@@ -39,10 +35,7 @@ interface Chain {
   readonly watch: PostgresHeadWatch;
 }
 
-/**
- * Each project has a writing session whose commits wait for the disk. All projects share one session that reads,
- * listens and notifies, so that reading never delays a writer.
- */
+/** Each project has a durable writing session; all share one that reads, listens and notifies, so reading delays no writer. */
 export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
   const { url, patienceMs = 15_000, silenceMs = 60_000, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
   const common = { url, patienceMs, silenceMs };
@@ -134,7 +127,6 @@ function channelOf(project: number): string {
 }
 
 export interface PostgresStoreOptions extends PostgresOptions {
-  /** The project name; one database holds many chains. */
   readonly project: string;
 }
 

@@ -9,13 +9,10 @@ import type { PostgresHeadWatch } from './watch.ts';
 
 export interface ProjectStoreParts {
   readonly project: number;
-  /** Commits wait for the disk. Used by this store only. */
   readonly writer: PostgresConnection;
-  /** Shared with other projects. */
   readonly reader: PostgresConnection;
   readonly continuity: ContinuityCheck;
   readonly watch: PostgresHeadWatch;
-  /** Notifies other processes of new entries. */
   readonly announce: () => void;
   readonly close: () => Promise<void>;
 }
@@ -73,10 +70,7 @@ export interface ContinuityCheck {
   require(client: Client, project: number): Promise<void>;
 }
 
-/**
- * A server that comes back may be a standby that had not received everything, or a restored backup. So each new
- * connection must contain the newest entry this process has read, before any other statement.
- */
+/** A server that comes back may lack entries (standby, backup), so a new connection must contain the newest entry read. */
 export function makeContinuityCheck(): ContinuityCheck {
   let seen: Head | undefined;
   let lost: PostgresProblem | undefined;

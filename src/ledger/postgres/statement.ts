@@ -1,9 +1,7 @@
 import { Query } from 'pg';
 
-/** The column types of the ledger's tables. */
 export type ColumnValue = number | string | boolean | Buffer | null;
 export type Row = Readonly<Record<string, ColumnValue>>;
-
 /** Bytes are sent as a Buffer, in binary format. */
 export type Parameter = number | string | Buffer | null;
 
@@ -15,7 +13,6 @@ export interface Statement {
   readonly isSlow?: true;
 }
 
-/** The rows of a SELECT, or the number of inserted rows. */
 export interface QueryResult {
   readonly rows: readonly Row[];
   readonly count: number;

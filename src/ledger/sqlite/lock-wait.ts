@@ -5,11 +5,9 @@ import { ledgerProblem } from '../format/limits.ts';
 import { StoreProblem } from '../store.ts';
 
 export interface LockTimes {
-  /** How long a caller waits for a locked file. */
   readonly waitMs: number;
   /** The wait after one caller has waited `waitMs` in vain, until a caller succeeds. */
   readonly knownMs: number;
-  /** A lock held longer than this is reported. */
   readonly noticeMs: number;
 }
 
@@ -20,11 +18,7 @@ export function scaleLockTimes(waitMs: number): LockTimes {
   return { waitMs, knownMs: Math.ceil(waitMs / 12), noticeMs: Math.ceil(waitMs / 3) };
 }
 
-/**
- * Waits for locks of other processes. `node:sqlite` is synchronous, and SQLite's busy timeout would block the whole
- * process, so SQLite fails at once and the statement is retried after short asynchronous waits. `work` must do all or
- * nothing.
- */
+/** Waits for locks asynchronously: SQLite's busy timeout would block the whole process. `work` must do all or nothing. */
 export class LockWait {
   readonly #path: string;
   readonly #times: LockTimes;
@@ -77,7 +71,6 @@ export class LockWait {
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
-
 const PERM = 3;
 const BUSY = 5;
 const READONLY = 8;
@@ -91,7 +84,6 @@ const NOTADB = 26;
 const IOERR_WRITE = 778;
 const IOERR_SHMSIZE = 4874;
 
-/** Translates a failed write into a problem with the next step to take. */
 export function writeProblem(path: string, error: unknown): Problem {
   const what = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);

@@ -25,7 +25,6 @@ export function migrateSqlite(db: DatabaseSync, path: string): Problem | undefin
   return undefined;
 }
 
-/** Refuses foreign files and files of a newer Baton. */
 export function findForeignFile(db: DatabaseSync, path: string): Problem | undefined {
   const version = readPragma(db, 'user_version');
   const application = readPragma(db, 'application_id');

@@ -21,7 +21,6 @@ export async function openSqliteStoreWhenUnlocked(
   return new LockWait(path, options.lockTimes).run(() => open(path, options)).catch(storeProblemOf);
 }
 
-/** Opens the file without waiting: a locked file is a problem. */
 export function openSqliteStore(path: string, options: SqliteStoreOptions): OpenedSqliteStore {
   try {
     return open(path, options);
@@ -98,6 +97,5 @@ function cannotOpen(path: string, error: unknown): OpenedSqliteStore {
 
 /** SQLite never waits for a lock, because it would block the whole process. `LockWait` waits instead. */
 const NO_WAIT = 0;
-
 /** Only a long burst of commits reaches this; the WAL (about 4 MiB) is then reused from its start. */
 export const WAL_PAGES = 1_000;

@@ -190,7 +190,6 @@ export class SqliteStore implements Store {
   }
 }
 
-/** How long a probe waits for a lock. */
 const PROBE_MS = 500;
 
 const SAVE_SNAPSHOT = `

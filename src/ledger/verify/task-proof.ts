@@ -124,10 +124,7 @@ export interface ProvenTask {
 const encoder = new TextEncoder();
 const FIELDS = ['checkpoint', 'entries', 'key', 'kind', 'project', 'task_id', 'v'];
 
-/**
- * Checks a task proof with only the public key: every entry is in the tree that the key has signed. It cannot prove
- * that no entry is missing; that needs the whole ledger.
- */
+/** Checks that the signed tree contains every entry. It cannot prove that none is missing; that needs the whole ledger. */
 export async function verifyTaskProof(
   verifier: Verifier,
   value: unknown,

@@ -17,7 +17,6 @@ export interface VerifyOptions {
   readonly allSignatures?: boolean;
   /** The checkpoint kept outside the store; null if it is missing. */
   readonly outside?: string | null | undefined;
-  /** A key known from another source, which must be trusted by the ledger. */
   readonly knownKey?: NoteKey | undefined;
   readonly onProgress?: (entries: number) => void;
 }
@@ -26,16 +25,13 @@ export interface Verified {
   readonly ok: true;
   readonly size: number;
   readonly root: Uint8Array;
-  /** The newest checkpoint; undefined if the ledger is empty. */
   readonly checkpoint: string | undefined;
   readonly keys: readonly string[];
-  /** Observations that prove no fault. */
   readonly warnings: readonly string[];
 }
 
 export interface NotVerified {
   readonly ok: false;
-  /** In order of discovery; the first faulty entry comes first. */
   readonly findings: readonly [LedgerFault, ...LedgerFault[]];
 }
 
@@ -136,10 +132,7 @@ interface WalkOptions {
   readonly onProgress?: (entries: number) => void;
 }
 
-/**
- * Walks from the first entry to the newest checkpoint and checks older checkpoints, tiles and named blobs, in bounded
- * memory. Entries that a running writer adds meanwhile are not checked.
- */
+/** Walks to the newest checkpoint in bounded memory. Entries that a running writer adds meanwhile are not checked. */
 export async function findFirstFault(
   store: Store,
   walk: LedgerWalk,

@@ -17,7 +17,6 @@ export interface SnapshotAndBlobFaults {
   readonly warnings: readonly string[];
 }
 
-/** Checks blobs, snapshots, and the store itself. */
 export async function findSnapshotAndBlobFaults(store: Store, trust: SnapshotTrust): Promise<SnapshotAndBlobFaults> {
   const sentences = await store.inspect();
   const blobs = await findBlobFaults(store, trust.verifier.sha256);
@@ -81,7 +80,6 @@ function snapshotFault(code: string, message: string): LedgerFault {
 
 /** Folds entries into the state of a snapshot. The caller knows the meaning of entries. */
 export interface StateFold {
-  /** The name of the snapshots that this fold produces. */
   readonly name: string;
   begin(): RunningFold;
 }
@@ -96,11 +94,7 @@ export type RefoldResult =
   /** `entries` is 0 if there is no snapshot to compare. */
   { readonly ok: true; readonly entries: number } | { readonly ok: false; readonly finding: LedgerFault };
 
-/**
- * Folds the entries up to the stored snapshot again and compares: a signature proves who made a snapshot, this proves
- * that it is correct. The entries must be verified first. Needs as much memory as the state, at any length of the
- * ledger.
- */
+/** Folds the verified entries again and compares: a signature proves who made a snapshot, this proves that it is correct. */
 export async function refoldSnapshot(
   store: Store,
   trust: SnapshotTrust,

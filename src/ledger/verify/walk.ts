@@ -10,22 +10,17 @@ import { Tree } from '../format/tree.ts';
 import { findHash, type Head, type Store, type StoredCheckpoint, type StoredEntry, type Tile } from '../store.ts';
 import type { Keyring } from './keyring.ts';
 
-/** A fault and its place: `seq` is the first unreliable entry, null if no entry is concerned. */
 export interface LedgerFault {
   readonly seq: number | null;
   readonly problem: Problem;
 }
 
-/** The position of a walk: everything up to here is verified. */
 export interface WalkPosition {
   readonly head: Head;
   readonly frontier: Frontier;
 }
 
-/**
- * Walks a ledger entry by entry: each entry must follow the previous one, and each checkpoint must state the tree of
- * the entries. Opening, catching up, verifying and reading an export all use this walk.
- */
+/** Each entry must follow the previous one, and each checkpoint must state the tree of the entries. */
 export class LedgerWalk {
   readonly #verifier: Verifier;
   readonly #project: string;
@@ -47,7 +42,6 @@ export class LedgerWalk {
     return { head: this.#head, frontier: this.#frontier };
   }
 
-  /** The size of the last checkpoint passed. */
   get checkpointed(): number {
     return this.#checkpointed;
   }
@@ -131,10 +125,7 @@ interface Stepped {
   readonly tiles: readonly Tile[];
 }
 
-/**
- * Walks to the newest checkpoint and checks every entry and checkpoint in between, including the newest signature.
- * Entries after the newest checkpoint are not read: their commit is still in progress.
- */
+/** Checks every entry up to the newest checkpoint, and its signature. A commit in progress after it is not read. */
 export async function walkToNewestCheckpoint(
   store: Store,
   walk: LedgerWalk,

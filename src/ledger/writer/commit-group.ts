@@ -29,11 +29,8 @@ export function dequeueGroup(queue: PendingAppend[]): PendingAppend[] {
 
 export interface BuiltCommit {
   readonly commit: Commit;
-  /** The position of the ledger after the commit. */
   readonly position: WalkPosition;
-  /** The entries of each caller. */
   readonly linked: readonly (readonly LinkedEntry[])[];
-  /** The entries of all callers. */
   readonly entries: readonly Entry[];
 }
 
@@ -43,7 +40,6 @@ export interface CommitMaker {
   readonly signer: Signer;
 }
 
-/** Numbers, links, hashes and signs a commit without writing it. */
 export function buildCommit(
   { sha256, project, signer }: CommitMaker,
   at: string,
@@ -85,10 +81,7 @@ export interface AppendRequest {
   readonly answer: (recorded: AppendResult) => void;
 }
 
-/**
- * Prepares the drafts of all waiting callers; a caller whose drafts are refused is answered at once. All texts are
- * rendered before the first is searched for credentials: interleaving takes a seventh longer.
- */
+/** Answers refused callers at once. Renders all texts before the first search: interleaving takes a seventh longer. */
 export function prepareAppends(
   callers: readonly AppendRequest[],
   size: number,

@@ -60,10 +60,7 @@ function badKey(message: string, hint: string): Parsed<Signer> {
   return refused(ledgerProblem('ledger/bad-key-file', message, hint));
 }
 
-/**
- * SHA-256 by Node. `hash` allocates separate memory for a buffer result, which takes longer than hashing; as latin1
- * text the result is cheap, and the buffer comes from the pool.
- */
+/** Latin1 text is cheap, and its buffer comes from the pool; a buffer result takes longer to allocate than to hash. */
 export const nodeSha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1');
 
 export const nodeVerifier: Verifier = {

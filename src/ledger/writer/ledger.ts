@@ -93,12 +93,10 @@ export class Ledger {
     return { project: this.project, verifier: this.verifier, keys: this.#keyring.trusted };
   }
 
-  /** Secrets removed from everything recorded, in addition to the credential patterns. */
   get secrets(): readonly string[] {
     return this.#options.secrets ?? NO_SECRETS;
   }
 
-  /** The end of the entries known to be durable. */
   get head(): Head {
     return this.#position.head;
   }
@@ -108,16 +106,12 @@ export class Ledger {
     return this.#stoppedHealth.writable ? this.store.health() : this.#stoppedHealth;
   }
 
-  /** The health after a test write, unless a write has succeeded within `freshMs`. */
   async probe(freshMs = 0): Promise<StoreHealth> {
     if (this.#stoppedHealth.writable && this.#closing === undefined) await this.store.probe(freshMs);
     return this.health;
   }
 
-  /**
-   * Records all drafts consecutively, or none. Resolves after they are durable. Calls are recorded in order; calls that
-   * arrive during a commit share the next one.
-   */
+  /** Records all drafts consecutively, or none; resolves after they are durable. Calls during a commit share the next one. */
   append(drafts: readonly Draft[]): Promise<AppendResult> {
     // One promise per caller: with a hundred callers, promises dominate the cost of an append.
     return new Promise((answer) => {
@@ -128,7 +122,6 @@ export class Ledger {
     });
   }
 
-  /** Checks that need no look into the drafts. */
   #refusal({ length }: readonly Draft[]): AppendResult | undefined {
     if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? ledgerClosed() };
     if (length === 0) return { ok: true, entries: [] };
@@ -138,7 +131,6 @@ export class Ledger {
     return isTooMuch ? { ok: false, problem: queueFull() } : undefined;
   }
 
-  /** Moves all waiting callers into the queue at once. */
   #admit(): void {
     const callers = this.#asking;
     if (callers.length === 0) return;
@@ -156,14 +148,12 @@ export class Ledger {
     });
   }
 
-  /** Makes the outside copy durable, for a seal. */
   syncOutside(): void {
     if (this.#note !== undefined) this.#options.outside.write(this.#note);
     this.#isCopyOld = false;
     this.#options.outside.sync();
   }
 
-  /** Waits for the queued callers, then closes the store. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -196,11 +186,7 @@ export class Ledger {
     this.#draining = undefined;
   }
 
-  /**
-   * Yields to the event loop between two commits, so that waiting requests join the next commit and a caller in a tight
-   * loop blocks no others. SQLite blocks while it writes; without this each commit would hold one caller. A single
-   * caller yields only every few milliseconds.
-   */
+  /** Lets waiting requests join the next commit. A single caller yields only every few milliseconds. */
   async #turn(): Promise<void> {
     await nextTurn();
     this.#turnedMs = performance.now();
@@ -250,10 +236,7 @@ export class Ledger {
     if (checkpoint.ok) await this.#keyring.accepts(checkpoint.value);
   }
 
-  /**
-   * Writes the copy once per turn of the event loop, so that no caller waits for it. The first copy is written at once:
-   * a process killed right after must not leave a ledger without one.
-   */
+  /** Once per turn of the event loop, so that no caller waits; the first at once, in case the process is killed right after. */
   #writeOutsideSoon(): void {
     if (this.#isCopyOld) return;
     this.#isCopyOld = true;
@@ -318,7 +301,6 @@ export class Ledger {
 }
 
 const NO_SECRETS: readonly string[] = [];
-
 const LONGEST_WITHOUT_TURN_MS = 5;
 
 function nextTurn(): Promise<void> {

@@ -35,7 +35,6 @@ export async function openWriterAt(place: LedgerPlace, lockTimes = LOCK_TIMES): 
   return openSqliteStoreWhenUnlocked(place.ledger, { mode: 'write', lockTimes });
 }
 
-/** Opens a ledger for reading; creates no file and no key. */
 export async function openStoreAt(place: LedgerPlace): Promise<OpenedSqliteStore> {
   const opened = await openSqliteStoreWhenUnlocked(place.ledger, { mode: 'read' });
   if (opened.ok || opened.problem.code !== 'ledger/missing') return opened;
@@ -63,10 +62,7 @@ export type OpenedLedger =
   | { readonly ok: true; readonly ledger: Ledger }
   | { readonly ok: false; readonly problem: Problem };
 
-/**
- * Opens a ledger for writing. It must be the ledger that was here before and intact since then; otherwise returns the
- * problem and changes nothing. A new ledger starts with the entry that makes this machine's key trusted.
- */
+/** Opens for writing if it is the ledger that was here before, intact. A new one starts with the entry of the machine's key. */
 export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {
   const { store, project, verifier, signer, outside } = options;
   const found = { store, project, verifier, signer, outside: outside.read() };

@@ -22,10 +22,7 @@ export type RecognizedLedger =
   | { readonly ok: true; readonly position: WalkPosition; readonly keyring: Keyring }
   | { readonly ok: false; readonly problem: Problem };
 
-/**
- * Checks that this is the ledger that was here before: it must contain the outside checkpoint, and everything after it
- * must be valid. Only reads. If the outside copy is missing or torn, the whole ledger is walked.
- */
+/** The ledger must contain the outside checkpoint and be valid after it. Without a valid copy the whole ledger is walked. */
 export async function recognizeLedger(what: RecognizeOptions): Promise<RecognizedLedger> {
   const outside = await readOutside(what);
   const { size } = await what.store.head();
@@ -112,7 +109,6 @@ export type NewEntries =
     }
   | { readonly ok: false; readonly problem: Problem };
 
-/** Reads and checks entries recorded by others after a position. */
 export async function readNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
   const news = await walkNewEntries(what, from, keyring);
   if (news.ok || news.problem.code !== 'ledger/wrong-signature') return news;

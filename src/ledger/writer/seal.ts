@@ -13,11 +13,9 @@ const LEDGER_SEALED = 'LedgerSealed';
 
 /** A seal states the tree of the first `size` entries and its signed checkpoint. */
 export interface Seal {
-  /** The sequence number of the seal's entry. */
   readonly seq: number;
   readonly at: string;
   readonly size: number;
-  /** In hex. */
   readonly root: string;
   readonly checkpoint: string;
 }
@@ -28,10 +26,7 @@ export type SealResult =
 
 const sealing = new WeakSet<Ledger>();
 
-/**
- * Records a seal over everything so far, after checking the entries since the last seal and writing the outside copy to
- * disk. If only seals and audits follow the last seal, that seal is returned.
- */
+/** Seals everything so far. If only seals and audits follow the last seal, that seal is returned. */
 export async function sealLedger(ledger: Ledger, actor: string): Promise<SealResult> {
   if (sealing.has(ledger)) return { ok: false, problem: inProgress() };
   sealing.add(ledger);
@@ -135,7 +130,6 @@ function nothingToSeal(): Problem {
   return ledgerProblem('ledger/nothing-to-seal', 'there is no signed checkpoint to seal', 'Run: baton ledger verify');
 }
 
-/** A tree verified before. The root is in hex. */
 interface TrustedTree {
   readonly size: number;
   readonly root: string;

@@ -5,7 +5,6 @@ import type { Data, DataElement } from '../shape/shape.ts';
 import type { Node } from '../text/node.ts';
 import { findUnwritable } from '../text/xml-markup.ts';
 
-/** The depth of the children of `data`: below the root and `data` itself. */
 const CHILD_DEPTH = 3;
 
 const NAME_START =
@@ -94,7 +93,6 @@ function checkText(node: Node, path: string, label: string, findings: Finding[])
   return '';
 }
 
-/** A problem without its place; `says` follows the name of the element or attribute. */
 interface WrongText {
   readonly code: string;
   readonly says: string;

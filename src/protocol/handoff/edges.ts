@@ -5,11 +5,8 @@ import type { Elements } from '../shape/shape.ts';
 export interface Edge {
   /** The agent's name on the wire; `*` is any agent. */
   readonly from: string;
-  /** Null at the end of the workflow. */
   readonly to: string | null;
-  /** The condition under which work takes this way, in a few words for people. */
   readonly when: string;
-  /** The task's phase afterwards. */
   readonly phase: Phase;
   /** The role whose turn it is afterwards; `same` is the sender's role, null is none. */
   readonly next: string | null;
@@ -21,14 +18,12 @@ export interface Edge {
 
 export interface Role {
   readonly name: string;
-  /** The role's name in `from` and `to`. */
   readonly agent: string;
 }
 
 /** Work proceeds with `success`, `skipped`, a status that an edge adds (`ready`), or no status. */
 export const HANDOFF_STATUSES = ['success', 'failure', 'blocked', 'pending', 'skipped'] as const;
 
-/** The elements that every handoff may have; an edge can declare them more strictly. */
 export const COMMON_ELEMENTS = {
   timestamp: { kind: 'text', format: 'timestamp', optional: true },
   issue_number: { kind: 'text', format: 'digits', optional: true },
@@ -55,7 +50,6 @@ function withoutDeclared(common: Elements, declared: Elements): Elements {
   return Object.fromEntries(Object.entries(common).filter(([name]) => !Object.hasOwn(declared, name)));
 }
 
-/** The roles of the built-in workflow, by the names their agents have on the wire. */
 export const ROLES = [
   { name: 'issue-manager', agent: 'issue-manager' },
   { name: 'prep', agent: 'prep-agent' },
@@ -73,7 +67,6 @@ const url = { kind: 'text', format: 'url' } as const;
 const digits = { kind: 'text', format: 'digits' } as const;
 const branch = { kind: 'text', format: 'branch' } as const;
 const location = { kind: 'text', about: 'Path and line, such as src/auth/login.ts:42.' } as const;
-
 const issue = { issue_url: url, issue_number: digits } as const satisfies Elements;
 const pullRequest = { pr_url: url, pr_number: digits, issue_number: digits } as const satisfies Elements;
 

@@ -16,7 +16,6 @@ import { checkData, findIllegal, NOT_TEXT } from './check-values.ts';
 
 const SCHEMA_HINT = 'See `baton schema handoff`.';
 
-/** The problem texts and codes of handoffs, which talk about elements and attributes. */
 export const ELEMENT_WORDING: Wording = {
   reportsUnknownFirst: (shape) => !isItem(shape),
   mayBeEmpty: (shape) => shape.may_be_empty === true,
@@ -131,7 +130,6 @@ function itemNameOf(shape: ListShape | ListElement): string {
   return 'item' in shape ? shape.item : 'item';
 }
 
-/** A small example of an element for hints: `<branch>feature/issue-123-user-auth</branch>`. */
 function exampleOf(name: string, shape: Shape | Element): string {
   if (shape.kind !== 'group' || shape.item === undefined) return `<${name}>${contentOf(shape)}</${name}>`;
   const { text: _, ...attributes } = shape.elements;

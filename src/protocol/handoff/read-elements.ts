@@ -4,10 +4,7 @@ import type { Element, Elements, ListElement } from '../shape/shape.ts';
 import type { ListNode, Node, ObjectField, ObjectNode, TextNode } from '../text/node.ts';
 import type { ElementNode } from '../text/xml.ts';
 
-/**
- * Turns XML elements into the tree that the checker reads. Only mistakes that are specific to XML are found here (duplicate
- * elements, unknown attributes, text in place of elements); the checker finds the others.
- */
+/** Finds only the mistakes specific to XML (duplicates, unknown attributes, text in place of elements); the checker finds others. */
 export function readElements(root: ElementNode, elements: Elements, findings: Finding[]): ObjectNode {
   const spot = rootSpot(root.name, root.at);
   refuseAttributes(root, spot, findings);
@@ -82,7 +79,6 @@ function itemNode({ at, attributes }: ElementNode, content: TextNode, known: obj
   return { kind: 'object', at, end: at, fields: fields.set('text', field(at, content)) };
 }
 
-/** Free content as the tree of its value form. */
 function dataNode(element: ElementNode): Node {
   const { at, children } = element;
   if (children.length === 0) return text(element);

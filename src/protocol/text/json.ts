@@ -13,10 +13,7 @@ import {
   type TextNode,
 } from './node.ts';
 
-/**
- * A strict RFC 8259 reader. `JSON.parse` is faster, but it accepts duplicate keys, `__proto__` and lone surrogates, and it does
- * not keep offsets. This reader refuses all three, with their place.
- */
+/** Strict RFC 8259. `JSON.parse` accepts duplicate keys, `__proto__` and lone surrogates, and keeps no offsets. */
 export function parseJsonTree(text: string): ReadResult<Node> {
   const cursor: Cursor = { text, at: 0, depth: 0 };
   return readOrStop(() => {
@@ -176,7 +173,6 @@ function unescape(raw: string, offset: number): string {
   );
 }
 
-/** An escape for the problem text, without control characters and lone surrogates. */
 function printable(escape: string): string {
   return escape.toWellFormed().replace(/\p{Cc}/gu, ' ');
 }
@@ -222,7 +218,6 @@ export function parseJsonDocument(text: string): SyntaxDocument {
   return { syntax: 'JSON', read: parseJsonTree(text) };
 }
 
-/** The structural characters of JSON, as UTF-16 units. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -232,7 +227,6 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** Renders a message as indented JSON, with the fields in their order. */
 export function renderJson(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -20,11 +20,7 @@ export interface XmlDocument {
   readonly text: string;
 }
 
-/**
- * Reads a small part of XML strictly: elements, attributes, text, comments, the five entities and character references. Size,
- * depth and refused markup are checked before the parser runs, which bounds its work. White space around text is layout and is
- * dropped; as a character reference it is data and is kept.
- */
+/** Checks size, depth and markup before the parser runs. White space around text is layout, as a reference it is data. */
 export function parseXmlTree(input: string): Parsed<XmlDocument> {
   if (input.length > PROTOCOL_LIMITS.handoffBytes || utf8Length(input) > PROTOCOL_LIMITS.handoffBytes)
     return refuseSize(utf8Length(input));
@@ -77,10 +73,7 @@ function elementOf(element: XmlElement, source: string, mixed: Unreadable[]): El
   return { name: element.name, at: element.start, attributes, text, children };
 }
 
-/**
- * Removes the layout around a text. The parser has already replaced references, so only the source shows which white space was
- * written as such. One character of layout is one character of text, because line ends were normalized before.
- */
+/** The parser has replaced references, so only the source shows which white space was written as such. */
 function withoutLayout({ text, start, end }: XmlText, source: string): string {
   const written = source.slice(start, end).replace(/<!--[^]*?-->/g, '');
   const before = /^[ \t\n]*/.exec(written)?.[0].length ?? 0;
