@@ -5,9 +5,7 @@ import { findSigningKey, type NoteKey, originOf, parseNote, signNote } from './f
 import type { Sha256, Signer, Verifier } from './format/crypto.ts';
 import { LEDGER_LIMITS, ledgerProblem } from './format/limits.ts';
 import { redactText } from './redact.ts';
-import { findHash, type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
-
-const textEncoder = new TextEncoder();
+import { hasHead, type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
 
 /** Stores data too large for an entry and returns its name. Call it before recording the entry. */
 export async function storeBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
@@ -26,7 +24,7 @@ export async function storeTextBlob(
   text: string,
   secrets: readonly string[] = [],
 ): Promise<Parsed<string>> {
-  return storeBlob(store, sha256, textEncoder.encode(redactText(text.toWellFormed(), secrets)));
+  return storeBlob(store, sha256, encoder.encode(redactText(text.toWellFormed(), secrets)));
 }
 
 /** Returns the blob if its bytes still match the hash. */
@@ -69,10 +67,8 @@ export async function findSnapshot(
   const opened = await verifySnapshot(trust, name, snapshot);
   if (!opened.ok) return opened;
   const { size, hash } = snapshot;
-  const found = { ok: true, head: { size, hash }, state: opened.state } as const;
-  if (size === 0) return found;
-  const stored = await findHash(store, size);
-  return stored && sameBytes(stored, hash) ? found : { ok: false, fault: 'homeless' };
+  const isHome = await hasHead(store, snapshot);
+  return isHome ? { ok: true, head: { size, hash }, state: opened.state } : { ok: false, fault: 'homeless' };
 }
 
 async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>> {

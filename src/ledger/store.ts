@@ -1,5 +1,6 @@
 import { healthAfter, type StoreHealth, WRITABLE } from '../protocol/resource-faults.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
+import { sameBytes } from './format/bytes.ts';
 
 /** The storage port of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
 export interface Store {
@@ -69,10 +70,7 @@ export interface StoredCheckpoint {
   readonly note: string;
 }
 
-export interface StoredBlob {
-  readonly hash: Uint8Array;
-  readonly bytes: Uint8Array;
-}
+export type StoredBlob = Pick<StoredEntry, 'hash' | 'bytes'>;
 
 export interface Commit {
   readonly after: Head;
@@ -89,9 +87,7 @@ export interface Tile {
   readonly hash: Uint8Array;
 }
 
-export interface Snapshot {
-  readonly size: number;
-  readonly hash: Uint8Array;
+export interface Snapshot extends Head {
   readonly bytes: Uint8Array;
 }
 
@@ -100,10 +96,15 @@ export interface Range {
   readonly to?: number;
 }
 
+export interface Failure {
+  readonly ok: false;
+  readonly problem: Problem;
+}
+
 export type Appended =
   | { readonly ok: true; readonly head: Head }
   | { readonly ok: false; readonly conflict: Head }
-  | { readonly ok: false; readonly problem: Problem };
+  | Failure;
 
 /** Thrown by a store that cannot work. The problem states the cause and the next step. */
 export class StoreProblem extends Error {
@@ -116,7 +117,7 @@ export class StoreProblem extends Error {
   }
 }
 
-export function storeProblemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
+export function storeProblemOf(error: unknown): Failure {
   if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
   throw error;
 }
@@ -124,6 +125,12 @@ export function storeProblemOf(error: unknown): { readonly ok: false; readonly p
 export async function findHash(store: Pick<Store, 'hashes'>, seq: number): Promise<Uint8Array | undefined> {
   for await (const [hash] of store.hashes({ from: seq, to: seq })) return hash;
   return undefined;
+}
+
+/** Whether the store contains the entry of this head, unchanged. */
+export async function hasHead(store: Pick<Store, 'hashes'>, { size, hash }: Head): Promise<boolean> {
+  const stored = size === 0 ? hash : await findHash(store, size);
+  return stored !== undefined && sameBytes(stored, hash);
 }
 
 /** The store does not answer now, which proves nothing about its content. */

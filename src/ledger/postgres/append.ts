@@ -3,7 +3,7 @@ import { GENESIS } from '../format/chain.ts';
 import type { Appended, Commit, Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
-import { type Parameter, toBuffer } from './statement.ts';
+import { type Parameter, sql, toBuffer } from './statement.ts';
 
 /** Appends in one round trip. After a lost connection it is sent again; the database recognises the id of the commit. */
 export async function appendToPostgres(
@@ -49,23 +49,18 @@ async function appendOne(
   return count === 1;
 }
 
-export const APPEND_ONE = {
-  name: 'append_one',
-  text: `
+export const APPEND_ONE = sql('append_one')`
     INSERT INTO baton.entry (project, seq, hash, note, commit_id, bytes)
       SELECT $1, $2::bigint + 1, $4, $5, $6::uuid, $7
       WHERE current_setting('synchronous_commit') IN ('on', 'remote_apply')
         AND EXISTS (SELECT FROM baton.entry e WHERE e.project = $1 AND e.seq = $2 AND e.hash = $3)
-      ON CONFLICT DO NOTHING`,
-};
+      ON CONFLICT DO NOTHING`;
 
-const APPEND = { name: 'append', text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict' };
-
+const APPEND = sql('append')`SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict`;
 /** Most commits complete no tile and need three parameters less. */
-const APPEND_WITH_TILES = {
-  name: 'append_with_tiles',
-  text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS conflict',
-};
+const APPEND_WITH_TILES = sql(
+  'append_with_tiles',
+)`SELECT baton.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS conflict`;
 
 function parametersOf(project: number, commit: Commit, commitId: string): Parameter[] {
   const { after, entries, tiles, checkpoint } = commit;

@@ -1,12 +1,13 @@
 import type { Client } from 'pg';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { requireNumber } from '../columns.ts';
-import type { Store } from '../store.ts';
+import type { Failure, Store } from '../store.ts';
 import { makeConnection, type PostgresConnection } from './connection.ts';
 import { applySettings, migratePostgres } from './migrate.ts';
 import { PostgresProblem } from './problems.ts';
 import { type ContinuityCheck, makeContinuityCheck, makeProjectStore } from './project-store.ts';
 import { selectHead } from './read.ts';
+import { sql } from './statement.ts';
 import { makeCommitNotifier, makePostgresHeadWatch, type PostgresHeadWatch } from './watch.ts';
 
 export interface PostgresOptions {
@@ -19,9 +20,7 @@ export interface PostgresOptions {
   readonly catchUpMs?: number;
 }
 
-export type OpenedPostgresStore =
-  | { readonly ok: true; readonly store: Store }
-  | { readonly ok: false; readonly problem: Problem };
+export type OpenedPostgresStore = { readonly ok: true; readonly store: Store } | Failure;
 
 /** One database, shared by the projects of one process. Each project has its own chain. */
 export interface PostgresDatabase {
@@ -120,7 +119,7 @@ async function findProject(writer: PostgresConnection, name: string): Promise<nu
   }
 }
 
-const OPEN_PROJECT = { name: 'open_project', text: 'SELECT baton.open_project($1) AS id' };
+const OPEN_PROJECT = sql('open_project')`SELECT baton.open_project($1) AS id`;
 
 function channelOf(project: number): string {
   return `baton_ledger_${project}`;

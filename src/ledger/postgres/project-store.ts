@@ -5,6 +5,7 @@ import { appendToPostgres } from './append.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem, rolledBack } from './problems.ts';
 import { makeProjectTables, selectHead } from './read.ts';
+import { sql } from './statement.ts';
 import type { PostgresHeadWatch } from './watch.ts';
 
 export interface ProjectStoreParts {
@@ -62,7 +63,7 @@ export function makeProjectStore({
 }
 
 /** Only a server that can write gives out a transaction number. */
-const PROBE = { name: 'probe', text: 'SELECT pg_current_xact_id()' };
+const PROBE = sql('probe')`SELECT pg_current_xact_id()`;
 
 export interface ContinuityCheck {
   note(head: Head): Head;

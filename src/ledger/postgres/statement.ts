@@ -18,6 +18,13 @@ export interface QueryResult {
   readonly count: number;
 }
 
+export function sql(name: string) {
+  return (parts: TemplateStringsArray, ...values: (number | string)[]): Statement => ({
+    name,
+    text: String.raw(parts, ...values),
+  });
+}
+
 /** Creates the driver's query from text and name, because the driver copies a config object field by field. */
 export function createQuery(
   { name, text }: Statement,

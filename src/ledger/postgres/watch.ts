@@ -1,5 +1,6 @@
 import type { Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
+import { sql } from './statement.ts';
 
 export interface PostgresHeadWatch {
   add(listener: (head: Head) => void): () => void;
@@ -55,7 +56,7 @@ export function makePostgresHeadWatch(
   };
 
   const listen = async (): Promise<void> => {
-    await connection.query({ name: 'listen', text: `LISTEN ${channel}` }).catch(() => undefined);
+    await connection.query(sql('listen')`LISTEN ${channel}`).catch(() => undefined);
     refresh();
   };
 
@@ -127,4 +128,4 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
   };
 }
 
-const NOTIFY = { name: 'notify', text: `SELECT pg_notify(channel, '') FROM unnest($1::text[]) AS channel` };
+const NOTIFY = sql('notify')`SELECT pg_notify(channel, '') FROM unnest($1::text[]) AS channel`;

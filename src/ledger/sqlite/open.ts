@@ -3,15 +3,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
-import { storeProblemOf } from '../store.ts';
+import { type Failure, storeProblemOf } from '../store.ts';
 import { databaseLocked, isBusy, LockWait, writeProblem } from './lock-wait.ts';
 import { findForeignFile, migrateSqlite } from './migrate.ts';
-import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
+import { makeSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import { lockWriter } from './writer-lock.ts';
 
-export type OpenedSqliteStore =
-  | { readonly ok: true; readonly store: SqliteStore }
-  | { readonly ok: false; readonly problem: Problem };
+export type OpenedSqliteStore = { readonly ok: true; readonly store: SqliteStore } | Failure;
 
 /** Opens the file, and waits while another process has it locked. A writer creates a missing file. */
 export async function openSqliteStoreWhenUnlocked(
@@ -66,7 +64,7 @@ function openFile(path: string, options: SqliteStoreOptions, release: (() => voi
   try {
     db = new DatabaseSync(path, { readOnly: release === undefined, timeout: NO_WAIT });
     const problem = release === undefined ? findForeignFile(db, path) : prepareWriter(db, path);
-    if (!problem) return { ok: true, store: new SqliteStore(path, db, release, options) };
+    if (!problem) return { ok: true, store: makeSqliteStore(path, db, release, options) };
     db.close();
     return { ok: false, problem };
   } catch (error) {

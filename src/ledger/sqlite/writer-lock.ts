@@ -3,11 +3,10 @@ import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
+import type { Failure } from '../store.ts';
 import { isBusy } from './lock-wait.ts';
 
-export type WriterLock =
-  | { readonly ok: true; readonly release: () => void }
-  | { readonly ok: false; readonly problem: Problem };
+export type WriterLock = { readonly ok: true; readonly release: () => void } | Failure;
 
 /** One writer per file. The lock is an open transaction in its own SQLite file; the system releases it if the process dies. */
 export function lockWriter(path: string, now: Date = new Date()): WriterLock {

@@ -4,7 +4,7 @@ import { type NoteKey, originOf } from '../format/checkpoint.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { LOCK_TIMES } from '../sqlite/lock-wait.ts';
 import { type OpenedSqliteStore, openSqliteStoreWhenUnlocked } from '../sqlite/open.ts';
-import { storeProblemOf } from '../store.ts';
+import { type Failure, storeProblemOf } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { nodeVerifier, openKeyFile, readKeyFile } from './keys.ts';
 import { type LedgerPlace, OutsideCopyFile } from './ledger-files.ts';
@@ -58,9 +58,7 @@ export function findKnownKey(place: LedgerPlace): NoteKey | undefined {
   return key?.ok ? { name: originOf(place.project), publicKey: key.value.publicKey } : undefined;
 }
 
-export type OpenedLedger =
-  | { readonly ok: true; readonly ledger: Ledger }
-  | { readonly ok: false; readonly problem: Problem };
+export type OpenedLedger = { readonly ok: true; readonly ledger: Ledger } | Failure;
 
 /** Opens for writing if it is the ledger that was here before, intact. A new one starts with the entry of the machine's key. */
 export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {

@@ -4,7 +4,7 @@ import { type Checkpoint, parseCheckpoint } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { type Entry, parseEntry } from '../format/entry.ts';
 import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
-import type { Store } from '../store.ts';
+import type { Failure, Store } from '../store.ts';
 import { Keyring } from '../verify/keyring.ts';
 import { findPosition, type LedgerFault, LedgerWalk } from '../verify/walk.ts';
 import type { Ledger } from './ledger.ts';
@@ -20,15 +20,18 @@ export interface Seal {
   readonly checkpoint: string;
 }
 
-export type SealResult =
-  | { readonly ok: true; readonly seal: Seal; readonly isNew: boolean }
-  | { readonly ok: false; readonly problem: Problem };
+export type SealResult = { readonly ok: true; readonly seal: Seal; readonly isNew: boolean } | Failure;
 
+const IN_PROGRESS = ledgerProblem(
+  'ledger/sealing',
+  'Merkle finalization in progress. Retry in 5s.',
+  'Another call is sealing this ledger.',
+);
 const sealing = new WeakSet<Ledger>();
 
 /** Seals everything so far. If only seals and audits follow the last seal, that seal is returned. */
 export async function sealLedger(ledger: Ledger, actor: string): Promise<SealResult> {
-  if (sealing.has(ledger)) return { ok: false, problem: inProgress() };
+  if (sealing.has(ledger)) return { ok: false, problem: IN_PROGRESS };
   sealing.add(ledger);
   try {
     return await seal(ledger, actor);
@@ -69,14 +72,8 @@ async function seal(ledger: Ledger, actor: string): Promise<SealResult> {
 export async function findLastSeal(store: Store, before: number): Promise<Seal | undefined> {
   for (let to = before; to > 0; to -= LEDGER_LIMITS.entriesPerBatch) {
     let found: Seal | undefined;
-    for await (const entry of entriesOfType(
-      store,
-      Math.max(1, to - LEDGER_LIMITS.entriesPerBatch + 1),
-      to,
-      SEAL_MARK,
-    )) {
-      found = parseSeal(entry) ?? found;
-    }
+    const from = Math.max(1, to - LEDGER_LIMITS.entriesPerBatch + 1);
+    for await (const entry of entriesOfType(store, from, to, SEAL_MARK)) found = parseSeal(entry) ?? found;
     if (found) return found;
   }
   return undefined;
@@ -112,14 +109,6 @@ function parseSeal(entry: Entry): Seal | undefined {
   return { seq: entry.seq, at: entry.at, size, root, checkpoint };
 }
 
-function inProgress(): Problem {
-  return ledgerProblem(
-    'ledger/sealing',
-    'Merkle finalization in progress. Retry in 5s.',
-    'Another call is sealing this ledger.',
-  );
-}
-
 function noOutsideCopy(error: unknown): Problem {
   const what = error instanceof Error ? error.message : String(error);
   const hint = 'Free disk space, or check the owner of the file; then seal again.';
@@ -130,17 +119,12 @@ function nothingToSeal(): Problem {
   return ledgerProblem('ledger/nothing-to-seal', 'there is no signed checkpoint to seal', 'Run: baton ledger verify');
 }
 
-interface TrustedTree {
-  readonly size: number;
-  readonly root: string;
-}
-
 /** Checks the entries from the last seal to this checkpoint; earlier ones were checked by that seal. */
 async function findFaultSince(
   store: Store,
   verifier: Verifier,
   project: string,
-  last: TrustedTree | undefined,
+  last: Seal | undefined,
   checkpoint: Checkpoint,
 ): Promise<LedgerFault | undefined> {
   const start = last && (await findPosition(store, verifier.sha256, last.size));
