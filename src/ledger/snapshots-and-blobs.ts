@@ -3,7 +3,7 @@ import { parseHex, sameBytes, toBase64, toHex } from './format/bytes.ts';
 import type { Json, JsonObject } from './format/canonical-json.ts';
 import { findSigningKey, type NoteKey, originOf, parseNote, signNote } from './format/checkpoint.ts';
 import type { Sha256, Signer, Verifier } from './format/crypto.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './format/limits.ts';
+import { LEDGER_LIMITS, refuse } from './format/limits.ts';
 import { redactText } from './redact.ts';
 import { hasHead, type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
 
@@ -11,7 +11,7 @@ import { hasHead, type Head, type Snapshot, type Store, StoreProblem } from './s
 export async function storeBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
   if (bytes.length > LEDGER_LIMITS.blobBytes) {
     const message = `blob too large: ${bytes.length} bytes > ${LEDGER_LIMITS.blobBytes} bytes maximum`;
-    return refused(ledgerProblem('ledger/blob-too-large', message, 'Store a part of it, such as the end.'));
+    return refuse('ledger/blob-too-large', message, 'Store a part of it, such as the end.');
   }
   const hash = sha256(bytes);
   return tryWrite(store.putBlob(hash, bytes), blobName(hash));
@@ -44,9 +44,7 @@ export async function storeSnapshot(
 ): Promise<Parsed<void>> {
   if (state.length > LEDGER_LIMITS.snapshotBytes) {
     const message = `snapshot too large: ${state.length} bytes > ${LEDGER_LIMITS.snapshotBytes} bytes maximum`;
-    return refused(
-      ledgerProblem('ledger/snapshot-too-large', message, 'No data is lost: the next start takes longer.'),
-    );
+    return refuse('ledger/snapshot-too-large', message, 'No data is lost: the next start takes longer.');
   }
   return tryWrite(store.saveSnapshot(name, signSnapshot(by, name, head, state)), undefined);
 }
@@ -78,9 +76,7 @@ async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>>
   } catch (error) {
     if (error instanceof StoreProblem) return refused(error.problem);
     const what = error instanceof Error ? error.message : String(error);
-    return refused(
-      ledgerProblem('ledger/cannot-write', `the store cannot write it: ${what}`, 'Free disk space, and try again.'),
-    );
+    return refuse('ledger/cannot-write', `the store cannot write it: ${what}`, 'Free disk space, and try again.');
   }
 }
 

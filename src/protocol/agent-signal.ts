@@ -16,11 +16,10 @@ export const agentSignalShape = {
 } as const satisfies ObjectShape;
 
 export type AgentSignal = ValueOf<typeof agentSignalShape>;
-const dialect = defineMessage({ title: 'Agent signal', shape: agentSignalShape, read: parseJsonDocument });
-export const parseAgentSignal = dialect.parse;
-export const validateAgentSignal = dialect.validate;
-export const agentSignalSchema = dialect.schema;
+export const {
+  parse: parseAgentSignal,
+  validate: validateAgentSignal,
+  schema: agentSignalSchema,
+} = defineMessage({ title: 'Agent signal', shape: agentSignalShape, read: parseJsonDocument });
 
-export function renderAgentSignal(signal: AgentSignal): string {
-  return renderJson(signal);
-}
+export const renderAgentSignal: (signal: AgentSignal) => string = renderJson;

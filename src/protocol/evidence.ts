@@ -11,12 +11,7 @@ export const evidenceShape = {
   fields: {
     task_id: taskId,
     phase,
-    head_sha: {
-      kind: 'text',
-      format: 'git-sha',
-      expected: 'a commit hash',
-      about: 'The commit this is about.',
-    },
+    head_sha: { kind: 'text', format: 'git-sha', expected: 'a commit hash', about: 'The commit this is about.' },
     commands: {
       kind: 'list',
       about: 'What was run, and how it ended.',
@@ -25,11 +20,7 @@ export const evidenceShape = {
         fields: {
           run: { kind: 'text', notEmpty: true, about: 'The command line.' },
           exit_code: { kind: 'number', min: 0, max: 255, whole: true, about: 'Its exit code.' },
-          output_sha256: {
-            kind: 'text',
-            pattern: '^[0-9a-f]{64}$',
-            about: 'SHA-256 of its output, 64 hex digits.',
-          },
+          output_sha256: { kind: 'text', pattern: '^[0-9a-f]{64}$', about: 'SHA-256 of its output, 64 hex digits.' },
         },
       },
     },
@@ -45,11 +36,10 @@ export const evidenceShape = {
 } as const satisfies ObjectShape;
 
 export type EvidenceBundle = ValueOf<typeof evidenceShape>;
-const dialect = defineMessage({ title: 'Evidence bundle', shape: evidenceShape, read: parseJsonOrYaml });
-export const parseEvidenceBundle = dialect.parse;
-export const validateEvidenceBundle = dialect.validate;
-export const evidenceBundleSchema = dialect.schema;
+export const {
+  parse: parseEvidenceBundle,
+  validate: validateEvidenceBundle,
+  schema: evidenceBundleSchema,
+} = defineMessage({ title: 'Evidence bundle', shape: evidenceShape, read: parseJsonOrYaml });
 
-export function renderEvidenceBundle(bundle: EvidenceBundle): string {
-  return renderYaml(bundle);
-}
+export const renderEvidenceBundle: (bundle: EvidenceBundle) => string = renderYaml;

@@ -19,11 +19,7 @@ export const exitSignalShape = {
       optional: true,
       about: 'Path of the evidence bundle in the workspace, at most 2,048 bytes.',
     },
-    notes: {
-      kind: 'text',
-      optional: true,
-      about: 'Anything the next session should know, at most 10,240 bytes.',
-    },
+    notes: { kind: 'text', optional: true, about: 'Anything the next session should know, at most 10,240 bytes.' },
   },
 } as const satisfies ObjectShape;
 
@@ -37,12 +33,7 @@ export interface ExitSignalBuilder extends ExitSignal {
 }
 
 export function createExitSignal(phase: Phase, reason: ExitReason): ExitSignalBuilder {
-  return new Builder({
-    protocol: EXIT_PROTOCOL,
-    version: '1.0.0',
-    phase_completed: phase,
-    exit_reason: reason,
-  });
+  return new Builder({ protocol: EXIT_PROTOCOL, version: '1.0.0', phase_completed: phase, exit_reason: reason });
 }
 
 class Builder implements ExitSignalBuilder {

@@ -208,12 +208,7 @@ export function isPrUrl(url: unknown): url is string {
 
 function unsafeUrl(url: string | undefined): Failure | undefined {
   if (url === undefined) return undefined;
-  const fail = (message: string, hint: string): Failure => ({
-    code: 'invalid-url',
-    field: 'pr_url',
-    message,
-    hint,
-  });
+  const fail = (message: string, hint: string): Failure => ({ code: 'invalid-url', field: 'pr_url', message, hint });
   if (!url.startsWith('https://')) {
     const got = firstCharacters(url, 50);
     return fail(

@@ -31,31 +31,20 @@ export const missionShape = {
       optional: true,
       about: 'Limits that are measured when the session ends.',
       fields: {
-        max_files: {
-          kind: 'number',
-          min: 0,
-          optional: true,
-          about: 'How many files may differ from the base.',
-        },
+        max_files: { kind: 'number', min: 0, optional: true, about: 'How many files may differ from the base.' },
         no_git_commit: { kind: 'flag', optional: true, about: 'The agent must not commit.' },
         no_new_deps: { kind: 'flag', optional: true, about: 'The agent must not add dependencies.' },
       },
     },
-    timeout: {
-      kind: 'number',
-      min: 0,
-      optional: true,
-      about: 'Seconds until the session is ended; 0 is none.',
-    },
+    timeout: { kind: 'number', min: 0, optional: true, about: 'Seconds until the session is ended; 0 is none.' },
   },
 } as const satisfies ObjectShape;
 
 export type Mission = ValueOf<typeof missionShape>;
-const dialect = defineMessage({ title: 'Mission', shape: missionShape, read: parseJsonOrYaml });
-export const parseMission = dialect.parse;
-export const validateMission = dialect.validate;
-export const missionSchema = dialect.schema;
+export const {
+  parse: parseMission,
+  validate: validateMission,
+  schema: missionSchema,
+} = defineMessage({ title: 'Mission', shape: missionShape, read: parseJsonOrYaml });
 
-export function renderMission(mission: Mission): string {
-  return renderYaml(mission);
-}
+export const renderMission: (mission: Mission) => string = renderYaml;

@@ -50,11 +50,10 @@ export const resultShape = {
 } as const satisfies ObjectShape;
 
 export type Result = ValueOf<typeof resultShape>;
-const dialect = defineMessage({ title: 'Result', shape: resultShape, read: parseJsonOrYaml });
-export const parseResult = dialect.parse;
-export const validateResult = dialect.validate;
-export const resultSchema = dialect.schema;
+export const {
+  parse: parseResult,
+  validate: validateResult,
+  schema: resultSchema,
+} = defineMessage({ title: 'Result', shape: resultShape, read: parseJsonOrYaml });
 
-export function renderResult(result: Result): string {
-  return renderYaml(result);
-}
+export const renderResult: (result: Result) => string = renderYaml;

@@ -43,11 +43,10 @@ export const thoughtRecordShape = {
 } as const satisfies ObjectShape;
 
 export type ThoughtRecord = ValueOf<typeof thoughtRecordShape>;
-const dialect = defineMessage({ title: 'Thought record', shape: thoughtRecordShape, read: parseJsonOrYaml });
-export const parseThoughtRecord = dialect.parse;
-export const validateThoughtRecord = dialect.validate;
-export const thoughtRecordSchema = dialect.schema;
+export const {
+  parse: parseThoughtRecord,
+  validate: validateThoughtRecord,
+  schema: thoughtRecordSchema,
+} = defineMessage({ title: 'Thought record', shape: thoughtRecordShape, read: parseJsonOrYaml });
 
-export function renderThoughtRecord(record: ThoughtRecord): string {
-  return renderJson(record);
-}
+export const renderThoughtRecord: (record: ThoughtRecord) => string = renderJson;

@@ -1,5 +1,5 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -11,7 +11,7 @@ export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'int
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
     const hint = 'Use plain JSON in an entry, and a blob for anything else.';
-    return refused(ledgerProblem(error.code, error.message, hint));
+    return refuse(error.code, error.message, hint);
   }
 }
 

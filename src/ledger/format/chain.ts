@@ -1,10 +1,10 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import type { Head, StoredEntry } from '../store.ts';
 import { sameBytes, toHex } from './bytes.ts';
 import type { Sha256 } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
 import { checkRawEntry, type Entry, parseRawEntry, type RawEntry, renderEnvelope } from './entry.ts';
-import { DO_NOT_WRITE, ledgerProblem } from './limits.ts';
+import { DO_NOT_WRITE, refuse } from './limits.ts';
 import { leafHash } from './merkle.ts';
 
 export const GENESIS: Head = { size: 0, hash: new Uint8Array(32) };
@@ -107,5 +107,5 @@ function seqOfCause(cause: PreparedDraft['cause'], before: number): number | nul
 }
 
 function broken(code: string, message: string): Parsed<never> {
-  return refused(ledgerProblem(code, message, DO_NOT_WRITE));
+  return refuse(code, message, DO_NOT_WRITE);
 }

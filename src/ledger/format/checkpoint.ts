@@ -1,7 +1,7 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { parseBase64, sameBytes, toBase64, toHex } from './bytes.ts';
 import type { Sha256, Signer, Verifier } from './crypto.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 import type { TreeHead } from './merkle.ts';
 
 /** A C2SP `tlog-checkpoint`. An extension line holds the previous size, so that a removed checkpoint is noticed. */
@@ -48,12 +48,10 @@ export function parseCheckpoint(text: string): Parsed<Checkpoint> {
 }
 
 function notACheckpoint(): Parsed<Checkpoint> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-checkpoint',
-      'the signed note is not a checkpoint of a ledger',
-      'It has four lines (origin, size, root, previous) before its signatures.',
-    ),
+  return refuse(
+    'ledger/bad-checkpoint',
+    'the signed note is not a checkpoint of a ledger',
+    'It has four lines (origin, size, root, previous) before its signatures.',
   );
 }
 
@@ -154,21 +152,13 @@ function parseSignatureLine(line: string): NoteSignature | undefined {
 }
 
 function notANote(what: string): Parsed<Note> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-note',
-      `this is not a signed note: ${what}`,
-      'Compare it with a copy from another place.',
-    ),
-  );
+  return refuse('ledger/bad-note', `this is not a signed note: ${what}`, 'Compare it with a copy from another place.');
 }
 
 function notAKey(): Parsed<NoteKey> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-key',
-      'this is not a public key of a ledger',
-      'It has the form name+id+base64; `baton ledger verify --json` prints it.',
-    ),
+  return refuse(
+    'ledger/bad-key',
+    'this is not a public key of a ledger',
+    'It has the form name+id+base64; `baton ledger verify --json` prints it.',
   );
 }

@@ -1,8 +1,8 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { mayHoldCredential, redactJson } from '../redact.ts';
 import { canonicalJson, type JsonObject } from './canonical-json.ts';
 import { isActor, isSeq, isType, renderEnvelope } from './entry.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 
 /** A request to record an entry. Sequence number, link and time are added by the commit. */
 export interface Draft {
@@ -13,11 +13,7 @@ export interface Draft {
   readonly data: JsonObject;
 }
 
-export interface PreparedDraft {
-  readonly actor: string;
-  readonly type: string;
-  readonly cause: number | null | { readonly draft: number };
-  readonly data: JsonObject;
+export interface PreparedDraft extends Required<Draft> {
   readonly dataText: string;
   /** The approximate size of the entry; never below the real size near the limit. */
   readonly bytes: number;
@@ -54,13 +50,11 @@ export function screenDraft(draft: Draft, text: string, secrets: readonly string
   }
   const bytes = byteBound(type, actor, dataText);
   if (bytes > LEDGER_LIMITS.entryBytes) {
-    return refused(
-      ledgerProblem(
-        'ledger/entry-too-large',
-        `entry too large: about ${bytes} bytes > ${LEDGER_LIMITS.entryBytes} bytes maximum`,
-        'Store the large part as a blob, and its name in the entry.',
-        'data',
-      ),
+    return refuse(
+      'ledger/entry-too-large',
+      `entry too large: about ${bytes} bytes > ${LEDGER_LIMITS.entryBytes} bytes maximum`,
+      'Store the large part as a blob, and its name in the entry.',
+      'data',
     );
   }
   return accepted({ actor, type, cause, data, dataText, bytes });
@@ -108,5 +102,5 @@ function byteBound(type: string, actor: string, data: string): number {
 }
 
 function badDraft(path: string, what: string): Parsed<never> {
-  return refused(ledgerProblem('ledger/bad-draft', what, 'This is a bug in the caller, not in the ledger.', path));
+  return refuse('ledger/bad-draft', what, 'This is a bug in the caller, not in the ledger.', path);
 }

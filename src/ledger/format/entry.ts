@@ -1,7 +1,7 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { type JsonObject, NotCanonical, renderCanonical } from './canonical-json.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 
 /** One event. The hash covers every field. */
 export interface Entry {
@@ -137,11 +137,9 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 function notAnEntry(what: string): Parsed<never> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-entry',
-      `this is not an entry: ${what}`,
-      'Run `baton ledger verify` to see where it starts.',
-    ),
+  return refuse(
+    'ledger/bad-entry',
+    `this is not an entry: ${what}`,
+    'Run `baton ledger verify` to see where it starts.',
   );
 }

@@ -1,4 +1,4 @@
-import type { Problem } from '../../protocol/shape/problem.ts';
+import { type Problem, refused, type Refused } from '../../protocol/shape/problem.ts';
 
 export const LEDGER_LIMITS = {
   /** Canonical bytes of an entry. One byte below 64 KiB, because a C2SP tile counts in 16 bits. */
@@ -27,3 +27,7 @@ export function ledgerProblem(code: string, message: string, hint: string, path 
 }
 
 export const DO_NOT_WRITE = 'Compare it with a backup or an export, and do not write to it before that.';
+
+export function refuse(code: string, message: string, hint: string, path = ''): Refused {
+  return refused(ledgerProblem(code, message, hint, path));
+}

@@ -37,16 +37,9 @@ async function appendOne(
   const { after, entries, tiles, checkpoint } = commit;
   const [{ hash, bytes }] = entries;
   if (entries.length > 1 || tiles.length > 0 || after.size === 0) return false;
-  const count = await connection.insert(APPEND_ONE, [
-    project,
-    after.size,
-    toBuffer(after.hash),
-    toBuffer(hash),
-    checkpoint.note,
-    commitId,
-    toBuffer(bytes),
-  ]);
-  return count === 1;
+  const hashes = [toBuffer(after.hash), toBuffer(hash)];
+  const values = [project, after.size, ...hashes, checkpoint.note, commitId, toBuffer(bytes)];
+  return (await connection.insert(APPEND_ONE, values)) === 1;
 }
 
 export const APPEND_ONE = sql('append_one')`
@@ -104,10 +97,14 @@ const HEADER_BYTES = 20;
 
 /** A binary `bytea[]`: the driver would send hexadecimal text, which costs the server more than the insert. */
 export function encodeByteaArray(elements: readonly Uint8Array[]): Buffer {
-  if (elements.length === 0) return emptyArray();
-  const total = elements.reduce((sum, element) => sum + 4 + element.byteLength, HEADER_BYTES);
-  const array = Buffer.allocUnsafe(total);
-  writeHeader(array, 1);
+  // An empty array has no dimensions, so neither a length nor a lower bound.
+  const isEmpty = elements.length === 0;
+  const start = isEmpty ? 12 : HEADER_BYTES;
+  const array = Buffer.allocUnsafe(elements.reduce((sum, element) => sum + 4 + element.byteLength, start));
+  array.writeInt32BE(isEmpty ? 0 : 1, 0);
+  array.writeInt32BE(0, 4);
+  array.writeInt32BE(BYTEA_OID, 8);
+  if (isEmpty) return array;
   array.writeInt32BE(elements.length, 12);
   array.writeInt32BE(1, 16);
   let offset = HEADER_BYTES;
@@ -117,17 +114,4 @@ export function encodeByteaArray(elements: readonly Uint8Array[]): Buffer {
     offset += element.byteLength;
   }
   return array;
-}
-
-/** An empty array has no dimensions, so neither a length nor a lower bound. */
-function emptyArray(): Buffer {
-  const array = Buffer.allocUnsafe(12);
-  writeHeader(array, 0);
-  return array;
-}
-
-function writeHeader(array: Buffer, dimensions: number): void {
-  array.writeInt32BE(dimensions, 0);
-  array.writeInt32BE(0, 4);
-  array.writeInt32BE(BYTEA_OID, 8);
 }

@@ -18,15 +18,8 @@ export interface ProjectStoreParts {
   readonly close: () => Promise<void>;
 }
 
-export function makeProjectStore({
-  project,
-  writer,
-  reader,
-  continuity,
-  watch,
-  announce,
-  close,
-}: ProjectStoreParts): Store {
+export function makeProjectStore(parts: ProjectStoreParts): Store {
+  const { project, writer, reader, continuity, watch, announce, close } = parts;
   const log = new HealthLog();
   return {
     kind: 'postgres',
@@ -89,9 +82,7 @@ export function makeContinuityCheck(): ContinuityCheck {
 }
 
 async function contains(client: Client, project: number, { size, hash }: Head): Promise<boolean> {
-  const { rows } = await client.query<{ hash: Buffer }>({
-    text: 'SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2',
-    values: [project, size],
-  });
+  const text = 'SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2';
+  const { rows } = await client.query<{ hash: Buffer }>({ text, values: [project, size] });
   return rows[0] !== undefined && sameBytes(rows[0].hash, hash);
 }

@@ -22,7 +22,7 @@ export function scaleLockTimes(waitMs: number): LockTimes {
 export class LockWait {
   readonly #path: string;
   readonly #times: LockTimes;
-  readonly #onLocked: (problem: StoreProblem['problem'], sinceMs: number) => void;
+  readonly #onLocked: (problem: Problem, sinceMs: number) => void;
   /** When the file was first found locked; undefined if the last attempt succeeded. */
   #lockedAtMs: number | undefined;
   #isKnown = false;
@@ -30,7 +30,7 @@ export class LockWait {
   constructor(
     path: string,
     times: LockTimes = LOCK_TIMES,
-    onLocked: (problem: StoreProblem['problem'], sinceMs: number) => void = () => undefined,
+    onLocked: (problem: Problem, sinceMs: number) => void = () => undefined,
   ) {
     this.#path = path;
     this.#times = times;
@@ -95,24 +95,16 @@ export function writeProblem(path: string, error: unknown): Problem {
     );
   }
   if (code % 256 === READONLY || hasCode(error, 'EROFS')) {
-    return ledgerProblem(
-      'ledger/read-only',
-      `${path} is read-only: ${what}`,
-      'Check who owns the file and its folder, and whether the disk is mounted read-only (after a disk error it is).',
-    );
+    const hint =
+      'Check who owns the file and its folder, and whether the disk is mounted read-only (after a disk error it is).';
+    return ledgerProblem('ledger/read-only', `${path} is read-only: ${what}`, hint);
   }
   if (code % 256 === IOERR || hasCode(error, 'EIO')) {
-    return ledgerProblem(
-      'ledger/disk-error',
-      `the disk of ${path} reports an error: ${what}`,
-      'Check the disk (dmesg), and copy the state folder to another disk.',
-    );
+    const hint = 'Check the disk (dmesg), and copy the state folder to another disk.';
+    return ledgerProblem('ledger/disk-error', `the disk of ${path} reports an error: ${what}`, hint);
   }
-  return ledgerProblem(
-    'ledger/cannot-write',
-    `${path} cannot be written: ${what}`,
-    'Check the disk and who owns the file.',
-  );
+  const message = `${path} cannot be written: ${what}`;
+  return ledgerProblem('ledger/cannot-write', message, 'Check the disk and who owns the file.');
 }
 
 export function databaseLocked(path: string, lockedMs: number): Problem {

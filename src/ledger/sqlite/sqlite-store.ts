@@ -84,9 +84,9 @@ export function makeSqliteStore(
       }
       return appended;
     },
-    entries: reader.entries,
-    hashes: reader.hashes,
-    blobs: reader.blobs,
+    entries: (range) => reader.entries(range),
+    hashes: (range) => reader.hashes(range),
+    blobs: () => reader.blobs(),
     tiles: (level, range) => reads.run(() => reader.tiles(level, range)),
     findCheckpoint: (size) => reads.run(() => reader.findCheckpoint(size)),
     putBlob: (hash, bytes) => run('INSERT INTO blob (hash, bytes) VALUES (?, ?)', hash, bytes),

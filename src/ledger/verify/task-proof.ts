@@ -1,4 +1,4 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { parseBase64, toBase64 } from '../format/bytes.ts';
 import { canonicalJson, type JsonObject } from '../format/canonical-json.ts';
@@ -13,7 +13,7 @@ import {
 } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { type Entry, isProject, parseEntry } from '../format/entry.ts';
-import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
+import { DO_NOT_WRITE, refuse } from '../format/limits.ts';
 import { leafHash, verifyInclusion } from '../format/merkle.ts';
 import { Tree } from '../format/tree.ts';
 import type { Store, StoredEntry } from '../store.ts';
@@ -109,7 +109,7 @@ function parseMarked({ bytes }: StoredEntry, marks: readonly string[]): Entry[] 
 const SEE_TASKS = 'See the tasks: baton task list --limit 1000';
 
 function unproven(what: string, hint = DO_NOT_WRITE): Parsed<TaskProof> {
-  return refused(ledgerProblem('ledger/no-proof', `there is no proof: ${what}`, hint));
+  return refuse('ledger/no-proof', `there is no proof: ${what}`, hint);
 }
 
 export interface ProvenTask {
@@ -193,11 +193,9 @@ function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parse
 }
 
 function bad(what: string): Parsed<never> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-proof',
-      `this proof does not hold: ${what}`,
-      'Create it again on the machine of the ledger.',
-    ),
+  return refuse(
+    'ledger/bad-proof',
+    `this proof does not hold: ${what}`,
+    'Create it again on the machine of the ledger.',
   );
 }

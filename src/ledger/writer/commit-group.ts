@@ -1,9 +1,9 @@
-import { accepted, type Parsed, type Problem, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed, type Problem } from '../../protocol/shape/problem.ts';
 import { linkDrafts, type LinkedEntry } from '../format/chain.ts';
 import { signCheckpoint } from '../format/checkpoint.ts';
 import { type Draft, type PreparedDraft, renderDraft, screenDraft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
-import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
+import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem, refuse } from '../format/limits.ts';
 import type { SnapshotSigner } from '../snapshots-and-blobs.ts';
 import { type Commit, type Failure, type Head, type StoredEntry, StoreProblem, type Tile } from '../store.ts';
 import type { WalkPosition } from '../verify/walk.ts';
@@ -103,7 +103,7 @@ function readable<T>(read: () => Parsed<T>): Parsed<T> {
     return read();
   } catch (error) {
     const what = error instanceof Error ? `: ${error.message}` : '';
-    return refused(ledgerProblem('ledger/bad-draft', `a draft cannot be read${what}`, 'Put plain JSON into it.'));
+    return refuse('ledger/bad-draft', `a draft cannot be read${what}`, 'Put plain JSON into it.');
   }
 }
 

@@ -3,10 +3,10 @@ import { sameBytes, toHex } from '../format/bytes.ts';
 import { type Checkpoint, parseCheckpoint } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { type Entry, parseEntry } from '../format/entry.ts';
-import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
+import { LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
 import type { Failure, Store } from '../store.ts';
 import { Keyring } from '../verify/keyring.ts';
-import { findPosition, type LedgerFault, LedgerWalk } from '../verify/walk.ts';
+import { findPosition, type LedgerFault, ledgerFault, LedgerWalk } from '../verify/walk.ts';
 import type { Ledger } from './ledger.ts';
 
 const LEDGER_SEALED = 'LedgerSealed';
@@ -26,6 +26,11 @@ const IN_PROGRESS = ledgerProblem(
   'ledger/sealing',
   'Merkle finalization in progress. Retry in 5s.',
   'Another call is sealing this ledger.',
+);
+const NOTHING_TO_SEAL = ledgerProblem(
+  'ledger/nothing-to-seal',
+  'there is no signed checkpoint to seal',
+  'Run: baton ledger verify',
 );
 const sealing = new WeakSet<Ledger>();
 
@@ -48,7 +53,7 @@ async function seal(ledger: Ledger, actor: string): Promise<SealResult> {
   }
   const checkpoint = await ledger.store.findCheckpoint(size);
   const parsed = checkpoint && parseCheckpoint(checkpoint.note);
-  if (!parsed?.ok) return { ok: false, problem: nothingToSeal() };
+  if (!parsed?.ok) return { ok: false, problem: NOTHING_TO_SEAL };
   const fault = await findFaultSince(ledger.store, ledger.verifier, ledger.project, last, parsed.value);
   if (fault) return { ok: false, problem: fault.problem };
   try {
@@ -115,10 +120,6 @@ function noOutsideCopy(error: unknown): Problem {
   return ledgerProblem('ledger/cannot-write', `the outside checkpoint cannot be written: ${what}`, hint);
 }
 
-function nothingToSeal(): Problem {
-  return ledgerProblem('ledger/nothing-to-seal', 'there is no signed checkpoint to seal', 'Run: baton ledger verify');
-}
-
 /** Checks the entries from the last seal to this checkpoint; earlier ones were checked by that seal. */
 async function findFaultSince(
   store: Store,
@@ -140,6 +141,5 @@ async function findFaultSince(
 }
 
 function wrongTree(seq: number, size: number): LedgerFault {
-  const message = `the first ${size} entries differ from the signed tree`;
-  return { seq, problem: ledgerProblem('ledger/wrong-root', message, DO_NOT_WRITE) };
+  return ledgerFault(seq, 'ledger/wrong-root', `the first ${size} entries differ from the signed tree`);
 }

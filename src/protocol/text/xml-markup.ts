@@ -60,12 +60,7 @@ function refusedAt(text: string, at: number): Unreadable | undefined {
     return { code: 'xml/doctype', what: 'DOCTYPE is not allowed', at, hint: 'Remove the DOCTYPE.' };
   }
   if (text[at + 1] === '!') {
-    return {
-      code: 'xml/declaration',
-      what: 'Declarations are not allowed',
-      at,
-      hint: 'Remove the declaration.',
-    };
+    return { code: 'xml/declaration', what: 'Declarations are not allowed', at, hint: 'Remove the declaration.' };
   }
   if (text[at + 1] === '?') {
     const what = 'Processing instructions are not allowed';
