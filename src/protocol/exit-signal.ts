@@ -162,11 +162,8 @@ export function checkExitSignal(signal: ExitSignal, text: string, node: Node): P
 
 type Field = keyof ExitSignal;
 
-interface Failure {
-  readonly code: string;
+interface Failure extends Pick<Problem, 'code' | 'message' | 'hint'> {
   readonly field: Field;
-  readonly message: string;
-  readonly hint: string;
 }
 
 function findFailure(signal: ExitSignal): Failure | undefined {
@@ -210,11 +207,8 @@ function unsafeUrl(url: string | undefined): Failure | undefined {
   if (url === undefined) return undefined;
   const fail = (message: string, hint: string): Failure => ({ code: 'invalid-url', field: 'pr_url', message, hint });
   if (!url.startsWith('https://')) {
-    const got = firstCharacters(url, 50);
-    return fail(
-      `pr_url must start with 'https://': got '${got}'`,
-      'Send the address of the pull request as the browser shows it.',
-    );
+    const hint = 'Send the address of the pull request as the browser shows it.';
+    return fail(`pr_url must start with 'https://': got '${firstCharacters(url, 50)}'`, hint);
   }
   if (hostOf(url) === '')
     return fail('pr_url has no host', 'Send the whole address, as in https://host/org/repo/pull/1.');

@@ -1,3 +1,4 @@
+import { list, object, optional } from './shape/build-shape.ts';
 import { defineMessage } from './shape/message.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { fileActions, filePath, missionTaskId, protocolVersion, timestamp } from './shape/shared-fields.ts';
@@ -11,9 +12,8 @@ export const resultShape = {
     task_id: missionTaskId,
     status: { kind: 'choice', values: ['completed', 'failed', 'blocked'], about: 'How the session ended.' },
     files_modified: {
-      kind: 'list',
       about: 'Every file that the session created, modified or deleted.',
-      of: { kind: 'object', fields: { path: filePath, action: fileActions } },
+      ...list(object({ path: filePath, action: fileActions })),
     },
     log: {
       kind: 'list',
@@ -33,18 +33,15 @@ export const resultShape = {
         },
       },
     },
-    issues: {
-      kind: 'list',
-      optional: true,
-      about: 'What needs somebody else.',
-      of: {
-        kind: 'object',
-        fields: {
+    issues: optional(
+      list(
+        object({
           type: { kind: 'choice', values: ['blocker', 'question', 'concern'], about: 'What it is.' },
           description: { kind: 'text', notEmpty: true, about: 'What, and what would solve it.' },
-        },
-      },
-    },
+        }),
+      ),
+      'What needs somebody else.',
+    ),
     completed_at: timestamp,
   },
 } as const satisfies ObjectShape;

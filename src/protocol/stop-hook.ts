@@ -1,4 +1,5 @@
 import { PROTOCOL_LIMITS } from './limits.ts';
+import { flag, optional, text } from './shape/build-shape.ts';
 import { defineMessage } from './shape/message.ts';
 import { accepted, type Parsed, problem, refused, tooLarge } from './shape/problem.ts';
 import { isObject } from './shape/read-unknown.ts';
@@ -6,23 +7,17 @@ import { jsonSchemaOf, type ObjectShape, type ValueOf } from './shape/shape.ts';
 import { parseJsonDocument } from './text/json.ts';
 import { byteLengthOf, decodeUtf8 } from './text/text-format.ts';
 
-const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
-
 export const stopHookInputShape = {
   kind: 'object',
   open: true,
   about: 'What a client tells its stop hook.',
   fields: {
-    stop_hook_active: {
-      kind: 'flag',
-      optional: true,
-      about: 'The agent goes on because a stop hook blocked it before.',
-    },
-    session_id: text("The client's own id of the conversation."),
-    hook_event_name: text('Stop, SubagentStop, AfterAgent.'),
-    cwd: text('Where the agent works.'),
-    transcript_path: text('The conversation on disk; not always complete at this moment.'),
-    last_assistant_message: text('What the agent said last.'),
+    stop_hook_active: optional(flag, 'The agent goes on because a stop hook blocked it before.'),
+    session_id: optional(text, "The client's own id of the conversation."),
+    hook_event_name: optional(text, 'Stop, SubagentStop, AfterAgent.'),
+    cwd: optional(text, 'Where the agent works.'),
+    transcript_path: optional(text, 'The conversation on disk; not always complete at this moment.'),
+    last_assistant_message: optional(text, 'What the agent said last.'),
   },
 } as const satisfies ObjectShape;
 

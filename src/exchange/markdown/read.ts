@@ -12,11 +12,7 @@ export function parseMarkdown(text: string, options: ImportOptions = {}): Parsed
   const found = findNamedItems(findings.text, findings);
   for (const { box, at } of findOddBoxes(findings.text))
     findings.notice(`the box [${box}] is unknown: the item is not read as a task`, at);
-  return resolveTasks(
-    found.map((each) => foundTask(each)),
-    findings,
-    options,
-  );
+  return resolveTasks(found.map(foundTask), findings, options);
 }
 
 export interface NamedItem {
@@ -131,14 +127,8 @@ function setDetail(details: Details, name: string, value: string): boolean {
   return name === 'priority' ? /^-?\d{1,15}$/.test(value) : REASONS.has(name) || (details.after ?? []).every(isTaskId);
 }
 
-export function renderItemHead({
-  id,
-  title,
-  after,
-  priority,
-  reason,
-  status,
-}: ItemHead & { readonly status?: TaskStatus }): string {
+export function renderItemHead(head: ItemHead & { readonly status?: TaskStatus }): string {
+  const { id, title, after, priority, reason, status } = head;
   const word = status === 'cancelled' ? 'cancelled' : 'blocked';
   const details = [
     ...(id === undefined ? [] : [`id: ${id}`]),

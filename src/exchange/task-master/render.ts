@@ -12,13 +12,14 @@ import {
 import { parseTaskMaster, priorityWord, TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './read.ts';
 
 /** Writes a `tasks.json`. An id that is no number gets the next number and stays in `metadata.baton_id`. */
-export function renderTaskMaster(tasks: readonly ExchangedTask[], options: ExportOptions): Parsed<ExportedText> {
-  const { existing = '', tag } = options;
+export function renderTaskMaster(
+  tasks: readonly ExchangedTask[],
+  { existing = '', tag }: ExportOptions,
+): Parsed<ExportedText> {
   const isNew = existing.trim() === '';
   const known = new Set(tasks.map(({ id }) => id));
-  const read = readExisting(
-    isNew ? undefined : parseTaskMaster(existing, { known, ...(tag === undefined ? {} : { tag }) }),
-  );
+  const options = { known, ...(tag === undefined ? {} : { tag }) };
+  const read = readExisting(isNew ? undefined : parseTaskMaster(existing, options));
   if (!read.ok) return read;
   const before = read.value;
   const document = isNew ? { [tag ?? 'master']: { tasks: [], metadata: {} } } : parseRawJson(existing);
@@ -98,11 +99,8 @@ function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocat
     const parent = places.get(whole);
     if (parent === undefined) continue;
     const ref = `${parent.ref}.${number}`;
-    const raw = named(
-      { id: Number(number), title: '', description: '', details: '', status: '', dependencies: [] },
-      ref,
-      id,
-    );
+    const part = { id: Number(number), title: '', description: '', details: '', status: '', dependencies: [] };
+    const raw = named(part, ref, id);
     parent.raw['subtasks'] = [...rawList(parent.raw['subtasks']), raw];
     places.set(id, { id, raw, ref, isNew: true, implied: parts.implied.get(id) ?? new Set() });
   }
@@ -150,13 +148,8 @@ function wholeNumber(id: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
 }
 
-interface Subtasks {
-  readonly partsOf: ReadonlyMap<string, string>;
-  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
-}
-
 /** Subtasks, such as `3.1` of `3`: the parent depends on the part, and the part inherits its dependencies. */
-function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
+function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>) {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const partsOf = new Map<string, string>();
   const implied = new Map<string, ReadonlySet<string>>();

@@ -53,11 +53,8 @@ function readValue(cursor: Cursor): Node {
 function nested(cursor: Cursor, read: (cursor: Cursor) => Node): Node {
   cursor.depth += 1;
   if (cursor.depth > PROTOCOL_LIMITS.nesting) {
-    stop(
-      cursor.at,
-      `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`,
-      'Flatten the message: no message needs such depth.',
-    );
+    const hint = 'Flatten the message: no message needs such depth.';
+    stop(cursor.at, `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`, hint);
   }
   const node = read(cursor);
   cursor.depth -= 1;
@@ -144,31 +141,15 @@ function readText(cursor: Cursor): TextNode {
   return { kind: 'text', at, text: value };
 }
 
-const SIMPLE_ESCAPES: Record<string, string> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+const ESCAPES: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 function unescape(raw: string, offset: number): string {
   return raw.replace(
     /\\(?:u([0-9a-fA-F]{4})|([^]?))/gu,
     (all, hex: string | undefined, simple: string | undefined, at: number) => {
       if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-      const value = SIMPLE_ESCAPES[simple ?? ''];
-      return (
-        value ??
-        stop(
-          offset + at,
-          `invalid escape \`${printable(all)}\``,
-          'JSON knows \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.',
-        )
-      );
+      const hint = 'JSON knows \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.';
+      return ESCAPES[simple ?? ''] ?? stop(offset + at, `invalid escape \`${printable(all)}\``, hint);
     },
   );
 }

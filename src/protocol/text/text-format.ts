@@ -11,16 +11,15 @@ interface Format {
   readonly example?: string;
 }
 
-const AGENT = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
-const SHA = '^[0-9A-Fa-f]{1,64}$';
-const DIGITS = '^[0-9]+$';
+function matching(pattern: string): Format {
+  return { fits: (text) => new RegExp(pattern).test(text), schema: { pattern } };
+}
 
 export const ELEMENT_FORMATS: Readonly<Record<ElementFormat, Format>> = {
   agent: {
-    fits: (text) => new RegExp(AGENT).test(text),
+    ...matching('^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
     expected: 'the name of an agent (letters, digits, . _ -, at most 64)',
     example: 'reviewer-agent',
-    schema: { pattern: AGENT },
   },
   branch: {
     fits: isGitRef,
@@ -28,18 +27,8 @@ export const ELEMENT_FORMATS: Readonly<Record<ElementFormat, Format>> = {
     example: 'feature/issue-123-user-auth',
     schema: { pattern: '^(?!-)[^ \\u0000-\\u001f\\u007f~^:?*\\[\\\\]+$' },
   },
-  digits: {
-    fits: (text) => new RegExp(DIGITS).test(text),
-    expected: 'a number in digits',
-    example: '123',
-    schema: { pattern: DIGITS },
-  },
-  sha: {
-    fits: (text) => new RegExp(SHA).test(text),
-    expected: 'a commit in hexadecimal digits',
-    example: 'abc123',
-    schema: { pattern: SHA },
-  },
+  digits: { ...matching('^[0-9]+$'), expected: 'a number in digits', example: '123' },
+  sha: { ...matching('^[0-9A-Fa-f]{1,64}$'), expected: 'a commit in hexadecimal digits', example: 'abc123' },
   timestamp: {
     fits: isIso8601,
     expected: 'a date and time in ISO 8601',
@@ -64,10 +53,7 @@ export const TEXT_FORMATS: Readonly<Record<TextFormat, Format>> = {
     },
   },
   'git-ref': { fits: isGitRef, schema: { pattern: '^(?!-)[^\\u0000-\\u0020\\u007f-\\u009f~^:?*\\[\\\\]+$' } },
-  'git-sha': {
-    fits: (text) => /^[0-9a-f]{1,64}$/i.test(text),
-    schema: { pattern: '^[0-9a-fA-F]{1,64}$' },
-  },
+  'git-sha': matching('^[0-9a-fA-F]{1,64}$'),
 };
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](\d\d):?(\d\d))?$/;
