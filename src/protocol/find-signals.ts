@@ -10,7 +10,7 @@ import { utf8Length } from './text/text-format.ts';
 export type FoundSignal =
   | { readonly kind: 'none' }
   | { readonly kind: 'signal'; readonly signal: ExitSignal }
-  /** The last object that names the exit protocol is not valid; the agent should be told why. */
+  /** The last object that names the exit protocol is not valid; the agent should learn why. */
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
 export interface SignalFinder {
@@ -69,7 +69,7 @@ function mentionsProtocol(text: string): boolean {
   return before.split('{').length - before.split('}').length === 1;
 }
 
-/** `early`: the agent wrote more after the signal, or quoted it. The signal does not count, and the agent should be told why. */
+/** `early`: the agent wrote more after the signal, or quoted it. The signal does not count, and the agent should learn why. */
 export type ClosingSignal = FoundSignal | { readonly kind: 'early' };
 
 /** Only white space and a closing fence may follow the signal: elsewhere, in inline code or in a quotation, it is an example. */

@@ -24,12 +24,8 @@ export function findPlaceholder(value: unknown, path = ''): string | undefined {
 
 /** Ignores case, white space and invisible characters, so that changing them does not count as filling in. */
 function plain(text: string): string {
-  return text
-    .normalize('NFKC')
-    .replaceAll(/\p{Cf}/gu, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .toLowerCase();
+  const visible = text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '');
+  return visible.replaceAll(/\s+/g, ' ').trim().toLowerCase();
 }
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(PLACEHOLDERS).map(plain));

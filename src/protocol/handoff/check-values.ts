@@ -56,9 +56,8 @@ function checkElement(node: Node, spot: FieldLocation, findings: Finding[], dept
 function checkAttributes(node: Node | undefined, spot: FieldLocation, findings: Finding[]): [string, string][] {
   if (node === undefined || node.kind === 'null') return [];
   if (node.kind !== 'object') {
-    findings.push(
-      refuse('handoff/wrong-type', spot, 'must have attributes as an object of texts', 'Write {"name": "value"}.'),
-    );
+    const says = 'must have attributes as an object of texts';
+    findings.push(refuse('handoff/wrong-type', spot, says, 'Write {"name": "value"}.'));
     return [];
   }
   return [...node.fields].map(([name, { value }]) => {

@@ -110,14 +110,10 @@ export const FIELD_WORDING: Wording = {
       ? missingField(spot)
       : finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot)),
   misfit: wrongFormat,
-  tooFew: (shape, spot) =>
-    finding(
-      'too-few',
-      shape.says ?? `Field {path} must contain at least ${shape.min}`,
-      spot,
-      '',
-      spot.about ?? HINTS.type,
-    ),
+  tooFew: (shape, spot) => {
+    const says = shape.says ?? `Field {path} must contain at least ${shape.min}`;
+    return finding('too-few', says, spot, '', spot.about ?? HINTS.type);
+  },
   missing: (_, spot) => missingField(spot),
   unknown: (spot, known) => {
     const fields = known.length === 0 ? 'there are no fields here' : `the fields here are: ${known.join(', ')}`;

@@ -90,15 +90,8 @@ export function treeOfValue(
     return { ok: true, node: nodeOf(value, 1, budget) };
   } catch (error) {
     const what = error instanceof Unfit ? error.message : 'value cannot be read';
-    return {
-      ok: false,
-      unreadable: {
-        code: 'unreadable-value',
-        what,
-        at: 0,
-        hint: 'Pass plain data: objects, arrays, text, numbers, booleans.',
-      },
-    };
+    const hint = 'Pass plain data: objects, arrays, text, numbers, booleans.';
+    return { ok: false, unreadable: { code: 'unreadable-value', what, at: 0, hint } };
   }
 }
 

@@ -92,12 +92,8 @@ const ILLEGAL = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 export function findIllegalCharacter(text: string): Unreadable | undefined {
   const found = ILLEGAL.exec(text);
   if (!found) return undefined;
-  return {
-    code: 'xml/illegal-character',
-    what: `Character ${nameCharacter(found[0])} is not allowed in XML`,
-    at: found.index,
-    hint: 'Remove it, or write down what it stands for.',
-  };
+  const what = `Character ${nameCharacter(found[0])} is not allowed in XML`;
+  return { code: 'xml/illegal-character', what, at: found.index, hint: 'Remove it, or write down what it stands for.' };
 }
 
 export function findUnwritable(text: string): string | undefined {

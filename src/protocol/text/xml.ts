@@ -39,14 +39,8 @@ export function parseXmlTree(input: string): Parsed<XmlDocument> {
 }
 
 export function refuseSize(bytes: number): Refused {
-  return refused({
-    code: 'xml/too-large',
-    message: `XML too large: ${bytes} bytes > ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`,
-    path: '',
-    line: 1,
-    column: 1,
-    hint: 'Keep long text in a file, and name the file.',
-  });
+  const what = `XML too large: ${bytes} bytes > ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`;
+  return refuseAt('', { code: 'xml/too-large', what, at: 0, hint: 'Keep long text in a file, and name the file.' });
 }
 
 function refuseAt(text: string, { code, what, at, hint }: Unreadable): Refused {
@@ -88,13 +82,9 @@ function isLayout(unit: number): boolean {
 }
 
 function mixedContent(name: string, at: number, source: string): Unreadable {
-  const written = /[^ \t\n]/.exec(source.slice(at))?.index ?? 0;
-  return {
-    code: 'xml/mixed-content',
-    what: `Element ${name} has text beside child elements`,
-    at: at + written,
-    hint: 'Put the text into an element of its own.',
-  };
+  const written = at + (/[^ \t\n]/.exec(source.slice(at))?.index ?? 0);
+  const what = `Element ${name} has text beside child elements`;
+  return { code: 'xml/mixed-content', what, at: written, hint: 'Put the text into an element of its own.' };
 }
 
 function unreadableOf(error: unknown, text: string): Unreadable {
@@ -119,13 +109,8 @@ export function parseXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
   const text = decodeUtf8(bytes);
   if (text !== undefined) return parseXmlTree(text);
   const lenient = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  return refused({
-    code: 'xml/not-utf-8',
-    message: 'XML is not valid UTF-8',
-    path: '',
-    ...textPositionAt(lenient, findReplaced(lenient, bytes)),
-    hint: 'Save it as UTF-8.',
-  });
+  const at = findReplaced(lenient, bytes);
+  return refuseAt(lenient, { code: 'xml/not-utf-8', what: 'XML is not valid UTF-8', at, hint: 'Save it as UTF-8.' });
 }
 
 /** The offset of the first replacement character that the decoder inserted for an invalid byte. */
