@@ -4,7 +4,7 @@ import type { ValueOf } from '../protocol/shape/shape.ts';
 import { REASON_KINDS } from './all-clear.ts';
 import { choice, count, flag, list, nullable, object, optional, text, typed, whole } from './shapes.ts';
 
-/** Runs and decisions as every surface shows them. The texts come from agents and people: they are not safe to print as they are. */
+/** The texts come from agents and people: they are not safe to print as they are. */
 const outcome = choice(['done', 'failed', 'cancelled']);
 
 export const agentView = object({

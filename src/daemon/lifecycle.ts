@@ -25,8 +25,7 @@ import { OutboxDelivery } from './outbox-delivery.ts';
 import { LoopPulse } from './process-health.ts';
 import { createEffectContext } from './project/effect-context.ts';
 import { Projects } from './project/projects.ts';
-import { Rulebook } from './rules/rulebook.ts';
-import { RunbookWatch } from './rules/runbook-watch.ts';
+import { Rulebook, RunbookWatch } from './rules/rulebook.ts';
 import { type DaemonSettings, readSettings } from './settings.ts';
 import { lockStateFolder, readOwnership } from './state-lock.ts';
 import { AccessTokens } from './tokens.ts';
@@ -34,11 +33,11 @@ import { AccessTokens } from './tokens.ts';
 export interface DaemonOptions {
   readonly stateDir?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where log lines go besides the file: a terminal. */
+  /** Receives each log line too, for a terminal. */
   readonly echo?: (line: string) => void;
-  /** The watchdog starts it because the daemon before it crashed. It stops again if `baton down` is on record. */
+  /** The watchdog starts this daemon after a crash. The daemon stops again if `baton down` is on record. */
   readonly isRestart?: boolean;
-  /** Called before the daemon can be reached: its clients rely on a restart after a crash. */
+  /** Called before the daemon listens: clients rely on a restart after a crash. */
   readonly beforeListening?: (stateDir: string, log: Log) => void;
 }
 
@@ -46,9 +45,8 @@ export interface Daemon {
   readonly record: DaemonRecord;
   readonly stateDir: string;
   readonly log: Log;
-  /** Resolves when everything is closed. Asked again, it answers the same. */
+  /** Resolves when everything is closed. May be called more than once. */
   readonly stop: () => Promise<void>;
-  /** Resolves when it has stopped, whoever asked for it. */
   readonly stopped: Promise<void>;
 }
 
@@ -56,13 +54,13 @@ export type DaemonStarted =
   | { readonly ok: true; readonly daemon: Daemon }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
-/** Starts a daemon in this process. It is ready when this resolves. */
+/** Starts a daemon in this process, and resolves once it is ready. */
 export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStarted> {
   const env = options.env ?? process.env;
   const stateDir = options.stateDir ?? findStateDir(env);
   const settings = readSettings(env);
   if (!settings.ok) return { ok: false, isTaken: false, error: settings.error };
-  // A daemon has every right in its folder, and the environment of the process that starts it.
+  // A daemon started inside a session would inherit that session's environment and escape its limits.
   const above = findSessionAbove(stateDir, env);
   if (above !== undefined) return { ok: false, isTaken: false, error: belowSessionError(above) };
   const lock = lockStateFolder(stateDir);
@@ -165,7 +163,7 @@ async function openDaemon(
     await projects.close();
     clearInterval(watching);
     loop[Symbol.dispose]();
-    // In this order: the next daemon may begin as soon as the lock is free, and its socket has the same name as ours.
+    // In this order: once the lock is free, the next daemon may start, and its socket has the same name.
     if (readOwnership(files.record).kind === 'ours') {
       rmSync(files.record, { force: true });
       server.closeListeners();
@@ -175,7 +173,7 @@ async function openDaemon(
     void server.closeConnections().then(ended.resolve);
   }
 
-  // What was kept comes before anything that is said from now on.
+  // Kept calls come before new ones.
   await delivery.deliver();
   beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
@@ -185,7 +183,7 @@ async function openDaemon(
     await stop();
     throw new Error('baton down is on record');
   }
-  // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
+  // If the state folder was removed or replaced, no client can find this daemon to stop it.
   const look = (): void => {
     const owned = readOwnership(files.record);
     if (owned.kind === 'lost') log.error('the state folder was removed, or another daemon has it');
@@ -202,7 +200,7 @@ async function openDaemon(
   return { record, stateDir, log, stop, stopped: ended.promise };
 }
 
-/** A full disk has no room for a line in the log either. */
+/** The log may be missing: a full disk has no room for it. */
 function hintFor(error: unknown, stateDir: string): string {
   if (isDiskFault(error)) return `Make room on the disk of ${stateDir}, or make it writable; then: baton up`;
   return isShortage(error) ? 'Raise the limit on open files: ulimit -n; then: baton up' : 'See daemon.log.';
@@ -218,7 +216,7 @@ function isMcp({ request }: HttpExchange): boolean {
   return request.url === '/mcp' || request.url?.startsWith('/mcp?') === true;
 }
 
-/** Most daemons never hear MCP over HTTP: its libraries are loaded with the first such request. */
+/** Most daemons get no MCP requests over HTTP, so its libraries are loaded with the first one. */
 function lazyMcpEndpoint(options: McpEndpointOptions): () => Promise<McpEndpoint> {
   let door: Promise<McpEndpoint> | undefined;
   return async () => (door ??= import('./http/mcp-endpoint.ts').then((loaded) => new loaded.McpEndpoint(options)));
@@ -230,7 +228,7 @@ function makeServices(
   { exitFlag }: DaemonSettings,
   { log, env, loop }: Pick<DaemonContext, 'log' | 'env'> & Pick<Services, 'loop'>,
 ): Services {
-  // Where, and how many: what stands there is nobody's business.
+  // The log gets the place and the number of errors, never the content of the file.
   const runbook = new RunbookWatch(path, (problems) => {
     if (problems === undefined) log.info('the runbook is good again', { path });
     else {

@@ -8,8 +8,8 @@ export type FolderLock =
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
 /**
- * Makes the state folder ours alone: readable by nobody else, and with one daemon. The lock is the one that ledgers use; the
- * operating system takes it away from a process that dies, however it dies, so it is never stale.
+ * Makes the state folder private, and locks it for one daemon. The operating system releases the lock of a process that dies, so it is
+ * never stale.
  */
 export function lockStateFolder(stateDir: string): FolderLock {
   try {
@@ -40,14 +40,12 @@ function folderUnusable(message: string): FolderLock {
 }
 
 export type Ownership =
-  /** The record in the folder names this process. */
   | { readonly kind: 'ours' }
-  /** The folder was removed, or another daemon has it. */
+  /** The folder was removed, or belongs to another daemon. */
   | { readonly kind: 'lost' }
-  /** The record could not be read. That proves nothing: a daemon without a descriptor must not take its folder for lost. */
+  /** The record could not be read, which proves nothing: the daemon may be out of descriptors. */
   | { readonly kind: 'unknown'; readonly error: Error };
 
-/** Whose state folder it is, as far as the record in it tells. */
 export function readOwnership(
   record: string,
   pid: number = process.pid,

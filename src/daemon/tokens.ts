@@ -6,7 +6,7 @@ import { stateFiles } from '../api/state-folder.ts';
 import { secretForms } from '../protocol/redact-tokens.ts';
 import type { Caller } from '../state/caller.ts';
 
-/** Who a token stands for. A session's token names its project; the others act on any. */
+/** The caller of a token. A session's token names its project; an operator's acts on any. */
 export interface CallerIdentity {
   readonly caller: Caller;
   readonly project?: string;
@@ -21,16 +21,15 @@ export interface SessionClaim {
 
 export interface RunRef {
   readonly project: string;
-  /** The agent's id, or the command's. */
+  /** The id of an agent or a command. */
   readonly id: string;
 }
 
 const MAX_CACHED_IDENTITIES = 10_000;
 
 /**
- * The kinds of token. Those of the operator and of unnamed workers are random and lie in the state folder. Those of sessions, of named
- * workers, of agents without a claim and of supervisors are stateless: they say whom they are for, and an HMAC says that this daemon, or one before it in this
- * folder, made them.
+ * Issues and checks tokens. The tokens of the operator and of unnamed workers are random, in the state folder. All others are stateless:
+ * they name their bearer, and an HMAC proves that a daemon of this folder made them.
  */
 export class AccessTokens {
   readonly #operator: string;
@@ -54,17 +53,15 @@ export class AccessTokens {
     return token;
   }
 
-  /** For an agent that runs without a claim. */
   issueAgent(run: RunRef): string {
     return this.#issueRun('a', run);
   }
 
-  /** For whoever supervises an agent or a command. */
   issueSupervisor(run: RunRef): string {
     return this.#issueRun('v', run);
   }
 
-  /** For a principal that an operator names. Claims and sessions made with it are that principal's, also after a reconnect. */
+  /** For a principal that an operator names: its claims stay its own after a reconnect. */
   issueWorker(principal: string): string {
     const name = `w.${Buffer.from(JSON.stringify({ n: principal })).toString('base64url')}`;
     return `${name}.${this.#sign(name)}`;
@@ -76,7 +73,7 @@ export class AccessTokens {
     return isEqualSecret(token, this.#worker) ? WORKER : undefined;
   }
 
-  /** Checking a signature costs more than a small request; the same session asks again and again. */
+  /** Cached, because checking a signature costs more than a small request. */
   #identifySigned(token: string): CallerIdentity | undefined {
     const known = this.#known.get(token);
     if (known !== undefined) return known;
@@ -106,7 +103,7 @@ export class AccessTokens {
   #readSession(token: string): CallerIdentity | undefined {
     const [, claim = '', signature = '', ...rest] = token.split('.');
     if (rest.length > 0 || !isEqualSecret(signature, this.#sign(claim))) return undefined;
-    // The HMAC vouches for it: nobody else can have written this.
+    // The HMAC proves that this daemon wrote it.
     const {
       p: project,
       s: sessionId,
@@ -116,7 +113,7 @@ export class AccessTokens {
     return { caller: { kind: 'session', sessionId, taskId, epoch }, project };
   }
 
-  /** The kind is signed too: no token can be made into one of another kind. */
+  /** The kind is signed too, so that no token can be turned into another kind. */
   #issueRun(kind: 'a' | 'v', { project, id }: RunRef): string {
     const run = `${kind}.${Buffer.from(JSON.stringify({ p: project, r: id })).toString('base64url')}`;
     return `${run}.${this.#sign(run)}`;
@@ -146,12 +143,12 @@ interface SignedRun {
   readonly r: string;
 }
 
-/** The principal of the worker token that lies in the state folder: all who use that token share it. */
+/** The principal of all who use the worker token in the state folder. */
 export const SHARED_WORKER = 'worker';
 
 const WORKER: CallerIdentity = { caller: { kind: 'worker', name: SHARED_WORKER } };
 
-/** A secret of 256 bits in a file of its own, made at the first start. The folder's lock is held: nobody else makes it. */
+/** A 256-bit secret in its own file, made at the first start, while the folder is locked. */
 function readOrCreateSecret(path: string, prefix: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) {
@@ -165,7 +162,7 @@ function readOrCreateSecret(path: string, prefix: string): string {
   return secret;
 }
 
-/** The operator is whoever runs the daemon, by the name that the machine knows. */
+/** The name of the user who runs the daemon. */
 function operatorName(): string {
   try {
     return (
@@ -178,10 +175,7 @@ function operatorName(): string {
   }
 }
 
-/**
- * The secrets of this state folder that no pattern finds in every form: the random part of the operator's and of the workers' token, and
- * the secret that all other tokens are signed with; each as it is and inside of base64 (`Authorization: Basic`, encoded headers).
- */
+/** The secrets of this state folder that no pattern finds: the random part of tokens and the signing secret, as they are and in base64. */
 export function readOwnSecrets(stateDir: string): readonly string[] {
   const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
   return [operatorToken, workerToken, sessionSecret].flatMap((path) => secretForms(readSecret(path)));

@@ -13,23 +13,22 @@ import { type EventsOptions, readEvents, type StreamedEntry } from './read-event
 export interface ClientOptions {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A token, or the one in the state folder for an operator or a worker; or the reason why every call is refused. */
+  /** A token, or the one in the state folder; or the reason why every call is refused. */
   readonly token:
     | { readonly given: string }
     | { readonly ofFolder: 'operator' | 'worker'; readonly principal?: string | undefined }
     | Refused;
-  /** A folder in the repository that calls are about. Sessions need none: their token names it. */
+  /** A folder in the repository. Sessions need none: their token names the project. */
   readonly projectPath?: string;
   readonly autostart: boolean;
-  /** How long to try to reach a daemon before a call is kept or given up. */
+  /** How long to try to reach a daemon before a call is kept or fails. */
   readonly reachMs: number;
-  /** How long a daemon that accepts connections may take for each answer; a minute if left out. Opening a channel counts as one. */
+  /** How long the daemon may take for each answer, and to open a channel; a minute if left out. */
   readonly answerMs?: number;
-  /** The supervisor of the agent that calls: it forwards calls, and speaks plain HTTP. */
+  /** The address of the calling agent's supervisor, which forwards calls and uses plain HTTP. */
   readonly url?: string;
 }
 
-/** Version and process of the daemon. */
 export interface Health {
   readonly version: string;
   readonly pid: number;
@@ -37,7 +36,6 @@ export interface Health {
   readonly state_dir: string;
 }
 
-/** JSON that the client sends as it is: the daemon checks it. */
 type JsonText = string;
 
 interface Refused {
@@ -50,17 +48,13 @@ export interface CallOptions {
   readonly token?: string;
   readonly projectPath?: string;
   readonly signal?: AbortSignal;
-  /** The agent client's own name for the conversation, if it is known. */
+  /** The agent client's own name for the conversation. */
   readonly conversation?: string;
-  /** How long to wait for the answer, besides the `wait_ms` of the input. */
+  /** How long to wait for the answer, in addition to `wait_ms` of the input. */
   readonly timeoutMs?: number;
 }
 
-/**
- * The client of a daemon. Calls may overlap: they share a connection, and each gets its own answer.
- *
- * Longer than 300 lines, because calls, requests and channels share the retries after a lost connection.
- */
+/** The client of a daemon. Calls may overlap: they share a connection. */
 export class Client {
   readonly #options: ClientOptions;
   #channels: CallChannel[] = [];
@@ -80,18 +74,17 @@ export class Client {
     input: InputOf<N> | JsonText,
     given: CallOptions = {},
   ): Promise<Answer<ResultOf<N>>> {
-    // A daemon of another version refuses to answer, and this version's handlers are typed by the same declaration.
+    // A daemon of another version refuses the call; one of this version has the same types.
     return (await this.forward(operation, input, given)) as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The same for a caller that does not know the operation: it passes on the call of another program. */
+  /** Forwards another program's call, with any operation. */
   async forward(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
     const key = given.key ?? crypto.randomUUID();
     const options = await this.#addClaimToken(operation, body, given);
     const answer = await this.#ask({ operation, key, body }, options);
-    // The result is as `task_claim` declares it.
     if (operation === 'task_claim' && answer.ok) await this.#saveClaim(answer.result as Claim, options); // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (answer.ok || !NO_RESPONSE_CODES.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
     const token = options.token ?? this.#token();
@@ -103,21 +96,20 @@ export class Client {
   }
 
   async health(options: CallOptions = {}): Promise<Answer<Health>> {
-    // Every version of the daemon answers with these fields.
     return (await this.#request({ method: 'GET', path: '/v1/health' }, options)) as Answer<Health>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The entries of the ledger after a number, and then each as it is recorded. Returns why the stream ended. */
+  /** The entries after a number, then each as it is recorded. Returns why the stream ended. */
   events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
     const connect = async () => this.#reach();
     return readEvents({ connect, headers: () => this.#headers(options), ...options });
   }
 
-  /** Stops the daemon, and waits until it has ended. `wasRunning` is false if there was none; `agents` is how many keep running. */
+  /** Stops the daemon and waits for its end. `agents` is how many keep running. */
   async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const { stateDir } = this.#options;
-    // First: a daemon that is being restarted at this moment reads it.
+    // First, because a daemon that is being restarted now reads it.
     recordDownIntent(stateDir);
     const connection = await findDaemon(stateDir);
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
@@ -134,7 +126,7 @@ export class Client {
     return { ok: true, result: { wasRunning: true, agents: agentsIn(answer?.result) } };
   }
 
-  /** A worker token for a named principal; only an operator gets one. */
+  /** Only an operator gets one. */
   async issueWorkerToken(principal: string): Promise<Answer<{ readonly token: string }>> {
     const answer = await this.#request(
       { method: 'POST', path: '/v1/worker-token', body: JSON.stringify({ principal }) },
@@ -147,13 +139,12 @@ export class Client {
       : { ok: false, error: noResponseError('closed') };
   }
 
-  /** Asks the daemon to deliver the kept calls, if there are any, so that they come before the next call. */
+  /** Delivers kept calls before the next call. */
   async deliverKept(): Promise<void> {
     if (listKept(stateFiles(this.#options.stateDir).outbox).length === 0) return;
     await this.#request({ method: 'POST', path: '/v1/deliver', body: '{}' }, { timeoutMs: 5000 });
   }
 
-  /** Connects ahead of the first call. */
   async reach(): Promise<ApiError | undefined> {
     if (this.#options.url !== undefined) {
       const reached = await this.#reach();
@@ -168,7 +159,7 @@ export class Client {
     for (const channel of this.#channels.splice(0)) channel.close();
   }
 
-  /** In a person's own session with Baton's hooks, a caller without a token acts for the claims of that session. */
+  /** In a person's own session with Baton's hooks, a caller without a token uses the session's claims. */
   async #addClaimToken(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
     const { stateDir, env, token: own } = this.#options;
     if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
@@ -197,12 +188,12 @@ export class Client {
       const opened = await this.#channel(until);
       if (!opened.ok) return opened;
       const received = await opened.channel.call(said, this.#sendOptions(call, options));
-      // A call that waited for long and then lost its daemon has the full time to find the next one.
+      // A long call that lost its daemon has the full time to find the next one.
       if (!received.ok && performance.now() > until) [until, losses] = [performance.now() + reachMs, 0];
       if (received.ok) {
         const answer = parseAnswer(received.body);
         if (!isStopping(answer) || performance.now() > until) return answer;
-        // This daemon is about to end; the next one can start then.
+        // The next daemon can start once this one has ended.
         opened.channel.close();
         await delay(STOPPING_MS);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
@@ -211,7 +202,7 @@ export class Client {
     }
   }
 
-  /** A channel that has room for another call. One of the calls of this client opens it, or starts the daemon; the others wait for that. */
+  /** A channel with room for another call. One call opens it, or starts the daemon; the others wait for that. */
   async #channel(until: number): Promise<OpenedChannel> {
     for (;;) {
       this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
@@ -252,7 +243,6 @@ export class Client {
     return this.#request(request, { ...options, timeoutMs }, { 'idempotency-key': key });
   }
 
-  /** A request on a connection of its own. */
   async #request(
     request: Omit<HttpRequest, 'headers'>,
     options: CallOptions,
@@ -286,7 +276,7 @@ export class Client {
     return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
   }
 
-  /** The daemon is named only if nothing stands in between. */
+  /** Behind a supervisor it is unknown which daemon did not answer. */
   #noResponse(lost: Parameters<typeof noResponseError>[0]): ApiError {
     const { stateDir, url } = this.#options;
     return lost === 'timeout' && url === undefined ? notAnsweringError(stateDir) : noResponseError(lost);
@@ -296,14 +286,13 @@ export class Client {
     return 'refused' in this.#options.token ? this.#options.token.refused : undefined;
   }
 
-  /** For one connection: a pass is good once. */
+  /** For one connection, because a pass is valid once. */
   #headers({ token = this.#token(), projectPath = this.#options.projectPath }: CallOptions): Record<string, string> {
     const pass = this.#options.url === undefined && needsPass(token) ? makePass(this.#options.stateDir) : undefined;
     return {
       'baton-version': VERSION,
       ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      // Headers are ASCII, and paths are not.
       ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
     };
   }
@@ -312,13 +301,12 @@ export class Client {
     const { token, stateDir } = this.#options;
     if ('refused' in token) return undefined;
     if ('given' in token) return token.given;
-    // Read late: the first daemon of a folder makes it.
+    // Read late, because the first daemon of a folder creates it.
     this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal);
     return this.#foldersToken;
   }
 }
 
-/** A daemon of another version may leave it out. */
 function agentsIn(result: unknown): number {
   const isSaid = typeof result === 'object' && result !== null && 'agents' in result;
   return isSaid && typeof result.agents === 'number' ? result.agents : 0;
@@ -332,10 +320,9 @@ type OpenedChannel =
 const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
 const MAX_LOSSES = 5;
-/** Fewer than the daemon allows. */
 const CALLS_PER_CHANNEL = 256;
 const ANSWER_MS = 60_000;
-/** A daemon that accepts a connection is there; it may be busy. */
+/** A daemon that accepts connections runs, and may be busy. */
 const HELLO_MS = 5000;
 const STOPPING_MS = 30;
 

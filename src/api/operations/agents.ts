@@ -39,7 +39,7 @@ export const agentSignal = operation({
   }),
 });
 
-/** The two events of the command hook, for agents whose supervisor does not receive them. */
+/** The events of the command hook, for agents whose supervisor does not receive them. */
 const stopEvent = {
   access: ['session', 'agent', 'supervisor', 'operator'],
   kind: 'write',

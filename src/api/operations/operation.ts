@@ -5,35 +5,32 @@ import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from '.
 import { parseJsonDocument } from '../../protocol/text/json.ts';
 
 /**
- * One operation of the daemon. The same declaration is a path of the HTTP API, a tool of the MCP server, a method of the client and the
- * verb behind a CLI command; its handler in the daemon and its callers are typed by it.
+ * One operation of the daemon: a path of the HTTP API, a tool of the MCP server, a method of the client and the verb behind a CLI command.
+ * Its handler and its callers are typed by it.
  */
 export interface Operation<N extends string = string, I = unknown, R = unknown, K extends string = string> {
   readonly name: N;
-  /** Written for a model that has never seen Baton: when to call it, and what it returns. */
+  /** For a model that has never seen Baton: when to call it, and what it returns. */
   readonly about: string;
   readonly input: ObjectShape;
-  /** The shape of a successful answer. */
   readonly result: ObjectShape;
-  /** The JSON Schema of the input. */
   readonly schema: JsonSchema;
-  /** JSON text, its bytes, or a value → the typed input. */
+  /** Takes JSON text, its bytes, or a value. */
   readonly parse: (input: unknown) => Parsed<I>;
-  /** Who may call it. */
   readonly access: readonly Access[];
-  /** A write takes an idempotency key, and may be kept in an outbox while the daemon is away. */
+  /** A write takes an idempotency key, and may be kept in an outbox. */
   readonly kind: 'read' | 'write';
   /** Whether models get it as a tool. */
   readonly tool: boolean;
-  /** How large its input may be, if that is more than a message may have. */
+  /** Only if larger than a message may be. */
   readonly maxBytes?: number;
-  /** The command that a write sends to the kernel. */
+  /** The command that it submits. */
   readonly command?: K;
   /** Only a type: no operation has this field. */
   readonly resultType?: R;
 }
 
-/** Operator: everything. Worker: reads and claims. Session: what concerns its own claim. Agent, supervisor: what concerns that run. */
+/** Operator: everything. Worker: reads and claims. Session: its own claim. Agent, supervisor: their run. */
 export type Access = Exclude<CallerKind, 'system'>;
 
 interface OperationOptions<N extends string, S extends ObjectShape, R extends ObjectShape, K extends CommandKind> {
@@ -47,7 +44,6 @@ interface OperationOptions<N extends string, S extends ObjectShape, R extends Ob
   readonly command?: K;
   readonly tool?: boolean;
   readonly maxBytes?: number;
-  /** Rules between fields of the input. */
   readonly rules?: MessageOptions<S>['rules'];
 }
 
@@ -70,7 +66,7 @@ export function operation<
   return { tool: true, ...known, access, parse, schema: jsonSchemaOf(options.name, options.input) };
 }
 
-/** Everybody who may send the command but Baton itself, which calls no operations. */
+/** Baton itself may send commands, but calls no operations. */
 function accessTo(command: CommandKind | undefined): readonly Access[] {
   const callers: readonly CallerKind[] = command === undefined ? [] : commandAccess[command];
   return callers.filter((kind) => kind !== 'system');

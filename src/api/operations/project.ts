@@ -92,7 +92,6 @@ const worktreeView = object({
   needed: { ...nullable(text), about: 'Why it stays, whatever it holds: somebody works there, or will.' },
   holds: { ...list(text), about: 'What would be lost with it.' },
 });
-/** A worktree below `.worktrees`, as every surface shows it. */
 export type WorktreeView = ValueOf<typeof worktreeView>;
 
 export const worktreeList = operation({

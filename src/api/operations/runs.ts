@@ -6,7 +6,7 @@ import { operation } from './operation.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
 
-/** The field by which an operator agrees to a runbook that loosens the rules in force. */
+/** An operator agrees with this to a runbook that loosens the rules in force. */
 export const acceptRules = {
   kind: 'text',
   optional: true,
@@ -17,7 +17,6 @@ export const acceptRules = {
 
 const anything = { kind: 'any', nullable: true } as const;
 
-/** A runbook, and how its gates differ from those in force. */
 export const adoptedRules = object({
   sha256: text,
   differences: list(
@@ -92,7 +91,6 @@ export const runStart = operation({
   }),
 });
 
-/** The built-in workflow: who plays which role, what is checked, how it is merged. */
 export interface IssuePlan {
   readonly kind: 'workflow';
   readonly mode: string;
@@ -113,13 +111,11 @@ const runPreview = object({
   effects: { ...typed<readonly PlannedEffect[]>(), about: 'What would then be done outside.' },
 });
 
-/** An entry without its place in the ledger; its data depends on the type. */
 export interface PlannedEntry {
   readonly type: string;
   readonly data: object;
 }
 
-/** The fields that people are shown; an effect has more, by its kind. */
 export interface PlannedEffect {
   readonly kind: string;
   readonly agentId?: string;

@@ -43,7 +43,6 @@ const taskView = object({
   claim: nullable(claimView),
   protected_paths: { ...list(text), about: 'The protected paths that its branch changes, as last measured.' },
 });
-/** A task as every surface shows it. */
 export type TaskView = ValueOf<typeof taskView>;
 
 const waitView = object({ task_id: text, status: choice(SHOWN_STATUSES), blocked_because: nullable(text) });

@@ -13,7 +13,6 @@ import { INTERNAL_ERROR } from '../http/refusals.ts';
 import {
   type CommandRequest,
   type CommandResult,
-  type CommitClock,
   type DecideContext,
   EARLIER_MESSAGES_UNRECORDED,
   type KeptMessages,
@@ -23,6 +22,7 @@ import {
 import {
   answerAll,
   type Batch,
+  type CommitClock,
   type DecidedRequest,
   draftsOf,
   FailedReaction,
@@ -30,15 +30,13 @@ import {
   isRecordedAsDecided,
   type PendingRequest,
   SpeculativeState,
+  WaitList,
 } from './speculative-state.ts';
-import { WaitList } from './wait-list.ts';
 
 /**
- * The command loop of one project: the only place that changes its state. It decides all requests that have arrived, one after the other, on a
- * state that runs ahead of the ledger; records their entries in one commit; and then answers them. While a commit is in progress, reads join the
- * queue, so that no caller sees an entry that is not durable. A request that waits for work is served in the commit that creates the work.
- *
- * Longer than 300 lines, because deciding, recording and answering a batch share the queue and the state.
+ * The command loop of one project: the only place that changes its state. It decides all requests that have arrived, one after the other,
+ * on a state that runs ahead of the ledger; records their entries in one commit; then answers them. During a commit, reads join the queue,
+ * so that no caller sees an entry that is not durable. A request that waits for work is served in the commit that creates the work.
  */
 export class CommandLoop {
   readonly #ledger: Ledger;
@@ -50,7 +48,6 @@ export class CommandLoop {
   readonly #queue: PendingRequest[] = [];
   readonly #waitList = new WaitList();
   readonly #foreign: Entry[] = [];
-  /** Requests that wait until the messages in the outbox are recorded. */
   readonly #behindMessages = new Set<PendingRequest>();
   #draining: Promise<void> | undefined;
 
@@ -79,7 +76,6 @@ export class CommandLoop {
     });
   }
 
-  /** Submits one command, decided by the kernel as it stands. */
   async submitCommand<K extends CommandKind>(
     command: CommandOf<K>,
     caller: Caller,
@@ -94,13 +90,13 @@ export class CommandLoop {
 
   /** Reads the state once every earlier request is durable. */
   async read<A>(look: (view: DecideContext) => A): Promise<CommandResult<A>> {
-    // No commit is in progress: everything is durable.
+    // Without a commit in progress everything is durable.
     if (this.#draining === undefined)
       return this.#guard(() => look(this.#speculative.view(this.#clock.read().toISOString())));
     return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: look(view) }) });
   }
 
-  /** A callback that throws fails only its own request: entries stay durable, and the other requests of the commit are served. */
+  /** A callback that throws fails only its own request; the other requests of the commit are served. */
   #guard<A>(
     call: () => A,
   ): { readonly ok: true; readonly answer: A } | { readonly ok: false; readonly refusal: Refusal } {
@@ -112,7 +108,7 @@ export class CommandLoop {
     }
   }
 
-  /** Receives every entry of the ledger, also those of this loop. During a commit, entries wait for its end. */
+  /** Receives every entry of the ledger, including those of this loop. During a commit, entries wait for its end. */
   receiveEntries(entries: readonly Entry[]): void {
     this.#foreign.push(...entries);
     if (this.#draining === undefined) this.#foldForeign();
@@ -129,7 +125,6 @@ export class CommandLoop {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      // Lets requests that have arrived by now join the batch.
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
@@ -208,7 +203,6 @@ export class CommandLoop {
     trial.decided.push(decided);
   }
 
-  /** Decides a request. A retry with a known key gets the first answer and records nothing. */
   #callDecide({ request }: PendingRequest, at: string): Outcome<unknown> | typeof LATER {
     const { key, decide: decideRequest } = request;
     const { settled } = this.#speculative.state;
@@ -218,8 +212,8 @@ export class CommandLoop {
   }
 
   /**
-   * Internal error before anything was recorded or answered. If one request caused it, only that request fails and the others are tried again;
-   * else all of them fail. The loop continues.
+   * Handles an internal error before anything was recorded or answered. If one request caused it, only that request fails and the others
+   * are tried again; else all fail.
    */
   #failBatch(batch: readonly PendingRequest[], trial: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
@@ -247,7 +241,7 @@ export class CommandLoop {
     }
     this.#speculative.rollBack(trial);
     if (result.ok) {
-      // The entries are durable, but differ from the trial: other numbers because of foreign entries in between, or redacted data.
+      // Durable, but different from the batch: other numbers because of foreign entries in between, or redacted data.
       this.#fold(result.entries.map(({ entry }) => entry));
       answerAll(trial.decided);
     } else if ('problem' in result) {
@@ -272,7 +266,7 @@ export class CommandLoop {
     this.#queue.unshift(...again);
   }
 
-  /** Answers a read that shared a failed commit from the durable state. Returns false if the request wants to record something. */
+  /** Answers a read that shared a failed commit. Returns false if the request wants to record something. */
   #answerWithoutStore(waiting: PendingRequest, at: string): boolean {
     const outcome = this.#callDecide(waiting, at);
     if (outcome === LATER) this.#waitList.add(waiting);
@@ -304,22 +298,19 @@ export class CommandLoop {
 
 export interface CommandLoopOptions {
   readonly ledger: Ledger;
-  /** Its maps must be `TrackedMap`s. */
   readonly state: State;
   readonly rules: Rules;
   readonly clock: CommitClock;
   /** Receives durable entries in order, from this loop or from elsewhere, before requests are answered. */
   readonly onRecorded: (recorded: readonly RecordedEvent[]) => void;
-  /** Receives unexpected exceptions, for the log. */
   readonly onInternalError: (error: unknown) => void;
-  /** Left out if no messages are kept for this project. */
   readonly messages?: KeptMessages;
 }
 
-/** The most requests in one commit: enough to fill it, and few enough to keep answers quick. */
+/** Enough to fill a commit, few enough to keep answers quick. */
 const MAX_BATCH_REQUESTS = 500;
 
-/** From this many entries on, a commit takes no further requests: the ledger refuses a commit that is too large. */
+/** The ledger refuses a commit that is too large. */
 const MAX_BATCH_ENTRIES = 4000;
 
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;

@@ -6,12 +6,11 @@ import { findMain } from '../../state/main/main-branch.ts';
 import { dependantsOf, type State } from '../../state/state.ts';
 import { isCancelled, type Status, type Task } from '../../state/tasks/task.ts';
 import type { RestartRecord } from '../../watchdog/restart-record.ts';
-import { renderRunbookProblem, type RunbookWatch } from '../rules/runbook-watch.ts';
+import { renderRunbookProblem, type RunbookWatch } from '../rules/rulebook.ts';
 
-/** Something that waits for a person without asking them a question. */
 export type Attention = Reason;
 
-/** A runbook with mistakes: work goes on by the last version without any. */
+/** A runbook with errors: work continues with the last valid version. */
 export function runbookAttention(runbook: RunbookWatch): Attention[] {
   const { checked } = runbook.read();
   if (checked.ok) return [];
@@ -29,7 +28,7 @@ export function runbookAttention(runbook: RunbookWatch): Attention[] {
   ];
 }
 
-/** A working file whose gates are not those in force: work goes on by the adopted ones. */
+/** A working file whose gates differ from those in force: work continues with the adopted ones. */
 export function rulesAttention(differences: readonly RuleDifference[]): Attention[] {
   if (differences.length === 0) return [];
   const fields = differences.map(({ field }) => field);
@@ -46,7 +45,7 @@ export function rulesAttention(differences: readonly RuleDifference[]): Attentio
   ];
 }
 
-/** A daemon that keeps crashing: it runs now, and may crash again at any moment. */
+/** A daemon that keeps crashing: it runs now, and may crash again. */
 export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
   if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
   if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
@@ -60,7 +59,7 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
 const CRASH_SHOWN_MS = 60 * 60_000;
 const CRASHES_SHOWN = 3;
 
-/** Messages of agents that wait in the outbox: exit signals and ends of processes among them, so that their work stands still. */
+/** Agents' messages that wait in the outbox. Exit signals and exits are among them, so work waits. */
 export function outboxAttention(hinderedMs: number, stateDir: string): Attention[] {
   if (hinderedMs < BLOCKED_SHOWN_MS) return [];
   const title = `Messages of agents have not been recorded for ${Math.round(hinderedMs / 1000)} s`;
@@ -69,10 +68,10 @@ export function outboxAttention(hinderedMs: number, stateDir: string): Attention
   return [{ kind: 'outbox', count: 1, task_id: null, title, context, next }];
 }
 
-/** Longer than a restart, or a store that is locked for a moment, takes. */
+/** Longer than a restart or a short lock takes. */
 const BLOCKED_SHOWN_MS = 15_000;
 
-/** Commits on the main branch that a person did not want: merges wait until it is back. */
+/** Commits on the main branch that an operator rejected: merges wait until it is back. */
 export function mainAttention(state: State): Attention[] {
   const main = findMain(state);
   if (main === undefined || main.trusted === null || main.decisionId !== null) return [];
@@ -97,7 +96,7 @@ interface WaitingRun {
   readonly decision_id: string | null;
 }
 
-/** Runs that wait for an answer to a decision that is not open: nothing would ever set them going again. */
+/** Runs that wait for a decision that is not open: nothing would ever continue them. */
 export function stuckAttention(
   pipelines: readonly (WaitingRun & { readonly parent: object | null })[],
   agents: readonly (WaitingRun & { readonly pipeline_id: string | null })[],
@@ -121,7 +120,7 @@ export function stuckAttention(
   ];
 }
 
-/** Blocked tasks that nobody is asked about, each with its reason; after the first few only how many more there are. */
+/** Blocked tasks without a decision, each with its reason. */
 export function blockedAttention(state: State): Attention[] {
   const settled = settledTasks(state);
   const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null && !isCancelled(task));
@@ -129,7 +128,7 @@ export function blockedAttention(state: State): Attention[] {
   return listWithRest(waiting, blockedTask, 'more tasks are blocked', 'blocked');
 }
 
-/** Cancelled tasks that others wait for: those never begin unless a person acts. */
+/** Cancelled tasks that other tasks wait for: those never start unless a person acts. */
 export function cancelledAttention(state: State): Attention[] {
   const waited = [...state.tasks.values()].filter(
     (task) => isCancelled(task) && openDependants(state, task).length > 0,
@@ -150,9 +149,9 @@ function listWithRest(
 
 const MAX_LISTED = 5;
 
-/** Those that a decision asks about, and those that are tried again by themselves. */
+/** Tasks that a decision asks about, and those that are retried automatically. */
 function settledTasks({ decisions, effects }: State): ReadonlySet<string | null> {
-  // What does not fit what is in git is another question than what blocks the task.
+  // A disagreement with git is another question than what blocks the task.
   const asked = [...decisions.values()].filter(({ result, source }) => result === null && source !== 'reconcile');
   const retried = [...effects.values()].flatMap((effect) =>
     effect.kind === 'wait' && effect.purpose.kind === 'unblock' ? [effect.purpose.task_id] : [],
@@ -160,7 +159,6 @@ function settledTasks({ decisions, effects }: State): ReadonlySet<string | null>
   return new Set([...asked.map(({ taskId }) => taskId), ...retried]);
 }
 
-/** Those that wait for a task and are neither done nor cancelled themselves. */
 function openDependants(state: State, { id }: Task): readonly string[] {
   const isOpen = (dependant: string): boolean => {
     const task = state.tasks.get(dependant);

@@ -9,11 +9,11 @@ import type { Task } from '../../state/tasks/task.ts';
 import type { Call } from './call.ts';
 
 export interface ClosedWorkflow extends WorkflowMeasures {
-  /** What was done, in words; also what was left as it is, and why. */
+  /** What was done, and what was left and why. */
   readonly actions: readonly string[];
 }
 
-/** Clears away what a merged task leaves behind, and measures what it came to. Nothing that holds unmerged work is removed. */
+/** Removes the worktree and branch of a merged task, and measures its work. Nothing that holds unmerged work is removed. */
 export async function closeWorkflow(
   { task, dependants }: { readonly task: Task; readonly dependants: readonly string[] },
   call: Pick<Call, 'project' | 'services' | 'signal'>,
@@ -54,17 +54,17 @@ async function removeTaskWorktree(
   const { flow } = task;
   const { place } = flow;
   if (place === null) return 'There was no worktree';
-  // A squash leaves the branch's own commits with no name, and git would collect them: the record still names them.
+  // After a squash nothing names the branch's own commits, and git would collect them; the record still names them.
   if (flow.head !== null) await own.with(flow.head);
   const { workspace, merge } = services.rulebook.runbookFor(task);
   const guard = { stateDir, mainBranch: merge?.into, configured: [...workspace.copy, ...workspace.link] };
   const removed = await removeWorktree(path, place.workspace, guard);
   if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
-  // It may have been cleared away before: whoever closes a second time finds nothing.
+  // The task may have been closed before.
   return removed.problem.code === 'git/no-worktree' ? 'Worktree and branch are gone' : removed.problem.message;
 }
 
-/** The branch at GitHub, which may also remove it by itself. */
+/** GitHub may also remove the branch by itself. */
 async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']): Promise<readonly string[]> {
   const { place, pull } = flow;
   const repository = parseRepository(pull?.repository ?? '');
@@ -82,7 +82,7 @@ async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']):
   ];
 }
 
-/** Tests that the merge added, by how tests begin in the common languages: in all of its commits, where it was a rebase. */
+/** Counts the tests that the merge added, by how tests begin in common languages; after a rebase, in all of its commits. */
 async function countTests({ own: copy }: Call['project'], sha: string, base: string | null): Promise<number> {
   const own = await copy.with(sha);
   if (!own.ok) return 0;
@@ -98,7 +98,6 @@ async function countTests({ own: copy }: Call['project'], sha: string, base: str
 const TEST_LINE =
   /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;
 
-/** What a task came to. */
 export interface WorkflowMeasures {
   readonly merge_sha: string | null;
   readonly cycle_ms: number;
@@ -108,8 +107,7 @@ export interface WorkflowMeasures {
 }
 
 /**
- * The last word on the pull request of a task: what it came to, as it was measured. Said once, however often the task is closed: it is found
- * again by its mark, which GitHub does not show. Where it cannot be said, the work is done all the same, and that is told.
+ * Posts the measures on the pull request, once: a hidden mark identifies the comment. If posting fails, the task is closed all the same.
  */
 export async function commentOnPull(
   { id, flow }: Task,

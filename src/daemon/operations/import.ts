@@ -2,7 +2,7 @@ import { taskImport } from '../../api/operations/tasks.ts';
 import { answerFor, handlerFor, submitCommand } from './call.ts';
 import { isFileInRepository } from './tasks.ts';
 
-/** Sends one command that creates all the tasks; only the paths are checked here, because the kernel sees no files. */
+/** Creates all tasks with one command. Only the paths are checked here, because the kernel reads no files. */
 export const importHandler = handlerFor(taskImport, async (call) => {
   const { input, project } = call;
   const missing = input.tasks.find(

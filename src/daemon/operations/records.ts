@@ -34,7 +34,7 @@ export const WRITEBACK_HANDLERS = {
     return unchanged({ records: task.records.toReversed(), latest: task.latestRecord });
   }),
 
-  /** Kept with the claim until the session ends. The input is read strictly, as its own dialect. */
+  /** Kept with the claim until the session ends. */
   result_submit: submits(
     { ...operations.resultSubmit, parse: parseResult },
     (result) => ({ result }),
@@ -54,13 +54,13 @@ function commandOf({ input: { epoch, ...record }, services }: RecordCall): Recor
   return { recordId: services.newId(), record, ...(epoch === undefined ? {} : { epoch }) };
 }
 
-/** A record must name an existing commit: one that cannot be looked up later proves nothing. */
+/** A record of a commit that cannot be found later proves nothing. */
 async function checkCommit({ input, project, services }: RecordCall): Promise<ApiError | undefined> {
   const problem = await services.git.keepCommit(project.own, input.commit_sha);
   if (problem === undefined) return undefined;
   const { code, hint } = problem;
   const isAbout = problem.message.startsWith(`commit ${input.commit_sha.toLowerCase()} is missing`);
-  // Part of the commit is missing or changed, or git does not answer: the name is not wrong.
+  // The name is right: part of the commit is missing or changed, or git does not answer.
   if (!isAbout && code !== 'git/no-commit' && code !== 'git/bad-name') return { code, message: problem.message, hint };
   const message = `commit ${input.commit_sha} is not in the repository`;
   return { code: 'no-such-commit', message, hint: 'Commit first, and send the full SHA: git rev-parse HEAD' };

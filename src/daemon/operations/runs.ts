@@ -1,14 +1,15 @@
+import type { Answer } from '../../api/answer.ts';
 import { isInteractive } from '../../agents/prepare-agent.ts';
 import * as operations from '../../api/operations/runs.ts';
 import * as operationsDecisionHandlers from '../../api/operations/workflow.ts';
-import { refusal } from '../../state/outcome.ts';
+import { refusal, type Refusal } from '../../state/outcome.ts';
 import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
 import type { KilledAgent } from '../../state/runs/steer-agent.ts';
 import { overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
 import type { State } from '../../state/state.ts';
 import { agentFiles, requireLaunch } from '../../supervisor/contract.ts';
-import { handlerFor, reads, steers, unchanged } from './call.ts';
-import { findRunByPrefix, type FoundRun, waitForRun } from './run-lookup.ts';
+import { LATER } from '../loop/request.ts';
+import { answerFor, type Call, type FoundRun, handlerFor, reads, steers, unchanged } from './call.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
 
 const find = ({ agents }: State, { id }: { readonly id: string }) => findRunByPrefix(agents, id, 'agent');
@@ -63,7 +64,6 @@ export const AGENT_RUN_HANDLERS = {
   ),
 };
 
-/** Neither over nor waiting for a person. */
 const WORKING_STATUSES: ReadonlySet<string> = new Set(['starting', 'running', 'attached', 'leaving']);
 
 function findInteractive(state: State, input: { readonly id: string }): FoundRun<AgentRun> {
@@ -74,7 +74,7 @@ function findInteractive(state: State, input: { readonly id: string }): FoundRun
   return refusal('not-interactive', message, `Talk with it line by line: baton agent attach --lines ${id}`);
 }
 
-/** The names of the daemon's variables that its newest process did not get; null if another host started it, or its folder is gone. */
+/** The daemon's variables that the newest process did not get; null if another host started it, or its folder is gone. */
 function readDroppedVariables({ id, start }: AgentRun, stateDir: string): readonly string[] | null {
   try {
     return requireLaunch(agentFiles(stateDir, id).launch(start)).env_dropped ?? null;
@@ -154,3 +154,51 @@ export const DECISION_HANDLERS = {
     (resolved) => resolved,
   ),
 };
+
+/** Finds a run by its id or the beginning of it. */
+function findRunByPrefix<T>(
+  runs: ReadonlyMap<string, T>,
+  id: string,
+  what: 'pipeline' | 'agent' | 'decision',
+): FoundRun<T> {
+  const exact = runs.get(id);
+  if (exact !== undefined) return { ok: true, run: exact };
+  const fitting = [...runs].filter(([each]) => each.startsWith(id));
+  const [first, second] = fitting;
+  if (first === undefined)
+    return refusal(`no-such-${what}`, `there is no ${what} ${id}`, `See: baton ${what} list --all`);
+  if (second === undefined) return { ok: true, run: first[1] };
+  const names = fitting.slice(0, 5).map(([each]) => each);
+  return refusal(
+    'ambiguous',
+    `${id} is the beginning of ${fitting.length} ids: ${names.join(', ')}`,
+    'Give more of it.',
+  );
+}
+
+type WatchedRun<V> =
+  | { readonly ok: true; readonly view: V; readonly isSettled: boolean }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** Reads a run; with `wait_ms`, once it is over or needs a person, or the time is up. The entry that the call waits for wakes it. */
+async function waitForRun<V>(
+  { project, signal }: Pick<Call, 'project' | 'signal'>,
+  waitMs: number,
+  look: (state: State) => WatchedRun<V>,
+): Promise<Answer<V>> {
+  const settled = await project.commandLoop.submit<V | undefined>({
+    actor: 'system:reader',
+    waitLimit: {
+      ms: waitMs,
+      otherwise: { ok: true, events: [], answer: undefined },
+      ...(signal === undefined ? {} : { signal }),
+    },
+    decide: ({ state }) => {
+      const seen = look(state);
+      if (!seen.ok) return seen;
+      return seen.isSettled || waitMs === 0 ? { ok: true, events: [], answer: seen.view } : LATER;
+    },
+  });
+  if (!settled.ok || settled.answer !== undefined) return answerFor(settled, (view) => view as V); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return waitForRun({ project }, 0, look);
+}

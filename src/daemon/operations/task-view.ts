@@ -59,7 +59,7 @@ function claimView(project: Project, { id, claim }: Task, clocks: ViewClocks): C
   };
 }
 
-/** Leases run on a monotonic clock; callers get the time of day. */
+/** Leases use a monotonic clock; callers get the time of day. */
 export function expiresAt(project: Project, taskId: string, { now, monotonicMs }: ViewClocks): string {
   const remainingMs = project.leases.remaining(taskId, monotonicMs()) ?? 0;
   return new Date(now().getTime() + remainingMs).toISOString();

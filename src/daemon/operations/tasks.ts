@@ -155,7 +155,7 @@ function operates(
   );
 }
 
-/** The most urgent tasks that this caller could claim: an author is not offered the review of the own work. */
+/** The most urgent tasks that this caller may claim: an author is not offered the review of their own work. */
 function findClaimableTasks(
   { ready, state, rules }: DecideContext,
   caller: Caller,
@@ -166,7 +166,7 @@ function findClaimableTasks(
   return findFittingTasks(ready, state, count, (task) => mayClaim(state, task, principal, rules), role);
 }
 
-/** Inside of the repository also after its links are followed. */
+/** Links are followed: the target must be inside the repository too. */
 export function isFileInRepository(repository: string, path: string): boolean {
   if (!isRelativePath(path)) return false;
   try {
@@ -177,7 +177,7 @@ export function isFileInRepository(repository: string, path: string): boolean {
   }
 }
 
-/** A claim of a task that is taken, or that waits for another, may work out in a while. */
+/** Refusals that may pass while the caller waits. */
 const TEMPORARY_REFUSALS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
 
 const NO_WORK = refusal('no-work', 'there is nothing to claim', 'Wait for work with wait_ms, or see: baton task list');

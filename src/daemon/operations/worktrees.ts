@@ -42,7 +42,7 @@ export const WORKTREE_HANDLERS = {
   }),
 };
 
-/** One at a time with those who begin to work somewhere: what was free a moment ago is looked at again. */
+/** Under the lock of the branch, so that no effect starts work there meanwhile; what was free is checked again. */
 async function pruneWorktree(
   path: string,
   name: string,
@@ -79,7 +79,7 @@ export interface WorktreeContext extends WorktreeContentOptions {
   readonly read: <A>(look: (state: State) => A) => Promise<A>;
 }
 
-/** All worktrees below `.worktrees`; the main worktree and others elsewhere are not Baton's. */
+/** All worktrees below `.worktrees`; others do not belong to Baton. */
 export async function viewWorktrees(looking: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
   const all = await listWorktrees(looking.path);
   if (!all.ok) return all;
@@ -127,9 +127,8 @@ function findNeedOf(state: State, path: string, branch: string | null, fence: Fe
 }
 
 /**
- * A worktree for the claimed task, on a branch of its own, in which git refuses commits once the claim is lost. If an earlier claim left a
- * worktree behind, the branch continues in a new one: the earlier holder may still work in the old one, and two writers in one folder cannot be
- * distinguished.
+ * A worktree for the claimed task, on its own branch, in which git refuses commits once the claim is lost. If an earlier claim left a
+ * worktree, the branch continues in a new one: its holder may still write to the old one.
  */
 export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project, services }) => {
   const settings = sessionSettingsOf(services);
@@ -173,7 +172,7 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
   const installed = await installFence(path, fence);
   if (!installed.ok) return gitFailureAnswer(installed);
-  // Git took its time: the fence gets the claim as it is now, not as it was when the call came.
+  // Git is slow: the fence gets the claim as it is now.
   const live = await project.commandLoop.read(({ state }) => state.tasks.get(id)?.claim ?? null);
   if (!live.ok) return refusalOf(live);
   project.fences.add(id, live.answer);
@@ -188,11 +187,10 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
 interface TaskWorktree {
   readonly path: string;
   readonly isNew: boolean;
-  /** The worktree of the earlier holder: what was not committed is there. */
+  /** The worktree of the earlier holder, with anything uncommitted. */
   readonly earlier: string | null;
 }
 
-/** `base`: where a new branch begins. */
 type WorktreeBase = Pick<Call['project'], 'path' | 'stateDir'> & { readonly base: string };
 
 interface WorktreeOwner {
@@ -210,7 +208,7 @@ async function findTaskWorktree(
   const existing = await findWorktree(repository, branch);
   if (!existing.ok) return existing;
   const earlier = existing.value?.path ?? null;
-  // A worktree without Baton's fence, or with that of another task, is left alone, and the error names its owner.
+  // A worktree without Baton's fence, or with another task's, is left alone, and the error names its owner.
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
   if (earlier === null || fence?.value?.taskId !== owner.taskId)

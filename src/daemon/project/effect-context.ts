@@ -28,11 +28,10 @@ export interface EffectContextOptions {
   readonly settings: DaemonSettings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Prints a line in the terminal that the daemon was started in, if there is one. */
+  /** Prints a line in the daemon's terminal, if it has one. */
   readonly say: ((line: string) => void) | undefined;
 }
 
-/** What the effects of one project may use of the daemon. */
 export function createEffectContext(options: EffectContextOptions): ConstructorParameters<typeof Effects>[0] {
   const { project, services, tokens, settings, env, log, say } = options;
   const { id: projectId, path, stateDir, commandLoop: keeper } = project;
@@ -85,10 +84,10 @@ async function submitAsSystem(keeper: Project['commandLoop'], command: Command) 
   return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
 }
 
-/** Limits agent starts at the same time, over all projects of the daemon. */
+/** Limits concurrent agent starts, over all projects of the daemon. */
 const START_SLOTS = new Semaphore(4 * availableParallelism());
 
-/** The actor of commands that move a task; all others have the actor `system:effects`. */
+/** Actors of commands that move a task; the others have `system:effects`. */
 const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
   'finish-check': 'ci',
   'finish-merge': 'merge',
@@ -97,7 +96,6 @@ const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
   'close-pull': 'github',
 };
 
-/** An agent that works under a claim gets the token of its session. */
 function agentToken({ id, task }: AgentRun, project: string, tokens: EffectContextOptions['tokens']): string {
   if (task === null) return tokens.issueAgent({ project, id });
   return tokens.issueSession({ project, sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch });
@@ -118,12 +116,11 @@ function timesOf({ rulebook }: Services, settings: DaemonSettings): EffectTimes 
   };
 }
 
-/** Settings from the runbook of a task; without a task, from the one in force. */
 export function sessionSettingsOf(
   { rulebook, runbook: working }: Pick<Services, 'rulebook' | 'runbook'>,
   task: Pick<Task, 'flow'> | null = null,
 ): SessionSettings {
-  // A person may have corrected the file just now.
+  // The file may have been corrected just now.
   working.read();
   const runbook = rulebook.runbookFor(task);
   const { workspace, limits, workflow, merge, git, envPass } = runbook;
@@ -136,14 +133,14 @@ export function sessionSettingsOf(
     filters: git.filters,
     prompts,
     envPass,
-    // Costly, and needed only before a merge.
+    // Costly, and only needed before a merge.
     get protection() {
       return buildProtection(runbook, prompts ?? {});
     },
   };
 }
 
-/** Uses the runbook as it is now, so that a correction takes effect on waiting notifications. */
+/** Uses the current runbook, so that a correction applies to waiting notifications. */
 function channelsFor(
   about: NotificationTopic,
   { runbook }: Services,
@@ -166,7 +163,7 @@ function fillVariables(text: string, env: EffectContextOptions['env'], log: Log)
   return undefined;
 }
 
-/** Seals the end of a workflow. The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
+/** The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
 export async function sealWorkflow({ commandLoop: keeper, ledger, id }: Project, log: Log): Promise<void> {
   // Entries of the same commit are sealed with it.
   await keeper.whenIdle();

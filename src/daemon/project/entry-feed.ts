@@ -5,8 +5,8 @@ import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
 /**
- * The entries of a project for its followers. A follower is woken and then takes the entries that it has not seen, at its own pace: new
- * ones from memory, older ones from the store. A slow follower costs no memory, and a fast one no reads.
+ * Wakes followers of a project's entries. Each takes the entries that it has not seen at its own pace: new ones from memory, older ones
+ * from the store. A slow follower costs no memory, and a fast one no reads.
  */
 export class EntryFeed {
   readonly #ledger: () => Ledger | undefined;
@@ -17,7 +17,6 @@ export class EntryFeed {
     this.#ledger = ledger;
   }
 
-  /** Adds entries that are durable now, in order. */
   add(entries: readonly Entry[]): void {
     if (this.#followers.size === 0) return;
     for (const entry of entries) this.#atHand.push({ seq: entry.seq, entry });
@@ -36,7 +35,6 @@ export class EntryFeed {
     };
   }
 
-  /** Entries after `seq`, as events of a stream; empty if there are none yet. */
   async readAfter(seq: number): Promise<{ readonly text: string; readonly seq: number }> {
     const [oldest] = this.#atHand;
     if (oldest !== undefined && oldest.seq <= seq + 1)

@@ -5,8 +5,8 @@ import type { RecordedEvent } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 
 /**
- * Writes the fence files, by which git hooks know the claim that may write. Only tasks with a worktree of Baton have one. The file is
- * written before the claim is answered, so that the old holder is locked out before the new one begins.
+ * Writes the fence files, which tell git hooks the claim that may write. Only tasks with a worktree of Baton have one. The file is written
+ * before the claim is answered, so that the old holder is locked out first.
  */
 export class Fences {
   readonly #stateDir: string;
@@ -19,13 +19,11 @@ export class Fences {
     this.#fenced = new Set(listFences(stateDir, project));
   }
 
-  /** From here on this task has a fence. */
   add(taskId: string, claim: LiveClaim | null): void {
     this.#fenced.add(taskId);
     writeFence(this.#stateDir, this.#project, taskId, claim);
   }
 
-  /** At start-up: rewrites every fence from the state. */
   writeAll(state: State): void {
     for (const taskId of this.#fenced) {
       const claim = state.tasks.get(taskId)?.claim ?? null;

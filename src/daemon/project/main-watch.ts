@@ -13,25 +13,24 @@ export interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly id: string;
   readonly stateDir: string;
   readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;
-  /** The main branch, if the project names it. */
+  /** The configured main branch. */
   readonly into: () => string | undefined;
   readonly now: () => Date;
   readonly onMistake: (error: unknown) => void;
 }
 
 /**
- * Detects every move of the main branch that Baton did not make: at start-up, once a second by looking at a few files, when a session
- * begins or ends, and before each merge. `state/main` and `engine/on-main-moved.ts` decide what follows.
+ * Detects every move of the main branch that Baton did not make: at start-up, once a second by checking a few files, when a session starts
+ * or ends, and before each merge. `state/main` and `engine/on-main-moved.ts` decide what follows.
  */
 export class MainWatch {
   readonly #options: MainWatchOptions;
   #commonDir: string | undefined;
-  /** The branch of the last look, and its files at that time. */
   #last: { readonly branch: string; readonly into: string | undefined; readonly mark: RefFingerprint } | undefined;
-  /** The last time at which the branch was where the ledger has it; undefined before the first look. */
+  /** The last time at which the branch was where the ledger has it; undefined before the first check. */
   #seenAt: string | undefined;
   #isBegun = false;
-  /** Whether the time must be written to its file again, because a session has ended since. */
+  /** Whether `#seenAt` must be saved again, because a session has ended since. */
   #isToKeep = true;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -41,12 +40,11 @@ export class MainWatch {
     this.#options = options;
   }
 
-  /** Starts looking by itself. */
   start(): void {
     this.#isBegun = true;
   }
 
-  /** Looks at the files, at most once a second; asks git only if they have changed. */
+  /** Checks at most once a second; asks git only if the files have changed. */
   pollIfDue(nowMs: number): void {
     if (!this.#isBegun || nowMs - this.#glancedMs < POLL_MS) return;
     this.#glancedMs = nowMs;
@@ -59,7 +57,7 @@ export class MainWatch {
     if (recorded.some(({ type }) => POLL_AFTER.has(type))) void this.poll();
   }
 
-  /** Looks once, beginning after this call; several calls share one look. */
+  /** Checks once, starting after this call; several calls share one check. */
   async poll(): Promise<void> {
     this.#next ??= this.#running.then(async () => {
       this.#next = undefined;
@@ -70,8 +68,8 @@ export class MainWatch {
   }
 
   /**
-   * Called before a request that may begin a session, so that a commit made before it is not attributed to that session. If a session was
-   * alive since the last look, every commit since then is suspect anyway.
+   * Called before a request that may start a session, so that an earlier commit is not attributed to that session. If a session was alive
+   * since the last check, every commit since then is suspect anyway.
    */
   async pollBeforeSession(): Promise<void> {
     if (!this.#isBegun) return;
@@ -134,7 +132,7 @@ export class MainWatch {
     return settled.ok ? settled.answer : undefined;
   }
 
-  /** The branch was where the ledger has it at this time. */
+  /** The branch is where the ledger has it. */
   async #confirm(at: string): Promise<ObserveResult> {
     this.#seenAt = at;
     if (!this.#isToKeep) return 'known';
@@ -148,7 +146,7 @@ export class MainWatch {
     return 'known';
   }
 
-  /** Sessions that were alive after this time are suspects: then the branch was last seen where the ledger has it. */
+  /** Sessions alive after this time are suspects. */
   #since(main: MainBranchState): string {
     return this.#seenAt ?? readSeen(this.#options, main) ?? main.at;
   }
@@ -170,7 +168,7 @@ const POLL_MS = 1000;
 const MAX_TRIES = 5;
 const SYSTEM = { kind: 'system', name: 'main' } as const;
 
-/** Commands are treated like sessions, because they run code of a branch. */
+/** Commands count like sessions, because they run code of a branch. */
 const COMMAND_ENDS = [
   'AgentStartFailed',
   'AgentKillRequested',
@@ -193,8 +191,8 @@ const POLL_AFTER: ReadonlySet<string> = new Set([
 type SeenFile = Pick<MainWatchOptions, 'stateDir' | 'id'>;
 
 /**
- * Keeps the time of the last look over a restart. It is written when no session is alive, so that a person's commit made while the daemon
- * was down is not attributed to a session that had ended long before. Without the file, Baton asks more often.
+ * Keeps the time of the last check over a restart. It is written when no session is alive, so that a commit made while the daemon was down
+ * is not attributed to a session that had ended. Without the file, Baton asks more often.
  */
 function saveSeen(kept: SeenFile, { branch, sha }: MainBranchState, at: string): void {
   const path = seenPath(kept);

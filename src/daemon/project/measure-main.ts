@@ -5,26 +5,25 @@ import type { MainBranchState } from '../../state/main/main-branch.ts';
 import type { ObservedMove } from '../../state/main/observe-main.ts';
 
 export interface MeasureMain {
-  /** The top folder of the repository. */
   readonly path: string;
   readonly own: OwnRepositoryImporter;
   readonly branch: string;
-  /** Git settings (`name=value`) to log in at the remote. */
+  /** Git settings (`name=value`) for the login at the remote. */
   readonly login: () => readonly string[];
 }
 
 interface Asked {
   readonly main: MainBranchState;
   readonly sha: string;
-  /** A session was alive that could have made the move. */
+  /** A session was alive that could have moved the branch. */
   readonly isSuspect: boolean;
   readonly upstream: Upstream | null;
 }
 
 /**
- * Measures how the main branch moved. If a session is alive, this is done in Baton's own repository, where only Baton writes; the upstream
- * branch is fetched only if the result depends on it. Commits that cannot be copied there (a shallow or partial clone, or one made to look
- * like it) count as rewritten history, and a person is asked.
+ * Measures how the main branch moved. If a session is alive, this happens in Baton's own repository, where only Baton writes; the upstream
+ * branch is fetched only if the result depends on it. Commits that cannot be copied there count as rewritten history, and a person is
+ * asked.
  */
 export async function measureMain(
   scene: MeasureMain,
@@ -37,7 +36,7 @@ export async function measureMain(
   const old = prepared !== undefined && (await isInHistory(place, prepared, sha)) ? prepared : main.sha;
   const { fastForward, commits } = await measureMove(place, old, sha);
   const isKept = fastForward && branch === main.branch;
-  // An upstream that was changed since proves nothing, and its address is not contacted.
+  // A changed upstream proves nothing, and is not contacted.
   const witness = upstream?.digest === main.upstream ? upstream : null;
   const onUpstream = isKept && isSuspect ? await isUpstream(scene, sha, witness) : null;
   if (isKept && (!isSuspect || onUpstream === true)) return { old, fastForward, commits, onUpstream, ...UNKNOWN };
@@ -53,7 +52,7 @@ export async function measureMain(
 
 const UNKNOWN = { authors: [], stat: null };
 
-/** Baton's own repository with both commits; undefined if the new one cannot be copied there. */
+/** Baton's own repository with both commits; undefined if the new one cannot be copied. */
 async function ownPlace(
   { own }: MeasureMain,
   { sha: old }: MainBranchState,

@@ -2,15 +2,14 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
 
-/** As much of a ledger as the watch needs. */
 export interface ProbedStore {
   readonly health: StoreHealth;
   readonly probe: () => Promise<StoreHealth>;
 }
 
 /**
- * Reports once when a store can no longer be written, and once when it can be written again. Nothing announces free disk space, so the
- * store is probed, less and less often. A write that succeeds in between is noticed too.
+ * Reports once when a store can no longer be written, and once when it can again. Nothing announces free disk space, so the store is
+ * probed, less and less often.
  */
 export class StoreWatch {
   readonly #store: ProbedStore;
@@ -25,7 +24,7 @@ export class StoreWatch {
     this.#onChange = onChange;
   }
 
-  /** Called at every tick of a clock that never jumps. */
+  /** Called at every tick of a monotonic clock. */
   probeIfDue(nowMs: number): void {
     this.#compare();
     if (this.#isWritable || this.#isProbing || nowMs < this.#nextMs) return;
@@ -78,7 +77,7 @@ export class FolderProbe {
     this.#path = join(options.stateDir, `probe-${process.pid}`);
   }
 
-  /** Tries it, unless it succeeded less than `freshMs` ago. */
+  /** Writes a file, unless that succeeded less than `freshMs` ago. */
   probe(freshMs: number): StoreHealth {
     const { now, monotonicMs, stateDir } = this.#options;
     if (this.#health.writable && monotonicMs() - this.#provenMs < freshMs) return this.#health;

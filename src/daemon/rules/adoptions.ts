@@ -18,8 +18,7 @@ import {
   readWorkingRules,
   storePinned,
 } from './pinned-runbook.ts';
-import { NO_RUNBOOK, renderDifferences, type Rulebook } from './rulebook.ts';
-import { runbookError, type RunbookWatch } from './runbook-watch.ts';
+import { NO_RUNBOOK, renderDifferences, type Rulebook, runbookError, type RunbookWatch } from './rulebook.ts';
 
 export interface AdoptionsOptions {
   readonly project: {
@@ -34,7 +33,6 @@ export interface AdoptionsOptions {
   readonly log: Log;
 }
 
-/** The working file, compared with the rules in force. */
 export interface Proposal {
   readonly pinned: PinnedRunbook;
   readonly differences: readonly RuleDifference[];
@@ -44,13 +42,11 @@ export type Proposed =
   | { readonly ok: true; readonly proposal: Proposal; readonly committed: CommittedRules | undefined }
   | { readonly ok: false; readonly error: ApiError };
 
-/**
- * Decides which runbook a project adopts: the committed one automatically if it loosens nothing, the working file on an operator's command.
- */
+/** Adopts the committed runbook if it loosens nothing, and the working file on an operator's command. */
 export class Adoptions {
   readonly #options: AdoptionsOptions;
   #last: Promise<unknown> = Promise.resolve();
-  /** The working file at the last attempt at a first adoption, and whether a session was alive then. */
+  /** The last attempt at a first adoption. */
   #tried: { readonly read: ReadRunbook; readonly besideSession: boolean } | undefined;
   #first: Promise<void> | undefined;
 
@@ -74,7 +70,7 @@ export class Adoptions {
     return { ok: true, proposal: { pinned, differences }, committed };
   }
 
-  /** How the working file differs from the rules in force; empty before the first adoption, or if the file has errors. */
+  /** Empty before the first adoption, or if the working file has errors. */
   async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
     const { inForce } = rulebook;
@@ -83,7 +79,7 @@ export class Adoptions {
     return pinned === undefined ? [] : compareRules(inForce.fields, pinned.fields);
   }
 
-  /** An operator adopts the working file. If it loosens the rules, the operator must name its hash. */
+  /** If the working file loosens the rules, the operator must name its hash. */
   async adoptWorking(by: string, accepted: string | undefined): Promise<AdoptedWorking> {
     return this.#inTurn(async () => {
       const proposed = await this.propose();
@@ -112,7 +108,7 @@ export class Adoptions {
     await this.#first;
   }
 
-  /** Set while a first adoption is in progress. Commands wait for it, so that none overtakes the request that caused it. */
+  /** Set during a first adoption. Commands wait for it, so that none overtakes the request that caused it. */
   get firstUnderWay(): Promise<void> | undefined {
     return this.#first;
   }
@@ -133,21 +129,19 @@ export class Adoptions {
         (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
       const first = isSame ? pinned : committed?.pinned;
       if (first === undefined || !hasGates(first)) return;
-      // A session can commit too: its commit must not loosen the gates of its own task.
+      // A session can commit too; its commit must not loosen the gates of its own task.
       if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
       await this.#adopt(first, committed, 'system:daemon');
     }).catch((error: unknown) => this.#log('the first runbook cannot be adopted', error));
   }
 
-  /**
-   * Called when the working file or the main branch has changed, or a session has ended. Nothing is adopted for a project without tasks.
-   */
+  /** Called when the working file or the main branch has changed, or a session has ended. */
   async adoptForTasks(): Promise<void> {
     const state = await this.#state();
     if (state !== undefined && state.tasks.size > 0) await this.adoptFirst();
   }
 
-  /** On a move of the main branch: adopts its runbook if it loosens nothing; else a person is asked. */
+  /** Adopts the runbook of the main branch if it loosens nothing; else a person is asked. */
   async followMain(): Promise<void> {
     if (this.#options.rulebook.inForce === undefined) {
       await this.#first;
@@ -219,7 +213,7 @@ export class Adoptions {
     return readCommittedRules(path, { into, ledger });
   }
 
-  /** Runs adoptions one after the other: two at once would compare with the same predecessor. */
+  /** One adoption at a time: two would compare with the same predecessor. */
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work, work);
     this.#last = done.catch(() => undefined);
@@ -244,7 +238,7 @@ function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRu
   return found.value;
 }
 
-/** A runbook without gates is not pinned, so that its author is not asked about each edit while writing it. */
+/** A runbook without gates is not pinned, so that its author is not asked about each edit. */
 function hasGates({ fields }: PinnedRunbook): boolean {
   return compareRules(NO_GATES, fields).length > 0;
 }
