@@ -1,13 +1,10 @@
 import type { StoreHealth } from '../protocol/resource-faults.ts';
 
-/** What must be proved before a surface may show that nothing needs a person. */
 export interface Proofs {
   readonly store: Proof<'store'>;
   readonly loop: Proof<'loop'>;
-  /** Every running agent has reported within `limits.silence`. */
   readonly agents: Proof<'agents'>;
   readonly phases: Proof<'phases'>;
-  /** No decision is open, no task is blocked, runbook and main branch are in order. */
   readonly people: Proof<'people'>;
 }
 
@@ -48,7 +45,7 @@ function renderReasons(reasons: readonly Reason[], needs: number): string {
   return `${counts.join(', ')} ${needs === 1 ? 'needs' : 'need'} you`;
 }
 
-const NOUNS: Readonly<Record<ReasonKind, string>> = {
+const NOUNS = {
   store: 'unwritable store',
   loop: 'slow daemon',
   daemon: 'crashing daemon',
@@ -61,11 +58,13 @@ const NOUNS: Readonly<Record<ReasonKind, string>> = {
   unserved: 'unserved task',
   blocked: 'blocked task',
   cancelled: 'cancelled task',
-};
+} as const;
+
+export type ReasonKind = keyof typeof NOUNS;
+export const REASON_KINDS = Object.keys(NOUNS) as ReasonKind[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 export interface CountedRun {
   readonly status: string;
-  /** Null at the top level. */
   readonly within: string | null;
 }
 
@@ -82,22 +81,6 @@ export interface Reason {
   readonly context: string;
   readonly next: string;
 }
-
-export const REASON_KINDS = [
-  'store',
-  'loop',
-  'daemon',
-  'outbox',
-  'decision',
-  'runbook',
-  'main',
-  'stuck',
-  'silent',
-  'unserved',
-  'blocked',
-  'cancelled',
-] as const;
-export type ReasonKind = (typeof REASON_KINDS)[number];
 
 /** Not exported, so that only the functions below make proofs, each from its own measurement. */
 const PROVES = Symbol('proves');
@@ -222,7 +205,6 @@ export function summarizeReasons(
 }
 
 const MAX_LISTED = 5;
-
 const ONE = { count: 1, task_id: null } as const;
 
 function seconds(ms: number): string {

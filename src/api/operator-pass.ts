@@ -45,10 +45,7 @@ export function makePass(stateDir: string): string | undefined {
   }
 }
 
-/**
- * A full disk has no block for a file, and people must be able to ask what is wrong. A short link stores its target, here the content, in
- * its inode.
- */
+/** A full disk has no room for a file, but a short link stores its target, here the content, in its inode. */
 function makeLink(path: string, target: string): boolean {
   try {
     rmSync(path, { force: true });

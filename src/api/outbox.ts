@@ -18,10 +18,7 @@ export interface KeptCall {
 
 export const OUTBOX_LIMITS = { calls: 1000, callBytes: 2 * 1024 * 1024, setAside: 100 } as const;
 
-/**
- * Calls whose callers can continue without the answer. A claim is not among them: taking effect after its caller gave up, it would block
- * the task.
- */
+/** Callers can continue without the answer. Not claims: taking effect after its caller gave up, a claim would block the task. */
 export const KEEPABLE: ReadonlySet<string> = new Set([
   'task_create',
   'task_release',

@@ -3,7 +3,6 @@ import { isShortage } from '../protocol/resource-faults.ts';
 
 export interface ProcStat {
   readonly pid: number;
-  /** Without the folder. */
   readonly program: string;
   readonly state: string;
   readonly parent: number;
@@ -48,7 +47,6 @@ export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'):
   }
 }
 
-/** Processes of all users. */
 export function listLiving(): readonly ProcStat[] {
   return listProcesses().flatMap((pid) => {
     const stat = readProcStat(pid);
@@ -56,7 +54,6 @@ export function listLiving(): readonly ProcStat[] {
   });
 }
 
-/** Including zombies. */
 export function listProcesses(): readonly number[] {
   try {
     return readdirSync('/proc')
@@ -154,7 +151,6 @@ function memoizeTable(table: ProcessTable): ProcessTable {
 /** For systems without /proc: one call for all processes. `-E` adds the environment of this user's processes. */
 function runPs(): string {
   try {
-    // Loaded late, because it costs some milliseconds.
     return process
       .getBuiltinModule('node:child_process')
       .execFileSync('ps', ['-axEww', '-o', 'pid=,ppid=,pgid=,command='], {

@@ -8,15 +8,11 @@ import { stateFiles } from './state-folder.ts';
 export interface SessionAbove {
   readonly kind: 'agent' | 'command';
   readonly id: string;
-  /** If they can be read. */
   readonly token?: string;
   readonly url?: string;
 }
 
-/**
- * The session of this process; undefined outside of every session of this state folder. `env` may differ from the environment that the
- * process was started with.
- */
+/** Undefined outside of every session. `env` may differ from the environment that the process was started with. */
 export function findSessionAbove(stateDir: string, env: Environment = {}): SessionAbove | undefined {
   const claimed = Object.entries(env).map(([name, value]) => `\0${name}=${value ?? ''}`);
   const own = parseSessionMark(`${claimed.join('')}\0`, stateDir);
@@ -69,7 +65,6 @@ export class SessionFinder {
   }
 }
 
-/** A name may occur twice in an environment. */
 function parseSessionMark(environment: string, stateDir: string): SessionAbove | undefined {
   for (const [, name, id = ''] of environment.matchAll(/\0BATON_(AGENT|COMMAND)_ID=([^\0]*)/g)) {
     const kind = name === 'AGENT' ? 'agent' : 'command';

@@ -8,7 +8,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function findStateDir(env: Environment): string {
   const { BATON_STATE_DIR: named, XDG_STATE_HOME: xdg } = env;
   if (named !== undefined && named !== '') return resolve(named);
-  // The XDG specification ignores relative paths.
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'baton');
   return join(findHome(env), '.local', 'state', 'baton');
 }
@@ -19,9 +18,7 @@ function findHome(env: Environment): string {
     try {
       const path = find();
       if (isAbsolute(path)) return path;
-    } catch {
-      // The user may have no entry, as in many containers.
-    }
+    } catch {}
   }
   throw new Error('there is no home folder to keep anything in: set HOME, or BATON_STATE_DIR');
 }
@@ -62,10 +59,7 @@ export function hasOwnSessions(stateDir: string): boolean {
   return existsSync(stateFiles(stateDir).ownSessions);
 }
 
-/**
- * Creates a private folder and its parents. Node's recursive mkdir loops forever on file systems such as /proc that report ENOENT for a
- * folder that cannot be created.
- */
+/** A private folder. Node's recursive mkdir loops forever on file systems such as /proc that report ENOENT for it. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -77,7 +71,6 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** The content of `daemon.json`. */
 export interface DaemonRecord {
   readonly pid: number;
   readonly port: number;
@@ -117,10 +110,7 @@ export function readToken(stateDir: string, kind: 'operator' | 'worker', princip
   }
 }
 
-/**
- * A file records `baton down`, so that nothing restarts the daemon. A daemon that a person or a command starts removes the file; a
- * restarted one stops again if it finds it.
- */
+/** Stops restarts until a person or a command starts the daemon, which removes the file. */
 export function recordDownIntent(stateDir: string): void {
   try {
     makeFolder(stateDir);

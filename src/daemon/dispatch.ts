@@ -6,7 +6,7 @@ import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
 import { INTERNAL_ERROR } from './http/refusals.ts';
 import { causeOf, type Log } from './log.ts';
-import type { FoundProject, OpenProject, Projects } from './project/projects.ts';
+import type { FoundProject, Projects } from './project/projects.ts';
 import { type CallerIdentity, SHARED_WORKER } from './tokens.ts';
 import type { Operation } from '../api/operations/operation.ts';
 import { checkOwnClaim } from '../state/tasks/late-message.ts';
@@ -16,7 +16,6 @@ import { briefHandler, projectBriefHandler } from './operations/briefs.ts';
 import { type Call, type Handlers, storeUnavailableError } from './operations/call.ts';
 import { exitHandler } from './operations/exit.ts';
 import { handoffHandler } from './operations/handoffs.ts';
-import { importHandler } from './operations/import.ts';
 import { reconcileHandler } from './operations/reconcile.ts';
 import { LEDGER_HANDLERS, WRITEBACK_HANDLERS } from './operations/records.ts';
 import { RUNBOOK_HANDLERS } from './operations/runbooks.ts';
@@ -27,13 +26,11 @@ import { TASK_HANDLERS } from './operations/tasks.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
-/** A call after its token was checked. */
 export interface IncomingCall {
   readonly operation: string;
   readonly identity: CallerIdentity;
   readonly token: string;
   readonly projectPath: string | undefined;
-  /** JSON text. Each operation parses its own. */
   readonly body: Uint8Array;
   readonly key: string | undefined;
   readonly signal?: AbortSignal;
@@ -45,43 +42,43 @@ export interface DispatchOptions {
   readonly projects: Projects;
   readonly outbox: string;
   readonly log: Log;
-  /** Delivers the kept calls of a project; returns whether none is left. */
   readonly drain: (projectId: string) => Promise<boolean>;
   readonly onKept?: () => void;
 }
 
 /** Finds the project and runs the operation. An internal error is logged, and answered without details. */
-export async function dispatchCall(said: IncomingCall, options: DispatchOptions): Promise<Answer> {
-  const operation = OPERATIONS.get(said.operation);
-  if (operation === undefined) return { ok: false, error: unknownOperationError(said.operation) };
+export async function dispatchCall(call: IncomingCall, options: DispatchOptions): Promise<Answer> {
+  const operation = OPERATIONS.get(call.operation);
+  if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
   try {
-    const found = await findProject(said, options.projects);
+    const found = await findProject(call, options.projects);
     if (!found.ok) return found;
     // Earlier calls of a session come first, even if they are still in the outbox.
-    const { project: own } = said.identity;
-    const isInOrder = said.keptAt !== undefined || own === undefined || !KEEPABLE.has(said.operation);
+    const { project: own } = call.identity;
+    const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
     if (!isInOrder && !(await options.drain(own))) return { ok: false, error: EARLIER_CALLS_WAIT };
     const { project, services } = found.open;
-    const { identity, body, key, signal } = said;
-    noteReport(said, found.open);
+    const { identity, body, key, signal } = call;
+    // A call from the outbox does not prove that its agent is alive now.
+    if (call.keptAt === undefined) project.lastReports.note(identity.caller, services.monotonicMs());
     if (operation.kind === 'write' && MAY_START_SESSION.has(identity.caller.kind))
       await project.mainWatch.pollBeforeSession();
     const answer = await executeOperation(operation, {
       project,
       services,
-      caller: callerOf(said),
+      caller: callerOf(call),
       input: body.length === 0 ? '{}' : body,
       // Keys are scoped by caller: no caller gets the answer of another.
       ...(key === undefined || operation.kind === 'read'
         ? {}
-        : { key: `${keyScopeOf(identity)}:${said.operation}:${key}` }),
+        : { key: `${keyScopeOf(identity)}:${call.operation}:${key}` }),
       ...(signal === undefined ? {} : { signal }),
-      ...(said.keptAt === undefined ? {} : { isKept: true }),
+      ...(call.keptAt === undefined ? {} : { isKept: true }),
     });
-    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepInOutbox(said, answer.error, options);
+    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepInOutbox(call, answer.error, options);
   } catch (error) {
     if (error instanceof StoreProblem) return { ok: false, error: storeUnavailableError(error.problem) };
-    options.log.error('a call failed', { operation: said.operation, cause: causeOf(error) });
+    options.log.error('a call failed', { operation: call.operation, cause: causeOf(error) });
     if (isShortage(error) || isDiskFault(error)) return { ok: false, error: shortageError(error) };
     return { ok: false, error: INTERNAL_ERROR };
   }
@@ -89,11 +86,6 @@ export async function dispatchCall(said: IncomingCall, options: DispatchOptions)
 
 /** Callers whose calls can start a session. The others are sessions, or act for one. */
 const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
-
-/** A call from the outbox does not prove that its agent is alive now. */
-function noteReport({ identity: { caller }, keptAt }: IncomingCall, { project, services }: OpenProject): void {
-  if (keptAt === undefined) project.lastReports.note(caller, services.monotonicMs());
-}
 
 /** A kept call is judged by the claim that was live when the call was kept. */
 function callerOf({ identity: { caller }, keptAt }: IncomingCall): Caller {
@@ -116,10 +108,10 @@ function keyScopeOf({ caller }: CallerIdentity): string {
 }
 
 /** A record that the store refuses is kept and delivered later; otherwise the work would be lost. */
-function keepInOutbox(said: IncomingCall, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
-  const { operation, token, key, projectPath = null } = said;
-  if (key === undefined || said.keptAt !== undefined) return { ok: false, error };
-  const input = new TextDecoder().decode(said.body);
+function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
+  const { operation, token, key, projectPath = null } = call;
+  if (key === undefined || call.keptAt !== undefined) return { ok: false, error };
+  const input = new TextDecoder().decode(call.body);
   const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
   if (kept) onKept?.();
   const hint = kept
@@ -131,11 +123,7 @@ function keepInOutbox(said: IncomingCall, error: ApiError, { outbox, onKept }: D
 /** The call was not decided. Callers with an outbox keep it until there is room again. */
 function shortageError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
-  return {
-    code: 'store-unavailable',
-    message,
-    hint: 'Make room on the disk, or free descriptors. Then send this again.',
-  };
+  return storeUnavailableError({ message, hint: 'Make room on the disk, or free descriptors. Then send this again.' });
 }
 
 const EARLIER_CALLS_WAIT: ApiError = {
@@ -203,7 +191,6 @@ export const OPERATION_HANDLERS: Handlers = {
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
-  task_import: importHandler,
   task_worktree: worktreeHandler,
   reconcile: reconcileHandler,
   exit_signal: exitHandler,
@@ -220,7 +207,6 @@ const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'handoff_list',
   'mission_get',
   'agent_standing',
-  // The root is public.
   'merkle_root',
 ]);
 
@@ -236,10 +222,10 @@ export async function findEndedClaimError(operation: Operation, call: Call): Pro
 }
 
 export async function readClaimEndError(
-  { commandLoop: keeper }: Project,
+  { commandLoop }: Project,
   caller: Caller & { readonly kind: 'session' },
 ): Promise<ApiError | undefined> {
-  const settled = await keeper.read(({ state }) => checkOwnClaim(state, caller));
+  const settled = await commandLoop.read(({ state }) => checkOwnClaim(state, caller));
   return settled.ok && !settled.answer.ok ? settled.answer.refusal : undefined;
 }
 

@@ -33,7 +33,6 @@ import { AccessTokens } from './tokens.ts';
 export interface DaemonOptions {
   readonly stateDir?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Receives each log line too, for a terminal. */
   readonly echo?: (line: string) => void;
   /** The watchdog starts this daemon after a crash. The daemon stops again if `baton down` is on record. */
   readonly isRestart?: boolean;
@@ -54,7 +53,6 @@ export type DaemonStarted =
   | { readonly ok: true; readonly daemon: Daemon }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
-/** Starts a daemon in this process, and resolves once it is ready. */
 export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStarted> {
   const env = options.env ?? process.env;
   const stateDir = options.stateDir ?? findStateDir(env);
@@ -73,21 +71,8 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStar
       resetCrashCount(stateDir);
     }
     await removeInspectionFolders(stateDir);
-    return {
-      ok: true,
-      daemon: await openDaemon(
-        {
-          stateDir,
-          settings: settings.settings,
-          log,
-          env,
-          say: options.echo,
-          isRestart,
-          beforeListening: options.beforeListening,
-        },
-        lock.release,
-      ),
-    };
+    const context = { ...options, stateDir, settings: settings.settings, log, env, isRestart };
+    return { ok: true, daemon: await openDaemon(context, lock.release) };
   } catch (error) {
     lock.release();
     log.error('the daemon cannot start', { cause: causeOf(error) });
@@ -96,18 +81,15 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStar
   }
 }
 
-interface DaemonContext {
+interface DaemonContext extends DaemonOptions {
   readonly stateDir: string;
   readonly settings: DaemonSettings;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly say: ((line: string) => void) | undefined;
-  readonly isRestart: boolean;
-  readonly beforeListening: DaemonOptions['beforeListening'];
 }
 
 async function openDaemon(
-  { stateDir, settings, log, env, say, isRestart, beforeListening }: DaemonContext,
+  { stateDir, settings, log, env, echo: say, isRestart, beforeListening }: DaemonContext,
   release: () => void,
 ): Promise<Daemon> {
   const files = stateFiles(stateDir);
@@ -143,7 +125,7 @@ async function openDaemon(
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let watching: NodeJS.Timeout | undefined;
-  const rare = new ThrottledLog(log);
+  const throttled = new ThrottledLog(log);
   const stop = async (): Promise<void> => (stopping ??= close());
   const routeOptions = { ...shared, tokens, delivery, started, stateDir, stop, underWay: () => server.underWay };
   const mcp = lazyMcpEndpoint({ ...shared, tokens });
@@ -151,7 +133,7 @@ async function openDaemon(
     stateDir,
     tokens,
     log,
-    dispatch: async (said) => dispatchCall(said, shared),
+    dispatch: async (call) => dispatchCall(call, shared),
     webhook: async (request, response) => handleWebhook(request, response, { stateDir, env, projects, log }),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).handle(exchange) : route(exchange, routeOptions)),
   });
@@ -173,26 +155,28 @@ async function openDaemon(
     void server.closeConnections().then(ended.resolve);
   }
 
-  // Kept calls come before new ones.
   await delivery.deliver();
   beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeFileAtomically(files.record, `${JSON.stringify(record)}\n`);
   // `baton down` leaves this file if it finds no daemon. From here on it finds this one.
-  if (isRestart && hasDownIntent(stateDir)) {
+  if (isRestart === true && hasDownIntent(stateDir)) {
     await stop();
     throw new Error('baton down is on record');
   }
   // If the state folder was removed or replaced, no client can find this daemon to stop it.
-  const look = (): void => {
+  const checkFolder = (): void => {
     const owned = readOwnership(files.record);
-    if (owned.kind === 'lost') log.error('the state folder was removed, or another daemon has it');
-    if (owned.kind === 'lost') return void stop();
-    if (owned.kind === 'unknown') return rare.error(describeWatchError(owned.error), { cause: owned.error.message });
+    if (owned.kind === 'lost') {
+      log.error('the state folder was removed, or another daemon has it');
+      return void stop();
+    }
+    if (owned.kind === 'unknown')
+      return throttled.error(describeWatchError(owned.error), { cause: owned.error.message });
     delivery.deliverIfAny();
     removeOldPasses(stateDir);
   };
-  watching = setInterval(look, SERVER_LIMITS.folderCheckMs).unref();
+  watching = setInterval(checkFolder, SERVER_LIMITS.folderCheckMs).unref();
   void projects.start(
     (project, services) => new Effects(createEffectContext({ project, services, tokens, settings, env, log, say })),
   );
@@ -218,8 +202,8 @@ function isMcp({ request }: HttpExchange): boolean {
 
 /** Most daemons get no MCP requests over HTTP, so its libraries are loaded with the first one. */
 function lazyMcpEndpoint(options: McpEndpointOptions): () => Promise<McpEndpoint> {
-  let door: Promise<McpEndpoint> | undefined;
-  return async () => (door ??= import('./http/mcp-endpoint.ts').then((loaded) => new loaded.McpEndpoint(options)));
+  let endpoint: Promise<McpEndpoint> | undefined;
+  return async () => (endpoint ??= import('./http/mcp-endpoint.ts').then((loaded) => new loaded.McpEndpoint(options)));
 }
 
 function makeServices(
@@ -230,16 +214,15 @@ function makeServices(
 ): Services {
   // The log gets the place and the number of errors, never the content of the file.
   const runbook = new RunbookWatch(path, (problems) => {
-    if (problems === undefined) log.info('the runbook is good again', { path });
-    else {
-      const [{ file, line }] = problems;
-      log.error('the runbook is broken: what it says now does not count', {
-        path,
-        file,
-        line,
-        problems: problems.length,
-      });
-    }
+    if (problems === undefined) return log.info('the runbook is valid again', { path });
+    const [{ file, line }] = problems;
+    const count = problems.length;
+    return log.error('the runbook has errors; the last valid version stays in force', {
+      path,
+      file,
+      line,
+      problems: count,
+    });
   });
   const isSet = exitFlag !== undefined && exitFlag !== '';
   return {

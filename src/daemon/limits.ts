@@ -6,11 +6,9 @@ export const SERVER_LIMITS = {
   headerBytes: 16 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
-  /** Until an idle connection is closed. */
   keepAliveMs: 120_000,
   /** Fewer if the process may open fewer descriptors. */
   connections: 4096,
-  /** Requests in progress, including those that wait for work. */
   requestsTogether: 8192,
   requestsPerConnection: 128,
   callsPerChannel: 1024,
@@ -24,9 +22,7 @@ export const SERVER_LIMITS = {
   streamStallMs: 30_000,
   /** Newest entries kept in memory for streams; older ones are read from the store. */
   entriesAtHand: 1024,
-  /** Interval of the heartbeat on event streams. */
   streamPulseMs: 15_000,
-  /** How long stopping waits for requests in progress. */
   settleMs: 10_000,
   /** How long the answer to a stop request may take to be sent. */
   farewellMs: 1000,

@@ -51,10 +51,7 @@ export class OutboxDelivery {
     return names === undefined || names.some((name) => this.#mayBeOf(projectId, name));
   }
 
-  /**
-   * Delivers the kept calls of one project. Returns whether none is left: otherwise a direct call, or a process exit, would overtake what
-   * the same session sent before.
-   */
+  /** Returns whether none is left: otherwise a direct call, or an exit, would overtake what the same session sent before. */
   async drain(projectId: string): Promise<boolean> {
     if (!this.isWaiting(projectId)) return true;
     if (this.#isStopped) return false;
@@ -150,7 +147,6 @@ export class OutboxDelivery {
     return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
   }
 
-  /** One run of a lane at a time. */
   async #run(lane: string): Promise<LaneEnd> {
     const before = this.#lanes.get(lane);
     const next = (async () => {
@@ -242,16 +238,13 @@ export class OutboxDelivery {
 interface LaneEnd {
   readonly delivered: number;
   readonly refused: number;
-  /** A call is left that its store cannot take yet. */
   readonly isWaiting: boolean;
 }
 
 const FIRST_DELAY_MS = 500;
 const LAST_DELAY_MS = 30_000;
-
 const MAX_FAILURES = 5;
 const MAX_SETTLED = 10_000;
-
 const BAD_TOKEN = { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' } as const;
 
 const TEMPORARY_CODES: ReadonlySet<string> = new Set([

@@ -7,10 +7,7 @@ export interface ProcessEvents {
   exit(code: number): void;
 }
 
-/**
- * Handles uncaught errors. A shortage or a full disk passes, so the daemon continues. Anything else is a bug: the daemon logs it and ends;
- * everything that was answered is durable.
- */
+/** After a shortage or a full disk the daemon continues. Anything else is a bug: it logs the error and ends. */
 export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
   const rare = new ThrottledLog(log);
   const onError = (error: unknown): void => {
@@ -26,10 +23,7 @@ export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
   guarded.on('unhandledRejection', onError);
 }
 
-/**
- * Measures delays of the event loop: a timer beats on the monotonic clock, and a late or overdue beat shows how long nothing else could
- * run. A late beat counts for a while, so that repeated stalls stay visible.
- */
+/** Measures delays of the event loop by a timer. A late beat counts for a while, so that repeated stalls stay visible. */
 export class LoopPulse implements LoopMeasure, Disposable {
   /** The longest acceptable delay. */
   readonly boundMs: number;

@@ -1,4 +1,4 @@
-import type { ApiError } from '../api/answer.ts';
+import type { ApiError, OrError } from '../api/answer.ts';
 import { LOCK_TIMES, scaleLockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
 import type { RunLimits } from '../runbook/runbook.ts';
 import type { LeaseTimes } from '../state/tasks/lease.ts';
@@ -6,17 +6,12 @@ import type { LeaseTimes } from '../state/tasks/lease.ts';
 export interface DaemonSettings {
   /** From the environment; the runbook of each project gives the others. */
   readonly times: Partial<LeaseTimes>;
-  /** How long a call waits for a locked database. */
   readonly lockTimes: LockTimes;
-  /** The delay of the event loop from which status reports it. */
   readonly loopLagMs: number;
-  /** The text of AGENT_EXIT_PROTOCOL_ENABLED. */
   readonly exitFlag: string | undefined;
 }
 
-export type ReadSettings =
-  | { readonly ok: true; readonly settings: DaemonSettings }
-  | { readonly ok: false; readonly error: ApiError };
+export type ReadSettings = OrError<{ readonly settings: DaemonSettings }>;
 
 /** An invalid value is an error: a typo must not become a default. */
 export function readSettings(env: Environment): ReadSettings {
@@ -53,8 +48,6 @@ const NAMES = [
 ] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The longest delay of a timer. */
 const MAX_MS = 2 ** 31 - 1;
 
 function readMs(env: Environment, name: string): number | undefined | ApiError {

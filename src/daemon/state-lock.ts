@@ -2,15 +2,13 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
 import { makeFolder, readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { lockWriter } from '../ledger/sqlite/writer-lock.ts';
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 
 export type FolderLock =
   | { readonly ok: true; readonly release: () => void }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
-/**
- * Makes the state folder private, and locks it for one daemon. The operating system releases the lock of a process that dies, so it is
- * never stale.
- */
+/** The folder becomes private. The operating system releases the lock of a process that dies, so it is never stale. */
 export function lockStateFolder(stateDir: string): FolderLock {
   try {
     makeFolder(stateDir);
@@ -41,7 +39,6 @@ function folderUnusable(message: string): FolderLock {
 
 export type Ownership =
   | { readonly kind: 'ours' }
-  /** The folder was removed, or belongs to another daemon. */
   | { readonly kind: 'lost' }
   /** The record could not be read, which proves nothing: the daemon may be out of descriptors. */
   | { readonly kind: 'unknown'; readonly error: Error };
@@ -59,13 +56,5 @@ export function readOwnership(
     const code: unknown = 'code' in error ? error.code : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'lost' } : { kind: 'unknown', error };
   }
-  return pidIn(text) === pid ? { kind: 'ours' } : { kind: 'lost' };
-}
-
-function pidIn(text: string): unknown {
-  try {
-    return Reflect.get(Object(JSON.parse(text)), 'pid');
-  } catch {
-    return undefined;
-  }
+  return fieldsInJson(text)['pid'] === pid ? { kind: 'ours' } : { kind: 'lost' };
 }

@@ -5,17 +5,13 @@ import type { HttpConnection, Received } from './http.ts';
 export interface ChannelCall {
   readonly operation: string;
   readonly key: string;
-  /** Left out: that of the channel. */
   readonly token?: string;
   readonly projectPath?: string;
   /** JSON text. */
   readonly body: string;
 }
 
-/**
- * Many calls on one connection, each with a number; answers come in any order. Calls of one tick are sent together, and so are their
- * answers.
- */
+/** Many calls on one connection, each with a number. Calls of one tick are sent together, and so are their answers. */
 export class CallChannel {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, (received: Received) => void>();

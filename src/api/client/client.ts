@@ -1,4 +1,4 @@
-import type { Answer, ApiError } from '../answer.ts';
+import type { Answer, ApiError, OrError } from '../answer.ts';
 import type { InputOf, OperationName, ResultOf } from '../operations/registry.ts';
 import type { Claim } from '../operations/tasks.ts';
 import { makePass, needsPass, PASS_HEADER } from '../operator-pass.ts';
@@ -65,10 +65,7 @@ export class Client {
     this.#options = options;
   }
 
-  /**
-   * Calls an operation. The input is a value, or JSON text that is sent as it is. If the connection is lost, the client connects again and
-   * repeats the call with the same key. A write that cannot be delivered is kept in the outbox.
-   */
+  /** Sends JSON text as it is. A lost call is repeated with the same key; a write that cannot be delivered is kept in the outbox. */
   async call<N extends OperationName>(
     operation: N,
     input: InputOf<N> | JsonText,
@@ -312,13 +309,10 @@ function agentsIn(result: unknown): number {
   return isSaid && typeof result.agents === 'number' ? result.agents : 0;
 }
 
-type OpenedChannel =
-  | { readonly ok: true; readonly channel: CallChannel }
-  | { readonly ok: false; readonly error: ApiError };
+type OpenedChannel = OrError<{ readonly channel: CallChannel }>;
 
 /** Codes after which it is unknown whether the daemon received the call. */
 const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
-
 const MAX_LOSSES = 5;
 const CALLS_PER_CHANNEL = 256;
 const ANSWER_MS = 60_000;

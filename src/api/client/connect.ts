@@ -21,10 +21,7 @@ export interface ConnectOptions extends Partial<Omit<ClientOptions, 'token'>> {
   readonly principal?: string;
 }
 
-/**
- * A client of the daemon of this environment, which is started if needed. Kept calls are delivered first. If no daemon is reached, calls
- * return errors, and writes are kept.
- */
+/** Starts the daemon if needed, and delivers kept calls first. If no daemon is reached, calls fail and writes are kept. */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const client = createClient(options);
   if ((await client.reach()) === undefined) await client.deliverKept();
@@ -49,10 +46,7 @@ export function createClient({ token, as = 'operator', principal, ...options }: 
   });
 }
 
-/**
- * A process inside a session acts for the session, even if it removed its variables; if the session's own token cannot be read, its calls
- * are refused.
- */
+/** A process inside a session acts for it, even without its variables; if the session's token cannot be read, calls are refused. */
 function rightsOf(
   given: string | undefined,
   own: { readonly ofFolder: 'operator' | 'worker'; readonly principal: string | undefined },
@@ -68,10 +62,7 @@ function rightsOf(
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Issues a worker token for a principal once, with the operator's rights, and stores it, so that every later connection has the same
- * identity. Returns why that failed.
- */
+/** Issues a worker token once and stores it, so that every later connection has the same identity. Returns why that failed. */
 export async function ensureWorkerToken(
   principal: string,
   env: Environment,

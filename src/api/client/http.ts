@@ -13,10 +13,7 @@ export type Received =
   | { readonly ok: true; readonly status: number; readonly body: string }
   | { readonly ok: false; readonly lost: 'closed' | 'timeout' | 'aborted' | 'garbled' };
 
-/**
- * HTTP/1.1 over one socket, one request at a time, as far as the daemon uses it. Node's own client adds 50 ms to start-up and is three
- * times slower.
- */
+/** HTTP/1.1, one request at a time. Node's own client adds 50 ms to start-up and is three times slower. */
 export class HttpConnection {
   readonly #socket: Socket;
   #waiting: PendingResponse | undefined;
@@ -143,7 +140,6 @@ export async function delay(ms: number): Promise<void> {
 }
 
 const MAX_TRIES = 500;
-
 type PendingResponse = (received: Received) => void;
 
 /** A larger answer is not from the daemon. */

@@ -7,10 +7,7 @@ import type { Claim } from '../operations/tasks.ts';
 import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
 
-/**
- * A session that a person runs in a client with Baton's hooks. Calls of its MCP server, shell and hooks are recognised by the client's
- * process above them. The session's folder holds its claims with their tokens.
- */
+/** A session that a person runs in a client with Baton's hooks. Its calls are recognised by the client's process above them. */
 export interface OwnSession {
   readonly folder: string;
   readonly client: string;
@@ -25,16 +22,12 @@ export interface OwnClaim {
   readonly task_id: string;
   readonly session_id: string;
   readonly token: string;
-  /** Whether the hook made the claim when the session started. */
   readonly by_hook: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * The session of this process; undefined if it has none, or Baton started it. Some clients pass the name of the conversation to child
- * processes; otherwise the processes above decide, one of which may serve several conversations.
- */
+/** Undefined if the process has no session, or Baton started it. The name of the conversation decides, else the processes above. */
 export function findOwnSession(stateDir: string, env: Environment, conversation?: string): OwnSession | undefined {
   const named = conversation ?? (env['CODEX_THREAD_ID'] || undefined);
   const sessions = isOwn(stateDir, env) ? listOwnSessions(stateDir) : [];
@@ -44,7 +37,6 @@ export function findOwnSession(stateDir: string, env: Environment, conversation?
   return byName(named) ?? around.at(-1) ?? byName(env['CLAUDE_CODE_SESSION_ID'] || undefined);
 }
 
-/** All sessions of the client process above this one. */
 export function findSessionsAround(stateDir: string, env: Environment): readonly OwnSession[] {
   return isOwn(stateDir, env) ? findAround(listOwnSessions(stateDir)) : [];
 }
@@ -139,10 +131,7 @@ interface ClaimContext {
   readonly conversation: string | undefined;
 }
 
-/**
- * The token of the claim on the task or agent that the call names, else of the newest claim. Undefined if the call is about nothing claimed
- * in the session.
- */
+/** The token of the claim that the call names, else of the newest one. Undefined if the session did not claim it. */
 export function findOwnToken(
   { stateDir, env, conversation }: ClaimContext,
   operation: string,
@@ -185,11 +174,9 @@ export interface Ancestor {
   readonly pid: number;
   /** Unique, unlike `pid`. */
   readonly identity: string;
-  /** Without the folder. */
   readonly program: string;
 }
 
-/** The processes above, the nearest first. */
 export function readAncestors(pid: number = process.pid, read: ReadProcess = readProcess): readonly Ancestor[] {
   const found: Ancestor[] = [];
   for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MAX_ANCESTORS;) {
@@ -206,9 +193,7 @@ type ReadProcess = (
 ) => { readonly parent: number; readonly identity: string; readonly program: string } | undefined;
 
 const MAX_ANCESTORS = 64;
-
 const readProcess: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
-
 const HAS_PROC = readProc(process.pid) !== undefined;
 
 function readProc(pid: number): ReturnType<ReadProcess> {

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { ApiError } from '../answer.ts';
+import type { ApiError, OrError } from '../answer.ts';
 import { readProcStat } from '../processes.ts';
 import { readDaemonRecord } from '../state-folder.ts';
 import { delay, type HttpConnection, openConnection } from './http.ts';
@@ -14,9 +14,7 @@ export interface ReachOptions {
   readonly until: number;
 }
 
-export type Reached =
-  | { readonly ok: true; readonly connection: HttpConnection }
-  | { readonly ok: false; readonly error: ApiError };
+export type Reached = OrError<{ readonly connection: HttpConnection }>;
 
 export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   const { stateDir, url, env, autostart, until } = options;
@@ -62,7 +60,6 @@ const DAEMON_AWAY: ApiError = {
 
 export const NOT_ANSWERING = 'the daemon does not answer';
 
-/** The daemon accepted the call and did not answer in time. */
 export function notAnsweringError(stateDir: string): ApiError {
   const pid = readDaemonRecord(stateDir)?.pid;
   if (pid === undefined) return { code: 'no-answer', message: NOT_ANSWERING, hint: 'See whether it runs: baton up' };

@@ -8,7 +8,6 @@ import { makeFolder, stateFiles } from '../state-folder.ts';
 
 export type DaemonStart =
   | { readonly kind: 'listens' }
-  /** Another process starts or runs one. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'failed'; readonly error: ApiError };
 
@@ -38,8 +37,6 @@ export async function startDaemon(options: StartDaemonOptions): Promise<DaemonSt
 
 /** The daemon writes one line to this descriptor when it listens, or why it does not. */
 export const READY_FD = 3;
-
-/** Another daemon runs in the folder. */
 export const EXIT_DAEMON_RUNNING = 75;
 
 /** A clone runs the source; a release has a bundle. */
@@ -131,10 +128,7 @@ async function waitForReport(
   });
 }
 
-/**
- * A lock file that saves the others a process each. The lock of the state folder decides who is the only daemon, so a stale file may be
- * removed.
- */
+/** Saves the others a process each. The lock of the state folder decides which daemon runs, so a stale file may be removed. */
 function acquireStartLock(path: string, deadlineMs: number): boolean {
   for (const isSecondTry of [false, true]) {
     try {
@@ -153,7 +147,6 @@ function isStaleLock(path: string, deadlineMs: number): boolean {
   try {
     if (Date.now() - statSync(path).mtimeMs > deadlineMs) return true;
     const pid = Number(readFileSync(path, 'utf8'));
-    // Empty just after it was created.
     if (pid > 0) process.kill(pid, 0);
     return false;
   } catch (error) {
@@ -176,14 +169,10 @@ export const ENVIRONMENT_FD = 4;
 
 export interface SplitEnvironment {
   readonly shown: Readonly<Record<string, string>>;
-  /** Everything else, as JSON. */
   readonly piped: string;
 }
 
-/**
- * Agents run as the same user and can read a daemon's initial environment in `/proc`. So a daemon is started with the variables that agents
- * may have, and gets its secrets through a pipe.
- */
+/** Agents can read a daemon's initial environment in `/proc`, so the daemon gets its secrets through a pipe. */
 export function splitEnvironment(env: Environment): SplitEnvironment {
   const { passed: shown } = allowedEnvironment(env, READ_AT_START);
   const rest = Object.entries(env).filter(([name, value]) => value !== undefined && !(name in shown));

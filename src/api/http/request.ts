@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ApiError } from '../answer.ts';
+import type { ApiError, OrError } from '../answer.ts';
 
 export const BODY_LIMITS = {
   bodyBytes: 1024 * 1024,
@@ -9,10 +9,7 @@ export const BODY_LIMITS = {
   bodyBytesTogether: 128 * 1024 * 1024,
 } as const;
 
-/**
- * Only host names that DNS cannot redirect are accepted, so that a web page under a rebound name is refused. The port may be that of a
- * local proxy.
- */
+/** Only names that DNS cannot redirect, so that a rebound web page is refused. The port may be that of a local proxy. */
 export function isLoopbackHost({ host }: IncomingHttpHeaders): boolean {
   return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
 }
@@ -21,10 +18,7 @@ export function findBearerToken({ authorization }: IncomingHttpHeaders): string 
   return authorization?.startsWith('Bearer ') === true ? authorization.slice(7).trim() : undefined;
 }
 
-/**
- * Takes the same time wherever the secrets differ. `timingSafeEqual` is not used: loading `node:crypto` costs each supervisor two
- * megabytes. An empty secret equals nothing.
- */
+/** Constant time. `timingSafeEqual` would load `node:crypto`, two megabytes in each supervisor. An empty secret equals nothing. */
 export function isEqualSecret(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
   for (let i = 0; i < expected.length; i++)
@@ -32,9 +26,7 @@ export function isEqualSecret(given: string, expected: string): boolean {
   return difference === 0 && expected !== '';
 }
 
-export type BodyResult =
-  | { readonly ok: true; readonly bytes: Buffer }
-  | { readonly ok: false; readonly error: ApiError };
+export type BodyResult = OrError<{ readonly bytes: Buffer }>;
 
 let receivingBytes = 0;
 

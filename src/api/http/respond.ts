@@ -4,7 +4,6 @@ import { ERROR_STATUS, type Answer } from '../answer.ts';
 export interface RespondOptions {
   /** Closes the connection after the response; needed if the body was not read. */
   readonly closes?: boolean;
-  /** For error codes without a status. */
   readonly otherStatus?: number;
 }
 

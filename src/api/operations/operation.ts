@@ -4,10 +4,7 @@ import type { Parsed } from '../../protocol/shape/problem.ts';
 import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from '../../protocol/shape/shape.ts';
 import { parseJsonDocument } from '../../protocol/text/json.ts';
 
-/**
- * One operation of the daemon: a path of the HTTP API, a tool of the MCP server, a method of the client and the verb behind a CLI command.
- * Its handler and its callers are typed by it.
- */
+/** One operation: a path of the HTTP API, an MCP tool, a method of the client and the verb behind a CLI command. */
 export interface Operation<N extends string = string, I = unknown, R = unknown, K extends string = string> {
   readonly name: N;
   /** For a model that has never seen Baton: when to call it, and what it returns. */
@@ -40,7 +37,8 @@ interface OperationOptions<N extends string, S extends ObjectShape, R extends Ob
   readonly result: R;
   /** Left out: the callers that may send the command. */
   readonly access?: readonly Access[];
-  readonly kind: 'read' | 'write';
+  /** Left out: a write if there is a command, else a read. */
+  readonly kind?: 'read' | 'write';
   readonly command?: K;
   readonly tool?: boolean;
   readonly maxBytes?: number;
@@ -54,16 +52,13 @@ export function operation<
   const K extends CommandKind = never,
 >(options: OperationOptions<N, S, R, K>): Operation<N, ValueOf<S>, ValueOf<R>, K> {
   const { rules, access = accessTo(options.command), ...known } = options;
-  const between = rules === undefined ? {} : { rules };
-  const size = options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes };
-  const { parse } = defineMessage({
-    title: 'Input',
-    shape: options.input,
-    read: parseJsonDocument,
-    ...between,
-    ...size,
-  });
-  return { tool: true, ...known, access, parse, schema: jsonSchemaOf(options.name, options.input) };
+  const kind = options.command === undefined ? 'read' : 'write';
+  const limits = {
+    ...(rules === undefined ? {} : { rules }),
+    ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+  };
+  const { parse } = defineMessage({ title: 'Input', shape: options.input, read: parseJsonDocument, ...limits });
+  return { tool: true, kind, ...known, access, parse, schema: jsonSchemaOf(options.name, options.input) };
 }
 
 /** Baton itself may send commands, but calls no operations. */

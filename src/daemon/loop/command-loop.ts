@@ -128,47 +128,47 @@ export class CommandLoop {
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
-      const batch = this.#queue.splice(0, MAX_BATCH_REQUESTS);
-      const trial = this.#speculative.beginBatch(this.#clock.pin());
+      const requests = this.#queue.splice(0, MAX_BATCH_REQUESTS);
+      const batch = this.#speculative.beginBatch(this.#clock.pin());
       try {
-        this.#decide(batch, trial);
-        await this.#commit(trial);
+        this.#decide(requests, batch);
+        await this.#commit(batch);
       } catch (error) {
-        this.#failBatch(batch, trial, error);
+        this.#failBatch(requests, batch, error);
       }
       this.#foldForeign();
     }
     this.#draining = undefined;
   }
 
-  /** Decides the batch, then the waiting requests if the batch changed anything. */
-  #decide(batch: PendingRequest[], trial: Batch): void {
-    for (const [i, waiting] of batch.entries()) {
-      if (trial.steps.length > MAX_BATCH_ENTRIES) {
-        this.#queue.unshift(...batch.splice(i));
+  /** Decides the requests, then the waiting requests if these changed anything. */
+  #decide(requests: PendingRequest[], batch: Batch): void {
+    for (const [i, waiting] of requests.entries()) {
+      if (batch.steps.length > MAX_BATCH_ENTRIES) {
+        this.#queue.unshift(...requests.splice(i));
         break;
       }
-      this.#decideOne(waiting, trial);
+      this.#decideOne(waiting, batch);
     }
-    if (trial.steps.length === 0) return;
+    if (batch.steps.length === 0) return;
     let isDry = false;
     for (const waiting of this.#waitList) {
       const isForWork = waiting.request.waitsFor === 'work';
       // A claim never creates work: once there is none, the remaining claims need not be tried.
       isDry ||= isForWork && !this.#speculative.hasWork;
-      if (!isForWork || !isDry) this.#decideOne(waiting, trial);
+      if (!isForWork || !isDry) this.#decideOne(waiting, batch);
     }
   }
 
-  #decideOne(waiting: PendingRequest, trial: Batch): void {
+  #decideOne(waiting: PendingRequest, batch: Batch): void {
     const { key, actor } = waiting.request;
-    const outcome = this.#callDecide(waiting, trial.at);
+    const outcome = this.#callDecide(waiting, batch.at);
     if (outcome === LATER) {
       this.#waitList.add(waiting);
       return;
     }
     if (!outcome.ok) {
-      this.#addDecided({ waiting, settled: outcome, ...NO_STEPS }, trial);
+      this.#addDecided({ waiting, settled: outcome, ...NO_STEPS }, batch);
       return;
     }
     if (judgesBySilence(outcome.events) && waiting.request.isKept !== true && this.#messages.areWaiting()) {
@@ -177,14 +177,14 @@ export class CommandLoop {
       void this.#retryAfterMessages(waiting);
       return;
     }
-    const from = trial.steps.length;
+    const from = batch.steps.length;
     const { answer, events } = outcome;
     try {
-      this.#speculative.advance(events, key === undefined ? { actor } : { actor, settles: { key, answer } }, trial);
+      this.#speculative.advance(events, key === undefined ? { actor } : { actor, settles: { key, answer } }, batch);
     } catch (error) {
       throw new FailedReaction(waiting, error);
     }
-    this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: trial.steps.length }, trial);
+    this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: batch.steps.length }, batch);
   }
 
   /** Decides the request again once the kept messages are recorded; refuses it if they cannot be recorded. */
@@ -198,9 +198,9 @@ export class CommandLoop {
     else waiting.answer({ ok: false, problem: EARLIER_MESSAGES_UNRECORDED });
   }
 
-  #addDecided(decided: DecidedRequest, trial: Batch): void {
+  #addDecided(decided: DecidedRequest, batch: Batch): void {
     this.#waitList.remove(decided.waiting);
-    trial.decided.push(decided);
+    batch.decided.push(decided);
   }
 
   #callDecide({ request }: PendingRequest, at: string): Outcome<unknown> | typeof LATER {
@@ -211,16 +211,13 @@ export class CommandLoop {
     return asked.ok ? asked.answer : asked;
   }
 
-  /**
-   * Handles an internal error before anything was recorded or answered. If one request caused it, only that request fails and the others
-   * are tried again; else all fail.
-   */
-  #failBatch(batch: readonly PendingRequest[], trial: Batch, error: unknown): void {
+  /** Nothing was recorded or answered. If one request caused the error, only that one fails and the others are tried again. */
+  #failBatch(requests: readonly PendingRequest[], batch: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
     this.#onMistake(error instanceof FailedReaction ? error.cause : error);
     this.#clock.unpin();
-    this.#speculative.rollBack(trial);
-    const asked = [...batch, ...trial.decided.map(({ waiting }) => waiting)];
+    this.#speculative.rollBack(batch);
+    const asked = [...requests, ...batch.decided.map(({ waiting }) => waiting)];
     const all = new Set(asked.filter((waiting) => !this.#behindMessages.has(waiting)));
     const failed = culprit === undefined ? all : new Set([culprit]);
     for (const waiting of failed) {
@@ -230,24 +227,24 @@ export class CommandLoop {
     this.#queue.unshift(...[...all].filter((waiting) => !failed.has(waiting) && !this.#waitList.has(waiting)));
   }
 
-  async #commit(trial: Batch): Promise<void> {
-    const drafts = draftsOf(trial);
+  async #commit(batch: Batch): Promise<void> {
+    const drafts = draftsOf(batch);
     const result = drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(drafts);
     this.#clock.unpin();
-    if (result.ok && isRecordedAsDecided(result.entries, drafts, trial)) {
-      this.#announce(trial.steps.map(({ recorded }) => recorded));
-      answerAll(trial.decided);
+    if (result.ok && isRecordedAsDecided(result.entries, drafts, batch)) {
+      this.#announce(batch.steps.map(({ recorded }) => recorded));
+      answerAll(batch.decided);
       return;
     }
-    this.#speculative.rollBack(trial);
+    this.#speculative.rollBack(batch);
     if (result.ok) {
       // Durable, but different from the batch: other numbers because of foreign entries in between, or redacted data.
       this.#fold(result.entries.map(({ entry }) => entry));
-      answerAll(trial.decided);
+      answerAll(batch.decided);
     } else if ('problem' in result) {
-      this.#answerUnrecorded(trial, drafts, result.problem);
+      this.#answerUnrecorded(batch, drafts, result.problem);
     } else {
-      this.#queue.unshift(...trial.decided.map(({ waiting }) => waiting));
+      this.#queue.unshift(...batch.decided.map(({ waiting }) => waiting));
     }
   }
 
@@ -312,7 +309,5 @@ const MAX_BATCH_REQUESTS = 500;
 
 /** The ledger refuses a commit that is too large. */
 const MAX_BATCH_ENTRIES = 4000;
-
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;
-
 const NO_STEPS = { from: 0, to: 0 } as const;

@@ -40,8 +40,8 @@ export class SpeculativeState {
   }
 
   advance(events: readonly Event[], origin: Origin, { at, steps }: Batch): void {
-    const world = { state: this.state, newId: randomUUID, at, ready: this.#ready, rules: this.#rules };
-    advance(world, events, origin, steps);
+    const context = { state: this.state, newId: randomUUID, at, ready: this.#ready, rules: this.#rules };
+    advance(context, events, origin, steps);
   }
 
   rollBack({ seqBefore: before, steps }: Batch): void {
@@ -172,9 +172,9 @@ export class WaitList {
   }
 
   add(waiting: PendingRequest): void {
-    const { waitLimit: patience } = waiting.request;
+    const { waitLimit } = waiting.request;
     // An aborted signal sends no further event.
-    if (patience === undefined || waiting.hasTimedOut || patience.signal?.aborted === true) {
+    if (waitLimit === undefined || waiting.hasTimedOut || waitLimit.signal?.aborted === true) {
       this.remove(waiting);
       answerTimeout(waiting);
       return;
@@ -182,8 +182,8 @@ export class WaitList {
     this.#waiting.add(waiting);
     if (waiting.timer !== undefined) return;
     const giveUp = (): void => this.#giveUp(waiting);
-    waiting.timer = setTimeout(giveUp, patience.ms);
-    patience.signal?.addEventListener('abort', giveUp, { once: true });
+    waiting.timer = setTimeout(giveUp, waitLimit.ms);
+    waitLimit.signal?.addEventListener('abort', giveUp, { once: true });
   }
 
   #giveUp(waiting: PendingRequest): void {

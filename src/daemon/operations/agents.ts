@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
 import * as operations from '../../api/operations/agents.ts';
-import * as agents from '../../api/operations/agents.ts';
-import * as operationsAgentReportHandlers from '../../api/operations/agents.ts';
 import type { ResultOf } from '../../api/operations/registry.ts';
 import { measureSession, type SessionMeasures } from '../../effects/sessions/measure-session.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
@@ -111,23 +109,23 @@ const UNMEASURED: SessionMeasures = { committed: false, violations: [] };
 
 /** Reports of supervisors, hooks and agents. Each is answered with the standing of the agent. */
 export const AGENT_REPORT_HANDLERS = {
-  agent_report: handlerFor(operationsAgentReportHandlers.agentReport, async (call) =>
-    recordReport(call, undefined, call.input),
-  ),
+  agent_report: handlerFor(operations.agentReport, async (call) => recordReport(call, undefined, call.input)),
 
-  agent_idle: handlerFor(agents.agentIdle, async (call) =>
+  agent_idle: handlerFor(operations.agentIdle, async (call) =>
     recordReport(call, call.input.agent_id, { kind: 'idle', why: 'stop' }),
   ),
 
-  agent_stop: handlerFor(agents.agentStop, async (call) => recordReport(call, call.input.agent_id, { kind: 'stop' })),
+  agent_stop: handlerFor(operations.agentStop, async (call) =>
+    recordReport(call, call.input.agent_id, { kind: 'stop' }),
+  ),
 
-  agent_standing: handlerFor(operationsAgentReportHandlers.agentStanding, async (call) => {
+  agent_standing: handlerFor(operations.agentStanding, async (call) => {
     const id = call.caller.kind === 'worker' ? (call.input.agent_id ?? '') : ownAgent(call);
     return { ok: true, result: await readStanding(call, id) };
   }),
 
   command_report: submits(
-    operationsAgentReportHandlers.commandReport,
+    operations.commandReport,
     ({ code: exitCode, timed_out: timedOut, output }, { caller }) => {
       const commandId = caller.kind === 'supervisor' ? caller.agentId : '';
       return { commandId, exitCode, timedOut, output };
@@ -154,7 +152,6 @@ async function recordReport(call: Call, agentId: string | undefined, seen: Agent
   return answerFor(settled, (standing) => ({ standing }));
 }
 
-/** Read after the commit in progress, like the standing that the daemon pushes. */
 async function readStanding({ project, services }: Call, agentId: string) {
   const settled = await project.commandLoop.submit<Standing | null>({
     actor: 'system:reader',

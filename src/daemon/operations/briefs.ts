@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectBrief, type ProjectBrief } from '../../api/operations/project.ts';
+import type { ResultOf } from '../../api/operations/registry.ts';
 import { taskBrief } from '../../api/operations/tasks.ts';
 import { readInside } from '../../git/worktree/read-inside.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
@@ -26,7 +27,7 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
       const record = findLatestRecord(state, task);
       const waitsFor = task.after.flatMap((before) => state.tasks.get(before) ?? []).filter((each) => !isDone(each));
       const known = { id, title, phase, nextRole, notes, endings, waitsFor, promptFile, next, record };
-      return { ok: true, events: [], answer: known };
+      return unchanged(known);
     },
   });
   if (!settled.ok) return refusalOf(settled);
@@ -85,19 +86,13 @@ export interface BriefSource {
   readonly references: readonly string[];
 }
 
-export interface Brief {
-  readonly text: string;
-  /** An upper estimate: current tokenizers need at least three characters a token for prose. */
-  readonly tokens: number;
-  readonly references: readonly string[];
-}
-
 const MAX_TOKENS = 2_500;
+/** Current tokenizers need at least three characters a token for prose. */
 const CHARACTERS_A_TOKEN = 3;
 const MAX_SECTION_CHARACTERS = 1_500;
 
 /** Sections in the order of the specification. What does not fit is cut, with a note. */
-export function renderTaskBrief(source: BriefSource): Brief {
+export function renderTaskBrief(source: BriefSource): ResultOf<'task_brief'> {
   const role = source.nextRole === null ? '' : `, next role: ${source.nextRole}`;
   const sections = [
     `# ${source.id}: ${oneLine(source.title)}\n\nPhase: ${source.phase}${role}`,
@@ -149,10 +144,10 @@ function describeBlockers({ id, record, notes, waitsFor }: BriefSource): string 
   const waits = waitsFor.map((task) => `- waits for ${task.id} (${task.phase}): ${oneLine(task.title)}`).join('\n');
   // The blockers of another task do not apply.
   const blockers = record?.taskId === id ? record.record.blockers : [];
-  const told = notes === null ? [] : [`Notes: ${oneLine(notes)}`];
-  const all = [...told, ...blockers.map((blocker) => JSON.stringify(blocker))].join('\n');
-  const said = all === '' ? '' : renderCodeBlock(truncate(all, MAX_SECTION_CHARACTERS, 'task_get'));
-  const parts = [waits === '' ? '' : truncate(waits, MAX_SECTION_CHARACTERS, 'task_get'), said];
+  const noted = notes === null ? [] : [`Notes: ${oneLine(notes)}`];
+  const all = [...noted, ...blockers.map((blocker) => JSON.stringify(blocker))].join('\n');
+  const quoted = all === '' ? '' : renderCodeBlock(truncate(all, MAX_SECTION_CHARACTERS, 'task_get'));
+  const parts = [waits === '' ? '' : truncate(waits, MAX_SECTION_CHARACTERS, 'task_get'), quoted];
   return parts.filter((part) => part !== '').join('\n\n') || 'None.';
 }
 

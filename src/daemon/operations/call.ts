@@ -47,7 +47,6 @@ export interface Services {
 }
 
 export type OperationHandler<R = unknown> = (call: Call) => Promise<Answer<R>>;
-
 export type Handlers = { readonly [N in OperationName]: OperationHandler<ResultOf<N>> };
 
 /** Checks the input against the operation's shape before the handler runs. */
@@ -84,10 +83,7 @@ export function submits<I, R, K extends CommandKind>(
   });
 }
 
-/**
- * The same for a run or decision that the input names by the beginning of its id, which is looked up when the command is decided. `prepare`
- * is called once, before that.
- */
+/** The same for a run or decision named by the beginning of its id, looked up when the command is decided. `prepare` runs once. */
 export function steers<T, I, R, K extends CommandKind>(
   operation: Operation<string, I, R, K>,
   find: (state: State, input: I) => FoundRun<T>,
@@ -110,7 +106,6 @@ export function steers<T, I, R, K extends CommandKind>(
 }
 
 export type FoundRun<T> = { readonly ok: true; readonly run: T } | { readonly ok: false; readonly refusal: Refusal };
-
 type PayloadOf<K extends CommandKind> = CommandOf<K>['command'];
 
 function commandFor<K extends CommandKind>(
@@ -165,6 +160,11 @@ export function answerFor<A, R>(settled: CommandResult<A>, show: (answer: A) => 
 export function refusalOf(settled: Extract<CommandResult<unknown>, { ok: false }>): Refused {
   const error = 'refusal' in settled ? settled.refusal : storeUnavailableError(settled.problem);
   return { ok: false, error };
+}
+
+/** Without the other fields of the problem. */
+export function problemAnswer({ code, message, hint }: Pick<Problem, 'code' | 'message' | 'hint'>): Refused {
+  return { ok: false, error: { code, message, hint } };
 }
 
 /** Callers with an outbox keep the call. */

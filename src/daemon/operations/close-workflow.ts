@@ -1,3 +1,4 @@
+import type { ResultOf } from '../../api/operations/registry.ts';
 import { renderGithubProblem, retryGithub } from '../../effects/merges/github.ts';
 import { deleteRemoteBranch } from '../../git/push-branch.ts';
 import { gitLines } from '../../git/run-git.ts';
@@ -8,10 +9,8 @@ import { renderElapsedTime } from '../../protocol/text/text-format.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Call } from './call.ts';
 
-export interface ClosedWorkflow extends WorkflowMeasures {
-  /** What was done, and what was left and why. */
-  readonly actions: readonly string[];
-}
+type ClosedWorkflow = ResultOf<'workflow_close'>;
+type WorkflowMeasures = Omit<ClosedWorkflow, 'actions'>;
 
 /** Removes the worktree and branch of a merged task, and measures its work. Nothing that holds unmerged work is removed. */
 export async function closeWorkflow(
@@ -98,18 +97,8 @@ async function countTests({ own: copy }: Call['project'], sha: string, base: str
 const TEST_LINE =
   /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;
 
-export interface WorkflowMeasures {
-  readonly merge_sha: string | null;
-  readonly cycle_ms: number;
-  readonly review_iterations: number;
-  readonly commits: number;
-  readonly tests_added: number;
-}
-
-/**
- * Posts the measures on the pull request, once: a hidden mark identifies the comment. If posting fails, the task is closed all the same.
- */
-export async function commentOnPull(
+/** Posts the measures on the pull request, once: a hidden mark identifies the comment. A failure does not stop the closing. */
+async function commentOnPull(
   { id, flow }: Task,
   measured: WorkflowMeasures,
   { project, services, signal = NEVER_ABORTED }: Pick<Call, 'project' | 'services' | 'signal'>,
@@ -121,8 +110,8 @@ export async function commentOnPull(
   if (!opened.ok) return [`No closing comment: ${opened.problem.message}`];
   const mark = `<!-- baton: ${id} closed -->`;
   const body = `${renderComment(id, measured)}\n\n${mark}`;
-  const said = await retryGithub(() => opened.value.commentOnce(number, body, mark), signal);
-  return [said.ok ? 'Closing comment posted' : `No closing comment: ${renderGithubProblem(said.problem)}`];
+  const posted = await retryGithub(() => opened.value.commentOnce(number, body, mark), signal);
+  return [posted.ok ? 'Closing comment posted' : `No closing comment: ${renderGithubProblem(posted.problem)}`];
 }
 
 const NEVER_ABORTED = new AbortController().signal;

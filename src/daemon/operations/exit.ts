@@ -13,20 +13,14 @@ import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { type ExitAnswer, isSameSignal } from '../../state/tasks/exit-session.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { measureOwn, type OwnSession, readOwnSession } from './agents.ts';
-import { answerFor, type Call, type OperationHandler, submitCommand } from './call.ts';
+import { answerFor, type Call, type OperationHandler, problemAnswer, submitCommand } from './call.ts';
 
-/**
- * All thirteen checks of the specification, in its order, then the end of the session. Changes are measured before the answer, because
- * later changes are not the session's work.
- */
+/** All thirteen checks of the specification, in its order. Changes are measured before the answer: later ones are not the session's. */
 export const exitHandler: OperationHandler<ExitAnswer> = async (call) => {
   const { input, services } = call;
   const own = await readOwnSession(call);
   const parsed = parseExitSignalIfEnabled(input, undefined, own.usesExitProtocol);
-  if (!parsed.ok) {
-    const [{ code, message, hint }] = parsed.problems;
-    return { ok: false, error: { code, message, hint } };
-  }
+  if (!parsed.ok) return problemAnswer(parsed.problems[0]);
   const signal = redactSignal(parsed.value, call.project.ledger.secrets);
   const error = await findBadEvidence(signal, call, own);
   if (error !== undefined) return { ok: false, error };
@@ -87,14 +81,12 @@ function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSigna
   };
 }
 
-/** What a bundle must be about. */
 export interface EvidenceSubject {
   readonly taskId: string;
   /** The id in the session's mission; `taskId` if that would name another task. */
   readonly missionId: string;
   /** Where the session began; null for a claim taken by hand, for which it is unknown. */
   readonly base: string | null;
-  /** The recorded commits of this claim, the newest last. */
   readonly recorded: readonly string[];
 }
 
@@ -106,10 +98,7 @@ export interface EvidenceContext {
   readonly subject: EvidenceSubject | undefined;
 }
 
-/**
- * The rest of check 8: the bundle is inside the workspace after following links, is valid, and is about this task, phase and a commit of
- * this claim.
- */
+/** The rest of check 8: the bundle is valid, inside the workspace after following links, and about this task, phase and claim. */
 export async function checkEvidence(ref: string, where: EvidenceContext): Promise<ApiError | undefined> {
   const { subject } = where;
   const bytes = await readInside(where.workspace, ref, MAX_BYTES);
@@ -168,7 +157,6 @@ async function isOwnCommit(
   if (sha === null) return false;
   if (base === null) return sha === (recorded.at(-1) ?? head);
   if (sha === head) return true;
-  // The base is an earlier session's work.
   if (sha === base) return false;
   const [isAfterBase, isBeforeHead] = [await isAncestor(own.value, base, sha), await isAncestor(own.value, sha, head)];
   return isAfterBase.ok && isAfterBase.value && isBeforeHead.ok && isBeforeHead.value;

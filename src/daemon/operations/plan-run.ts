@@ -22,7 +22,6 @@ export interface PlannedIssue {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-/** Parses the arguments of `baton run issue`. */
 export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<PlannedIssue> {
   const given = parseCommandArgs({ name: ISSUE_WORKFLOW, args: issueArgs() }, argv);
   if (!given.ok) return { ok: false, error: inputErrorOf(given) };
@@ -63,7 +62,6 @@ function findUnclear({ task, title, ...made }: Readonly<Record<string, string | 
 
 const USAGE = `Usage: baton run ${ISSUE_WORKFLOW} ${issueArgs().text}`;
 
-/** Describes the workflow: roles, checks, merge. */
 export function describeIssue(
   runbook: Runbook,
   mode: string,
@@ -105,10 +103,7 @@ export function previewRun(view: DecideContext, commands: readonly Command[], ne
   return decided([], { entries, effects });
 }
 
-/**
- * A workflow ends with a merge, so it starts only if the checks before it are decided: by `ci.required`, which may be empty, or by an
- * operator's recorded answer. Returns the refusal.
- */
+/** A workflow starts only if its checks are decided: by `ci.required`, which may be empty, or by an operator. Returns the refusal. */
 export async function requireChecksAnswer(
   call: Call<{ readonly accept_no_checks?: boolean }>,
   runbook: Runbook,

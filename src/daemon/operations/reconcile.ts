@@ -11,7 +11,7 @@ import type { State } from '../../state/state.ts';
 import { type Task, taskStatus, writebackRecords } from '../../state/tasks/task.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { Project } from '../project/project.ts';
-import { handlerFor, refusalOf } from './call.ts';
+import { handlerFor, problemAnswer, refusalOf } from './call.ts';
 
 export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>
   reconcileProject(project, { apply: input.apply === true }),
@@ -46,10 +46,7 @@ async function reconcileProject(project: Project, options: { readonly apply: boo
   const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
   const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions });
-  if (!facts.ok) {
-    const { code, message, hint } = facts.problem;
-    return { ok: false, error: { code, message, hint } };
-  }
+  if (!facts.ok) return problemAnswer(facts.problem);
   const findings = findReconcileFindings(tasks, facts.value);
   if (!options.apply) return { ok: true, result: { findings, applied: [] } };
   const ended = await endDeadClaims(project, findings);
@@ -111,5 +108,4 @@ async function openDecisions(
 }
 
 type ClaimTimes = ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>;
-
 const SYSTEM = { kind: 'system', name: 'reconcile' } as const;

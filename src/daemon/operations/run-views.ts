@@ -14,7 +14,6 @@ export function pipelineView(state: State, run: PipelineRun, stateDir: string): 
     status: overallPipelineStatus(state, run),
     step: run.step?.name ?? null,
     reason: run.reason ?? run.step?.reason ?? null,
-    // A nested pipeline may be the one that waits.
     decision_id: findPipelineDecision(state, run)?.id ?? null,
     vars: run.vars,
     parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },

@@ -58,8 +58,8 @@ function findIssue({ input, services }: Call<RunInput>): Runbook | undefined {
 async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<ResultOf<'run_start'>>> {
   const planned = planIssue(runbook, call.input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findStartObstacle(runbook, call.project);
-  if (hindrance !== undefined) return { ok: false, error: hindrance };
+  const obstacle = await findStartObstacle(runbook, call.project);
+  if (obstacle !== undefined) return { ok: false, error: obstacle };
   // Checked before a person is asked or a runbook is adopted.
   const { command: wanted } = planned.result;
   const takable = 'task' in wanted ? await readTakenTask(call, wanted.task) : undefined;
@@ -88,8 +88,8 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
   const { input, project, services } = call;
   const planned = planIssue(runbook, input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findStartObstacle(runbook, project);
-  if (hindrance !== undefined) return { ok: false, error: hindrance };
+  const obstacle = await findStartObstacle(runbook, project);
+  if (obstacle !== undefined) return { ok: false, error: obstacle };
   const { command, vars } = planned.result;
   const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];
   const settled = await project.commandLoop.submit({

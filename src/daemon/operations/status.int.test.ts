@@ -91,7 +91,7 @@ it('says that a runbook is broken while its workers run by the rules from before
   world.write(good);
   expect((await status()).attention).toEqual([]);
   expect(logged()).toHaveLength(2);
-  expect(logged()[1]).toContain('the runbook is good again');
+  expect(logged()[1]).toContain('the runbook is valid again');
   world.write('[agents.a');
   await world.restart();
   expect((await status()).attention[0]?.title).toBe('baton.toml has errors; nothing in it counts');

@@ -34,7 +34,7 @@ export interface EffectContextOptions {
 
 export function createEffectContext(options: EffectContextOptions): ConstructorParameters<typeof Effects>[0] {
   const { project, services, tokens, settings, env, log, say } = options;
-  const { id: projectId, path, stateDir, commandLoop: keeper } = project;
+  const { id: projectId, path, stateDir, commandLoop } = project;
   const inherited = daemonEnvironment(env);
   return {
     projectId,
@@ -45,10 +45,10 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     now: services.now,
     log,
     readState: async (look) => {
-      const settled = await keeper.read(({ state }) => look(state));
+      const settled = await commandLoop.read(({ state }) => look(state));
       return settled.ok ? settled.answer : undefined;
     },
-    submit: async (command) => submitAsSystem(keeper, command),
+    submit: async (command) => submitAsSystem(commandLoop, command),
     isStoreWritable: () => project.isWritable,
     keepLog: async (text) => {
       const kept = await storeTextBlob(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
@@ -64,7 +64,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     agentToken: (run) => agentToken(run, projectId, tokens),
     channels: (about) => channelsFor(about, services, { env, log, say }),
     fence: async (taskId) => {
-      const claim = await keeper.read(({ state }) => state.tasks.get(taskId)?.claim ?? null);
+      const claim = await commandLoop.read(({ state }) => state.tasks.get(taskId)?.claim ?? null);
       if (claim.ok) project.fences.add(taskId, claim.answer);
     },
     usesExitSignals: () => services.exitProtocol,
@@ -78,8 +78,8 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
   };
 }
 
-async function submitAsSystem(keeper: Project['commandLoop'], command: Command) {
-  const settled = await keeper.submitCommand(command, { kind: 'system', name: ACTORS[command.kind] ?? 'effects' });
+async function submitAsSystem(commandLoop: Project['commandLoop'], command: Command) {
+  const settled = await commandLoop.submitCommand(command, { kind: 'system', name: ACTORS[command.kind] ?? 'effects' });
   if (settled.ok) return {};
   return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
 }
@@ -120,7 +120,6 @@ export function sessionSettingsOf(
   { rulebook, runbook: working }: Pick<Services, 'rulebook' | 'runbook'>,
   task: Pick<Task, 'flow'> | null = null,
 ): SessionSettings {
-  // The file may have been corrected just now.
   working.read();
   const runbook = rulebook.runbookFor(task);
   const { workspace, limits, workflow, merge, git, envPass } = runbook;
@@ -133,7 +132,6 @@ export function sessionSettingsOf(
     filters: git.filters,
     prompts,
     envPass,
-    // Costly, and only needed before a merge.
     get protection() {
       return buildProtection(runbook, prompts ?? {});
     },
@@ -164,9 +162,9 @@ function fillVariables(text: string, env: EffectContextOptions['env'], log: Log)
 }
 
 /** The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
-export async function sealWorkflow({ commandLoop: keeper, ledger, id }: Project, log: Log): Promise<void> {
+export async function sealWorkflow({ commandLoop, ledger, id }: Project, log: Log): Promise<void> {
   // Entries of the same commit are sealed with it.
-  await keeper.whenIdle();
+  await commandLoop.whenIdle();
   const sealed = await sealLedger(ledger, 'system:workflow');
   if (!sealed.ok)
     log.error('the end of a workflow could not be sealed', { project: id, cause: sealed.problem.message });

@@ -4,10 +4,7 @@ import { parseEntry, renderEntry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
-/**
- * Wakes followers of a project's entries. Each takes the entries that it has not seen at its own pace: new ones from memory, older ones
- * from the store. A slow follower costs no memory, and a fast one no reads.
- */
+/** Each follower takes entries at its own pace: new ones from memory, older ones from the store. */
 export class EntryFeed {
   readonly #ledger: () => Ledger | undefined;
   readonly #followers = new Set<() => void>();

@@ -75,7 +75,7 @@ export class Project {
 
   constructor(
     options: ProjectOptions,
-    parts: { ledger: Ledger; state: State; keeper: CommandLoop; leases: Leases; fences: Fences },
+    parts: { ledger: Ledger; state: State; commandLoop: CommandLoop; leases: Leases; fences: Fences },
   ) {
     this.id = options.id;
     this.path = options.path;
@@ -86,12 +86,12 @@ export class Project {
     );
     this.rules = options.rules;
     this.ledger = parts.ledger;
-    this.commandLoop = parts.keeper;
+    this.commandLoop = parts.commandLoop;
     this.leases = parts.leases;
     this.fences = parts.fences;
     this.mainWatch = new MainWatch({
       ...options,
-      commandLoop: parts.keeper,
+      commandLoop: parts.commandLoop,
       own: this.own,
       into: () => rulesInForce(parts.state, options.rules).merge?.into ?? undefined,
       login: () => loginConfigOf(rulesInForce(parts.state, options.rules)),
@@ -171,10 +171,7 @@ export class Project {
     this.#onTick(nowMs);
   }
 
-  /**
-   * Without its outside checkpoint a ledger cannot prove that no entries are missing at its end. The file may have been moved for a good
-   * reason, so Baton continues, but records that it was missing.
-   */
+  /** Without it, missing entries at the end go unnoticed. It may have been moved for a good reason, so Baton only records that. */
   async noteMissingCheckpoint(log: Log): Promise<void> {
     const { size } = this.ledger.head;
     log.error('the outside checkpoint is missing', { project: this.id, entries: size });
@@ -201,7 +198,6 @@ export class Project {
 
 /** A write that succeeded this recently proves that the store can be written. */
 const FRESH_MS = 2000;
-
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 function loginConfigOf({ pulls }: Rules): readonly string[] {
@@ -226,21 +222,21 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
 /** Gives every live claim a full lease. */
 async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProject> {
   const clock = new CommitClock(options.now);
-  let keeper: CommandLoop | undefined;
+  let commandLoop: CommandLoop | undefined;
   const opened = await openLedger({
     ...options.ledger,
     project: options.id,
     clock: () => clock.read(),
     onEntries: (entries) => {
-      keeper?.receiveEntries(entries);
+      commandLoop?.receiveEntries(entries);
       options.onEntries?.(entries);
     },
   });
   if (!opened.ok) return opened;
   const { ledger } = opened;
   const state = await loadState(ledger, options.onDiscarded);
-  const hindrance = await options.prepare?.(ledger, state);
-  if (hindrance !== undefined) return { ok: false, problem: hindrance };
+  const obstacle = await options.prepare?.(ledger, state);
+  if (obstacle !== undefined) return { ok: false, problem: obstacle };
   const leases = createLeases(options.leaseTimes);
   for (const { id, claim } of state.tasks.values()) {
     if (claim !== null) leases.renew(id, claim.epoch, options.monotonicMs());
@@ -254,7 +250,7 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
   };
   const { rules, messages, onMistake = () => {} } = options;
   let project: Project | undefined;
-  keeper = new CommandLoop({
+  commandLoop = new CommandLoop({
     ledger,
     state,
     rules,
@@ -263,7 +259,7 @@ async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProjec
     onInternalError: onMistake,
     ...(messages === undefined ? {} : { messages }),
   });
-  project = new Project(options, { ledger, state, keeper, leases, fences });
+  project = new Project(options, { ledger, state, commandLoop, leases, fences });
   return { ok: true, project };
 }
 

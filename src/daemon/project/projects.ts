@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { ApiError } from '../../api/answer.ts';
+import type { ApiError, OrError } from '../../api/answer.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { findRepository, projectId } from '../../git/repository.ts';
@@ -34,10 +34,7 @@ export interface OpenProject {
   readonly feed: EntryFeed;
 }
 
-export type FoundProject =
-  | { readonly ok: true; readonly open: OpenProject }
-  | { readonly ok: false; readonly error: ApiError };
-
+export type FoundProject = OrError<{ readonly open: OpenProject }>;
 export type EffectsFor = (project: Project, services: Services) => Effects;
 
 export interface ProjectsOptions {
@@ -98,10 +95,7 @@ export class Projects {
     return opening;
   }
 
-  /**
-   * The project of the repository that contains a folder; all worktrees are one project. Git is asked on the first call and then from time
-   * to time; only the first caller waits for it.
-   */
+  /** All worktrees of a repository are one project. Git is asked again from time to time; only the first caller waits for it. */
   async findByPath(path: string): Promise<FoundProject> {
     const known = this.#idOfPath.get(path);
     if (known === undefined) {
@@ -252,8 +246,8 @@ export class Projects {
   }
 
   /** Records the first position of the main branch before anything else happens; later positions are compared in the background. */
-  async #watchMain({ mainWatch, commandLoop: keeper }: Project): Promise<void> {
-    const known = await keeper.read(({ state }) => findMain(state) !== undefined);
+  async #watchMain({ mainWatch, commandLoop }: Project): Promise<void> {
+    const known = await commandLoop.read(({ state }) => findMain(state) !== undefined);
     mainWatch.start();
     const looked = mainWatch.poll();
     if (known.ok && !known.answer) await looked;
@@ -264,7 +258,7 @@ export class Projects {
   #runInBackground(work: Promise<void> | undefined): void {
     if (work === undefined) return;
     const done = work
-      .catch((error: unknown) => this.#options.log.error('something done aside failed', { cause: causeOf(error) }))
+      .catch((error: unknown) => this.#options.log.error('background work failed', { cause: causeOf(error) }))
       .finally(() => this.#aside.delete(done));
     this.#aside.add(done);
   }
@@ -272,9 +266,7 @@ export class Projects {
 
 const MAX_PATHS = 10_000;
 
-/**
- * Undefined if the repository was removed after git found it. An exception here would end the daemon, because no caller may wait for it.
- */
+/** Undefined if the repository is gone. An exception would end the daemon, because no caller may be waiting. */
 function identityOf(repository: Parameters<typeof projectId>[0]): string | undefined {
   try {
     return projectId(repository);

@@ -12,10 +12,7 @@ export interface SilenceClocks {
   readonly now: Date;
 }
 
-/**
- * Supervisors report as long as their process lives, whatever the agent does. An agent without a process is measured from when it should
- * have one; while a timer or a gate is set for it, it is not silent.
- */
+/** An agent without a process is measured from when it should have one; while a timer or a gate is set for it, it is not silent. */
 export function measureSilence(state: State, agentId: string, clocks: SilenceClocks): SilenceMeasure | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined) return undefined;
@@ -29,11 +26,7 @@ function sinceMs({ since, exit }: AgentRun): number {
   return Math.max(Date.parse(since), exit === null ? 0 : Date.parse(exit.at));
 }
 
-/**
- * When the daemon last received a report about each agent, on the monotonic clock. Only calls of its supervisor count: a call of the agent
- * itself does not prove that its limits are measured. Nothing is durable: after a restart every agent counts from the start of the daemon,
- * and supervisors report within seconds.
- */
+/** The last report of each agent's supervisor, on the monotonic clock; a call of the agent itself does not count. Not durable. */
 export class LastReports {
   readonly #startedMs: number;
   readonly #heardMs = new Map<string, number>();

@@ -7,10 +7,7 @@ export interface ProbedStore {
   readonly probe: () => Promise<StoreHealth>;
 }
 
-/**
- * Reports once when a store can no longer be written, and once when it can again. Nothing announces free disk space, so the store is
- * probed, less and less often.
- */
+/** Reports each change once. Nothing announces free disk space, so the store is probed, less and less often. */
 export class StoreWatch {
   readonly #store: ProbedStore;
   readonly #onChange: (health: StoreHealth) => void;
@@ -62,10 +59,7 @@ export interface FolderProbeOptions {
   readonly monotonicMs: () => number;
 }
 
-/**
- * Whether a file can be written into the state folder. On a full disk a database can often still overwrite its own pages, while no agent
- * can be started and no signal can be kept.
- */
+/** On a full disk a database can often still overwrite its own pages, while no agent can be started and no signal can be kept. */
 export class FolderProbe {
   readonly #options: FolderProbeOptions;
   readonly #path: string;
@@ -107,5 +101,4 @@ export class FolderProbe {
 
 /** A smaller file could fit into space that no other file can use. */
 const PAGE = Buffer.alloc(4096);
-
 const HINT = 'Make room on its disk, or make the folder writable. Agents are started again by themselves.';

@@ -1,4 +1,4 @@
-import type { ApiError } from '../../api/answer.ts';
+import type { ApiError, OrError } from '../../api/answer.ts';
 import type { GitResult } from '../../git/run-git.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
@@ -38,15 +38,12 @@ export interface Proposal {
   readonly differences: readonly RuleDifference[];
 }
 
-export type Proposed =
-  | { readonly ok: true; readonly proposal: Proposal; readonly committed: CommittedRules | undefined }
-  | { readonly ok: false; readonly error: ApiError };
+export type Proposed = OrError<{ readonly proposal: Proposal; readonly committed: CommittedRules | undefined }>;
 
 /** Adopts the committed runbook if it loosens nothing, and the working file on an operator's command. */
 export class Adoptions {
   readonly #options: AdoptionsOptions;
   #last: Promise<unknown> = Promise.resolve();
-  /** The last attempt at a first adoption. */
   #tried: { readonly read: ReadRunbook; readonly besideSession: boolean } | undefined;
   #first: Promise<void> | undefined;
 
@@ -108,7 +105,6 @@ export class Adoptions {
     await this.#first;
   }
 
-  /** Set during a first adoption. Commands wait for it, so that none overtakes the request that caused it. */
   get firstUnderWay(): Promise<void> | undefined {
     return this.#first;
   }
@@ -226,10 +222,10 @@ export class Adoptions {
   }
 }
 
-export type AdoptedWorking =
-  | { readonly ok: true; readonly pinned: PinnedRunbook; readonly differences: readonly RuleDifference[] }
-  | { readonly ok: false; readonly error: ApiError };
-
+export type AdoptedWorking = OrError<{
+  readonly pinned: PinnedRunbook;
+  readonly differences: readonly RuleDifference[];
+}>;
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 /** While the repository is damaged nothing is adopted; the log has the reason. */

@@ -16,7 +16,6 @@ import { RUNBOOK_LIMITS } from '../../runbook/shape/fields.ts';
 import type { RunbookValue } from '../../runbook/shape/runbook-shape.ts';
 
 export interface PinnedRunbook {
-  /** The hash of `text`. */
   readonly sha256: string;
   readonly text: string;
   readonly runbook: Runbook;
@@ -29,7 +28,6 @@ export interface PinnedRunbook {
 /** Fields outside of gates, which always come from the working file. */
 const FOLLOWED_FIELDS = ['$schema', 'exit_protocol', 'store', 'notify', 'commands', 'workspace'] as const;
 
-/** Undefined if the content has no canonical form. */
 export function pinRunbook(
   value: RunbookValue,
   prompts: Prompts,
@@ -67,7 +65,6 @@ function parsePinned(text: string, sha256: string): PinnedRunbook {
 
 type Hashing = Pick<Ledger, 'sha256' | 'secrets'>;
 
-/** Undefined if the working file has errors. */
 export async function readWorkingRules(
   projectDir: string,
   { checked, subject }: ReadRunbook,
@@ -83,10 +80,7 @@ export interface CommittedRules {
   readonly pinned: PinnedRunbook | undefined;
 }
 
-/**
- * The runbook of the main branch; undefined without a main branch. Every object is hashed, because an agent can overwrite objects of the
- * repository. Fails if one is damaged.
- */
+/** Undefined without a main branch. Every object is hashed, because an agent can overwrite objects. Fails if one is damaged. */
 export async function readCommittedRules(
   path: string,
   { into, ledger }: { readonly into: string | undefined; readonly ledger: Hashing },

@@ -40,10 +40,7 @@ export class Rulebook {
     this.rules = { ...rulesFromRunbook(undefined), adopted: this.#adopted };
   }
 
-  /**
-   * Before the first adoption the working file is in force. If the project has tasks, an edit that loosens the gates is ignored while a
-   * session is alive, because the session may have made it.
-   */
+  /** Before the first adoption. An edit that loosens the gates is ignored while a session is alive, which may have made it. */
   follow(working: Runbook): void {
     const mayBeOfSession = this.inForce === undefined && this.#state.tasks.size > 0 && this.hasSessions;
     if (mayBeOfSession && this.loosensFollowed(working)) return;
@@ -100,20 +97,14 @@ export class Rulebook {
     return own === null ? this.inForce : this.#pinned.get(own);
   }
 
-  /**
-   * The pinned runbook, else the working file, else an empty one. The workspace section always comes from the working file, because no gate
-   * depends on it.
-   */
+  /** The pinned runbook, else the working file, else an empty one; the workspace section always comes from the working file. */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
     const { lastValid: good } = this.#options.working;
     const counts = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
     return good === undefined ? counts : { ...counts, workspace: good.workspace };
   }
 
-  /**
-   * Detects whether the project uses pull requests. If two calls overlap, the later one counts. If git does not answer, nothing changes: a
-   * task with an open pull request must not be merged locally.
-   */
+  /** The last of overlapping calls counts. If git does not answer, nothing changes: open pull requests must not be merged locally. */
   async detectGithub(): Promise<void> {
     const { path, env, log } = this.#options;
     const look = (this.#looks += 1);
@@ -200,10 +191,7 @@ function renderValue(value: GateValue): string {
 
 const MAX_VALUE_CHARACTERS = 200;
 
-/**
- * The runbook files of one project. A new run uses the current files, and errors in them refuse it; everything else continues with the last
- * valid version.
- */
+/** A new run needs the current files to be valid; everything else continues with the last valid version. */
 export class RunbookWatch {
   readonly #readNow: () => ReadRunbook;
   readonly #followers: ((runbook: Runbook) => void)[] = [];

@@ -11,7 +11,7 @@ import type { PinnedRunbook } from './pinned-runbook.ts';
 import { sortedWorkers } from './rulebook.ts';
 
 export async function configureWorkers(
-  { commandLoop: keeper, id }: Project,
+  { commandLoop, id }: Project,
   { runbook, holdsCredential }: Pick<PinnedRunbook, 'runbook' | 'holdsCredential'>,
   log: Log,
 ): Promise<void> {
@@ -20,7 +20,7 @@ export async function configureWorkers(
     log.error('a worker of the runbook holds what looks like a credential, and is not used', { project: id });
     return;
   }
-  const settled = await keeper.submit<unknown>({
+  const settled = await commandLoop.submit<unknown>({
     actor: 'system:daemon',
     decide: ({ state, rules }) => decideWorkers(state, hasWorkflows(state) ? all : own, rules),
   });
@@ -29,10 +29,7 @@ export async function configureWorkers(
   log.error('the workers of the runbook cannot be recorded', { project: id, cause });
 }
 
-/**
- * Adds the workers of a workflow's runbook to the commit that starts it: the recorded workers of an earlier runbook would claim the new
- * task first.
- */
+/** Records the workers in the commit that starts the workflow: workers of an earlier runbook would claim the new task first. */
 export function withWorkers<A>(
   started: Outcome<A>,
   { sha256, runbook }: Pick<PinnedRunbook, 'sha256' | 'runbook'>,
