@@ -1,5 +1,6 @@
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import type { Answer, ApiError } from './answer.ts';
 import { syncFolder } from './files.ts';
 import { makeFolder } from './state-folder.ts';
@@ -114,8 +115,7 @@ export function openKept(outbox: string, name: string): OpenedKept {
   const path = join(outbox, name);
   try {
     if (statSync(path).size > OUTBOX_LIMITS.callBytes) return { kind: 'corrupt' };
-    const text = readFileSync(path, 'utf8');
-    const call = parseJson(text);
+    const call = fieldsInJson(readFileSync(path, 'utf8'));
     return isKeptCall(call) ? { kind: 'call', call } : { kind: 'corrupt' };
   } catch (error) {
     const code = codeOf(error);
@@ -189,18 +189,8 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isKeptCall(value: unknown): value is KeptCall {
-  if (typeof value !== 'object' || value === null) return false;
-  const call: Partial<Record<keyof KeptCall, unknown>> = value;
-  const texts = [call.operation, call.input, call.key, call.token, call.keptAt];
-  const hasPath = call.projectPath === null || typeof call.projectPath === 'string';
-  return call.v === 1 && hasPath && texts.every((text) => typeof text === 'string');
+function isKeptCall(call: object): call is KeptCall {
+  const { v, operation, input, key, token, keptAt, projectPath }: Partial<Record<keyof KeptCall, unknown>> = call;
+  const texts = [operation, input, key, token, keptAt, projectPath ?? ''];
+  return v === 1 && projectPath !== undefined && texts.every((text) => typeof text === 'string');
 }

@@ -39,12 +39,7 @@ export function isLiving({ state }: ProcStat): boolean {
 
 /** Empty if the process is gone or another user's. Throws on a shortage, which proves neither. */
 export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch (error) {
-    if (isShortage(error)) throw error;
-    return '';
-  }
+  return readUnlessShort('', () => readFileSync(`/proc/${pid}/${file}`, 'latin1'));
 }
 
 export function listLiving(): readonly ProcStat[] {
@@ -55,22 +50,21 @@ export function listLiving(): readonly ProcStat[] {
 }
 
 export function listProcesses(): readonly number[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch (error) {
-    if (isShortage(error)) throw error;
-    return [];
-  }
+  const names = readUnlessShort([], () => readdirSync('/proc'));
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
 export function readBootId(): string | undefined {
+  return readUnlessShort(undefined, () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+}
+
+/** Throws on a shortage, which proves nothing. */
+function readUnlessShort<T>(otherwise: T, read: () => T): T {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return read();
   } catch (error) {
     if (isShortage(error)) throw error;
-    return undefined;
+    return otherwise;
   }
 }
 

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
+import { readFileIfPresent } from './files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -82,21 +84,11 @@ export interface DaemonRecord {
 
 /** The last daemon; only connecting shows whether it runs. */
 export function readDaemonRecord(stateDir: string): DaemonRecord | undefined {
-  try {
-    const record: unknown = JSON.parse(readFileSync(stateFiles(stateDir).record, 'utf8'));
-    return isDaemonRecord(record) ? record : undefined;
-  } catch {
+  const { pid, port, socket, version, started } = fieldsInJson(readFileIfPresent(stateFiles(stateDir).record));
+  if (typeof pid !== 'number' || typeof port !== 'number' || !Number.isSafeInteger(pid) || !Number.isSafeInteger(port))
     return undefined;
-  }
-}
-
-function isDaemonRecord(value: unknown): value is DaemonRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('pid' in value && 'port' in value && 'socket' in value && 'version' in value && 'started' in value))
-    return false;
-  const { pid, port, socket, version, started } = value;
-  const numbers = Number.isSafeInteger(pid) && Number.isSafeInteger(port);
-  return numbers && [socket, version, started].every((text) => typeof text === 'string');
+  if (typeof socket !== 'string' || typeof version !== 'string' || typeof started !== 'string') return undefined;
+  return { pid, port, socket, version, started };
 }
 
 /** For workers, the shared token or a principal's own. */

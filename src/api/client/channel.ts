@@ -5,8 +5,9 @@ import type { HttpConnection, Received } from './http.ts';
 export interface ChannelCall {
   readonly operation: string;
   readonly key: string;
-  readonly token?: string;
-  readonly projectPath?: string;
+  /** Left out: those of the channel. */
+  readonly token?: string | undefined;
+  readonly projectPath?: string | undefined;
   /** JSON text. */
   readonly body: string;
 }
@@ -53,7 +54,7 @@ export class CallChannel {
     return this.#waiting.size;
   }
 
-  async call(call: ChannelCall, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Received> {
+  async call(call: ChannelCall, options: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<Received> {
     const { signal } = options;
     if (signal?.aborted === true) return { ok: false, lost: 'aborted' };
     if (!this.isOpen) return { ok: false, lost: 'closed' };

@@ -1,3 +1,4 @@
+import { fieldOf, numberOf } from '../../protocol/shape/read-unknown.ts';
 import type { Answer, ApiError, OrError } from '../answer.ts';
 import type { InputOf, OperationName, ResultOf } from '../operations/registry.ts';
 import type { Claim } from '../operations/tasks.ts';
@@ -6,27 +7,29 @@ import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outb
 import { clearDownIntent, hasOwnSessions, readToken, recordDownIntent, stateFiles } from '../state-folder.ts';
 import { VERSION } from '../version.ts';
 import { CallChannel, type ChannelCall } from './channel.ts';
-import { delay, type HttpRequest, noResponseError, parseAnswer } from './http.ts';
-import { findDaemon, notAnsweringError, notStoppingError, reachDaemon, type Reached } from './reach.ts';
+import { delay, type HttpRequest, isStopping, noResponseError, parseAnswer } from './http.ts';
+import {
+  findDaemon,
+  notAnsweringError,
+  notStoppingError,
+  reachDaemon,
+  type Reached,
+  type ReachOptions,
+} from './reach.ts';
 import { type EventsOptions, readEvents, type StreamedEntry } from './read-events.ts';
 
-export interface ClientOptions {
-  readonly stateDir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface ClientOptions extends Omit<ReachOptions, 'until'> {
   /** A token, or the one in the state folder; or the reason why every call is refused. */
   readonly token:
     | { readonly given: string }
     | { readonly ofFolder: 'operator' | 'worker'; readonly principal?: string | undefined }
-    | Refused;
+    | { readonly refused: ApiError };
   /** A folder in the repository. Sessions need none: their token names the project. */
   readonly projectPath?: string;
-  readonly autostart: boolean;
   /** How long to try to reach a daemon before a call is kept or fails. */
   readonly reachMs: number;
   /** How long the daemon may take for each answer, and to open a channel; a minute if left out. */
   readonly answerMs?: number;
-  /** The address of the calling agent's supervisor, which forwards calls and uses plain HTTP. */
-  readonly url?: string;
 }
 
 export interface Health {
@@ -36,18 +39,12 @@ export interface Health {
   readonly state_dir: string;
 }
 
-type JsonText = string;
-
-interface Refused {
-  readonly refused: ApiError;
-}
-
 export interface CallOptions {
   /** A retry with the same key gets the first answer. Left out: a random key. */
   readonly key?: string;
   readonly token?: string;
   readonly projectPath?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The agent client's own name for the conversation. */
   readonly conversation?: string;
   /** How long to wait for the answer, in addition to `wait_ms` of the input. */
@@ -68,7 +65,7 @@ export class Client {
   /** Sends JSON text as it is. A lost call is repeated with the same key; a write that cannot be delivered is kept in the outbox. */
   async call<N extends OperationName>(
     operation: N,
-    input: InputOf<N> | JsonText,
+    input: InputOf<N> | string,
     given: CallOptions = {},
   ): Promise<Answer<ResultOf<N>>> {
     // A daemon of another version refuses the call; one of this version has the same types.
@@ -120,17 +117,15 @@ export class Client {
       return answer;
     }
     await connection.closed();
-    return { ok: true, result: { wasRunning: true, agents: agentsIn(answer?.result) } };
+    return { ok: true, result: { wasRunning: true, agents: numberOf(fieldOf(answer?.result, 'agents')) } };
   }
 
   /** Only an operator gets one. */
   async issueWorkerToken(principal: string): Promise<Answer<{ readonly token: string }>> {
-    const answer = await this.#request(
-      { method: 'POST', path: '/v1/worker-token', body: JSON.stringify({ principal }) },
-      {},
-    );
+    const body = JSON.stringify({ principal });
+    const answer = await this.#request({ method: 'POST', path: '/v1/worker-token', body }, {});
     if (!answer.ok) return answer;
-    const token: unknown = Reflect.get(Object(answer.result), 'token');
+    const token = fieldOf(answer.result, 'token');
     return typeof token === 'string'
       ? { ok: true, result: { token } }
       : { ok: false, error: noResponseError('closed') };
@@ -172,19 +167,18 @@ export class Client {
   }
 
   async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {
+    const { reachMs, url } = this.#options;
+    const sent = this.#sendOptions(call, options);
+    if (url !== undefined) {
+      const request = { method: 'POST', path: `/v1/${call.operation}`, body: call.body } as const;
+      return this.#request(request, { ...options, ...sent }, { 'idempotency-key': call.key });
+    }
     const { token, projectPath } = options;
-    const said = {
-      ...call,
-      ...(token === undefined ? {} : { token }),
-      ...(projectPath === undefined ? {} : { projectPath }),
-    };
-    if (this.#options.url !== undefined) return this.#post(call, options);
-    const { reachMs } = this.#options;
     let until = performance.now() + reachMs;
     for (let losses = 0; ;) {
       const opened = await this.#channel(until);
       if (!opened.ok) return opened;
-      const received = await opened.channel.call(said, this.#sendOptions(call, options));
+      const received = await opened.channel.call({ ...call, token, projectPath }, sent);
       // A long call that lost its daemon has the full time to find the next one.
       if (!received.ok && performance.now() > until) [until, losses] = [performance.now() + reachMs, 0];
       if (received.ok) {
@@ -214,9 +208,8 @@ export class Client {
   }
 
   async #open(until: number): Promise<OpenedChannel> {
-    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     for (let losses = 0; ;) {
-      const reached = await reachDaemon({ ...this.#options, until });
+      const reached = await this.#reach(until);
       if (!reached.ok) return reached;
       const timeoutMs = this.#options.answerMs ?? Math.max(HELLO_MS, until - performance.now());
       const opened = await CallChannel.open(reached.connection, this.#headers({}), timeoutMs);
@@ -233,13 +226,6 @@ export class Client {
     }
   }
 
-  async #post(call: ChannelCall, options: CallOptions): Promise<Answer> {
-    const { operation, key, body } = call;
-    const { timeoutMs } = this.#sendOptions(call, options);
-    const request = { method: 'POST', path: `/v1/${operation}`, body } as const;
-    return this.#request(request, { ...options, timeoutMs }, { 'idempotency-key': key });
-  }
-
   async #request(
     request: Omit<HttpRequest, 'headers'>,
     options: CallOptions,
@@ -251,8 +237,7 @@ export class Client {
       if (!reached.ok) return reached;
       const { timeoutMs = this.#options.answerMs ?? ANSWER_MS, signal } = options;
       const headers = { ...this.#headers(options), ...more };
-      const patience = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
-      const received = await reached.connection.send({ ...request, headers }, patience);
+      const received = await reached.connection.send({ ...request, headers }, { timeoutMs, signal });
       reached.connection.close();
       const answer = received.ok ? parseAnswer(received.body) : undefined;
       const isGoing = answer === undefined ? !received.ok && received.lost === 'closed' : isStopping(answer);
@@ -263,14 +248,14 @@ export class Client {
     }
   }
 
-  async #reach(): Promise<Reached> {
+  async #reach(until = performance.now() + this.#options.reachMs): Promise<Reached> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
-    return reachDaemon({ ...this.#options, until: performance.now() + this.#options.reachMs });
+    return reachDaemon({ ...this.#options, until });
   }
 
   #sendOptions({ body }: ChannelCall, { signal, timeoutMs = this.#options.answerMs ?? ANSWER_MS }: CallOptions) {
     const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);
-    return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
+    return { timeoutMs: timeoutMs + waitMs, signal };
   }
 
   /** Behind a supervisor it is unknown which daemon did not answer. */
@@ -299,14 +284,8 @@ export class Client {
     if ('refused' in token) return undefined;
     if ('given' in token) return token.given;
     // Read late, because the first daemon of a folder creates it.
-    this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal);
-    return this.#foldersToken;
+    return (this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal));
   }
-}
-
-function agentsIn(result: unknown): number {
-  const isSaid = typeof result === 'object' && result !== null && 'agents' in result;
-  return isSaid && typeof result.agents === 'number' ? result.agents : 0;
 }
 
 type OpenedChannel = OrError<{ readonly channel: CallChannel }>;
@@ -319,7 +298,3 @@ const ANSWER_MS = 60_000;
 /** A daemon that accepts connections runs, and may be busy. */
 const HELLO_MS = 5000;
 const STOPPING_MS = 30;
-
-function isStopping(answer: Answer): boolean {
-  return !answer.ok && answer.error.code === 'stopping';
-}

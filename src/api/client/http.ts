@@ -30,7 +30,10 @@ export class HttpConnection {
     socket.on('close', () => this.#fail('closed'));
   }
 
-  async send(request: HttpRequest, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Received> {
+  async send(
+    request: HttpRequest,
+    options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
+  ): Promise<Received> {
     if (options.signal?.aborted === true) return { ok: false, lost: 'aborted' };
     if (!this.isOpen || this.#waiting !== undefined) return { ok: false, lost: 'closed' };
     return new Promise((resolve) => {
@@ -198,4 +201,9 @@ export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garble
   };
   const code = lost === 'aborted' ? 'aborted' : 'no-answer';
   return { code, message: messages[lost], hint: 'See whether it runs: baton up' };
+}
+
+/** The daemon is about to end; the next one can take the call. */
+export function isStopping(answer: Answer): boolean {
+  return !answer.ok && answer.error.code === 'stopping';
 }

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
-import { listFolderIfPresent, writeFileAtomically } from '../files.ts';
+import { listFolderIfPresent, readFileIfPresent, writeFileAtomically } from '../files.ts';
 import type { Claim } from '../operations/tasks.ts';
 import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
@@ -116,13 +116,8 @@ function readClaim(path: string): OwnClaim | undefined {
 }
 
 function readFields(path: string): Readonly<Record<string, string>> {
-  try {
-    const fields: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const pairs = typeof fields === 'object' && fields !== null ? Object.entries(fields) : [];
-    return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
-  } catch {
-    return {};
-  }
+  const pairs = Object.entries(fieldsInJson(readFileIfPresent(path)));
+  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
 }
 
 interface ClaimContext {

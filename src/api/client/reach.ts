@@ -7,6 +7,7 @@ import { delay, type HttpConnection, openConnection } from './http.ts';
 
 export interface ReachOptions {
   readonly stateDir: string;
+  /** The address of the calling agent's supervisor, which forwards calls and uses plain HTTP. */
   readonly url?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly autostart: boolean;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { fieldsInJson, isObject } from '../../protocol/shape/read-unknown.ts';
 import type { ApiError } from '../answer.ts';
 import { EventParser } from '../http/event-stream.ts';
 import { delay } from './http.ts';
@@ -88,15 +89,14 @@ async function* readStream(
 }
 
 function refusalIn(body: string): ApiError | undefined {
-  try {
-    const answer: unknown = JSON.parse(body);
-    if (typeof answer === 'object' && answer !== null && 'error' in answer) {
-      const error = answer.error as ApiError; // oxlint-disable-line typescript/no-unsafe-type-assertion
-      // Another daemon follows.
-      return error.code === 'stopping' ? undefined : error;
-    }
-  } catch {
-    // Reported below.
-  }
-  return { code: 'no-answer', message: 'the answer cannot be read', hint: 'Start it anew: baton down, then baton up' };
+  const { error } = fieldsInJson(body);
+  if (!isObject(error)) return UNREADABLE;
+  // A daemon that stops is followed by another one.
+  return error['code'] === 'stopping' ? undefined : (error as unknown as ApiError); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
+
+const UNREADABLE: ApiError = {
+  code: 'no-answer',
+  message: 'the answer cannot be read',
+  hint: 'Restart the daemon: baton down, then baton up',
+};

@@ -1,16 +1,14 @@
 import type { Draft } from '../../ledger/format/draft.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
-import type { Ledger } from '../../ledger/writer/ledger.ts';
 import type { CommandKind } from '../../protocol/command-access.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { actorOf, type Caller } from '../../state/caller.ts';
 import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import { judgesBySilence, type Outcome, type Refusal } from '../../state/outcome.ts';
-import type { Rules } from '../../state/rules.ts';
-import type { State } from '../../state/state.ts';
 import { INTERNAL_ERROR } from '../http/refusals.ts';
 import {
+  type CommandLoopOptions,
   type CommandRequest,
   type CommandResult,
   type DecideContext,
@@ -22,7 +20,6 @@ import {
 import {
   answerAll,
   type Batch,
-  type CommitClock,
   type DecidedRequest,
   draftsOf,
   FailedReaction,
@@ -39,11 +36,8 @@ import {
  * so that no caller sees an entry that is not durable. A request that waits for work is served in the commit that creates the work.
  */
 export class CommandLoop {
-  readonly #ledger: Ledger;
+  readonly #options: CommandLoopOptions;
   readonly #speculative: SpeculativeState;
-  readonly #clock: CommitClock;
-  readonly #onRecorded: (recorded: readonly RecordedEvent[]) => void;
-  readonly #onMistake: (error: unknown) => void;
   readonly #messages: KeptMessages;
   readonly #queue: PendingRequest[] = [];
   readonly #waitList = new WaitList();
@@ -52,11 +46,8 @@ export class CommandLoop {
   #draining: Promise<void> | undefined;
 
   constructor(options: CommandLoopOptions) {
-    this.#ledger = options.ledger;
+    this.#options = options;
     this.#speculative = new SpeculativeState(options.state, options.rules);
-    this.#clock = options.clock;
-    this.#onRecorded = options.onRecorded;
-    this.#onMistake = options.onInternalError;
     this.#messages = options.messages ?? NO_KEPT_MESSAGES;
   }
 
@@ -89,11 +80,11 @@ export class CommandLoop {
   }
 
   /** Reads the state once every earlier request is durable. */
-  async read<A>(look: (view: DecideContext) => A): Promise<CommandResult<A>> {
+  async read<A>(select: (view: DecideContext) => A): Promise<CommandResult<A>> {
     // Without a commit in progress everything is durable.
     if (this.#draining === undefined)
-      return this.#guard(() => look(this.#speculative.view(this.#clock.read().toISOString())));
-    return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: look(view) }) });
+      return this.#guard(() => select(this.#speculative.view(this.#options.clock.read().toISOString())));
+    return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: select(view) }) });
   }
 
   /** A callback that throws fails only its own request; the other requests of the commit are served. */
@@ -103,7 +94,7 @@ export class CommandLoop {
     try {
       return { ok: true, answer: call() };
     } catch (error) {
-      this.#onMistake(error);
+      this.#options.onInternalError(error);
       return { ok: false, refusal: INTERNAL_ERROR };
     }
   }
@@ -129,7 +120,7 @@ export class CommandLoop {
         setImmediate(resolve);
       });
       const requests = this.#queue.splice(0, MAX_BATCH_REQUESTS);
-      const batch = this.#speculative.beginBatch(this.#clock.pin());
+      const batch = this.#speculative.beginBatch(this.#options.clock.pin());
       try {
         this.#decide(requests, batch);
         await this.#commit(batch);
@@ -190,7 +181,7 @@ export class CommandLoop {
   /** Decides the request again once the kept messages are recorded; refuses it if they cannot be recorded. */
   async #retryAfterMessages(waiting: PendingRequest): Promise<void> {
     const isDrained = await this.#messages.drain().catch((error: unknown) => {
-      this.#onMistake(error);
+      this.#options.onInternalError(error);
       return false;
     });
     this.#behindMessages.delete(waiting);
@@ -214,8 +205,8 @@ export class CommandLoop {
   /** Nothing was recorded or answered. If one request caused the error, only that one fails and the others are tried again. */
   #failBatch(requests: readonly PendingRequest[], batch: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
-    this.#onMistake(error instanceof FailedReaction ? error.cause : error);
-    this.#clock.unpin();
+    this.#options.onInternalError(error instanceof FailedReaction ? error.cause : error);
+    this.#options.clock.unpin();
     this.#speculative.rollBack(batch);
     const asked = [...requests, ...batch.decided.map(({ waiting }) => waiting)];
     const all = new Set(asked.filter((waiting) => !this.#behindMessages.has(waiting)));
@@ -229,8 +220,8 @@ export class CommandLoop {
 
   async #commit(batch: Batch): Promise<void> {
     const drafts = draftsOf(batch);
-    const result = drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(drafts);
-    this.#clock.unpin();
+    const result = drafts.length === 0 ? NOTHING_RECORDED : await this.#options.ledger.append(drafts);
+    this.#options.clock.unpin();
     if (result.ok && isRecordedAsDecided(result.entries, drafts, batch)) {
       this.#announce(batch.steps.map(({ recorded }) => recorded));
       answerAll(batch.decided);
@@ -250,7 +241,7 @@ export class CommandLoop {
 
   /** If some requests decided entries that no ledger could record, only those are refused; the others are tried again. */
   #answerUnrecorded({ decided, at }: Batch, drafts: readonly Draft[], problem: Problem): void {
-    const { head, secrets } = this.#ledger;
+    const { head, secrets } = this.#options.ledger;
     const unfit = decided.map((each) => findUnrecordable(drafts, each, head.size, secrets));
     const isTheirs = unfit.some((found) => found !== undefined);
     const again: PendingRequest[] = [];
@@ -286,22 +277,11 @@ export class CommandLoop {
   #announce(recorded: readonly RecordedEvent[]): void {
     if (recorded.length === 0) return;
     try {
-      this.#onRecorded(recorded);
+      this.#options.onRecorded(recorded);
     } catch (error) {
-      this.#onMistake(error);
+      this.#options.onInternalError(error);
     }
   }
-}
-
-export interface CommandLoopOptions {
-  readonly ledger: Ledger;
-  readonly state: State;
-  readonly rules: Rules;
-  readonly clock: CommitClock;
-  /** Receives durable entries in order, from this loop or from elsewhere, before requests are answered. */
-  readonly onRecorded: (recorded: readonly RecordedEvent[]) => void;
-  readonly onInternalError: (error: unknown) => void;
-  readonly messages?: KeptMessages;
 }
 
 /** Enough to fill a commit, few enough to keep answers quick. */

@@ -1,4 +1,6 @@
+import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { type Problem, problem } from '../../protocol/shape/problem.ts';
+import type { RecordedEvent } from '../../state/event.ts';
 import type { Outcome, Refusal } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
@@ -52,3 +54,14 @@ export const EARLIER_MESSAGES_UNRECORDED = problem(
   'earlier messages of this project are not recorded yet',
   'They are kept. This is tried again by itself.',
 );
+
+export interface CommandLoopOptions {
+  readonly ledger: Ledger;
+  readonly state: State;
+  readonly rules: Rules;
+  readonly clock: { readonly pin: () => string; readonly unpin: () => void; readonly read: () => Date };
+  /** Receives durable entries in order, from this loop or from elsewhere, before requests are answered. */
+  readonly onRecorded: (recorded: readonly RecordedEvent[]) => void;
+  readonly onInternalError: (error: unknown) => void;
+  readonly messages?: KeptMessages;
+}

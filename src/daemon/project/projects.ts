@@ -57,8 +57,8 @@ export class Projects {
   readonly #open = new Map<string, OpenProject>();
   readonly #opening = new Map<string, Promise<FoundProject>>();
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
-  readonly #asking = new Map<string, Promise<string | ApiError>>();
-  readonly #aside = new Set<Promise<void>>();
+  readonly #identifying = new Map<string, Promise<string | ApiError>>();
+  readonly #background = new Set<Promise<void>>();
 
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
@@ -112,15 +112,15 @@ export class Projects {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#opening.values());
-    await Promise.all(this.#aside);
+    await Promise.all(this.#background);
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
   }
 
   async #askGit(path: string): Promise<string | ApiError> {
-    const asking = this.#asking.get(path) ?? this.#identify(path);
-    this.#asking.set(path, asking);
-    const id = await asking.finally(() => this.#asking.delete(path));
+    const identifying = this.#identifying.get(path) ?? this.#identify(path);
+    this.#identifying.set(path, identifying);
+    const id = await identifying.finally(() => this.#identifying.delete(path));
     if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
     if (typeof id !== 'string') this.#idOfPath.delete(path);
     else this.#idOfPath.set(path, { id, untilMs: performance.now() + SERVER_LIMITS.repositoryMs });
@@ -201,7 +201,8 @@ export class Projects {
         feed.add(entries);
         if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#runInBackground(rulebook.detectGithub());
         if (entries.some(({ type }) => type === 'RunbookAdopted')) this.#runInBackground(followAdoption());
-        if (rulebook.inForce === undefined && entries.some(endsSession)) this.#runInBackground(afterSession());
+        if (rulebook.inForce === undefined && entries.some(({ type }) => SESSION_ENDS.has(type)))
+          this.#runInBackground(afterSession());
         if (entries.some(movesMain)) this.#runInBackground(adoptions?.followMain());
       },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
@@ -249,9 +250,9 @@ export class Projects {
   async #watchMain({ mainWatch, commandLoop }: Project): Promise<void> {
     const known = await commandLoop.read(({ state }) => findMain(state) !== undefined);
     mainWatch.start();
-    const looked = mainWatch.poll();
-    if (known.ok && !known.answer) await looked;
-    else this.#runInBackground(looked);
+    const polled = mainWatch.poll();
+    if (known.ok && !known.answer) await polled;
+    else this.#runInBackground(polled);
   }
 
   /** Git and the disk are slow. Only `close` waits for this work. */
@@ -259,8 +260,8 @@ export class Projects {
     if (work === undefined) return;
     const done = work
       .catch((error: unknown) => this.#options.log.error('background work failed', { cause: causeOf(error) }))
-      .finally(() => this.#aside.delete(done));
-    this.#aside.add(done);
+      .finally(() => this.#background.delete(done));
+    this.#background.add(done);
   }
 }
 
@@ -276,10 +277,6 @@ function identityOf(repository: Parameters<typeof projectId>[0]): string | undef
 }
 
 /** Before the first adoption the working file counts again once no session is left that could have written it. */
-function endsSession({ type }: Entry): boolean {
-  return SESSION_ENDS.has(type);
-}
-
 const SESSION_ENDS: ReadonlySet<string> = new Set([...Object.values(CLAIM_ENDS), 'AgentExited']);
 
 function movesMain({ type, data }: Entry): boolean {
@@ -288,7 +285,7 @@ function movesMain({ type, data }: Entry): boolean {
 
 /** Without the recorded rules every gate would be open. */
 function lostRunbookProblem(sha256: string): Problem {
-  const message = `the store has lost the runbook ${sha256}, which tasks of this project go by`;
+  const message = `the store has lost the runbook ${sha256}, which tasks of this project use`;
   return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');
 }
 
