@@ -21,7 +21,7 @@ interface Status {
 
 const status = async (): Promise<Status> => world.ask<Status>('status_get');
 
-it('calls for a person where the agent of a worker has failed its task', async () => {
+it("needs a person if a worker's agent failed its task", async () => {
   world.write('[agents.a]\nrun = "true"\non_dead = "fail"\n[workers.w]\ntasks = ["K*"]\nrun = { agent = "a" }');
   await world.start();
   await world.ask('task_create', { task_id: 'K1', title: 'k' });
@@ -32,7 +32,7 @@ it('calls for a person where the agent of a worker has failed its task', async (
   expect(attention[0]?.context).toContain('on_dead: fail');
 });
 
-it('calls for a person where somebody has said that a task is stuck', async () => {
+it('needs a person if a task was reported as stuck', async () => {
   await world.start();
   await world.ask('task_create', { task_id: 'A', title: 'do it' });
   expect((await status()).attention).toEqual([]);
@@ -40,7 +40,7 @@ it('calls for a person where somebody has said that a task is stuck', async () =
   expect((await status()).attention).toMatchObject([{ task_id: 'A', context: 'no disk' }]);
 });
 
-it('says of a task how those stand that it waits for, and what a person is asked about it', async () => {
+it('shows the tasks that a task waits for, and its open decisions', async () => {
   await world.start();
   for (const [task_id, after] of [
     ['D0', []],
@@ -104,7 +104,7 @@ interface Verdict extends Status {
 
 const verdict = async (): Promise<Verdict> => world.ask<Verdict>('status_get');
 
-it('gives no all-clear while a task waits in a phase that nobody serves', async () => {
+it('gives no all-clear while a task waits in a phase that no worker serves', async () => {
   await world.start();
   expect(await verdict()).toMatchObject({ all_clear: true, summary: 'Nothing needs you, nothing runs.' });
   await world.ask('task_create', { task_id: 'K1', title: 'k', phase: 'READY_FOR_MERGE' });
