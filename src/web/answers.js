@@ -3,7 +3,7 @@ import { words } from './words.js';
 
 /** A second click of a double click comes within this time. */
 const DOUBLE_MS = 700;
-/** A click on a button that has just moved under the pointer was meant for another. */
+/** A click within this time after a button moved under the pointer was meant for another button. */
 const MOVED_MS = 400;
 
 /**
@@ -22,7 +22,7 @@ export function answersTo(daemon, onChange) {
     underWay.add(decision.id);
     onChange();
     const isSettled = await send(daemon, decision, option);
-    // One that is settled stays disabled until it leaves the list.
+    // An answered decision stays disabled until it leaves the list.
     if (!isSettled) underWay.delete(decision.id);
     onChange();
   }
@@ -35,7 +35,7 @@ export function answersTo(daemon, onChange) {
   return {
     answer,
     isUnderWay: (id) => underWay.has(id),
-    /** The list of decisions has changed while there were buttons in it. They are disabled for as long as a click does not count. */
+    /** Disables the buttons for a moment after the list has changed, because a click then may be meant for another button. */
     moved: () => {
       for (const button of document.querySelectorAll('#needs button:enabled')) {
         button.disabled = true;
@@ -47,7 +47,7 @@ export function answersTo(daemon, onChange) {
   };
 }
 
-/** Returns whether the decision is settled now, by this page or another client. */
+/** Returns whether the decision is answered now, by this page or another client. */
 async function send(daemon, { id, title, options }, option) {
   try {
     await daemon.call('decision_resolve', { id, option });
@@ -70,7 +70,7 @@ async function showFirst(daemon, id, title) {
 }
 
 const UNKNOWN =
-  'The daemon did not answer: it is not known whether your choice was recorded. Once it answers again, choosing the same again is safe.';
+  'The daemon did not answer, so your choice may or may not be recorded. When it answers again, you can safely choose the same option again.';
 
 function note(text) {
   document.getElementById('note').replaceChildren(words(text));

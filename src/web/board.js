@@ -1,7 +1,7 @@
 import { stagesOf } from './stages.js';
 import { part, words } from './words.js';
 
-/** What was asked of the daemon, put into the page. */
+/** Renders the daemon's answers into the page. */
 export function showBoard({ status, work, blocked, next, done, cancelled, workflows, costs }, answers) {
   const decisions = status.needs_you.map((each) => ({ ...each, isUnderWay: answers.isUnderWay(each.id) }));
   const hadButtons = document.querySelector('#needs button') !== null;
@@ -35,7 +35,7 @@ export function showEntries(entries) {
   );
 }
 
-/** Without an answer, an empty list means nothing. */
+/** Marks empty lists as unknown: without an answer they prove nothing. */
 export function showUnknown() {
   for (const list of document.querySelectorAll('#board ul')) {
     if (list.querySelector('.none') === null) continue;
@@ -80,7 +80,7 @@ function decisionItem(decision, answers) {
   return line;
 }
 
-/** Something that no button settles: why it waits, and the command to type. */
+/** An item without buttons: why it waits, and the command to type. */
 function attentionItem({ title, context, next }) {
   const line = item([title], '');
   if (context !== '') line.append(part('pre', context));
@@ -88,22 +88,22 @@ function attentionItem({ title, context, next }) {
   return line;
 }
 
-/** A cost with a + is more than that: nobody knows the price of some of the tokens. */
+/** A cost with a + is a lower bound: some tokens have no price. */
 function costItem({ name, input_tokens, output_tokens, cached_tokens, cost_millicents, unpriced_tokens, budget }) {
   const tokens = (input_tokens + output_tokens + cached_tokens).toLocaleString('en');
   const cost = `$${(cost_millicents / 100_000).toFixed(2)}${unpriced_tokens > 0 ? '+' : ''}`;
   return item([name, cost], `${tokens} tokens${budget === null ? '' : `, ${budget.percent} % of the budget`}`);
 }
 
-/** `session:` and an id that nobody reads to its end. */
+/** Shortens `session:ID` for display. */
 function short(actor) {
   return actor.replace(/(?<=:[0-9a-f]{8})-[0-9a-f-]{27}$/, '');
 }
 
-/** What each list shows now, as JSON. */
+/** The current content of each list, as JSON. */
 const shown = new Map();
 
-/** Fills a list, and leaves it alone if nothing has changed: a button must not be replaced under the pointer. Returns whether it has changed. */
+/** Fills a list unless its content is unchanged: a button must not be replaced under the pointer. Returns whether it has changed. */
 function fill(id, list, make, also = new Map()) {
   const content = JSON.stringify([list, list.map((each) => also.get(each.id) ?? null)]);
   if (shown.get(id) === content) return false;

@@ -1,4 +1,4 @@
-/** How the page calls the daemon. The token goes nowhere else. Nothing here waits without end. */
+/** Calls the daemon. The token is sent nowhere else, and every call has a deadline. */
 
 /** The daemon answered, and refused. */
 export class Refused extends Error {
@@ -31,7 +31,7 @@ export function talkTo(token, project) {
     return resultIn(answer);
   }
 
-  /** Entries as they are recorded, from the one after `after`, until the daemon goes; first none, when it listens. An EventSource cannot carry a token. */
+  /** Yields entries after `after` as they are recorded, until the daemon ends; the first value is empty and marks the open stream. An EventSource cannot send a token. */
   async function* events(after) {
     const deadline = makeDeadline();
     try {
@@ -59,7 +59,7 @@ export function talkTo(token, project) {
   return { call, events };
 }
 
-/** Aborts when its time has passed, unless it is set again before. */
+/** Aborts after its time, unless it is restarted before. */
 function makeDeadline() {
   const controller = new AbortController();
   let timer;
@@ -84,7 +84,7 @@ async function attempt(run) {
   }
 }
 
-/** Whatever is not an answer of the daemon is none. */
+/** A response in any other form is not an answer of the daemon. */
 function resultIn(text) {
   const answer = parse(text);
   if (answer?.ok === true && 'result' in answer) return answer.result;

@@ -4,13 +4,13 @@ import { Refused, talkTo } from './daemon.js';
 import { now, say, showFailure, showVerdict } from './standing.js';
 import { words } from './words.js';
 
-/** The page: what needs a person, what is at work and where it stands, and the newest entries, as the daemon reports them. */
+/** The page: what needs a person, what is running and at which stage, and the newest entries, as the daemon reports them. */
 const known = new URLSearchParams(location.hash.slice(1));
 const token = known.get('token') ?? sessionStorage.getItem('token') ?? '';
 const project = known.get('project') ?? sessionStorage.getItem('project') ?? '';
 const daemon = talkTo(token, project);
 const answers = answersTo(daemon, () => {
-  // At once, also if the daemon does not answer now.
+  // Shown at once, even if the daemon does not answer.
   if (seen !== undefined) showBoard(seen, answers);
   void refresh();
 });
@@ -22,18 +22,18 @@ const REFRESH_MS = 3000;
 function open() {
   sessionStorage.setItem('token', token);
   sessionStorage.setItem('project', project);
-  // Whoever looks over a shoulder, or copies the address, does not get the token.
+  // Removes the token from the address bar, so that it is not seen or copied.
   history.replaceState(null, '', `#${new URLSearchParams({ project })}`);
   element('place').replaceChildren(words(project));
   element('board').hidden = false;
   void refresh();
   void follow();
   setInterval(refresh, REFRESH_MS);
-  // A page that comes to the front again shows nothing old.
+  // A page that becomes visible again refreshes its data.
   document.addEventListener('visibilitychange', () => void refresh());
 }
 
-/** A form for whoever came without a token, or with one that the daemon does not know. */
+/** Shows the sign-in form if the token is missing or the daemon refuses it. */
 function openDoor(why) {
   sessionStorage.removeItem('token');
   say(why, 'away');
@@ -53,7 +53,7 @@ function openDoor(why) {
 let isShut = false;
 let isAsking = false;
 let isAskedAgain = false;
-/** One at a time; what happens meanwhile is asked for afterwards. The verdict is shown only if every call succeeded. */
+/** Runs one refresh at a time and repeats it if it was requested meanwhile. The verdict is shown only if every call succeeded. */
 async function refresh() {
   isAskedAgain = isAsking;
   if (isAsking || isShut) return;
@@ -122,7 +122,7 @@ async function follow() {
     } catch (error) {
       if (isNoEntry(error)) fail(error);
     }
-    // The stream was lost: whether the daemon is there, the next question shows.
+    // The stream broke: the next call shows whether the daemon is running.
     void refresh();
     await new Promise((resume) => setTimeout(resume, 1000));
   }
@@ -137,7 +137,7 @@ function isNoEntry(error) {
 function fail(error) {
   if (isNoEntry(error)) {
     isShut = true;
-    openDoor(`The daemon does not let you in: ${error.message}.`);
+    openDoor(`The daemon refused the token: ${error.message}.`);
   } else if (!isShut) showFailure(error);
 }
 
@@ -145,7 +145,7 @@ function element(id) {
   return document.getElementById(id);
 }
 
-// Another address of the same page loads nothing by itself.
+// A change of the address fragment alone does not reload the page.
 addEventListener('hashchange', () => location.reload());
-if (token === '' || project === '') openDoor('Who are you?');
+if (token === '' || project === '') openDoor('Sign in to see this project.');
 else open();

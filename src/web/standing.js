@@ -3,12 +3,12 @@ import { NoAnswer, Refused } from './daemon.js';
 import { words } from './words.js';
 
 /**
- * The line at the top. It shows the verdict of the daemon as it came, or why there is none; the page makes no verdict of its own. A verdict that is
- * older than `STALE_MS` is taken back, also after the page or the machine has slept.
+ * The line at the top shows the daemon's verdict unchanged, or why there is none; the page makes no verdict of its own. A verdict older than
+ * `STALE_MS` is withdrawn, also after the page or the machine was suspended.
  */
 const STALE_MS = 10_000;
 
-/** When the newest verdict was asked for. Two clocks: one jumps, the other may stand still while the machine sleeps. */
+/** When the newest verdict was requested, on two clocks: one can jump, the other may stop while the machine sleeps. */
 let asked;
 let isShown = false;
 
@@ -34,7 +34,7 @@ export function showFailure(error) {
   showAge('Last answer:');
 }
 
-/** Takes an old verdict back. */
+/** Withdraws an old verdict. */
 export function checkAge() {
   if (isShown && ageMs() > STALE_MS) showFailure(new NoAnswer('hung'));
 }
@@ -50,9 +50,9 @@ function describe(error) {
   if (error instanceof Refused) return `There is no status: ${error.message}. ${error.hint}`.trim();
   if (!(error instanceof NoAnswer)) return `There is no status: ${error.message}`;
   return {
-    hung: 'The daemon does not answer. What you see may be old. See: baton status',
-    away: 'The daemon is away. What you see may be old. Start it: baton up',
-    unreadable: 'The answer of the daemon cannot be read. What you see may be old. See: baton status',
+    hung: 'The daemon does not answer. This data may be old. See: baton status',
+    away: 'The daemon is away. This data may be old. Start it: baton up',
+    unreadable: 'The answer of the daemon is unreadable. This data may be old. See: baton status',
   }[error.how];
 }
 

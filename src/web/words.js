@@ -1,6 +1,6 @@
 /**
- * Text from agents, for people: characters that are not seen or that change how other text is shown (control characters, marks of direction,
- * characters without width) become codes, as in the CLI. Lines and tabs stay.
+ * Makes invisible characters in text of agents visible: control characters, direction marks and zero-width characters become codes, as in the CLI.
+ * Line breaks and tabs stay.
  */
 export function visible(text) {
   return String(text).replace(/[^\P{C}\t\n]|[\u2028\u2029]/gu, (character) => {
@@ -9,7 +9,7 @@ export function visible(text) {
   });
 }
 
-/** The only way in which text gets into the page: isolated, so that it cannot turn around what stands beside it, and never as markup. */
+/** All text enters the page here: isolated, so that it cannot reorder the text beside it, and never as markup. */
 export function words(text) {
   const made = document.createElement('bdi');
   made.textContent = visible(text);

@@ -122,7 +122,7 @@ describe('the page, in a browser', () => {
   it('tells whoever has a wrong token so, and lets them in with the right one', async () => {
     const url = await address();
     await page.goto(url.replace(/token=[^&]*/, 'token=wrong'));
-    await standing().filter({ hasText: 'The daemon does not let you in' }).waitFor();
+    await standing().filter({ hasText: 'The daemon refused the token' }).waitFor();
     expect(await page.locator('#board').isVisible()).toBe(false);
     await picture('wrong-token');
     const token = new URLSearchParams(new URL(url).hash.slice(1)).get('token') ?? '';
@@ -134,7 +134,7 @@ describe('the page, in a browser', () => {
 
   it('asks whoever comes without a token', async () => {
     await page.goto((await address()).replace(/#.*/, ''));
-    await standing().filter({ hasText: 'Who are you?' }).waitFor();
+    await standing().filter({ hasText: 'Sign in to see this project.' }).waitFor();
     expect(red).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ import { findMain, type MainBranchState } from '../../state/main/main-branch.ts'
 import { hasNoSessionSince, type ObservedMove, type ObserveResult } from '../../state/main/observe-main.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
 
-export interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
+interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly id: string;
   readonly stateDir: string;
   readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;

@@ -35,9 +35,9 @@ export interface OpenProject {
 }
 
 export type FoundProject = OrError<{ readonly open: OpenProject }>;
-export type EffectsFor = (project: Project, services: Services) => Effects;
+type EffectsFor = (project: Project, services: Services) => Effects;
 
-export interface ProjectsOptions {
+interface ProjectsOptions {
   readonly stateDir: string;
   readonly settings: DaemonSettings;
   readonly signer: Signer;

@@ -20,7 +20,7 @@ import {
 } from './pinned-runbook.ts';
 import { NO_RUNBOOK, renderDifferences, type Rulebook, runbookError, type RunbookWatch } from './rulebook.ts';
 
-export interface AdoptionsOptions {
+interface AdoptionsOptions {
   readonly project: {
     readonly id: string;
     readonly path: string;
@@ -33,12 +33,12 @@ export interface AdoptionsOptions {
   readonly log: Log;
 }
 
-export interface Proposal {
+interface Proposal {
   readonly pinned: PinnedRunbook;
   readonly differences: readonly RuleDifference[];
 }
 
-export type Proposed = OrError<{ readonly proposal: Proposal; readonly committed: CommittedRules | undefined }>;
+type Proposed = OrError<{ readonly proposal: Proposal; readonly committed: CommittedRules | undefined }>;
 
 /** Adopts the committed runbook if it loosens nothing, and the working file on an operator's command. */
 export class Adoptions {
@@ -222,7 +222,7 @@ export class Adoptions {
   }
 }
 
-export type AdoptedWorking = OrError<{
+type AdoptedWorking = OrError<{
   readonly pinned: PinnedRunbook;
   readonly differences: readonly RuleDifference[];
 }>;

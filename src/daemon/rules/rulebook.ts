@@ -16,7 +16,7 @@ import type { Task } from '../../state/tasks/task.ts';
 import type { Log } from '../log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
 
-export interface RulebookOptions {
+interface RulebookOptions {
   readonly path: string;
   /** In force until a runbook is adopted. */
   readonly working: { readonly lastValid: Runbook | undefined };
@@ -251,8 +251,8 @@ export class RunbookWatch {
 const READ_INTERVAL_MS = 1000;
 
 /** Called with the problems when the runbook becomes invalid, and with undefined when it is valid again. */
-export type OnChange = (problems: RunbookProblems | undefined) => void;
-export type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
+type OnChange = (problems: RunbookProblems | undefined) => void;
+type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
 
 /** All problems, so that they can be corrected together; the hint is that of the first. */
 export function runbookError(problems: RunbookProblems): ApiError {
