@@ -10,7 +10,6 @@ export interface Proofs {
 
 export interface AllClear {
   readonly all_clear: boolean;
-  /** Every surface shows this line as it is. */
   readonly summary: string;
   readonly needs: number;
   readonly reasons: readonly Reason[];
@@ -68,7 +67,6 @@ export interface CountedRun {
   readonly within: string | null;
 }
 
-/** Counts top-level pipelines and agents that do not wait for a person. */
 export function countAtWork(runs: readonly CountedRun[]): number {
   return runs.filter(({ within, status }) => within === null && status !== 'waiting' && status !== 'escalated').length;
 }
@@ -105,7 +103,6 @@ export function proveStore(health: StoreHealth): Proof<'store'> {
   return createProof('store', [{ ...ONE, kind: 'store', title, context: reason, next: hint }]);
 }
 
-/** Delay of the daemon's event loop, and the acceptable one. */
 export interface LoopMeasure {
   readonly lagMs: number;
   readonly boundMs: number;
@@ -192,7 +189,6 @@ function createProof<K extends string>(what: K, reasons: readonly Reason[]): Pro
   return { [PROVES]: what, reasons };
 }
 
-/** The first few reasons, then one that counts the rest. */
 export function summarizeReasons(
   reasons: readonly Reason[],
   more: (count: number) => { readonly title: string; readonly next: string },

@@ -5,7 +5,6 @@ export type Answer<R = unknown> =
   | { readonly ok: true; readonly result: R }
   | { readonly ok: false; readonly error: ApiError };
 
-/** Either the fields of `T`, or an error. */
 export type OrError<T extends object> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: ApiError };
 
 export interface ApiError {

@@ -71,7 +71,6 @@ export function notKeptAnswer(outbox: string, call: KeptCall, { code, message, h
   };
 }
 
-/** The call is neither done nor refused. */
 export function keptAnswer(operation: string): Answer<never> {
   return {
     ok: false,
@@ -158,7 +157,6 @@ function findObstacle(outbox: string, text: string): string | undefined {
     : `the outbox is full (${OUTBOX_LIMITS.calls} calls)`;
 }
 
-/** A full disk leaves half a draft. */
 function writeDraft(draft: string, text: string): void {
   try {
     writeFileSync(draft, text, { mode: 0o600, flush: true });

@@ -24,7 +24,7 @@ export class OutboxDelivery {
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, number>();
   /** Since when each lane is blocked, and since when a file could not be read, on the monotonic clock. */
-  readonly #hinderedSince = new Map<string, number>();
+  readonly #blockedSince = new Map<string, number>();
   #unreadableSince: number | undefined;
   #underWay = 0;
   #again: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ export class OutboxDelivery {
   }
 
   blockedMs(projectId: string): number {
-    const since = Math.min(this.#hinderedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
+    const since = Math.min(this.#blockedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
     return Math.max(0, performance.now() - since);
   }
 
@@ -102,7 +102,6 @@ export class OutboxDelivery {
     return { delivered, refused, waiting: listKept(outbox).length };
   }
 
-  /** The lanes of all readable calls. A corrupt file is set aside. */
   #findLanes(): { readonly lanes: ReadonlySet<string>; readonly isComplete: boolean } {
     const { outbox, log } = this.#options;
     const lanes = new Set<string>();
@@ -156,8 +155,8 @@ export class OutboxDelivery {
     this.#lanes.set(lane, next);
     const end = await next;
     if (this.#lanes.get(lane) === next) this.#lanes.delete(lane);
-    if (!end.isWaiting) this.#hinderedSince.delete(lane);
-    else if (!this.#hinderedSince.has(lane)) this.#hinderedSince.set(lane, performance.now());
+    if (!end.isWaiting) this.#blockedSince.delete(lane);
+    else if (!this.#blockedSince.has(lane)) this.#blockedSince.set(lane, performance.now());
     return end;
   }
 

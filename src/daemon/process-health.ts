@@ -25,7 +25,6 @@ export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
 
 /** Measures delays of the event loop by a timer. A late beat counts for a while, so that repeated stalls stay visible. */
 export class LoopPulse implements LoopMeasure, Disposable {
-  /** The longest acceptable delay. */
   readonly boundMs: number;
   readonly #now: () => number;
   readonly #timer: NodeJS.Timeout;
@@ -46,7 +45,6 @@ export class LoopPulse implements LoopMeasure, Disposable {
     this.#beatMs = nowMs;
   }
 
-  /** The longest recent delay. */
   get lagMs(): number {
     const nowMs = this.#now();
     return Math.max(this.#overdueMs(nowMs), this.#lateMs(nowMs));

@@ -8,7 +8,6 @@ export interface ChannelCall {
   /** Left out: those of the channel. */
   readonly token?: string | undefined;
   readonly projectPath?: string | undefined;
-  /** JSON text. */
   readonly body: string;
 }
 

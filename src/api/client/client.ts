@@ -45,7 +45,6 @@ export interface CallOptions {
   readonly token?: string;
   readonly projectPath?: string;
   readonly signal?: AbortSignal | undefined;
-  /** The agent client's own name for the conversation. */
   readonly conversation?: string;
   /** How long to wait for the answer, in addition to `wait_ms` of the input. */
   readonly timeoutMs?: number;
@@ -120,7 +119,6 @@ export class Client {
     return { ok: true, result: { wasRunning: true, agents: numberOf(fieldOf(answer?.result, 'agents')) } };
   }
 
-  /** Only an operator gets one. */
   async issueWorkerToken(principal: string): Promise<Answer<{ readonly token: string }>> {
     const body = JSON.stringify({ principal });
     const answer = await this.#request({ method: 'POST', path: '/v1/worker-token', body }, {});
@@ -131,7 +129,6 @@ export class Client {
       : { ok: false, error: noResponseError('closed') };
   }
 
-  /** Delivers kept calls before the next call. */
   async deliverKept(): Promise<void> {
     if (listKept(stateFiles(this.#options.stateDir).outbox).length === 0) return;
     await this.#request({ method: 'POST', path: '/v1/deliver', body: '{}' }, { timeoutMs: 5000 });

@@ -50,7 +50,6 @@ export class FrameReader {
     return true;
   }
 
-  /** Skips the body of a frame that was too large. */
   #skip(chunk: Buffer): Buffer {
     if (this.#skipped === 0) return chunk;
     const passed = Math.min(this.#skipped, chunk.length);

@@ -142,7 +142,6 @@ export function findOwnToken(
   return claims.at(-1)?.token;
 }
 
-/** Saves a claim, so that later calls of the session use its token. */
 export function saveGrantedClaim(
   { stateDir, env, conversation }: ClaimContext,
   { task_id, session_id, token }: Claim,
@@ -197,7 +196,6 @@ function readProc(pid: number): ReturnType<ReadProcess> {
   return { parent: stat.parent, identity: `${boot}/${pid}/${stat.started}`, program: stat.program };
 }
 
-/** For systems without /proc. */
 export function readPs(pid: number): ReturnType<ReadProcess> {
   try {
     const line = execFileSync('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)], {

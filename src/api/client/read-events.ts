@@ -13,7 +13,6 @@ export interface StreamedEntry {
 }
 
 export interface EventsOptions {
-  /** Without it, all entries. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }

@@ -5,7 +5,6 @@ export const BODY_LIMITS = {
   bodyBytes: 1024 * 1024,
   /** A refused body up to this size is read, so that the sender gets the response instead of a broken pipe. */
   drainedBytes: 16 * 1024 * 1024,
-  /** All bodies that are being received. */
   bodyBytesTogether: 128 * 1024 * 1024,
 } as const;
 

@@ -17,11 +17,9 @@ export interface Operation<N extends string = string, I = unknown, R = unknown, 
   readonly access: readonly Access[];
   /** A write takes an idempotency key, and may be kept in an outbox. */
   readonly kind: 'read' | 'write';
-  /** Whether models get it as a tool. */
   readonly tool: boolean;
   /** Only if larger than a message may be. */
   readonly maxBytes?: number;
-  /** The command that it submits. */
   readonly command?: K;
   /** Only a type: no operation has this field. */
   readonly resultType?: R;

@@ -47,7 +47,6 @@ export const TASK_HANDLERS = {
     return answerFor(settled, ({ n }) => ({ task_id: id, n }));
   }),
 
-  /** Creates all tasks with one command. */
   task_import: handlerFor(operations.taskImport, async (call) => {
     const { source, tasks } = call.input;
     const refused = checkPromptFiles(

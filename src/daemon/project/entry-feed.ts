@@ -48,7 +48,6 @@ export class EntryFeed {
 interface StreamedText {
   readonly seq: number;
   readonly entry: Entry;
-  /** Rendered once for all followers. */
   text?: string;
 }
 

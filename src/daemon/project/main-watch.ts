@@ -149,7 +149,6 @@ export class MainWatch {
     return 'known';
   }
 
-  /** Sessions alive after this time are suspects. */
   #since(main: MainBranchState): string {
     return this.#seenAt ?? readSeen(this.#options, main) ?? main.at;
   }
@@ -221,7 +220,6 @@ interface MeasureMain {
 interface MainMove {
   readonly main: MainBranchState;
   readonly sha: string;
-  /** A session was alive that could have moved the branch. */
   readonly isSuspect: boolean;
   readonly upstream: Upstream | null;
 }

@@ -46,7 +46,6 @@ interface ProjectsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly servicesFor: (path: string) => Services;
   readonly messagesFor: (projectId: string) => KeptMessages;
-  /** Called when a store can be written again. */
   readonly onStoreBack?: () => void;
 }
 
@@ -68,7 +67,6 @@ export class Projects {
     this.#list = new ProjectList(stateFiles(options.stateDir).projectList);
   }
 
-  /** Starts the effects, and opens all known projects so that their runs continue. */
   async start(effectsFor: EffectsFor): Promise<void> {
     this.#effectsFor = effectsFor;
     for (const { project, services } of this.#open.values()) project.startEffects(effectsFor(project, services));

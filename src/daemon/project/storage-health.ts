@@ -71,7 +71,6 @@ export class FolderProbe {
     this.#path = join(options.stateDir, `probe-${process.pid}`);
   }
 
-  /** Writes a file, unless that succeeded less than `freshMs` ago. */
   probe(freshMs: number): StoreHealth {
     const { now, monotonicMs, stateDir } = this.#options;
     if (this.#health.writable && monotonicMs() - this.#provenMs < freshMs) return this.#health;
@@ -82,7 +81,6 @@ export class FolderProbe {
     return this.#health.writable ? this.#health : { ...this.#health, what: 'folder' };
   }
 
-  /** Returns the reason if it fails. */
   #try(): string | undefined {
     try {
       const file = openSync(this.#path, 'w', 0o600);

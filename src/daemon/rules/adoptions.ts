@@ -51,7 +51,6 @@ export class Adoptions {
     this.#options = options;
   }
 
-  /** Compares the working file with the rules in force; before the first adoption, with the committed runbook. */
   async propose(): Promise<Proposed> {
     const { project, working, rulebook } = this.#options;
     const read = working.read();

@@ -48,7 +48,6 @@ export async function storePinned({ text }: PinnedRunbook, { store, sha256 }: Le
   return (await storeBlob(store, sha256, new TextEncoder().encode(text))).ok;
 }
 
-/** Undefined if the store has lost it. */
 export async function findPinned(sha: string, { store, sha256 }: Ledger): Promise<PinnedRunbook | undefined> {
   const bytes = await findBlob(store, sha256, `sha256:${sha}`);
   if (bytes === undefined) return undefined;
@@ -106,7 +105,6 @@ export async function readCommittedRules(
   return files.damage ?? { ok: true, value: { commit, pinned: pinRunbook(subject.value, prompts, ledger) } };
 }
 
-/** The order in which the working files are read. */
 function fileRank({ path }: CommittedFile): number {
   return path.includes('/') ? 1 : 0;
 }

@@ -91,7 +91,6 @@ export class Rulebook {
     return this.#pinned.get(findAdoption(this.#state)?.sha256 ?? '');
   }
 
-  /** Without a task, the runbook in force. */
   pinnedFor(task: Pick<Task, 'flow'> | null): PinnedRunbook | undefined {
     const own = task?.flow.runbook ?? null;
     return own === null ? this.inForce : this.#pinned.get(own);
