@@ -10,6 +10,8 @@ export interface ProcStat {
   readonly session: number;
   /** Start time in ticks since boot: with the pid it is unique until the next boot. */
   readonly started: string;
+  /** It has been killed or has exited, and the kernel is still closing its files. */
+  readonly isExiting: boolean;
 }
 
 /** Undefined if there is no such process, or the system is not Linux. */
@@ -29,8 +31,11 @@ export function readProcStat(pid: number): ProcStat | undefined {
     group: Number(group),
     session: Number(session),
     started: fields[19] ?? '',
+    isExiting: (Number(fields[6]) & PF_EXITING) !== 0,
   };
 }
+
+const PF_EXITING = 0x4;
 
 /** A zombie accepts signals, but has ended. */
 export function isLiving({ state }: ProcStat): boolean {
