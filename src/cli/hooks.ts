@@ -27,8 +27,6 @@ const SCOPE_OPTIONS = [
 ] as const;
 
 export const hooksInstallCommand: CliCommand = {
-  name: 'hooks install',
-  summary: 'Put the stop policy, a brief and the MCP server into your own sessions of a client',
   examples: ['baton hooks install claude', 'baton hooks install codex --project --claim'],
   args: [CLIENT_ARGUMENT],
   options: [
@@ -77,8 +75,6 @@ export const hooksInstallCommand: CliCommand = {
 };
 
 export const hooksUninstallCommand: CliCommand = {
-  name: 'hooks uninstall',
-  summary: 'Remove the hooks and restore your files',
   examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --project'],
   args: [CLIENT_ARGUMENT],
   options: [...SCOPE_OPTIONS],
@@ -98,8 +94,6 @@ export const hooksUninstallCommand: CliCommand = {
 };
 
 export const hooksRunCommand: CliCommand = {
-  name: 'hooks run',
-  summary: 'Handle a hook of a client; reads JSON from standard input',
   examples: ['baton hooks run claude stop'],
   args: [CLIENT_ARGUMENT, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
   options: [
@@ -179,8 +173,6 @@ function reportRefusal(done: InstallResult & { ok: false }, io: Io): number {
 }
 
 export const hooksStatusCommand: CliCommand = {
-  name: 'hooks status',
-  summary: 'Show the clients found, their versions, and where hooks are installed',
   examples: ['baton hooks status', 'baton hooks status claude --json'],
   args: [{ name: 'CLIENT', about: CLIENTS.join(', '), optional: true }],
   options: [{ name: 'json', about: 'Print the result as JSON' }],

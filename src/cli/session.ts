@@ -7,8 +7,6 @@ import { printable, printableLines, shortId } from './text.ts';
 
 /** What a session sends before it ends, from a file. The daemon reads it, strictly, as its own dialect. */
 export const resultSubmitCommand = operationCommand({
-  name: 'result submit',
-  summary: 'Submit the result of your mission; the newest counts',
   examples: ['baton result submit .baton/session/result.yaml', 'cat result.yaml | baton result submit -'],
   args: [{ name: 'FILE|-', about: 'The result, YAML or JSON' }],
   operation: 'result_submit',
@@ -17,8 +15,6 @@ export const resultSubmitCommand = operationCommand({
 });
 
 export const handoffSendCommand = operationCommand({
-  name: 'handoff send',
-  summary: 'Send a handoff; it takes effect when your session ends',
   examples: ['baton handoff send .baton/session/handoff-to-reviewer-agent.xml'],
   args: [{ name: 'FILE|-', about: 'The handoff, XML' }],
   options: [{ name: 'task', value: 'ID', about: 'Operators: the task it is about' }, SELF_APPROVE_OPTION],
@@ -37,8 +33,6 @@ export const handoffSendCommand = operationCommand({
 });
 
 export const missionShowCommand = operationCommand({
-  name: 'mission show',
-  summary: 'Show what your session is asked to do',
   examples: ['baton mission show'],
   operation: 'mission_get',
   input: () => ({ value: {} }),
@@ -51,8 +45,6 @@ async function readText(file: string, io: Io): Promise<{ readonly value: string 
 }
 
 export const handoffListCommand = operationCommand({
-  name: 'handoff list',
-  summary: 'List the handoffs, oldest first',
   examples: ['baton handoff list', 'baton handoff list W-00001'],
   args: [{ name: 'TASK', about: 'Only those of this task', optional: true }],
   operation: 'handoff_list',
@@ -72,8 +64,6 @@ export const handoffListCommand = operationCommand({
 });
 
 export const handoffShowCommand = operationCommand({
-  name: 'handoff show',
-  summary: 'Show one handoff as it was sent',
   examples: ['baton handoff show 5d0e7b41'],
   args: [{ name: 'ID', about: 'Of the handoff, or the beginning of it' }],
   operation: 'handoff_show',
@@ -85,8 +75,6 @@ export const handoffShowCommand = operationCommand({
 });
 
 export const thoughtRecordCommand = operationCommand({
-  name: 'thought record',
-  summary: 'Record what was done; no task is completed without a record',
   examples: ['baton thought record record.json', 'cat record.yaml | baton thought record -'],
   args: [{ name: 'FILE|-', about: 'The thought record, JSON or YAML' }],
   options: [{ name: 'epoch', value: 'N', about: 'Operators only: record for the holder of this claim' }],
@@ -101,8 +89,6 @@ export const thoughtRecordCommand = operationCommand({
 });
 
 export const thoughtListCommand = operationCommand({
-  name: 'thought list',
-  summary: 'List the thought records of a task, newest first',
   examples: ['baton thought list P0.1.1'],
   args: [{ name: 'TASK', about: 'The task' }],
   operation: 'thought_list',
@@ -120,8 +106,6 @@ function describeThought({ id, seq, commitSha, reinstates }: ResultOf<'thought_l
 }
 
 export const mergeCommand = operationCommand({
-  name: 'merge',
-  summary: 'Merge a task that is ready',
   examples: ['baton merge W-00001'],
   options: [SELF_APPROVE_OPTION],
   before: (given) => selfApprovalCall(given.args[0], given),
@@ -132,8 +116,6 @@ export const mergeCommand = operationCommand({
 });
 
 export const emitExitCommand = operationCommand({
-  name: 'emit exit',
-  summary: 'End your session with an exit signal',
   examples: [
     `baton emit exit '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'`,
     'baton emit exit - < signal.json',
@@ -159,8 +141,6 @@ const agentOption = {
 } as const;
 
 export const emitAgentSignalCommand = operationCommand({
-  name: 'emit agent:signal',
-  summary: 'Signal that your run is complete, escalates or continues',
   examples: [
     `baton emit agent:signal --agent 5d0e7b41 '{"kind":"complete","message":"All tests pass"}'`,
     'baton emit agent:signal - < signal.json',
@@ -179,8 +159,6 @@ export const emitAgentSignalCommand = operationCommand({
 });
 
 export const emitAgentIdleCommand = operationCommand({
-  name: 'emit agent:idle',
-  summary: 'Report that an agent waits for input',
   examples: ['baton emit agent:idle --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_idle',
@@ -189,8 +167,6 @@ export const emitAgentIdleCommand = operationCommand({
 });
 
 export const emitAgentStopCommand = operationCommand({
-  name: 'emit agent:stop',
-  summary: 'Report that an agent tried to stop without a signal',
   examples: ['baton emit agent:stop --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_stop',

@@ -8,8 +8,6 @@ import { COMMON_OPTIONS, reportError } from './operation-command.ts';
 import { findProjectDir } from './runbook/runbook.ts';
 
 export const webCommand: CliCommand = {
-  name: 'web',
-  summary: 'Print the address of the page that shows what runs and what needs you',
   examples: ['baton web', 'baton web --no-token'],
   args: [],
   options: [{ name: 'no-token', about: 'Leave the token out of the address; the page asks for it' }, ...COMMON_OPTIONS],

@@ -3,8 +3,6 @@ import { operationCommand } from './operation-command.ts';
 import { printable } from './text.ts';
 
 export const worktreeListCommand = operationCommand({
-  name: 'worktree list',
-  summary: 'List the worktrees, their agents and their uncommitted or unmerged work',
   examples: ['baton worktree list'],
   operation: 'worktree_list',
   input: () => ({ value: {} }),
@@ -12,8 +10,6 @@ export const worktreeListCommand = operationCommand({
 });
 
 export const worktreePruneCommand = operationCommand({
-  name: 'worktree prune',
-  summary: 'Remove the worktrees of completed tasks; those with unmerged work are kept',
   examples: ['baton worktree prune --dry-run', 'baton worktree prune'],
   options: [{ name: 'dry-run', about: 'Say what would be removed, and remove nothing' }],
   operation: 'worktree_prune',
@@ -33,8 +29,6 @@ function renderWorktree({ path, branch, needed, holds }: WorktreeView): string {
 }
 
 export const reconcileCommand = operationCommand({
-  name: 'reconcile',
-  summary: 'Compare the tasks with git and with running processes',
   examples: ['baton reconcile', 'baton reconcile --apply'],
   options: [{ name: 'apply', about: 'Do what is safe to do, and make decisions of the rest' }],
   operation: 'reconcile',

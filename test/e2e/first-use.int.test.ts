@@ -54,7 +54,7 @@ describe('a new user', () => {
     const nowhere = baton('ledger', 'prove', 'C', '-o', join(folder, 'none/proof.json'));
     expect(nowhere).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Error: cannot use .*: there is no such file or folder\n$/),
+      err: expect.stringMatching(/^Error: cannot use .*: no such file or folder\n$/),
     });
     expect(nowhere.err).not.toContain('    at ');
     const file = join(folder, 'plain');
@@ -110,7 +110,7 @@ describe('a new user', () => {
       ['task', 'update', 'T', '--status', 'done'],
     ])
       expect(withToken(...args).err).toContain(
-        'hint: The claim of this BATON_TOKEN has ended; a person goes on in a terminal outside the session',
+        'hint: The claim of this BATON_TOKEN has ended; continue in a terminal outside the session',
       );
   });
 

@@ -8,8 +8,6 @@ import { printable, shortId } from '../text.ts';
 export const agentArgument = { name: 'ID', about: 'The agent, or the beginning of its id' } as const;
 
 export const agentListCommand = operationCommand({
-  name: 'agent list',
-  summary: 'List the running agents, oldest first',
   examples: ['baton agent list', 'baton agent list --all'],
   options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
   operation: 'agent_list',
@@ -32,8 +30,6 @@ export const agentListCommand = operationCommand({
 });
 
 export const agentShowCommand = operationCommand({
-  name: 'agent show',
-  summary: 'Show one agent',
   examples: ['baton agent show 5d0e7b41'],
   args: [agentArgument],
   operation: 'agent_show',
@@ -79,8 +75,6 @@ export function renderAgent(agent: AgentDetails): string {
 }
 
 export const agentSendCommand = operationCommand({
-  name: 'agent send',
-  summary: 'Send a message to an agent, in its conversation',
   examples: ['baton agent send 5d0e7b41 "Use the helper in src/time.ts"', 'baton agent send 5d0e7b41 - < message.txt'],
   args: [agentArgument, { name: 'TEXT|-', about: 'What it is told; - is standard input' }],
   operation: 'agent_send',
@@ -93,8 +87,6 @@ export const agentSendCommand = operationCommand({
 });
 
 export const agentWaitCommand = operationCommand({
-  name: 'agent wait',
-  summary: 'Wait until an agent is done or needs a person',
   examples: ['baton agent wait 5d0e7b41', 'baton agent wait 5d0e7b41 --timeout 600'],
   args: [agentArgument],
   options: WAIT_OPTIONS,
@@ -106,8 +98,6 @@ export const agentWaitCommand = operationCommand({
 });
 
 export const agentKillCommand = operationCommand({
-  name: 'agent kill',
-  summary: 'Stop an agent and every process that it started',
   examples: ['baton agent kill 5d0e7b41 -m "it loops"'],
   args: [agentArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],

@@ -20,8 +20,6 @@ import { openTerminalConnection, runInTerminal } from './terminal.ts';
 const SHOWN_LINES = 20;
 
 export const agentAttachCommand: CliCommand = {
-  name: 'agent attach',
-  summary: 'Take the conversation of an agent into your terminal; Baton continues it when you leave',
   examples: ['baton agent attach 5d0e7b41', 'baton agent attach --lines 5d0e7b41'],
   args: [agentArgument],
   options: [

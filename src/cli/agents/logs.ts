@@ -12,8 +12,6 @@ import { agentArgument } from './agents.ts';
 import { FileChangeSignal, followFile } from './follow-file.ts';
 
 export const agentLogsCommand: CliCommand = {
-  name: 'agent logs',
-  summary: 'Show the output of an agent',
   examples: ['baton agent logs 5d0e7b41', 'baton agent logs 5d0e7b41 -f -n 20'],
   args: [agentArgument],
   options: [

@@ -33,8 +33,6 @@ const SHELLS = Object.keys(SCRIPTS);
 /** It is handed the commands that it completes, and is one of them. */
 export function createCompletionCommand(commands: readonly ListedCommand[]): CliCommand {
   return {
-    name: 'completion',
-    summary: 'Print a shell completion script',
     examples: [
       'baton completion bash >> ~/.bashrc',
       'baton completion zsh >> ~/.zshrc',

@@ -4,8 +4,6 @@ import { type CliCommand, EXIT } from '../command.ts';
 import { printable } from '../text.ts';
 
 export const upCommand: CliCommand = {
-  name: 'up',
-  summary: 'Start the daemon',
   examples: ['baton up', 'baton up --foreground', 'baton up --install-service'],
   args: [],
   options: [
@@ -41,8 +39,6 @@ export const upCommand: CliCommand = {
 };
 
 export const downCommand: CliCommand = {
-  name: 'down',
-  summary: 'Stop the daemon, and wait until it is down',
   examples: ['baton down'],
   args: [],
   options: [],

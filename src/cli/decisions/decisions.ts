@@ -7,8 +7,6 @@ import { printable, shortId } from '../text.ts';
 export const decisionArgument = { name: 'ID', about: 'The decision, or the beginning of its id' } as const;
 
 export const decisionListCommand = operationCommand({
-  name: 'decision list',
-  summary: 'List what waits for a person, oldest first',
   examples: ['baton decision list', 'baton decision list --all'],
   options: [{ name: 'all', short: 'a', about: 'Also those that are settled' }],
   operation: 'decision_list',
@@ -17,8 +15,6 @@ export const decisionListCommand = operationCommand({
 });
 
 export const decisionShowCommand = operationCommand({
-  name: 'decision show',
-  summary: 'Show a decision with its options',
   examples: ['baton decision show 9b2d4c10'],
   args: [decisionArgument],
   operation: 'decision_show',
@@ -27,8 +23,6 @@ export const decisionShowCommand = operationCommand({
 });
 
 export const decisionResolveCommand = operationCommand({
-  name: 'decision resolve',
-  summary: 'Answer a decision',
   examples: ['baton decision resolve 9b2d4c10 1', 'baton decision resolve 9b2d4c10 1 -m "Use the staging database"'],
   args: [decisionArgument, { name: 'N', about: 'The number of the option' }],
   options: [

@@ -9,8 +9,6 @@ import { printable } from '../text.ts';
 import { describeResolved, renderDecision } from './decisions.ts';
 
 export const decisionReviewCommand: CliCommand = {
-  name: 'decision review',
-  summary: 'Answer the open decisions one by one',
   examples: ['baton decision review'],
   args: [],
   options: COMMON_OPTIONS.filter(({ name }) => name !== 'json'),

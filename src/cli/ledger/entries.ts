@@ -10,16 +10,14 @@ import type { LedgerFault } from '../../ledger/verify/walk.ts';
 import { nodeSha256, nodeVerifier } from '../../ledger/writer/keys.ts';
 import { problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { printable } from '../text.ts';
-import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 const DEFAULT_COUNT = 50;
 const MAX_SUMMARY_CHARACTERS = 120;
 
 export const ledgerLogCommand: CliCommand = {
-  name: 'ledger log',
-  summary: 'Show the ledger',
   examples: ['baton ledger log', 'baton ledger log -f', 'baton ledger log --limit 0 --json'],
   args: [],
   options: [
@@ -95,8 +93,6 @@ function summaryOf(data: Entry['data']): string {
 }
 
 export const ledgerShowCommand: CliCommand = {
-  name: 'ledger show',
-  summary: 'Show one entry in full',
   examples: ['baton ledger show 42', 'baton ledger show 42 --json'],
   args: [{ name: 'SEQ', about: 'The number of the entry' }],
   options: [JSON_OPTION, PROJECT_OPTION],
@@ -134,8 +130,6 @@ export const ledgerShowCommand: CliCommand = {
 };
 
 export const ledgerExportCommand: CliCommand = {
-  name: 'ledger export',
-  summary: 'Print the ledger as NDJSON that others can check',
   examples: ['baton ledger export -o ledger.ndjson', 'baton ledger export | gzip > ledger.ndjson.gz'],
   args: [],
   options: [

@@ -9,13 +9,12 @@ import { openLedgerAt, openStoreAt } from '../../ledger/writer/open.ts';
 import { findLastSeal, sealLedger } from '../../ledger/writer/seal.ts';
 import { problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { printable } from '../text.ts';
-import { findLedger, JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
+import { findLedger } from './find-ledger.ts';
 import { exitCodeOf, reportProblem, withStore } from './with-store.ts';
 
 export const ledgerSealCommand: CliCommand = {
-  name: 'ledger seal',
-  summary: 'Seal the ledger: record a signed root over all entries',
   examples: ['baton ledger seal', 'baton ledger seal --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
@@ -61,8 +60,6 @@ function operatorName({ env }: Io): string {
 }
 
 export const ledgerRootCommand: CliCommand = {
-  name: 'ledger root',
-  summary: 'Show the last seal: its root, and how many entries it covers',
   examples: ['baton ledger root', 'baton ledger root --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
@@ -82,8 +79,6 @@ export const ledgerRootCommand: CliCommand = {
 };
 
 export const ledgerProveCommand: CliCommand = {
-  name: 'ledger prove',
-  summary: 'Write a proof of one task that anybody can check',
   examples: ['baton ledger prove T001 -o T001.proof.json', 'baton verify T001.proof.json'],
   args: [{ name: 'TASK', about: 'The id of the task' }],
   options: [

@@ -14,8 +14,6 @@ import { printable } from '../text.ts';
 import { reportProblem } from './with-store.ts';
 
 export const verifyFileCommand: CliCommand = {
-  name: 'verify',
-  summary: 'Check a task proof or an export, offline',
   examples: [
     'baton verify T001.proof.json',
     'baton verify ledger.ndjson --key baton/demo+1a2b3c4d+AX…',

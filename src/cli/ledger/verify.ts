@@ -10,13 +10,11 @@ import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { findKnownKey } from '../../ledger/writer/open.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { printable } from '../text.ts';
-import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
 import { reportProblem, withStore } from './with-store.ts';
 
 export const ledgerVerifyCommand: CliCommand = {
-  name: 'ledger verify',
-  summary: 'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
   examples: ['baton ledger verify', 'baton ledger verify --all-signatures --json'],
   args: [],
   options: [

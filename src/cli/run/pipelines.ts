@@ -10,8 +10,6 @@ import { printable, shortId } from '../text.ts';
 export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the beginning of its id' } as const;
 
 export const pipelineListCommand = operationCommand({
-  name: 'pipeline list',
-  summary: 'List the running pipelines, oldest first',
   examples: ['baton pipeline list', 'baton pipeline list --all'],
   options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
   operation: 'pipeline_list',
@@ -33,8 +31,6 @@ export const pipelineListCommand = operationCommand({
 });
 
 export const pipelineShowCommand = operationCommand({
-  name: 'pipeline show',
-  summary: 'Show one pipeline with its steps',
   examples: ['baton pipeline show 3f1c9a2e'],
   args: [pipelineArgument],
   operation: 'pipeline_show',
@@ -70,8 +66,6 @@ function currentStep({ steps }: PipelineView): string {
 }
 
 export const pipelineWaitCommand = operationCommand({
-  name: 'pipeline wait',
-  summary: 'Wait until a pipeline has ended or needs a person',
   examples: ['baton pipeline wait 3f1c9a2e', 'baton pipeline wait 3f1c9a2e --timeout 600'],
   args: [pipelineArgument],
   options: WAIT_OPTIONS,
@@ -83,8 +77,6 @@ export const pipelineWaitCommand = operationCommand({
 });
 
 export const pipelineCancelCommand = operationCommand({
-  name: 'pipeline cancel',
-  summary: 'Cancel a pipeline and everything that runs in it',
   examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
   args: [pipelineArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
@@ -94,8 +86,6 @@ export const pipelineCancelCommand = operationCommand({
 });
 
 export const pipelineResumeCommand = operationCommand({
-  name: 'pipeline resume',
-  summary: 'Resume a waiting pipeline in the same conversation',
   examples: ['baton pipeline resume 3f1c9a2e -m "The tests are in test/unit"'],
   args: [pipelineArgument],
   options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'What the agent is told' }],
@@ -105,8 +95,6 @@ export const pipelineResumeCommand = operationCommand({
 });
 
 export const pipelineRetryCommand = operationCommand({
-  name: 'pipeline retry',
-  summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
   examples: ['baton pipeline retry 3f1c9a2e'],
   args: [pipelineArgument],
   operation: 'pipeline_retry',

@@ -18,8 +18,6 @@ const DETACH = { name: 'detach', short: 'd', about: 'Start it and leave' } as co
 const PLAN = { name: 'plan', about: 'Show what would happen, and do nothing' } as const;
 
 export const runStartCommand: CliCommand = {
-  name: 'run',
-  summary: 'Run a command or a pipeline of the runbook',
   examples: [
     'baton run issue "Add a login page"',
     'baton run issue --task T-12',
@@ -35,8 +33,6 @@ export const runStartCommand: CliCommand = {
 };
 
 export const agentRunCommand: CliCommand = {
-  name: 'agent run',
-  summary: 'Run one agent of the runbook by itself',
   examples: ['baton agent run reviewer', 'baton agent run reviewer --detach'],
   args: [{ name: 'NAME', about: 'Of the agent; baton runbook list shows them' }],
   options: [PLAN, DETACH, ...COMMON_OPTIONS],

@@ -7,18 +7,16 @@ import { renderCommandUsage } from '../../runbook/parse-command-args.ts';
 import { readRunbook, type ReadRunbook, readRunbookFiles } from '../../runbook/read/read-runbook.ts';
 import { checksAnswerOf, type CommandDefinition, describeChecks, type Runbook } from '../../runbook/runbook.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
-import { JSON_OPTION, PROJECT_OPTION } from '../ledger/find-ledger.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { renderProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 export const runbookCheckCommand: CliCommand = {
-  name: 'runbook check',
-  summary: 'Check the runbook and list its errors',
   examples: ['baton runbook check', 'baton runbook check review.yaml --json'],
   args: [],
   rest: { name: 'FILE', about: 'Files to check as one runbook; left out: those of the project' },
   options: [PROJECT_OPTION, JSON_OPTION],
-  exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'wrong usage' },
+  exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'usage error' },
   async run(given, io) {
     const project = await findProjectDir(given, io);
     const read = given.args.length > 0 ? readNamed(given.args, project, io) : await readRunbook(project);
@@ -40,8 +38,6 @@ export const runbookCheckCommand: CliCommand = {
 };
 
 export const runbookListCommand: CliCommand = {
-  name: 'runbook list',
-  summary: 'List the commands, pipelines, agents and workers of the runbook',
   examples: ['baton runbook list'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],

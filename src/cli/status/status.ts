@@ -5,8 +5,6 @@ import { wantsColors } from './paint.ts';
 import { renderStatus } from './render-status.ts';
 
 export const statusCommand: CliCommand = {
-  name: 'status',
-  summary: 'Show what runs and what needs you',
   examples: ['baton status', 'baton status --watch'],
   args: [],
   options: [{ name: 'watch', short: 'w', about: 'Stay, and show every change; q leaves' }, ...COMMON_OPTIONS],

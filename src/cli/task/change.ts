@@ -13,8 +13,6 @@ import { readDocumentArgument } from '../operation-input.ts';
 import { printable } from '../text.ts';
 
 export const taskAddCommand = operationCommand({
-  name: 'task add',
-  summary: 'Add a task',
   examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
   args: [{ name: 'ID', about: 'Its id, as in P0.1.2, T042 or 123' }],
   options: [
@@ -55,8 +53,6 @@ export const taskAddCommand = operationCommand({
 });
 
 export const taskUpdateCommand = operationCommand({
-  name: 'task update',
-  summary: 'Update the progress or the status of a task',
   examples: ['baton task update P0.1.1 --status in_progress --progress 40', 'baton task update P0.1.1 --status done'],
   args: [{ name: 'ID', about: 'The task' }],
   options: [
@@ -88,8 +84,6 @@ export const taskUpdateCommand = operationCommand({
 });
 
 export const taskCompleteCommand = operationCommand({
-  name: 'task complete',
-  summary: 'Record what was done and complete the task',
   examples: [
     'baton task complete P0.1.1 record.json',
     'baton task complete P0.1.1 --waive "done by hand, nothing to record"',
@@ -132,8 +126,6 @@ const withReason = {
 
 export const taskUnblockCommand = operationCommand({
   ...withReason,
-  name: 'task unblock',
-  summary: 'Return a blocked task to the phase that was blocked',
   examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
   operation: 'task_unblock',
   show: ({ task_id }) => `Unblocked ${printable(task_id)}.\n`,
@@ -141,8 +133,6 @@ export const taskUnblockCommand = operationCommand({
 
 export const taskCancelCommand = operationCommand({
   ...withReason,
-  name: 'task cancel',
-  summary: 'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
   examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
   operation: 'task_cancel',
   show: ({ task_id }) => `Cancelled ${printable(task_id)}.\n`,
@@ -150,8 +140,6 @@ export const taskCancelCommand = operationCommand({
 
 export const taskReinstateCommand = operationCommand({
   ...withReason,
-  name: 'task reinstate',
-  summary: 'Reinstate a completed or cancelled task, from IMPLEMENTATION',
   examples: ['baton task reinstate P0.1.1 --reason "it is wanted after all"'],
   operation: 'task_reinstate',
   show: ({ task_id }) => `Reinstated ${printable(task_id)}.\n`,

@@ -4,11 +4,10 @@ import { createObserver } from '../ask.ts';
 import type { Io, ParsedArguments } from '../command.ts';
 import { operationCommand, pickOptions, SELF_APPROVE_OPTION, selfApprovalCall } from '../operation-command.ts';
 import { printable } from '../text.ts';
-import { MAX_WAIT_MS, whyNobodyClaims } from './read.ts';
+import { MAX_WAIT_MS } from '../operation-input.ts';
+import { whyNobodyClaims } from './read.ts';
 
 export const taskClaimCommand = operationCommand({
-  name: 'task claim',
-  summary: 'Claim a task; without ID, the next one',
   examples: [
     'baton task claim P0.1.1 --as ada',
     'export BATON_TOKEN=$(baton task claim --as ada --wait --json | jq -r .token)',
@@ -62,8 +61,6 @@ export const taskClaimCommand = operationCommand({
 });
 
 export const taskHeartbeatCommand = operationCommand({
-  name: 'task heartbeat',
-  summary: 'Renew your claim',
   examples: ['baton task heartbeat P0.1.1'],
   args: [{ name: 'ID', about: 'The task' }],
   operation: 'task_heartbeat',
@@ -72,8 +69,6 @@ export const taskHeartbeatCommand = operationCommand({
 });
 
 export const taskReleaseCommand = operationCommand({
-  name: 'task release',
-  summary: 'Release your claim; an operator can revoke any claim',
   examples: ['baton task release P0.1.1 --reason "needs somebody who knows the parser"'],
   args: [{ name: 'ID', about: 'The task' }],
   options: [{ name: 'reason', value: 'TEXT', about: 'Why, for whoever comes next' }],

@@ -14,8 +14,6 @@ import { formatOption, readSource, TAG_OPTION } from './import-source.ts';
 import { readDescription, readKnownTasks } from './known-tasks.ts';
 
 export const taskExportCommand: CliCommand = {
-  name: 'task export',
-  summary: 'Export all tasks in the format of another tool',
   examples: ['baton task export --to markdown', 'baton task export -o .taskmaster/tasks/tasks.json'],
   args: [],
   options: [

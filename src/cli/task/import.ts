@@ -14,8 +14,6 @@ import { formatOption, type ImportSource, readGithubIssues, readSource, TAG_OPTI
 import { descriptionPath, type KnownTask, readKnownTasks, writeDescriptions } from './known-tasks.ts';
 
 export const taskImportCommand: CliCommand = {
-  name: 'task import',
-  summary: 'Import tasks from another tool, with their dependencies',
   examples: [
     'baton task import TODO.md',
     'baton task import .taskmaster/tasks/tasks.json --dry-run',

@@ -1,5 +1,6 @@
 import type { TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { numberOption, operationCommand, pickOptions } from '../operation-command.ts';
+import { MAX_WAIT_MS } from '../operation-input.ts';
 import { printable, printableLines, shortId } from '../text.ts';
 
 /** Tasks as people are shown them. All of it is text of agents and people, and none of it is trusted. */
@@ -104,8 +105,6 @@ function toText(value: string | null | undefined): string {
 const taskArgument = { name: 'ID', about: 'The task' } as const;
 
 export const taskListCommand = operationCommand({
-  name: 'task list',
-  summary: 'List tasks, oldest first',
   examples: ['baton task list --status in_progress'],
   options: [
     { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked, done or cancelled' },
@@ -126,8 +125,6 @@ export const taskListCommand = operationCommand({
 });
 
 export const taskShowCommand = operationCommand({
-  name: 'task show',
-  summary: 'Show one task',
   examples: ['baton task show P0.1.1'],
   args: [taskArgument],
   operation: 'task_get',
@@ -136,8 +133,6 @@ export const taskShowCommand = operationCommand({
 });
 
 export const taskNextCommand = operationCommand({
-  name: 'task next',
-  summary: 'Show what can be claimed now, the critical path first',
   examples: ['baton task next', 'baton task next --wait'],
   options: [
     { name: 'role', value: 'ROLE', about: 'Only what this role can do' },
@@ -154,12 +149,7 @@ export const taskNextCommand = operationCommand({
   show: (result) => renderTasks(result, 'Nothing can be claimed now. See all: baton task list'),
 });
 
-/** A day: whoever waits longer asks again. */
-export const MAX_WAIT_MS = 86_400_000;
-
 export const taskBriefCommand = operationCommand({
-  name: 'task brief',
-  summary: 'Everything the next agent needs to start on a task',
   examples: ['baton task brief P0.1.1'],
   args: [taskArgument],
   operation: 'task_brief',
