@@ -33,14 +33,10 @@ async function callWithNotices<N extends OperationName>(
   given: ParsedArguments,
   io: Io,
 ): Promise<Answer<ResultOf<N>>> {
-  const observer = createObserver(given, io);
-  try {
-    using _away = reportWhenAway(io, observer);
-    using _copying = reportCopying(io, async (signal) => observer.call('status_get', {}, { signal }));
-    return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
-  } finally {
-    observer.close();
-  }
+  using observer = createObserver(given, io);
+  using _away = reportWhenAway(io, observer);
+  using _copying = reportCopying(io, async (signal) => observer.call('status_get', {}, { signal }));
+  return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
 }
 
 /** Uses its own connection, which is opened only when a command takes long. */
@@ -62,20 +58,27 @@ function hasWait(input: unknown): boolean {
 }
 
 export async function withClient<T>(given: ParsedArguments, io: Io, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = await connect(clientOptions(given, io));
-  try {
-    return await use(client);
-  } finally {
-    client.close();
-  }
+  using client = closing(await connect(clientOptions(given, io)));
+  return await use(client);
+}
+
+/** Makes `using` close the client. */
+function closing(client: Client): Client & Disposable {
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
 /** A client that only watches: it starts no daemon, and returns an error if none runs. */
-export function createObserver(given: ParsedArguments, io: Io, options: { readonly answerMs?: number } = {}): Client {
-  return createClient({ ...clientOptions(given, io), autostart: false, ...options });
+export function createObserver(given: ParsedArguments, io: Io, answerMs?: number): Client & Disposable {
+  const options = { ...clientOptions(given, io), autostart: false };
+  return closing(createClient(answerMs === undefined ? options : { ...options, answerMs }));
 }
 
-export function clientOptions(given: ParsedArguments, io: Io) {
+/** A client that starts a daemon if none runs, and waits only briefly for each answer. */
+export function createStatusClient(given: ParsedArguments, io: Io): Client & Disposable {
+  return closing(createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) }));
+}
+
+function clientOptions(given: ParsedArguments, io: Io) {
   const token = given.options.get('token');
   return {
     env: io.env,
@@ -89,17 +92,13 @@ export function clientOptions(given: ParsedArguments, io: Io) {
  * take longer.
  */
 export async function readStatus(given: ParsedArguments, io: Io): Promise<Answer<StatusView>> {
-  const client = createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) });
-  try {
-    const unreached = await client.reach();
-    if (unreached !== undefined) return { ok: false, error: unreached };
-    const answer = await client.call('status_get', {});
-    if (answer.ok || answer.error.code !== 'no-answer') return answer;
-    const { ok } = await client.health({ timeoutMs: HEALTH_MS });
-    return ok ? busyAnswer(statusTimeoutMs(io)) : answer;
-  } finally {
-    client.close();
-  }
+  using client = createStatusClient(given, io);
+  const unreached = await client.reach();
+  if (unreached !== undefined) return { ok: false, error: unreached };
+  const answer = await client.call('status_get', {});
+  if (answer.ok || answer.error.code !== 'no-answer') return answer;
+  const { ok } = await client.health({ timeoutMs: HEALTH_MS });
+  return ok ? busyAnswer(statusTimeoutMs(io)) : answer;
 }
 
 /** How long the daemon may take for each status: BATON_ANSWER_MS, or five seconds. */

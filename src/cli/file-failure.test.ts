@@ -12,7 +12,9 @@ it('says in words why a file cannot be used, and which', () => {
   expect(describeError(missing)).toBe(`cannot use ${join(folder, 'none/x')}: no such file or folder`);
   expect(describeFileError(failureOf(() => readFileSync(folder)))).toBe('it is a folder');
   writeFileSync(join(folder, 'file'), '');
-  expect(describeFileError(failureOf(() => mkdirSync(join(folder, 'file/x'))))).toBe('a part of the path is not a folder');
+  expect(describeFileError(failureOf(() => mkdirSync(join(folder, 'file/x'))))).toBe(
+    'a part of the path is not a folder',
+  );
 });
 
 it('leaves alone what it has no words for', () => {

@@ -14,6 +14,11 @@ export async function readArgument(file: string, io: Io): Promise<{ readonly byt
   }
 }
 
+/** The text itself, or that of standard input for `-`. */
+export async function readTextArgument(text: string, io: Io): Promise<{ readonly value: string }> {
+  return { value: text === '-' ? new TextDecoder().decode(await io.readInput()) : text };
+}
+
 /** Parses a message that may be YAML. It is checked here because only the file has line numbers. */
 export async function readDocumentArgument(
   file: string,

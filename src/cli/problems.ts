@@ -1,4 +1,5 @@
 import { firstCharacters, type Problem } from '../protocol/shape/problem.ts';
+import { EXIT, type Io } from './command.ts';
 import { printable } from './text.ts';
 
 const SHOWN = 160;
@@ -20,6 +21,15 @@ function excerpt(source: string, line: number, column: number): string[] {
   if (whole.trim() === '' || before.length >= whole.length + 1) return [];
   const gutter = String(line);
   return [`  ${gutter} | ${whole}`, `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}^`];
+}
+
+export function reportProblem(
+  { message, hint }: Pick<Problem, 'message' | 'hint'>,
+  io: Io,
+  code: number = EXIT.failed,
+): number {
+  io.err(`Error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
+  return code;
 }
 
 /** Why a file cannot be read or written; the system's message if there is no plainer one. */

@@ -1,11 +1,10 @@
 import type { ResultOf } from '../api/operations/registry.ts';
 import type { Io, ParsedArguments } from './command.ts';
 import { operationCommand, SELF_APPROVE_OPTION, selfApprovalCall } from './operation-command.ts';
-import { readArgument, readDocumentArgument } from './operation-input.ts';
+import { readArgument, readDocumentArgument, readTextArgument } from './operation-input.ts';
 import { renderTable } from './table.ts';
 import { printable, printableLines, shortId } from './text.ts';
 
-/** What a session sends before it ends, from a file. The daemon reads it, strictly, as its own dialect. */
 export const resultSubmitCommand = operationCommand({
   examples: ['baton result submit .baton/session/result.yaml', 'cat result.yaml | baton result submit -'],
   args: [{ name: 'FILE|-', about: 'The result, YAML or JSON' }],
@@ -17,14 +16,15 @@ export const resultSubmitCommand = operationCommand({
 export const handoffSendCommand = operationCommand({
   examples: ['baton handoff send .baton/session/handoff-to-reviewer-agent.xml'],
   args: [{ name: 'FILE|-', about: 'The handoff, XML' }],
-  options: [{ name: 'task', value: 'ID', about: 'Operators: the task it is about' }, SELF_APPROVE_OPTION],
+  options: [{ name: 'task', value: 'ID', about: 'Operators only: the task of the handoff' }, SELF_APPROVE_OPTION],
   before: (given) => selfApprovalCall(given.options.get('task'), given),
   operation: 'handoff_send',
   input: async ({ args: [file = '-'], options }, io) => {
-    const read = await readText(file, io);
+    const read = await readArgument(file, io);
+    if ('usage' in read) return read;
     const task_id = options.get('task');
-    if (!('value' in read)) return read;
-    return { value: { handoff: read.value, ...(task_id === undefined ? {} : { task_id }) } };
+    const handoff = new TextDecoder().decode(read.bytes);
+    return { value: { handoff, ...(task_id === undefined ? {} : { task_id }) } };
   },
   show: ({ held, task_id: id }) => {
     const task_id = printable(id);
@@ -39,14 +39,9 @@ export const missionShowCommand = operationCommand({
   show: (mission) => `${printableLines(JSON.stringify(mission, null, 2))}\n`,
 });
 
-async function readText(file: string, io: Io): Promise<{ readonly value: string } | { readonly usage: string }> {
-  const read = await readArgument(file, io);
-  return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
-}
-
 export const handoffListCommand = operationCommand({
   examples: ['baton handoff list', 'baton handoff list W-00001'],
-  args: [{ name: 'TASK', about: 'Only those of this task', optional: true }],
+  args: [{ name: 'TASK', about: 'Only handoffs of this task', optional: true }],
   operation: 'handoff_list',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
   show: ({ handoffs }) => {
@@ -57,15 +52,14 @@ export const handoffListCommand = operationCommand({
       `${from} → ${to ?? 'workflow-complete'}`,
       reason ?? '',
     ]);
-    return rows.length === 0
-      ? 'No handoffs.\n'
-      : renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
+    if (rows.length === 0) return 'No handoffs.\n';
+    return renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
   },
 });
 
 export const handoffShowCommand = operationCommand({
   examples: ['baton handoff show 5d0e7b41'],
-  args: [{ name: 'ID', about: 'Of the handoff, or the beginning of it' }],
+  args: [{ name: 'ID', about: 'The handoff, or the beginning of its id' }],
   operation: 'handoff_show',
   input: ({ args: [id] }) => ({ value: { id } }),
   show: ({ from, to, status, reason, xml }) => {
@@ -99,7 +93,6 @@ export const thoughtListCommand = operationCommand({
   },
 });
 
-/** The record's entry, and the commit it names. */
 function describeThought({ id, seq, commitSha, reinstates }: ResultOf<'thought_list'>['records'][number]): string {
   const at = `${shortId(id)}  ${commitSha.slice(0, 12)}  baton ledger show ${seq}`;
   return reinstates ? `${at}  reinstates the task` : at;
@@ -109,10 +102,10 @@ export const mergeCommand = operationCommand({
   examples: ['baton merge W-00001'],
   options: [SELF_APPROVE_OPTION],
   before: (given) => selfApprovalCall(given.args[0], given),
-  args: [{ name: 'TASK', about: 'The task; left out: that of your claim', optional: true }],
+  args: [{ name: 'TASK', about: 'The task (default: that of your claim)', optional: true }],
   operation: 'merge_request',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
-  show: ({ task_id }) => `Asked for the merge of ${printable(task_id)}. See how it goes: baton ledger log -f\n`,
+  show: ({ task_id }) => `Requested the merge of ${printable(task_id)}. Follow it: baton ledger log -f\n`,
 });
 
 export const emitExitCommand = operationCommand({
@@ -122,11 +115,7 @@ export const emitExitCommand = operationCommand({
   ],
   args: [{ name: 'JSON|-', about: 'The signal; - is standard input' }],
   operation: 'exit_signal',
-  input: async ({ args: [json = ''] }, io) => {
-    if (json !== '-') return { value: json };
-    const read = await readArgument('-', io);
-    return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
-  },
+  input: async ({ args: [json = ''] }, io) => readTextArgument(json, io),
   show: ({ next_phase, exit_reason }) => {
     if (next_phase === null)
       return `Accepted (${exit_reason}); your session has ended, and the task keeps its phase.\n`;
@@ -134,11 +123,7 @@ export const emitExitCommand = operationCommand({
   },
 });
 
-const agentOption = {
-  name: 'agent',
-  value: 'ID',
-  about: 'The agent; your own where the environment says which one you are',
-} as const;
+const agentOption = { name: 'agent', value: 'ID', about: 'The agent (default: BATON_AGENT_ID)' } as const;
 
 export const emitAgentSignalCommand = operationCommand({
   examples: [
@@ -149,10 +134,7 @@ export const emitAgentSignalCommand = operationCommand({
   options: [agentOption],
   operation: 'agent_signal',
   input: async (given, io) => {
-    const [typed = ''] = given.args;
-    const read = typed === '-' ? await readArgument('-', io) : { bytes: new TextEncoder().encode(typed) };
-    if ('usage' in read) return read;
-    const json = new TextDecoder().decode(read.bytes);
+    const { value: json } = await readTextArgument(given.args[0] ?? '', io);
     return { value: addAgentId(json, agentIdOf(given, io)) };
   },
   show: renderSignal,
@@ -163,7 +145,7 @@ export const emitAgentIdleCommand = operationCommand({
   options: [agentOption],
   operation: 'agent_idle',
   input: (given, io) => ({ value: agentIdOf(given, io) }),
-  show: () => 'Heard: idle.\n',
+  show: () => 'Recorded: idle.\n',
 });
 
 export const emitAgentStopCommand = operationCommand({
@@ -171,16 +153,16 @@ export const emitAgentStopCommand = operationCommand({
   options: [agentOption],
   operation: 'agent_stop',
   input: (given, io) => ({ value: agentIdOf(given, io) }),
-  show: () => 'Heard: stop.\n',
+  show: () => 'Recorded: stop.\n',
 });
 
-/** A caller with a token is known by it; others are named by the option or by their environment. */
+/** A token identifies its caller; without one, the option or the environment names the agent. */
 function agentIdOf({ options }: ParsedArguments, { env }: Io): { readonly agent_id?: string } {
   const named = options.get('agent') ?? (env['BATON_TOKEN'] ? undefined : env['BATON_AGENT_ID']);
   return named === undefined || named === '' ? {} : { agent_id: named };
 }
 
-/** JSON that cannot be read is passed on as it stands: the refusal names the place. */
+/** Invalid JSON is sent unchanged: the daemon's error names the place. */
 function addAgentId(json: string, agent: { readonly agent_id?: string }): unknown {
   if (agent.agent_id === undefined) return json;
   try {
@@ -191,17 +173,12 @@ function addAgentId(json: string, agent: { readonly agent_id?: string }): unknow
   }
 }
 
-/** What follows from the signal, so that the sender need not ask. */
 function renderSignal({ kind, task_id: id, phase, holds_claim }: ResultOf<'agent_signal'>): string {
-  if (id === undefined) return `Heard: ${kind}.\n`;
+  if (id === undefined) return `Recorded: ${kind}.\n`;
   const task_id = printable(id);
-  if (kind === 'escalate' && holds_claim === true) return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;
-  switch (kind) {
-    case 'complete':
-      return `Heard: ${task_id} is complete on your side. It is now ${phase}, and your claim has ended.\n`;
-    case 'escalate':
-      return `Heard: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
-    default:
-      return `Heard: you go on with ${task_id}. Your claim is renewed.\n`;
-  }
+  if (kind === 'continue') return `Recorded: you continue ${task_id}. Your claim is renewed.\n`;
+  if (kind === 'complete')
+    return `Recorded: your part of ${task_id} is complete. It is now ${phase}, and your claim has ended.\n`;
+  if (holds_claim === true) return `Recorded: a person is asked. You keep ${task_id} meanwhile.\n`;
+  return `Recorded: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
 }

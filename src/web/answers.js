@@ -1,29 +1,29 @@
 import { NoAnswer, Refused } from './daemon.js';
 import { words } from './words.js';
 
-/** A second click of a double click comes within this time. */
+/** The longest double click. */
 const DOUBLE_MS = 700;
-/** A click on a button that has just moved under the pointer was meant for another. */
+/** A click on a button that has just moved under the pointer was meant for another one. */
 const MOVED_MS = 400;
 
 /**
- * How people answer decisions: once each. A click while an answer is under way, the second one of a double click, and a click on a button that has
- * just moved there are ignored. If another tab or terminal answered first, its choice is shown.
+ * Sends each answer once. Ignores clicks while an answer is being sent, the second click of a double click, and clicks on a button that has
+ * just moved. If another client answered first, its choice is shown.
  */
 export function answersTo(daemon, onChange) {
-  const underWay = new Set();
+  const sending = new Set();
   let clickedMs = -Infinity;
   let settling;
 
   async function answer(decision, option) {
     const nowMs = performance.now();
-    if (nowMs - clickedMs < DOUBLE_MS || settling !== undefined || underWay.has(decision.id)) return;
+    if (nowMs - clickedMs < DOUBLE_MS || settling !== undefined || sending.has(decision.id)) return;
     clickedMs = nowMs;
-    underWay.add(decision.id);
+    sending.add(decision.id);
     onChange();
     const isSettled = await send(daemon, decision, option);
-    // One that is settled stays disabled until it leaves the list.
-    if (!isSettled) underWay.delete(decision.id);
+    // A settled decision stays disabled until it leaves the list.
+    if (!isSettled) sending.delete(decision.id);
     onChange();
   }
 
@@ -34,8 +34,8 @@ export function answersTo(daemon, onChange) {
 
   return {
     answer,
-    isUnderWay: (id) => underWay.has(id),
-    /** The list of decisions has changed while there were buttons in it. They are disabled for as long as a click does not count. */
+    isSending: (id) => sending.has(id),
+    /** The buttons may have moved: disables them for `MOVED_MS`. */
     moved: () => {
       for (const button of document.querySelectorAll('#needs button:enabled')) {
         button.disabled = true;
@@ -47,7 +47,7 @@ export function answersTo(daemon, onChange) {
   };
 }
 
-/** Returns whether the decision is settled now, by this page or another client. */
+/** Returns whether the decision is settled, by this page or another client. */
 async function send(daemon, { id, title, options }, option) {
   try {
     await daemon.call('decision_resolve', { id, option });
@@ -70,7 +70,7 @@ async function showFirst(daemon, id, title) {
 }
 
 const UNKNOWN =
-  'The daemon did not answer: it is not known whether your choice was recorded. Once it answers again, choosing the same again is safe.';
+  'The daemon did not answer, so your choice may or may not be recorded. It is safe to choose the same again once the daemon answers.';
 
 function note(text) {
   document.getElementById('note').replaceChildren(words(text));

@@ -1,9 +1,8 @@
 import { stagesOf } from './stages.js';
 import { part, words } from './words.js';
 
-/** What was asked of the daemon, put into the page. */
 export function showBoard({ status, work, blocked, next, done, cancelled, workflows, costs }, answers) {
-  const decisions = status.needs_you.map((each) => ({ ...each, isUnderWay: answers.isUnderWay(each.id) }));
+  const decisions = status.needs_you.map((each) => ({ ...each, isSending: answers.isSending(each.id) }));
   const hadButtons = document.querySelector('#needs button') !== null;
   const hasChanged = fill('needs', [...decisions, ...status.attention], (each) =>
     each.options === undefined ? attentionItem(each) : decisionItem(each, answers),
@@ -22,7 +21,6 @@ export function showBoard({ status, work, blocked, next, done, cancelled, workfl
   fill('costs', costs, costItem);
 }
 
-/** The tasks by status, in the words of `baton status`. */
 function showCounts(tasks) {
   const some = Object.entries(tasks).filter(([, count]) => count > 0);
   const counts = some.map(([status, count]) => `${count} ${status}`).join(', ');
@@ -35,11 +33,11 @@ export function showEntries(entries) {
   );
 }
 
-/** Without an answer, an empty list means nothing. */
+/** Without an answer of the daemon, an empty list must not read as `none`. */
 export function showUnknown() {
   for (const list of document.querySelectorAll('#board ul')) {
     if (list.querySelector('.none') === null) continue;
-    list.replaceChildren(none('not known without an answer'));
+    list.replaceChildren(none('unknown'));
     shown.delete(list.id);
   }
 }
@@ -72,7 +70,7 @@ function decisionItem(decision, answers) {
   const line = item([decision.title], '');
   const buttons = decision.options.map(({ n, label, recommended }) => {
     const button = part('button', `${n} ${label}`, recommended ? 'recommended' : '');
-    button.disabled = decision.isUnderWay;
+    button.disabled = decision.isSending;
     button.addEventListener('click', () => void answers.answer(decision, n));
     return button;
   });
@@ -80,7 +78,6 @@ function decisionItem(decision, answers) {
   return line;
 }
 
-/** Something that no button settles: why it waits, and the command to type. */
 function attentionItem({ title, context, next }) {
   const line = item([title], '');
   if (context !== '') line.append(part('pre', context));
@@ -88,14 +85,14 @@ function attentionItem({ title, context, next }) {
   return line;
 }
 
-/** A cost with a + is more than that: nobody knows the price of some of the tokens. */
+/** A cost with a + is a lower bound: some of its tokens have no known price. */
 function costItem({ name, input_tokens, output_tokens, cached_tokens, cost_millicents, unpriced_tokens, budget }) {
   const tokens = (input_tokens + output_tokens + cached_tokens).toLocaleString('en');
   const cost = `$${(cost_millicents / 100_000).toFixed(2)}${unpriced_tokens > 0 ? '+' : ''}`;
   return item([name, cost], `${tokens} tokens${budget === null ? '' : `, ${budget.percent} % of the budget`}`);
 }
 
-/** `session:` and an id that nobody reads to its end. */
+/** Shortens the id after `session:`. */
 function short(actor) {
   return actor.replace(/(?<=:[0-9a-f]{8})-[0-9a-f-]{27}$/, '');
 }
@@ -103,7 +100,7 @@ function short(actor) {
 /** What each list shows now, as JSON. */
 const shown = new Map();
 
-/** Fills a list, and leaves it alone if nothing has changed: a button must not be replaced under the pointer. Returns whether it has changed. */
+/** Fills a list if its content has changed: a button must not be replaced under the pointer. Returns whether it has changed. */
 function fill(id, list, make, also = new Map()) {
   const content = JSON.stringify([list, list.map((each) => also.get(each.id) ?? null)]);
   if (shown.get(id) === content) return false;

@@ -1,5 +1,3 @@
-/** How the page calls the daemon. The token goes nowhere else. Nothing here waits without end. */
-
 /** The daemon answered, and refused. */
 export class Refused extends Error {
   constructor({ code, message, hint }) {
@@ -9,7 +7,6 @@ export class Refused extends Error {
   }
 }
 
-/** There is no answer, so the status is unknown. */
 export class NoAnswer extends Error {
   /** @param {'hung' | 'away' | 'unreadable'} how */
   constructor(how) {
@@ -19,7 +16,7 @@ export class NoAnswer extends Error {
 }
 
 const ANSWER_MS = 4000;
-/** The daemon sends a line every 15 seconds on a stream of events. */
+/** The daemon sends a line at least every 15 seconds on an event stream. */
 const STREAM_MS = 40_000;
 
 export function talkTo(token, project) {
@@ -31,7 +28,7 @@ export function talkTo(token, project) {
     return resultIn(answer);
   }
 
-  /** Entries as they are recorded, from the one after `after`, until the daemon goes; first none, when it listens. An EventSource cannot carry a token. */
+  /** Yields the entries after `after` until the stream ends; first an empty list, once it is open. An EventSource cannot send a token. */
   async function* events(after) {
     const deadline = makeDeadline();
     try {
@@ -59,7 +56,6 @@ export function talkTo(token, project) {
   return { call, events };
 }
 
-/** Aborts when its time has passed, unless it is set again before. */
 function makeDeadline() {
   const controller = new AbortController();
   let timer;
@@ -84,7 +80,6 @@ async function attempt(run) {
   }
 }
 
-/** Whatever is not an answer of the daemon is none. */
 function resultIn(text) {
   const answer = parse(text);
   if (answer?.ok === true && 'result' in answer) return answer.result;

@@ -4,17 +4,16 @@ import { Refused, talkTo } from './daemon.js';
 import { now, say, showFailure, showVerdict } from './standing.js';
 import { words } from './words.js';
 
-/** The page: what needs a person, what is at work and where it stands, and the newest entries, as the daemon reports them. */
 const known = new URLSearchParams(location.hash.slice(1));
 const token = known.get('token') ?? sessionStorage.getItem('token') ?? '';
 const project = known.get('project') ?? sessionStorage.getItem('project') ?? '';
 const daemon = talkTo(token, project);
 const answers = answersTo(daemon, () => {
-  // At once, also if the daemon does not answer now.
+  // Does not wait for the daemon.
   if (seen !== undefined) showBoard(seen, answers);
   void refresh();
 });
-/** What the board shows. */
+/** The data on the board. */
 let seen;
 
 const REFRESH_MS = 3000;
@@ -22,19 +21,18 @@ const REFRESH_MS = 3000;
 function open() {
   sessionStorage.setItem('token', token);
   sessionStorage.setItem('project', project);
-  // Whoever looks over a shoulder, or copies the address, does not get the token.
+  // The address must not show the token.
   history.replaceState(null, '', `#${new URLSearchParams({ project })}`);
   element('place').replaceChildren(words(project));
   element('board').hidden = false;
   void refresh();
   void follow();
   setInterval(refresh, REFRESH_MS);
-  // A page that comes to the front again shows nothing old.
   document.addEventListener('visibilitychange', () => void refresh());
 }
 
-/** A form for whoever came without a token, or with one that the daemon does not know. */
-function openDoor(why) {
+/** Asks for a token if there is none, or if the daemon refuses it. */
+function openLogin(why) {
   sessionStorage.removeItem('token');
   say(why, 'away');
   element('board').hidden = true;
@@ -50,17 +48,17 @@ function openDoor(why) {
   });
 }
 
-let isShut = false;
+let isClosed = false;
 let isAsking = false;
 let isAskedAgain = false;
-/** One at a time; what happens meanwhile is asked for afterwards. The verdict is shown only if every call succeeded. */
+/** Runs once at a time; a request meanwhile causes one more run. The verdict is shown only if every call succeeds. */
 async function refresh() {
   isAskedAgain = isAsking;
-  if (isAsking || isShut) return;
+  if (isAsking || isClosed) return;
   isAsking = true;
   const askedAt = now();
   try {
-    seen = await look();
+    seen = await readBoard();
     showBoard(seen, answers);
     showVerdict(seen.status, askedAt);
   } catch (error) {
@@ -73,10 +71,10 @@ async function refresh() {
 
 const MOST_TASKS = 100;
 const MOST_WORKFLOWS = 20;
-const LATELY = 20;
+const MOST_DONE = 20;
 const DAYS = 7;
 
-async function look() {
+async function readBoard() {
   const list = async (input) => (await daemon.call('task_list', { limit: MOST_TASKS, ...input })).tasks;
   const status = await daemon.call('status_get');
   const total = Object.values(status.tasks).reduce((sum, count) => sum + count, 0);
@@ -85,7 +83,7 @@ async function look() {
     list({ status: 'in_progress' }),
     list({ status: 'todo' }),
     list({ status: 'cancelled' }),
-    list({ after_n: Math.max(0, total - LATELY) }),
+    list({ after_n: Math.max(0, total - MOST_DONE) }),
     daemon.call('costs_get', { by: 'day' }),
   ]);
   const done = newest.filter((task) => task.status === 'done').toReversed();
@@ -109,7 +107,7 @@ const entries = [];
 
 async function follow() {
   let after;
-  while (!isShut) {
+  while (!isClosed) {
     try {
       after ??= Math.max(0, (await daemon.call('status_get')).seq - MOST_ENTRIES);
       for await (const news of daemon.events(after)) {
@@ -120,32 +118,32 @@ async function follow() {
         void refresh();
       }
     } catch (error) {
-      if (isNoEntry(error)) fail(error);
+      if (isRefusedAccess(error)) fail(error);
     }
-    // The stream was lost: whether the daemon is there, the next question shows.
+    // The stream ended: the next call shows whether the daemon runs.
     void refresh();
     await new Promise((resume) => setTimeout(resume, 1000));
   }
 }
 
-const NO_ENTRY = new Set(['no-token', 'bad-token', 'no-such-project', 'forbidden']);
+const ACCESS_CODES = new Set(['no-token', 'bad-token', 'no-such-project', 'forbidden']);
 
-function isNoEntry(error) {
-  return error instanceof Refused && NO_ENTRY.has(error.code);
+function isRefusedAccess(error) {
+  return error instanceof Refused && ACCESS_CODES.has(error.code);
 }
 
 function fail(error) {
-  if (isNoEntry(error)) {
-    isShut = true;
-    openDoor(`The daemon does not let you in: ${error.message}.`);
-  } else if (!isShut) showFailure(error);
+  if (isRefusedAccess(error)) {
+    isClosed = true;
+    openLogin(`The daemon refused access: ${error.message}.`);
+  } else if (!isClosed) showFailure(error);
 }
 
 function element(id) {
   return document.getElementById(id);
 }
 
-// Another address of the same page loads nothing by itself.
+// A new hash alone does not reload the page.
 addEventListener('hashchange', () => location.reload());
-if (token === '' || project === '') openDoor('Who are you?');
+if (token === '' || project === '') openLogin('A token is needed.');
 else open();

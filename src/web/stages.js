@@ -1,6 +1,6 @@
 const STAGES = ['issue-manager', 'prep', 'implementer', 'ci', 'reviewer', 'fixer', 'validator', 'merge', 'closer'];
 
-/** Where a workflow stands: each stage with whether it is done, has failed, is under way or still open, and how often it was visited. */
+/** The stages of a workflow: whether each is done, failed, current or open, and how often it was visited. */
 export function stagesOf(workflow) {
   const now = stageOf(workflow);
   const names = now === undefined || STAGES.includes(now) ? STAGES : withOwn(now);
@@ -9,7 +9,7 @@ export function stagesOf(workflow) {
   const visits = { reviewer: workflow.reviews, fixer: workflow.rounds };
   return names.map((name, i) => {
     const times = visits[name] ?? 1;
-    // Review and repair take turns: how often each was there says more than which comes first.
+    // Review and fix alternate, so their visits count instead of their order.
     const isDone = name in visits ? visits[name] > 0 : i < at;
     return { name, times, is: name === now ? 'now' : hasFailed(name) ? 'failed' : isDone ? 'done' : 'open' };
   });
@@ -21,7 +21,7 @@ function stageOf({ phase, role, is_merging: isMerging }) {
   return phase === 'CI_PENDING' ? 'ci' : (role ?? undefined);
 }
 
-/** A role of the runbook's own comes between review and validation. */
+/** A role that the runbook adds comes between review and validation. */
 function withOwn(name) {
   const at = STAGES.indexOf('validator');
   return [...STAGES.slice(0, at), name, ...STAGES.slice(at)];

@@ -2,13 +2,10 @@ import { showUnknown } from './board.js';
 import { NoAnswer, Refused } from './daemon.js';
 import { words } from './words.js';
 
-/**
- * The line at the top. It shows the verdict of the daemon as it came, or why there is none; the page makes no verdict of its own. A verdict that is
- * older than `STALE_MS` is taken back, also after the page or the machine has slept.
- */
+/** An older verdict of the daemon is withdrawn, also after the page or the machine has slept. */
 const STALE_MS = 10_000;
 
-/** When the newest verdict was asked for. Two clocks: one jumps, the other may stand still while the machine sleeps. */
+/** When the newest verdict was requested, by two clocks: the wall clock may jump, the other may stop while the machine sleeps. */
 let asked;
 let isShown = false;
 
@@ -34,7 +31,6 @@ export function showFailure(error) {
   showAge('Last answer:');
 }
 
-/** Takes an old verdict back. */
 export function checkAge() {
   if (isShown && ageMs() > STALE_MS) showFailure(new NoAnswer('hung'));
 }
@@ -50,9 +46,9 @@ function describe(error) {
   if (error instanceof Refused) return `There is no status: ${error.message}. ${error.hint}`.trim();
   if (!(error instanceof NoAnswer)) return `There is no status: ${error.message}`;
   return {
-    hung: 'The daemon does not answer. What you see may be old. See: baton status',
-    away: 'The daemon is away. What you see may be old. Start it: baton up',
-    unreadable: 'The answer of the daemon cannot be read. What you see may be old. See: baton status',
+    hung: 'The daemon does not answer. This page may be out of date. See: baton status',
+    away: 'The daemon cannot be reached. This page may be out of date. Start it: baton up',
+    unreadable: 'The answer of the daemon is not valid. This page may be out of date. See: baton status',
   }[error.how];
 }
 

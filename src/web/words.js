@@ -1,7 +1,4 @@
-/**
- * Text from agents, for people: characters that are not seen or that change how other text is shown (control characters, marks of direction,
- * characters without width) become codes, as in the CLI. Lines and tabs stay.
- */
+/** Replaces invisible and bidi control characters of untrusted text with codes, as the CLI does. Lines and tabs stay. */
 export function visible(text) {
   return String(text).replace(/[^\P{C}\t\n]|[\u2028\u2029]/gu, (character) => {
     const code = character.codePointAt(0);
@@ -9,7 +6,7 @@ export function visible(text) {
   });
 }
 
-/** The only way in which text gets into the page: isolated, so that it cannot turn around what stands beside it, and never as markup. */
+/** All text enters the page here: never as markup, and isolated, so that its direction does not affect its neighbours. */
 export function words(text) {
   const made = document.createElement('bdi');
   made.textContent = visible(text);

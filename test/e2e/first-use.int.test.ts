@@ -190,12 +190,12 @@ describe('a new user', () => {
   it('hears who claims for which role, and what came of a signal', () => {
     baton('task', 'add', 'R', '--title', 'x', '--role', 'fixer');
     const claimed = baton('task', 'claim', 'R', '--as', 'ada').out;
-    expect(claimed).toContain('# It waits for the role fixer.');
+    expect(claimed).toContain('# The task waits for the role fixer.');
     const token = /BATON_TOKEN=(\S+)/.exec(claimed)?.[1] ?? '';
     const signal = (kind: string) => run(['emit', 'agent:signal', JSON.stringify({ kind })], { BATON_TOKEN: token });
-    expect(signal('continue').out).toBe('Heard: you go on with R. Your claim is renewed.\n');
+    expect(signal('continue').out).toBe('Recorded: you continue R. Your claim is renewed.\n');
     expect(signal('complete').out).toBe(
-      'Heard: R is complete on your side. It is now CI_PENDING, and your claim has ended.\n',
+      'Recorded: your part of R is complete. It is now CI_PENDING, and your claim has ended.\n',
     );
   });
 

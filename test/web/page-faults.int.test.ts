@@ -81,7 +81,7 @@ describe('the page, while the daemon is there and does not answer', () => {
     try {
       await shows('The daemon does not answer');
       expect(await page.title()).toBe('(?) Baton');
-      expect(await page.locator('#needs').textContent()).toBe('not known without an answer');
+      expect(await page.locator('#needs').textContent()).toBe('unknown');
       // A page that is opened anew has not even been served.
       await neverCalm(async () => {
         await until('it was asked again, and again without an answer', async () => {

@@ -47,12 +47,8 @@ async function wordsOf(
 async function idsFor(command: string, io: Io): Promise<string[]> {
   const list = LISTS[command.split(' ')[0] ?? ''];
   if (list === undefined) return [];
-  const client = createObserver({ args: [], options: new Map() }, io);
-  try {
-    return await list(client);
-  } finally {
-    client.close();
-  }
+  using client = createObserver({ args: [], options: new Map() }, io);
+  return await list(client);
 }
 
 const AT_ONCE = { timeoutMs: 1000 } as const;

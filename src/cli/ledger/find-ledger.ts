@@ -13,7 +13,7 @@ export async function findLedger({ options }: ParsedArguments, io: Io): Promise<
   const folder = resolve(io.cwd, options.get('project') ?? '.');
   const repository = await findRepository(folder);
   if (!repository.ok) {
-    const hint = 'Go into a repository, or name one: --project DIR';
+    const hint = 'Change to a repository, or name one: --project DIR';
     return { ok: false, problem: problem('ledger/no-repository', `${folder} is not inside a git repository`, hint) };
   }
   return { ok: true, place: ledgerPlace(findStateDir(io.env), projectId(repository.value)) };

@@ -11,7 +11,7 @@ export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the begin
 
 export const pipelineListCommand = operationCommand({
   examples: ['baton pipeline list', 'baton pipeline list --all'],
-  options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
+  options: [{ name: 'all', short: 'a', about: 'Include those that have ended' }],
   operation: 'pipeline_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
   show: ({ pipelines }) => {
@@ -79,7 +79,7 @@ export const pipelineWaitCommand = operationCommand({
 export const pipelineCancelCommand = operationCommand({
   examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
   args: [pipelineArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'The reason, which is recorded' }],
   operation: 'pipeline_cancel',
   input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
   show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} is being cancelled.\n`,
@@ -88,10 +88,10 @@ export const pipelineCancelCommand = operationCommand({
 export const pipelineResumeCommand = operationCommand({
   examples: ['baton pipeline resume 3f1c9a2e -m "The tests are in test/unit"'],
   args: [pipelineArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'What the agent is told' }],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'A message for the agent' }],
   operation: 'pipeline_resume',
   input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'message' }) } }),
-  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} goes on.\n`,
+  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} resumes.\n`,
 });
 
 export const pipelineRetryCommand = operationCommand({
@@ -102,18 +102,18 @@ export const pipelineRetryCommand = operationCommand({
   show: (retried, { args: [id = ''] }) => describeRetry(id, retried.id),
 });
 
-/** One that is over stays as it ended: another takes its place. */
+/** A pipeline that has ended is replaced by a new one. */
 function describeRetry(asked: string, id: string): string {
-  if (id.startsWith(asked)) return `Pipeline ${shortId(id)} tries its step again.\n`;
-  return `Pipeline ${shortId(asked)} is over. Started ${id} in its place. Wait for it: baton pipeline wait ${shortId(id)}\n`;
+  if (id.startsWith(asked)) return `Pipeline ${shortId(id)} retries its step.\n`;
+  return `Pipeline ${shortId(asked)} has ended. Started ${id} in its place. Wait for it: baton pipeline wait ${shortId(id)}\n`;
 }
 
-/** The end of what a step printed, where the news is, below the line of the step; and where all of it is. */
+/** The last lines of a step's output, and where to find all of it. */
 export function renderOutput(output: string, indent: string, where: string | null): string[] {
   const lines = output.trimEnd().split('\n');
   const last = lines.slice(-SHOWN_LINES).map((line) => shorten(printable(line.trimEnd())));
   const shown = [...(lines.length > SHOWN_LINES ? ['…'] : []), ...(output.trim() === '' ? [] : last)];
-  const rest = where === null ? [] : [`all of it: ${printable(where)}`];
+  const rest = where === null ? [] : [`full output: ${printable(where)}`];
   return [...shown, ...rest].map((line) => `${indent}${line}`.trimEnd());
 }
 
@@ -125,7 +125,6 @@ function shorten(line: string): string {
 
 const MAX_LINE_CHARACTERS = 300;
 
-/** What shows everything that an agent printed; null where no agent ran. */
 export function logsOf(agentId: string | null): string | null {
   return agentId === null ? null : `baton agent logs ${shortId(agentId)}`;
 }
