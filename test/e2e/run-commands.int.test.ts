@@ -336,7 +336,9 @@ describe('baton agent', () => {
 
   it('hears what others say of it', async () => {
     const id = await start('agent', 'run', 'listener');
-    expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe('Recorded: continue.\n');
+    expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe(
+      'Recorded: continue.\n',
+    );
     expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"cont')).code).toBe(1);
     expect((await baton('emit', 'agent:stop', '--agent', id)).code).toBe(0);
     expect((await baton('agent', 'wait', id)).code).toBe(3);
