@@ -47,7 +47,7 @@ function compareWith(commit: string): void {
   const best = roots.map(() => new Map<string, Figure>());
   for (const name of names) {
     for (let round = 0; round < Number(options.rounds); round += 1) {
-      // Who comes first takes turns, too.
+      // The order alternates, too.
       for (const side of round % 2 === 0 ? [0, 1] : [1, 0]) keepBest(best[side], measureApart(roots[side], name));
     }
     print(name, best);
@@ -111,7 +111,7 @@ function figureOf({ name, value, unit, goal, ratio }: Measure): Figure {
 
 /** Baton alone: `npm run bench handoff` compares it with its peers, and gives no figure if none is installed. */
 async function measureHandoff(root: string): Promise<readonly Figure[]> {
-  // A busy machine takes long for them; it must still come past the rounds in which everything warms up.
+  // Long enough that a busy machine gets past the warm-up rounds.
   const one: Race = { batons: 1, workMs: 3, handoffs: WARM_UP + 500, limitMs: 120_000 };
   const many: Race = { batons: 32, workMs: 0, handoffs: 30_000, limitMs: 6000 };
   /* oxlint-disable typescript/no-unsafe-type-assertion -- the modules of another checkout */

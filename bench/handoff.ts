@@ -6,14 +6,14 @@ import { race } from './handoff/race.ts';
 import type { Benchmark, Measure } from './measure.ts';
 import { atLeast, atMost } from './measure.ts';
 
-/** Everybody runs this often, in turn, and shows the best: what else the machine does at a moment hits one of them only. */
+/** Each system runs this often, in turn, and its best run counts: other load on the machine affects single runs only. */
 const ROUNDS = 3;
-/** Servers live long: what is compared is not how they start. */
+/** Servers run for long, so their start is not compared. */
 const WARM_UP = 600;
 const ONE_BATON: Race = { batons: 1, workMs: 3, handoffs: WARM_UP + 500, limitMs: 20_000 };
 const MANY_BATONS: Race = { batons: 32, workMs: 0, handoffs: 60_000, limitMs: 8000 };
 
-/** Done → the next job in the hand of a worker in another process: Baton's exit signal beside five peers. */
+/** From done to the next job in a worker of another process: Baton's exit signal beside five peers. */
 export const handoff: Benchmark = {
   name: 'handoff',
   async run() {
@@ -45,7 +45,7 @@ function isPresent({ name, findMissing }: Contender): boolean {
   return false;
 }
 
-/** Ratios in one run bear some noise, but not everything: say what they were taken in. */
+/** Reports the load of the machine, because it affects even ratios within one run. */
 function warnIfBusy(): void {
   const [load = 0] = loadavg();
   const processors = availableParallelism();

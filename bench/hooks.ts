@@ -24,7 +24,7 @@ const INPUT = JSON.stringify({
   last_assistant_message: 'All tests pass, the branch is pushed.',
 });
 
-/** What an agent waits for when it stops, and what its supervisor costs while it works. */
+/** The time of a stop hook, and the cost of a supervisor while its agent works. */
 export const hooks: Benchmark = {
   name: 'hooks',
   async run() {
@@ -172,7 +172,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - before;
 }
 
-/** A process that has just started still grows: its memory counts when two looks agree. */
+/** The memory of a new process still grows: it counts when two readings agree. */
 async function settledMb(pid: number): Promise<number> {
   let last = 0;
   return until('its memory has settled', async () => {

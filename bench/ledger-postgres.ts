@@ -22,7 +22,7 @@ const ROUNDS = 60;
 const FIRST_ROUNDS = 12;
 
 interface Writer {
-  /** Writes one commit, and says how many entries it was. */
+  /** Writes one commit and returns its number of entries. */
   write(): Promise<number>;
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ function toMeasures(rate: Rates): Measure[] {
   ];
 }
 
-/** Nobody always comes after the same other one. */
+/** Rotates the order, so that no variant always follows the same other one. */
 function rotated<T>(items: readonly T[], by: number): readonly T[] {
   const start = by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
@@ -136,7 +136,7 @@ async function measureRound(writers: readonly Writer[], roundMs: number): Promis
 
 async function openBareWriter(url: string, isSigned: boolean): Promise<Writer> {
   const client = new Client({ connectionString: url });
-  // Where something else fails, the server ends first; that failure is the one to show.
+  // If something else fails, the server ends first; that error is reported.
   client.on('error', () => undefined);
   await client.connect();
   await client.query('SET synchronous_commit = on');
@@ -189,7 +189,7 @@ async function openWriter(database: PostgresDatabase, project: string, size: num
   };
 }
 
-/** What whoever lost the race has to read before it can try again. */
+/** What the loser of the race reads before it retries. */
 async function follow(store: Store, frontier: Frontier, head: Head): Promise<void> {
   if (head.size === frontier.size) return;
   for await (const hashes of store.hashes({ from: frontier.size + 1, to: head.size })) {

@@ -44,7 +44,7 @@ export const ledger: Benchmark = {
 /**
  * Durable appends by `callers` callers together, against a bare insert of the same bytes (entries, hashes, and a note a
  * commit): same pragmas, the same SHA-256 once an entry, one signature, no chain, no tree, no outside copy. They take turns commit by commit, and in who
- * comes first, since whoever does finds its data in the processor's cache. What is to be written lies ready on both
+ * comes first, since the first finds its data in the processor's cache. What is to be written lies ready on both
  * sides: drafts here, bytes there. The first commits, for which the WAL grows, do not count: they cost both about twice as
  * much, and a ledger lives longer than that.
  */
@@ -73,7 +73,7 @@ async function append(path: string, callers: number, commits: number, goal: numb
   });
 }
 
-/** Of a page of SQLite, and of an entry with its hash. */
+/** Sizes of a SQLite page, and of an entry with its hash. */
 const PAGE_BYTES = 4096;
 const ENTRY_BYTES = 640;
 
@@ -211,7 +211,7 @@ function makeDraft(number: number): Draft {
 /** As long as the notes that we write with each commit. */
 const NOTE = signCheckpoint(nodeSha256, 'demo', { size: 100_000, root: GENESIS.hash }, 99_999, signer);
 
-/** The limit: what a commit costs when it means nothing. */
+/** The limit: a bare insert of the same bytes, without chain and tree. */
 class BareTable {
   readonly #db: DatabaseSync;
   readonly #insert: (rows: readonly Uint8Array[]) => void;

@@ -19,8 +19,8 @@ const CHANGE_EVERY = 125;
 const LIMIT_MS = 1;
 
 /**
- * What can be worked on now, among few tasks and among very many. Now and then one is claimed, so that the order changes.
- * Through the keeper it is asked as handlers ask; through the daemon it is a whole HTTP request.
+ * The ready tasks, among few tasks and among very many. A task is claimed from time to time, so that the order changes.
+ * Measured through the command loop, as handlers call it, and through the daemon as a whole HTTP request.
  */
 export const nextActions: Benchmark = {
   name: 'next-actions',
@@ -61,7 +61,7 @@ interface Place {
   readonly projectId: string;
 }
 
-/** A state folder in which a daemon has seen an empty repository: whatever is recorded there it will find again. */
+/** A state folder in which a daemon has opened an empty repository, so that it finds what is recorded there. */
 async function prepare(): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
   const [stateDir, repository] = [join(folder, 'state'), join(folder, 'repository')];
@@ -92,7 +92,7 @@ async function askDaemon(place: Place): Promise<number> {
   );
 }
 
-/** The time of each question, without what is changed between them. */
+/** The time of each call, without the changes between calls. */
 async function medianMs(ask: () => Promise<void>, change: (n: number) => Promise<void>): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < WARM_UP + ASKS; n++) {

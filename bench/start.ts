@@ -8,7 +8,7 @@ import { atMost, median } from './measure.ts';
 const root = join(import.meta.dirname, '..');
 const RUNS = 40;
 
-/** What a person waits for: the built command from nothing to its answer, against a Node that does nothing. */
+/** The start of the built command until its answer, against a Node process that does nothing. */
 export const start: Benchmark = {
   name: 'start',
   async run() {

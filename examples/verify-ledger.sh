@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks an exported ledger with nothing of Baton: node, sha256sum and git.
+# Verifies an exported ledger without Baton: with node, sha256sum and git.
 #   sh verify-ledger.sh ledger.ndjson REPOSITORY
 # Every entry has the hash that is written beside it and names the one before it; together they have the root that the checkpoint in the
 # last line states, so none is missing; every mission, result, record, handoff, exit signal, check and merge is tied to a commit, by itself

@@ -3,10 +3,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { build } from 'esbuild';
 
-/** What the programs have in common: one CommonJS file each, which Node loads twice as fast as a dozen ES modules. */
+/** Settings of all programs: one CommonJS file each, which Node loads twice as fast as a dozen ES modules. */
 const root = join(import.meta.dirname, '..');
 
-/** A bundle is one file in one folder; what asks for its own folder gets the one that it would have in `dist`. */
+/** A bundle is one file, so code that asks for its own folder gets the folder that it has in `dist`. */
 export const ownFolders = (bundleFolder: string): Plugin => ({
   name: 'own-folders',
   setup: (bundle) => {
@@ -21,7 +21,7 @@ export const ownFolders = (bundleFolder: string): Plugin => ({
   },
 });
 
-/** What the stop hook needs only where no supervisor answers is a file of its own: reading past it costs a millisecond at every stop. */
+/** The stop hook's fallback without a supervisor is a separate file, because loading it costs a millisecond at every stop. */
 const apart: Plugin = {
   name: 'apart',
   setup: (bundle) => {
@@ -33,7 +33,7 @@ export const shared: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
   minify: true,
-  // Names of classes and functions stay what they are, in stack traces and in errors.
+  // Keeps the names of classes and functions in stack traces and errors.
   keepNames: true,
   target: 'node24',
   logLevel: 'warning',
@@ -62,7 +62,7 @@ export async function bundlePrograms(outdir: string): Promise<void> {
   await build({
     ...program,
     plugins: [ownFolders('__dirname'), apart],
-    // Loaded in every session, two hundred times: nothing that only serves stack traces.
+    // Loaded often in every session, so code that only serves stack traces is dropped.
     keepNames: false,
     outdir,
     entryPoints: {
@@ -77,5 +77,5 @@ export async function bundlePrograms(outdir: string): Promise<void> {
   });
 }
 
-// In a clone, a daemon runs this file for the programs it needs.
+// In a clone, a daemon runs this file to build the programs it needs.
 if (process.argv[1] === import.meta.filename && process.argv[2] !== undefined) await bundlePrograms(process.argv[2]);

@@ -2,9 +2,8 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
 
 /**
- * Ends every test run with the one plain line that a CI can read: `N passed, N failed`. Where `BATON_TEST_COUNTS` names a file, the runs
- * of one `npm test` add up in it, and the line of the last one speaks for all of them. A test that needed a second try is named: it has
- * passed, and there is a defect to be found.
+ * Ends every test run with the one plain line that a CI can read: `N passed, N failed`. If `BATON_TEST_COUNTS` names a file, the runs
+ * of one `npm test` add up in it, and the last line has the total. A test that passed only at its second attempt is listed, because it is flaky.
  */
 class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: TestRunEndReason): void {
@@ -30,7 +29,7 @@ function nameFlaky(test: TestCase): void {
   for (const { message } of test.result().errors ?? []) console.log(message);
 }
 
-/** A process that a test has left behind holds its output open, and with it this run: it must not do so for ever. */
+/** A process that a test left behind keeps its output open, and so this run; a time limit ends that. */
 function endSoon(reason: TestRunEndReason): void {
   const end = (): never => process.exit(reason === 'passed' ? 0 : 1);
   setTimeout(end, LEFT_BEHIND_MS).unref();

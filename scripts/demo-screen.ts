@@ -16,7 +16,7 @@ type Stage = (typeof STAGES)[number];
 
 const KEPT_LINES = 8;
 
-/** On a terminal a tree that repaints in its place, with the newest lines below it; elsewhere just the lines. */
+/** On a terminal: a tree that is repainted in place, with the newest lines below it. Otherwise only the lines. */
 export class DemoScreen {
   readonly #io: Pick<Io, 'out' | 'isTerminal'>;
   readonly #visits = new Map<Stage, number>();
@@ -28,7 +28,7 @@ export class DemoScreen {
     this.#io = io;
   }
 
-  /** An entry may bring the work to another stage. */
+  /** Updates the stage from an entry. */
   note(type: string, data: Fields): void {
     const stage = stageOf(type, data);
     if (stage === undefined || stage === this.#now) return;

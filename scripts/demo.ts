@@ -15,7 +15,7 @@ import { DemoScreen } from './demo-screen.ts';
 
 /**
  * `npm start`: the whole workflow, from a request to a merge, on a small real repository with scripted agents in place of models. It
- * needs no account and no network, and leaves nothing behind but the folder that it names.
+ * needs no account and no network, and leaves only the folder that it names.
  */
 const TITLE = 'Read durations back';
 const ID = 'W-00001';
@@ -25,7 +25,7 @@ const repository = join(folder, 'sample');
 const io = processIo();
 const env: Record<string, string | undefined> = {
   ...process.env,
-  // The commits of a demo are nobody's to sign, and no hook of the user's is run for them.
+  // The demo's commits are not signed, and the user's hooks do not run for them.
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   BATON_STATE_DIR: join(folder, 'state'),
@@ -36,7 +36,7 @@ const env: Record<string, string | undefined> = {
 const client = createClient({ env, projectPath: repository, reachMs: 60_000 });
 const leaving = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void leave());
-// Whoever is in a hurry, or reads no further, ends us at once: to send word to the daemon is all that can be done then.
+// A second Ctrl-C or a closed pipe ends the demo at once: there is only time to stop the daemon.
 process.once('exit', endDaemon);
 
 try {
@@ -66,7 +66,7 @@ try {
   client.close();
 }
 
-/** Somebody has seen enough: agents and daemon end with us. */
+/** The user interrupts the demo: agents and daemon end with it. */
 async function leave(): Promise<void> {
   if (leaving.signal.aborted) process.exit(130);
   leaving.abort();
@@ -78,23 +78,23 @@ async function leave(): Promise<void> {
   process.exit(130);
 }
 
-/** From then on nothing else is done: whoever asks for anything brings the daemon back. */
+/** Never resolves once the demo is interrupted: any further call would start the daemon again. */
 async function unlessLeaving(): Promise<void> {
   if (leaving.signal.aborted) await new Promise(() => {});
 }
 
-/** An agent that was told to go takes a moment to. */
+/** An agent takes a moment to end. */
 async function agentsGone(): Promise<boolean> {
   const status = await client.call('status_get', {});
   return !status.ok || status.result.agents.length === 0;
 }
 
-/** And so does whoever looked after it. */
+/** So does its supervisor. */
 function nobodyRuns(): boolean {
   return findProcessesByMark({ name: 'BATON_STATE_DIR', value: join(folder, 'state') }).length === 0;
 }
 
-/** For ten seconds at most: somebody waits for their prompt. */
+/** For at most ten seconds, because the user waits for the prompt. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 200 && !(await holds()); tries += 1)
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -147,7 +147,7 @@ async function walk(): Promise<void> {
   if (story.progress.kind !== 'over') throw new Error('the demo did not come to its end');
 }
 
-/** What the stop hook told the agent: that is between the two of them, so it stands in the agent's own conversation. */
+/** The stop hook's reason is only in the agent's conversation, not in the ledger. */
 function blocksOf(implementers: ReadonlySet<string>, id: string): string[] {
   if (!implementers.has(id)) return [];
   const kept = readFileSync(join(folder, 'state', 'agents', id, `scripted-${id}.json`), 'utf8');
@@ -155,7 +155,7 @@ function blocksOf(implementers: ReadonlySet<string>, id: string): string[] {
   return messages.flatMap(({ text }) => (text.startsWith('Stop hook feedback:') ? [text.split('\n')[1] ?? ''] : []));
 }
 
-/** The end of a workflow is sealed a moment after it. */
+/** The seal follows a moment after the end of the workflow. */
 async function sealed(): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     await unlessLeaving();
@@ -184,7 +184,6 @@ function git(...args: string[]): void {
   execFileSync('git', ['-C', repository, ...args], { stdio: [...stdio], env: gitEnvironment(env) });
 }
 
-// What people may want to give to somebody else is one file.
 writeFileSync(
   join(folder, 'README.txt'),
   'Made by the demo of Baton. sample: the repository; state: what the daemon kept; ledger.ndjson: the whole record.\n',

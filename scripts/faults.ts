@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 
 /**
  * `npm run faults`: the long run. A writer is killed 1,000 times, a PostgreSQL server 50 times and a daemon after every entry, queues are
- * drained, agents misbehave, clocks are set, workflows go through a storm of all faults at once, and every byte of a ledger is changed, one after the other. It takes half an hour; `npm test`
- * does a little of each.
+ * drained, agents misbehave, clocks are changed, workflows meet all faults at once, and every byte of a ledger is changed in turn.
+ * It takes half an hour; `npm test` runs a small part of each.
  */
 const runs: readonly (readonly [name: string, command: string, args: readonly string[]])[] = [
   ['SQLite: the writer killed 1,000 times', 'node', ['test/faults/sqlite-kill.ts', '--rounds', '1000']],

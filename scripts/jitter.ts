@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 /**
- * `npm run jitter -- [FILES]`: the tests with processes, in a copy of this tree whose programs are slow at random (`test/processes/jitter.ts`).
- * What holds only as long as everybody is quick fails here, not once in a hundred runs on somebody's busy machine.
+ * `npm run jitter -- [FILES]`: the process tests, in a copy of this tree whose programs have random delays (`test/processes/jitter.ts`).
+ * Code that depends on timing fails here, not once in a hundred runs on a busy machine.
  */
 const ROOT = join(import.meta.dirname, '..');
 const PROGRAMS = ['daemon', 'supervisor', 'cli', 'agents/scripted', 'agents/builtin'];

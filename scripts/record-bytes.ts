@@ -7,7 +7,7 @@ import { differences, makeRecording, PARTS, readPart, writePart, type Part } fro
 /**
  * `node scripts/record-bytes.ts --check` compares ledgers, exports and transcripts with those under `test/fixtures/recorded`.
  * `--update-words` rewrites what people read, `--update-states` the folded states, and neither if anything else differs.
- * `--record` writes all of it anew for the recorded ledger, `--record-ledger` for the ledger of a new workflow: only for a new base.
+ * `--record` rewrites everything for the recorded ledger, `--record-ledger` for the ledger of a new workflow: only for a new base.
  */
 const { values: options } = parseArgs({
   options: {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /**
  * `npm run test:clients`: the agents' own programs, at pinned versions, against scripted models on loopback. They are installed once into
- * a cache folder; no script of theirs runs on the way. Extra arguments go to vitest.
+ * a cache folder; their install scripts do not run. Extra arguments go to vitest.
  */
 const root = join(import.meta.dirname, '..');
 const pinned = join(root, 'test/clients/pinned');

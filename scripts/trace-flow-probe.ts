@@ -11,7 +11,7 @@ await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
 process.on('message', (file: string) => void writeCounts(file));
-// A daemon that is told to end must not be kept by us.
+// The probe must not keep a stopping daemon alive.
 process.channel?.unref();
 
 async function writeCounts(file: string): Promise<void> {

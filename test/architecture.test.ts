@@ -17,12 +17,12 @@ const products = globSync('src/**/*.{ts,js,css,html,svg,sql}', { cwd: root() }).
 );
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
-describe('the arrows of the architecture', () => {
+describe('imports between rooms', () => {
   it('has every room in the table', () => {
     expect([...new Set(files.map(roomOf))].filter((room) => !(room in MAY_IMPORT))).toEqual([]);
   });
 
-  it('lets no import point the wrong way', () => {
+  it('allows no import in the wrong direction', () => {
     expect(wrongArrows(imports)).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe('the arrows of the architecture', () => {
     ['setTimeout(again, 10);', 'setTimeout'],
     ['const started = performance.now();', 'performance'],
     ['globalThis.x = 1;', 'globalThis'],
-  ])('would notice %s', (source, what) => {
+  ])('detects %s', (source, what) => {
     expect(impuritiesIn(source)).toEqual([what]);
   });
 
@@ -77,7 +77,7 @@ describe('the arrows of the architecture', () => {
     'const { process } = view;\nreturn view.process.pid;',
     `const message = 'cannot fetch(x)';`,
     `import { parseDocument } from 'yaml';`,
-  ])('has nothing against %s', (source) => {
+  ])('allows %s', (source) => {
     expect(impuritiesIn(source)).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('the arrows of the architecture', () => {
     expect(table).toEqual({ a: [], b: ['a'], c: ['b'], d: ['a', 'b'] });
   });
 
-  it('says in one place that nothing needs a person, and asks that place from one other', () => {
+  it('words the all-clear in one file and calls it from one other', () => {
     const all = globSync('src/**/*.{ts,js,html}', { cwd: root() }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
     expect(all.filter((file) => /nothing needs you/i.test(read(file)))).toEqual(['src/api/all-clear.ts']);
     expect(all.filter((file) => read(file).includes('judgeAllClear(')).sort()).toEqual([
@@ -107,7 +107,7 @@ describe('the arrows of the architecture', () => {
     ]);
   });
 
-  it('would notice an arrow that points the wrong way', () => {
+  it('detects an import in the wrong direction', () => {
     expect(wrongArrows(new Map([['src/protocol/x.ts', ['src/cli/main.ts']]]))).toEqual([
       'src/protocol/x.ts → src/cli/main.ts',
     ]);
@@ -162,7 +162,7 @@ const IMPURE_GLOBALS = [
   'Temporal.Now',
 ];
 
-/** What a source uses of the world outside its arguments. Comments and texts do not count. */
+/** The clocks, files and other outside means that a source uses. Comments and texts do not count. */
 function impuritiesIn(source: string): string[] {
   const modules = specifiersOf(source)
     .filter((specifier) => !specifier.startsWith('.') && !PURE_PACKAGES.has(specifier))

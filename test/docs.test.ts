@@ -7,9 +7,9 @@ import { BATON, COMPILE_CACHE } from './package/where.ts';
 
 /**
  * Every example in the documentation runs. A `ts` block is a module whose `console.log(…); // → text` lines must print that text.
- * The `console` blocks of a page are one session in a new repository: lines with `$ ` are typed, the lines below are what comes
- * back, errors included. Ids and ages differ from run to run: an id in the documentation stands for the one that came up in its place,
- * also where it is typed later.
+ * The `console` blocks of a page are one session in a new repository: lines with `$ ` are commands, the lines below are
+ * their output, errors included. Ids and ages differ from run to run: an id in the documentation stands for the actual id in its place, also in
+ * later commands.
  */
 const root = join(import.meta.dirname, '..');
 const pages = globSync(['README.md', 'docs/**/*.md'], { cwd: root });
@@ -48,7 +48,7 @@ describe('the documentation', () => {
     const ids = new Map<string, string>();
     const withIds = (text: string): string => text.replaceAll(IDS, (id) => ids.get(id) ?? id);
     for (const { command, output } of steps) {
-      // On a machine that is busy, the first command waits for the daemon and says so.
+      // On a busy machine the first command waits for the daemon and prints a line about it.
       const said = (await shell(withIds(command))).replace(/^Waiting for the daemon.*\n/m, '');
       const found = said.match(IDS) ?? [];
       for (const [i, id] of (output.match(IDS) ?? []).entries()) if (!ids.has(id)) ids.set(id, found[i] ?? id);
@@ -56,7 +56,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('has no link to a file that is not there', () => {
+  it('links only to files that exist', () => {
     const broken = pages.flatMap((page) =>
       [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
         .map(([, target = '']) => join(page, '..', target))
@@ -108,7 +108,7 @@ function newRepository(): {
   return { shell, remove };
 }
 
-/** What a program printed, whatever its exit code is. */
+/** Runs a program and returns its output, with any exit code. */
 async function run(command: string, args: readonly string[], options: ExecFileOptions = {}): Promise<Printed> {
   return new Promise((resolve) => {
     const child = execFile(command, args, options, (_error, stdout, stderr) =>

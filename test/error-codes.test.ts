@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** Where codes are given in the source: as a field, as the first argument of what makes a problem, or under a room's name. */
+/** Codes in the source: a `code` field, the first argument of a function that makes a problem, or a text that begins with a room's name. */
 const CODE =
   /(?:code: |(?:[pP]roblem|[fF]inding|refusal)\(\s*)'([a-z][a-z0-9/-]+)'|['`]((?:xml|handoff|ledger|git|github|runbook)\/[a-z0-9-]+)/g;
 
@@ -19,14 +19,14 @@ const documented = new Set(
     cell.split(', ').map((code) => code.replaceAll('`', '')),
   ),
 );
-/** Some codes are put together: `handoff/invalid-` and the name of a format. */
+/** Some codes are composed: `handoff/invalid-` and the name of a format. */
 const stems = [...given].filter((code) => code.endsWith('-'));
 
-it('every code has an entry in docs/errors.md', () => {
+it('docs/errors.md has every code', () => {
   expect([...given].filter((code) => !code.endsWith('-') && !documented.has(code))).toEqual([]);
 });
 
-it('every entry in docs/errors.md is a code that can come up', () => {
+it('docs/errors.md lists only codes that src returns', () => {
   const text = sources.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
   const isGiven = (code: string) => text.includes(`'${code}'`) || stems.some((stem) => code.startsWith(stem));
   expect([...documented].filter((code) => !isGiven(code))).toEqual([]);

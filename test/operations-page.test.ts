@@ -5,7 +5,7 @@ import { renderOperations } from '../scripts/render-operations.ts';
 import { openApi } from '../src/api/openapi.ts';
 import { OPERATIONS } from '../src/api/operations/registry.ts';
 
-it('docs/operations.md is what the declarations say', () => {
+it('docs/operations.md matches the declarations', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
   expect(page, 'run: node scripts/render-operations.ts').toBe(renderOperations());
 });
@@ -18,6 +18,6 @@ it('the OpenAPI document has a path for every operation, with its result', () =>
     required: ['ok', 'result'],
     properties: { result: { properties: { task_id: {}, epoch: { type: 'integer' }, expires_at: {} } } },
   });
-  // A client that checks by it accepts a field that a later version adds.
+  // Clients that validate with it must accept fields that a later version adds.
   expect(JSON.stringify(answered)).not.toContain('additionalProperties');
 });

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DIALECTS } from './fuzz/dialects.ts';
 
-/** Which exported functions read and write the messages of a dialect. */
+/** The exported functions that read and write each message kind. */
 const FUNCTIONS: Readonly<Record<string, readonly [parse: string, render: string]>> = {
   exit: ['parseExitSignal', 'renderExitSignal'],
   mission: ['parseMission', 'renderMission'],
@@ -34,7 +34,7 @@ describe('protocol/ in a browser', () => {
     expect(bundle.source).not.toMatch(/["']node:|\brequire\(|__require/);
   });
 
-  it('leaves nothing to be loaded from elsewhere', () => {
+  it('bundles everything it needs', () => {
     expect(bundle.imports).toEqual([]);
   });
 
@@ -44,7 +44,7 @@ describe('protocol/ in a browser', () => {
     }
   });
 
-  it('knows every dialect of the table', () => {
+  it('has functions for every message kind', () => {
     expect(Object.keys(FUNCTIONS).sort()).toEqual(DIALECTS.map(({ name }) => name).sort());
   });
 
@@ -59,20 +59,20 @@ describe('protocol/ in a browser', () => {
     expect(inBrowser(`baton.${reader}(baton.${writer}(${read}.value))`)).toEqual(parse(text));
   });
 
-  it.each(DIALECTS.map(({ name }) => name))('reads bytes, and refuses rubbish, in %s', (name) => {
+  it.each(DIALECTS.map(({ name }) => name))('reads bytes and refuses invalid input: %s', (name) => {
     const [reader] = FUNCTIONS[name] ?? [];
     expect(inBrowser(`baton.${reader}(new Uint8Array([0xff, 0x00]))`)).toMatchObject({ ok: false });
     expect(inBrowser(`baton.${reader}("}")`)).toMatchObject({ ok: false });
   });
 
-  it('would notice an import of Node', async () => {
+  it('detects an import of Node', async () => {
     const entry = join(import.meta.dirname, '../src/cli/process-io.ts');
     expect(readFileSync(entry, 'utf8')).toMatch(/from 'node:/);
     const { imports } = await bundleForBrowser(entry);
     expect(imports.some((path) => path.startsWith('node:'))).toBe(true);
   });
 
-  /** What came out of the context is of another realm, so it is compared as JSON. */
+  /** Values from the context belong to another realm, so they are compared as JSON. */
   function inBrowser(expression: string): unknown {
     return JSON.parse(String(runInContext(`JSON.stringify(${expression})`, browser)));
   }
@@ -96,7 +96,7 @@ async function bundleForBrowser(entry: string): Promise<{ source: string; import
   return { source: outputFiles[0]?.text ?? '', imports };
 }
 
-/** The language itself, and the few things of the web platform that protocol/ may use. */
+/** The language itself, and the few web platform APIs that protocol/ may use. */
 function createBrowser(): object {
   return createContext({ TextEncoder, TextDecoder, Uint8Array, URL });
 }

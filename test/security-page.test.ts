@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The page on attacks is complete: each has a section, a test that runs with `npm test`, and a word on what a sandbox adds. */
+/** The page on attacks is complete: each has a section, a test that runs with `npm test`, and a note on what a sandbox adds. */
 const root = join(import.meta.dirname, '..');
 const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
 const sections = page.split(/^## /m).flatMap((text) => {
@@ -15,12 +15,12 @@ describe('docs/security.md', () => {
     expect(sections.map(([number]) => number)).toEqual(Array.from({ length: 14 }, (_, i) => i + 1));
   });
 
-  it.each(sections)('says what stops attack %i, and what only the sandbox stops', (_, text) => {
+  it.each(sections)('describes what stops attack %i and what only the sandbox stops', (_, text) => {
     expect(text).toMatch(/what stops it/i);
     expect(text).toMatch(/only (?:the|a) sandbox|sandbox changes nothing|A sandbox\nchanges nothing/i);
   });
 
-  it.each(sections)('has attack %i played by an end-to-end test', (number) => {
+  it.each(sections)('has an end-to-end test of attack %i', (number) => {
     const name = String(number).padStart(2, '0');
     expect(globSync(`test/e2e/attack-${name}-*.int.test.ts`, { cwd: root })).toHaveLength(1);
   });

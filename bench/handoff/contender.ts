@@ -3,7 +3,7 @@ export interface Contender {
   readonly key: string;
   /** As it is named in the results. */
   readonly name: string;
-  /** What is not installed here; empty where it can take part. */
+  /** What is not installed; empty if it can take part. */
   readonly findMissing: () => readonly string[];
   /** Starts its servers, in processes of their own. */
   readonly open: () => Promise<Venue>;
@@ -35,8 +35,8 @@ export interface Seat extends Race {
   readonly address: string;
   readonly mine: 'a' | 'b';
   readonly theirs: 'a' | 'b';
-  /** A job is in hand: notes the time, and does the work, which takes a moment where there is one baton only. */
+  /** A job has arrived: records the time and does the work, which takes a moment if there is only one baton. */
   readonly work: (round: number) => Promise<void>;
-  /** The work is done, and the clock of the handoff runs. False where the race is over and nothing is handed on. */
+  /** The work is done, and the clock of the handoff runs. False if the race is over and nothing is handed on. */
   readonly handOn: (round: number) => boolean;
 }

@@ -38,7 +38,7 @@ async function preset({ address, batons }: Seat) {
       concurrentJobs: batons,
       maxPoolSize: batons + 2,
       crontabFile: '/dev/null',
-      // It writes a line about every job otherwise.
+      // Otherwise it logs every job.
       logger: new Logger(() => () => {}),
       ...(batons > 1 ? batches : {}),
     },

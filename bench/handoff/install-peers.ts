@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasProgram, PEERS_FOLDER, PEER_VERSIONS } from './peers.ts';
 
-/** `node bench/handoff/install-peers.ts`: everything that the handoff benchmark compares Baton with. Run it again at will. */
+/** `node bench/handoff/install-peers.ts`: everything that the handoff benchmark compares Baton with. It can be repeated. */
 mkdirSync(PEERS_FOLDER, { recursive: true });
 const dependencies = { ...PEER_VERSIONS };
 writeFileSync(join(PEERS_FOLDER, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Outside of node_modules and of git: big, and nobody needs them but this benchmark. */
+/** Outside of node_modules and git: the packages are big, and only this benchmark needs them. */
 export const PEERS_FOLDER = join(import.meta.dirname, '../../.cache/bench-peers');
 
 export const PEER_VERSIONS = {
@@ -25,7 +25,7 @@ export function missingPeers(...peers: readonly Peer[]): string[] {
     .map((peer) => `${peer} ${PEER_VERSIONS[peer]}`);
 }
 
-/** A peer's module. Its types stay outside as well: each contender says what little of it it uses. */
+/** A peer's module. Its types stay outside as well: each contender declares the small part that it uses. */
 export async function importPeer<T>(peer: Peer): Promise<T> {
   const path = createRequire(join(PEERS_FOLDER, 'package.json')).resolve(peer);
   return (await import(pathToFileURL(path).href)) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion

@@ -26,7 +26,7 @@ export const pgBoss: Contender = {
       if (seat.handOn(n)) await boss.send(seat.theirs, { n: n + 1 });
     });
     return async () => {
-      // Jobs that are under way fail now, which is not worth a word.
+      // Running jobs fail now; those errors are ignored.
       boss.removeAllListeners('error');
       boss.on('error', () => {});
       await boss.stop({ graceful: false });

@@ -14,7 +14,7 @@ export const restate: Contender = {
   name: 'Restate 1.7.12',
   findMissing: () => missingPeers('@restatedev/restate-server', '@restatedev/restate-sdk'),
   open: openRestate,
-  // It pushes: there is nothing to put anywhere before somebody serves.
+  // Restate pushes: nothing can be sent before a service is registered.
   fill: async () => {},
   async join(seat) {
     const { service, serve } = await importPeer<Restate>('@restatedev/restate-sdk');

@@ -6,11 +6,11 @@ import { createInterface } from 'node:readline';
 const { ANTHROPIC_BASE_URL = 'https://api.anthropic.com', ANTHROPIC_API_KEY = '', AGENT_MODEL = '' } = process.env;
 const { BATON_URL, BATON_TOKEN, BATON_AGENT_ID, BATON_STATE_DIR, BATON_PROMPT_FILE } = process.env;
 
-// The conversation outlives this process: when Baton resumes the agent, the next one goes on with it.
+// The conversation outlives this process: when Baton resumes the agent, the next process continues it.
 const kept = `${BATON_STATE_DIR}/agents/${BATON_AGENT_ID}/conversation.json`;
 const messages = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : [];
 
-// What it is told stands whole in a file, and line by line on standard input, where later messages follow.
+// The prompt is in a file, and also the first lines of standard input, where later messages follow.
 const prompt = BATON_PROMPT_FILE === undefined ? '' : readFileSync(BATON_PROMPT_FILE, 'utf8');
 let known = BATON_PROMPT_FILE === undefined ? 0 : prompt.split('\n').length;
 const told = [];
@@ -26,7 +26,7 @@ for (let isBlocked = false; ;) {
     say(results);
     continue;
   }
-  // Nobody may leave without a word: Baton says whether this is the end, and if not, why.
+  // Ask the stop hook before the end of a turn: an empty answer allows the stop, a block has a reason.
   const { decision, reason } = await post(`${BATON_URL}/hook/stop`, { stop_hook_active: isBlocked }, BATON_TOKEN);
   if (decision !== 'block') process.exit(0);
   isBlocked = true;

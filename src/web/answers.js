@@ -1,29 +1,29 @@
 import { NoAnswer, Refused } from './daemon.js';
 import { words } from './words.js';
 
-/** The longest double click. */
+/** A second click of a double click comes within this time. */
 const DOUBLE_MS = 700;
-/** A click on a button that has just moved under the pointer was meant for another one. */
+/** A click within this time after a button moved under the pointer was meant for another button. */
 const MOVED_MS = 400;
 
 /**
- * Sends each answer once. Ignores clicks while an answer is being sent, the second click of a double click, and clicks on a button that has
- * just moved. If another client answered first, its choice is shown.
+ * How people answer decisions: once each. A click while an answer is under way, the second one of a double click, and a click on a button that has
+ * just moved there are ignored. If another tab or terminal answered first, its choice is shown.
  */
 export function answersTo(daemon, onChange) {
-  const sending = new Set();
+  const underWay = new Set();
   let clickedMs = -Infinity;
   let settling;
 
   async function answer(decision, option) {
     const nowMs = performance.now();
-    if (nowMs - clickedMs < DOUBLE_MS || settling !== undefined || sending.has(decision.id)) return;
+    if (nowMs - clickedMs < DOUBLE_MS || settling !== undefined || underWay.has(decision.id)) return;
     clickedMs = nowMs;
-    sending.add(decision.id);
+    underWay.add(decision.id);
     onChange();
     const isSettled = await send(daemon, decision, option);
-    // A settled decision stays disabled until it leaves the list.
-    if (!isSettled) sending.delete(decision.id);
+    // An answered decision stays disabled until it leaves the list.
+    if (!isSettled) underWay.delete(decision.id);
     onChange();
   }
 
@@ -34,8 +34,8 @@ export function answersTo(daemon, onChange) {
 
   return {
     answer,
-    isSending: (id) => sending.has(id),
-    /** The buttons may have moved: disables them for `MOVED_MS`. */
+    isUnderWay: (id) => underWay.has(id),
+    /** Disables the buttons for a moment after the list has changed, because a click then may be meant for another button. */
     moved: () => {
       for (const button of document.querySelectorAll('#needs button:enabled')) {
         button.disabled = true;
@@ -47,7 +47,7 @@ export function answersTo(daemon, onChange) {
   };
 }
 
-/** Returns whether the decision is settled, by this page or another client. */
+/** Returns whether the decision is answered now, by this page or another client. */
 async function send(daemon, { id, title, options }, option) {
   try {
     await daemon.call('decision_resolve', { id, option });
@@ -70,7 +70,7 @@ async function showFirst(daemon, id, title) {
 }
 
 const UNKNOWN =
-  'The daemon did not answer, so your choice may or may not be recorded. It is safe to choose the same again once the daemon answers.';
+  'The daemon did not answer, so your choice may or may not be recorded. When it answers again, you can safely choose the same option again.';
 
 function note(text) {
   document.getElementById('note').replaceChildren(words(text));

@@ -1,8 +1,9 @@
 import { stagesOf } from './stages.js';
 import { part, words } from './words.js';
 
+/** Renders the daemon's answers into the page. */
 export function showBoard({ status, work, blocked, next, done, cancelled, workflows, costs }, answers) {
-  const decisions = status.needs_you.map((each) => ({ ...each, isSending: answers.isSending(each.id) }));
+  const decisions = status.needs_you.map((each) => ({ ...each, isUnderWay: answers.isUnderWay(each.id) }));
   const hadButtons = document.querySelector('#needs button') !== null;
   const hasChanged = fill('needs', [...decisions, ...status.attention], (each) =>
     each.options === undefined ? attentionItem(each) : decisionItem(each, answers),
@@ -21,6 +22,7 @@ export function showBoard({ status, work, blocked, next, done, cancelled, workfl
   fill('costs', costs, costItem);
 }
 
+/** The tasks by status, in the words of `baton status`. */
 function showCounts(tasks) {
   const some = Object.entries(tasks).filter(([, count]) => count > 0);
   const counts = some.map(([status, count]) => `${count} ${status}`).join(', ');
@@ -33,11 +35,11 @@ export function showEntries(entries) {
   );
 }
 
-/** Without an answer of the daemon, an empty list must not read as `none`. */
+/** Marks empty lists as unknown: without an answer they prove nothing. */
 export function showUnknown() {
   for (const list of document.querySelectorAll('#board ul')) {
     if (list.querySelector('.none') === null) continue;
-    list.replaceChildren(none('unknown'));
+    list.replaceChildren(none('not known without an answer'));
     shown.delete(list.id);
   }
 }
@@ -70,7 +72,7 @@ function decisionItem(decision, answers) {
   const line = item([decision.title], '');
   const buttons = decision.options.map(({ n, label, recommended }) => {
     const button = part('button', `${n} ${label}`, recommended ? 'recommended' : '');
-    button.disabled = decision.isSending;
+    button.disabled = decision.isUnderWay;
     button.addEventListener('click', () => void answers.answer(decision, n));
     return button;
   });
@@ -78,6 +80,7 @@ function decisionItem(decision, answers) {
   return line;
 }
 
+/** An item without buttons: why it waits, and the command to type. */
 function attentionItem({ title, context, next }) {
   const line = item([title], '');
   if (context !== '') line.append(part('pre', context));
@@ -85,22 +88,22 @@ function attentionItem({ title, context, next }) {
   return line;
 }
 
-/** A cost with a + is a lower bound: some of its tokens have no known price. */
+/** A cost with a + is a lower bound: some tokens have no price. */
 function costItem({ name, input_tokens, output_tokens, cached_tokens, cost_millicents, unpriced_tokens, budget }) {
   const tokens = (input_tokens + output_tokens + cached_tokens).toLocaleString('en');
   const cost = `$${(cost_millicents / 100_000).toFixed(2)}${unpriced_tokens > 0 ? '+' : ''}`;
   return item([name, cost], `${tokens} tokens${budget === null ? '' : `, ${budget.percent} % of the budget`}`);
 }
 
-/** Shortens the id after `session:`. */
+/** Shortens `session:ID` for display. */
 function short(actor) {
   return actor.replace(/(?<=:[0-9a-f]{8})-[0-9a-f-]{27}$/, '');
 }
 
-/** What each list shows now, as JSON. */
+/** The current content of each list, as JSON. */
 const shown = new Map();
 
-/** Fills a list if its content has changed: a button must not be replaced under the pointer. Returns whether it has changed. */
+/** Fills a list unless its content is unchanged: a button must not be replaced under the pointer. Returns whether it has changed. */
 function fill(id, list, make, also = new Map()) {
   const content = JSON.stringify([list, list.map((each) => also.get(each.id) ?? null)]);
   if (shown.get(id) === content) return false;

@@ -1,3 +1,5 @@
+/** Calls the daemon. The token is sent nowhere else, and every call has a deadline. */
+
 /** The daemon answered, and refused. */
 export class Refused extends Error {
   constructor({ code, message, hint }) {
@@ -7,6 +9,7 @@ export class Refused extends Error {
   }
 }
 
+/** There is no answer, so the status is unknown. */
 export class NoAnswer extends Error {
   /** @param {'hung' | 'away' | 'unreadable'} how */
   constructor(how) {
@@ -16,7 +19,7 @@ export class NoAnswer extends Error {
 }
 
 const ANSWER_MS = 4000;
-/** The daemon sends a line at least every 15 seconds on an event stream. */
+/** The daemon sends a line every 15 seconds on a stream of events. */
 const STREAM_MS = 40_000;
 
 export function talkTo(token, project) {
@@ -28,7 +31,7 @@ export function talkTo(token, project) {
     return resultIn(answer);
   }
 
-  /** Yields the entries after `after` until the stream ends; first an empty list, once it is open. An EventSource cannot send a token. */
+  /** Yields entries after `after` as they are recorded, until the daemon ends; the first value is empty and marks the open stream. An EventSource cannot send a token. */
   async function* events(after) {
     const deadline = makeDeadline();
     try {
@@ -56,6 +59,7 @@ export function talkTo(token, project) {
   return { call, events };
 }
 
+/** Aborts after its time, unless it is restarted before. */
 function makeDeadline() {
   const controller = new AbortController();
   let timer;
@@ -80,6 +84,7 @@ async function attempt(run) {
   }
 }
 
+/** A response in any other form is not an answer of the daemon. */
 function resultIn(text) {
   const answer = parse(text);
   if (answer?.ok === true && 'result' in answer) return answer.result;

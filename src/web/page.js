@@ -4,16 +4,17 @@ import { Refused, talkTo } from './daemon.js';
 import { now, say, showFailure, showVerdict } from './standing.js';
 import { words } from './words.js';
 
+/** The page: what needs a person, what is running and at which stage, and the newest entries, as the daemon reports them. */
 const known = new URLSearchParams(location.hash.slice(1));
 const token = known.get('token') ?? sessionStorage.getItem('token') ?? '';
 const project = known.get('project') ?? sessionStorage.getItem('project') ?? '';
 const daemon = talkTo(token, project);
 const answers = answersTo(daemon, () => {
-  // Does not wait for the daemon.
+  // Shown at once, even if the daemon does not answer.
   if (seen !== undefined) showBoard(seen, answers);
   void refresh();
 });
-/** The data on the board. */
+/** What the board shows. */
 let seen;
 
 const REFRESH_MS = 3000;
@@ -21,18 +22,19 @@ const REFRESH_MS = 3000;
 function open() {
   sessionStorage.setItem('token', token);
   sessionStorage.setItem('project', project);
-  // The address must not show the token.
+  // Removes the token from the address bar, so that it is not seen or copied.
   history.replaceState(null, '', `#${new URLSearchParams({ project })}`);
   element('place').replaceChildren(words(project));
   element('board').hidden = false;
   void refresh();
   void follow();
   setInterval(refresh, REFRESH_MS);
+  // A page that becomes visible again refreshes its data.
   document.addEventListener('visibilitychange', () => void refresh());
 }
 
-/** Asks for a token if there is none, or if the daemon refuses it. */
-function openLogin(why) {
+/** Shows the sign-in form if the token is missing or the daemon refuses it. */
+function openDoor(why) {
   sessionStorage.removeItem('token');
   say(why, 'away');
   element('board').hidden = true;
@@ -48,17 +50,17 @@ function openLogin(why) {
   });
 }
 
-let isClosed = false;
+let isShut = false;
 let isAsking = false;
 let isAskedAgain = false;
-/** Runs once at a time; a request meanwhile causes one more run. The verdict is shown only if every call succeeds. */
+/** Runs one refresh at a time and repeats it if it was requested meanwhile. The verdict is shown only if every call succeeded. */
 async function refresh() {
   isAskedAgain = isAsking;
-  if (isAsking || isClosed) return;
+  if (isAsking || isShut) return;
   isAsking = true;
   const askedAt = now();
   try {
-    seen = await readBoard();
+    seen = await look();
     showBoard(seen, answers);
     showVerdict(seen.status, askedAt);
   } catch (error) {
@@ -71,10 +73,10 @@ async function refresh() {
 
 const MOST_TASKS = 100;
 const MOST_WORKFLOWS = 20;
-const MOST_DONE = 20;
+const LATELY = 20;
 const DAYS = 7;
 
-async function readBoard() {
+async function look() {
   const list = async (input) => (await daemon.call('task_list', { limit: MOST_TASKS, ...input })).tasks;
   const status = await daemon.call('status_get');
   const total = Object.values(status.tasks).reduce((sum, count) => sum + count, 0);
@@ -83,7 +85,7 @@ async function readBoard() {
     list({ status: 'in_progress' }),
     list({ status: 'todo' }),
     list({ status: 'cancelled' }),
-    list({ after_n: Math.max(0, total - MOST_DONE) }),
+    list({ after_n: Math.max(0, total - LATELY) }),
     daemon.call('costs_get', { by: 'day' }),
   ]);
   const done = newest.filter((task) => task.status === 'done').toReversed();
@@ -107,7 +109,7 @@ const entries = [];
 
 async function follow() {
   let after;
-  while (!isClosed) {
+  while (!isShut) {
     try {
       after ??= Math.max(0, (await daemon.call('status_get')).seq - MOST_ENTRIES);
       for await (const news of daemon.events(after)) {
@@ -118,32 +120,32 @@ async function follow() {
         void refresh();
       }
     } catch (error) {
-      if (isRefusedAccess(error)) fail(error);
+      if (isNoEntry(error)) fail(error);
     }
-    // The stream ended: the next call shows whether the daemon runs.
+    // The stream broke: the next call shows whether the daemon is running.
     void refresh();
     await new Promise((resume) => setTimeout(resume, 1000));
   }
 }
 
-const ACCESS_CODES = new Set(['no-token', 'bad-token', 'no-such-project', 'forbidden']);
+const NO_ENTRY = new Set(['no-token', 'bad-token', 'no-such-project', 'forbidden']);
 
-function isRefusedAccess(error) {
-  return error instanceof Refused && ACCESS_CODES.has(error.code);
+function isNoEntry(error) {
+  return error instanceof Refused && NO_ENTRY.has(error.code);
 }
 
 function fail(error) {
-  if (isRefusedAccess(error)) {
-    isClosed = true;
-    openLogin(`The daemon refused access: ${error.message}.`);
-  } else if (!isClosed) showFailure(error);
+  if (isNoEntry(error)) {
+    isShut = true;
+    openDoor(`The daemon refused the token: ${error.message}.`);
+  } else if (!isShut) showFailure(error);
 }
 
 function element(id) {
   return document.getElementById(id);
 }
 
-// A new hash alone does not reload the page.
+// A change of the address fragment alone does not reload the page.
 addEventListener('hashchange', () => location.reload());
-if (token === '' || project === '') openLogin('A token is needed.');
+if (token === '' || project === '') openDoor('Sign in to see this project.');
 else open();

@@ -1,6 +1,6 @@
 const STAGES = ['issue-manager', 'prep', 'implementer', 'ci', 'reviewer', 'fixer', 'validator', 'merge', 'closer'];
 
-/** The stages of a workflow: whether each is done, failed, current or open, and how often it was visited. */
+/** The stages of a workflow: for each its state (done, failed, running or open) and the number of visits. */
 export function stagesOf(workflow) {
   const now = stageOf(workflow);
   const names = now === undefined || STAGES.includes(now) ? STAGES : withOwn(now);
@@ -9,7 +9,7 @@ export function stagesOf(workflow) {
   const visits = { reviewer: workflow.reviews, fixer: workflow.rounds };
   return names.map((name, i) => {
     const times = visits[name] ?? 1;
-    // Review and fix alternate, so their visits count instead of their order.
+    // Review and fix alternate, so the number of visits is shown instead of their order.
     const isDone = name in visits ? visits[name] > 0 : i < at;
     return { name, times, is: name === now ? 'now' : hasFailed(name) ? 'failed' : isDone ? 'done' : 'open' };
   });

@@ -2,10 +2,13 @@ import { showUnknown } from './board.js';
 import { NoAnswer, Refused } from './daemon.js';
 import { words } from './words.js';
 
-/** An older verdict of the daemon is withdrawn, also after the page or the machine has slept. */
+/**
+ * The line at the top shows the daemon's verdict unchanged, or why there is none; the page makes no verdict of its own. A verdict older than
+ * `STALE_MS` is withdrawn, also after the page or the machine was suspended.
+ */
 const STALE_MS = 10_000;
 
-/** When the newest verdict was requested, by two clocks: the wall clock may jump, the other may stop while the machine sleeps. */
+/** When the newest verdict was requested, on two clocks: one can jump, the other may stop while the machine sleeps. */
 let asked;
 let isShown = false;
 
@@ -31,6 +34,7 @@ export function showFailure(error) {
   showAge('Last answer:');
 }
 
+/** Withdraws an old verdict. */
 export function checkAge() {
   if (isShown && ageMs() > STALE_MS) showFailure(new NoAnswer('hung'));
 }
@@ -46,9 +50,9 @@ function describe(error) {
   if (error instanceof Refused) return `There is no status: ${error.message}. ${error.hint}`.trim();
   if (!(error instanceof NoAnswer)) return `There is no status: ${error.message}`;
   return {
-    hung: 'The daemon does not answer. This page may be out of date. See: baton status',
-    away: 'The daemon cannot be reached. This page may be out of date. Start it: baton up',
-    unreadable: 'The answer of the daemon is not valid. This page may be out of date. See: baton status',
+    hung: 'The daemon does not answer. This data may be old. See: baton status',
+    away: 'The daemon cannot be reached. This data may be old. Start it: baton up',
+    unreadable: 'The answer of the daemon is unreadable. This data may be old. See: baton status',
   }[error.how];
 }
 

@@ -1,4 +1,7 @@
-/** Replaces invisible and bidi control characters of untrusted text with codes, as the CLI does. Lines and tabs stay. */
+/**
+ * Makes invisible characters in text of agents visible: control characters, direction marks and zero-width characters become codes, as in the CLI.
+ * Line breaks and tabs stay.
+ */
 export function visible(text) {
   return String(text).replace(/[^\P{C}\t\n]|[\u2028\u2029]/gu, (character) => {
     const code = character.codePointAt(0);
@@ -6,7 +9,7 @@ export function visible(text) {
   });
 }
 
-/** All text enters the page here: never as markup, and isolated, so that its direction does not affect its neighbours. */
+/** All text enters the page here: isolated, so that it cannot reorder the text beside it, and never as markup. */
 export function words(text) {
   const made = document.createElement('bdi');
   made.textContent = visible(text);

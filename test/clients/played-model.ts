@@ -17,7 +17,7 @@ export const PROMPTS = {
   'issue-manager': 'You turn a request into an issue',
   implementer: 'You implement one task',
   reviewer: 'You review one change',
-  fixer: 'You mend what a review, a check or a merge found wrong',
+  fixer: 'You fix what a review, a check or a merge found wrong',
 } as const;
 
 export type PlayedRole = keyof typeof PROMPTS;

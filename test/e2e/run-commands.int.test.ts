@@ -336,6 +336,7 @@ describe('baton agent', () => {
 
   it('hears what others say of it', async () => {
     const id = await start('agent', 'run', 'listener');
+    await until('its process runs', async () => String((await json('agent', 'show', id))['process']) === 'running');
     expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe(
       'Recorded: continue.\n',
     );

@@ -122,7 +122,7 @@ describe('the page, in a browser', () => {
   it('tells whoever has a wrong token so, and lets them in with the right one', async () => {
     const url = await address();
     await page.goto(url.replace(/token=[^&]*/, 'token=wrong'));
-    await standing().filter({ hasText: 'The daemon refused access' }).waitFor();
+    await standing().filter({ hasText: 'The daemon refused the token' }).waitFor();
     expect(await page.locator('#board').isVisible()).toBe(false);
     await picture('wrong-token');
     const token = new URLSearchParams(new URL(url).hash.slice(1)).get('token') ?? '';
@@ -134,7 +134,7 @@ describe('the page, in a browser', () => {
 
   it('asks whoever comes without a token', async () => {
     await page.goto((await address()).replace(/#.*/, ''));
-    await standing().filter({ hasText: 'A token is needed.' }).waitFor();
+    await standing().filter({ hasText: 'Sign in to see this project.' }).waitFor();
     expect(red).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe('the page, in a browser', () => {
     await standing().filter({ hasText: 'Nothing needs you' }).waitFor();
     await scene.stop();
     await standing().filter({ hasText: 'The daemon cannot be reached' }).waitFor();
-    expect(await page.locator('#needs').textContent()).toBe('unknown');
+    expect(await page.locator('#needs').textContent()).toBe('not known without an answer');
     expect(await page.locator('body').textContent()).not.toContain('Nothing needs you');
     await picture('away');
     await scene.start();
