@@ -199,4 +199,10 @@ export const CLAIM_ENDS = {
 } as const satisfies Record<string, EventType>;
 
 export type HowClaimEnded = keyof typeof CLAIM_ENDS;
+export type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
+
+/** The other way round. */
+export const HOW_CLAIM_ENDED: ReadonlyMap<EventType, HowClaimEnded> = new Map(
+  Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded]), // oxlint-disable-line typescript/no-unsafe-type-assertion
+);
 export type { Requirement } from '../protocol/run-plan.ts';

@@ -1,4 +1,4 @@
-import { event } from '../event.ts';
+import { event, type EventOf, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
@@ -94,7 +94,15 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
     .slice(0, Math.max(0, MOST_OPEN - (open.length - over.length)));
   const events = [
     ...over.map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'it fits again' })),
-    ...fresh.map(({ finding, task }) => openedFor(finding, optionsFor(task, finding, rules))),
+    ...fresh.map(({ finding: { decisionId, taskId, context, remedy }, task }) =>
+      decisionOpenedEvent(decisionId, {
+        source: 'reconcile',
+        title: `Task needs attention: ${taskId} does not fit what is in git`,
+        context,
+        options: optionsFor(task, remedy, rules),
+        task_id: taskId,
+      }),
+    ),
   ];
   return decided(events, { asked: fresh.map(({ finding }) => finding.decisionId) });
 }
@@ -112,30 +120,30 @@ function isAsItWas({ epoch, claim, flow }: Task, finding: RaisedFinding): boolea
 }
 
 /** Offers only what is possible. */
-function optionsFor(task: Task, { remedy }: RaisedFinding, rules: Rules): DecisionOption[] {
+function optionsFor(task: Task, remedy: RaisedFinding['remedy'], rules: Rules): Question['options'] {
   const leave = { label: OPTION_LABELS.dismiss, action: 'dismiss' } as const;
-  if (remedy === 'reinstate')
-    return [
-      { label: 'Reinstate the task', action: 'retry', recommended: true },
-      { ...leave, recommended: false },
-    ];
+  if (remedy === 'reinstate') return [{ label: 'Reinstate the task', action: 'retry' }, leave];
   if (remedy === 'complete' && finishTask(task, null, rules, []).ok)
-    return [
-      { label: OPTION_LABELS.done, action: 'done', recommended: true },
-      { ...leave, recommended: false },
-    ];
-  return [{ ...leave, recommended: true }];
+    return [{ label: OPTION_LABELS.done, action: 'done' }, leave];
+  return [leave];
 }
 
-function openedFor({ decisionId, taskId, context }: RaisedFinding, options: readonly DecisionOption[]) {
+type Opened = Events['DecisionOpened'];
+
+/** The first option is recommended. */
+export type Question = Pick<Opened, 'source' | 'title' | 'context'> &
+  Partial<Omit<Opened, 'decision_id' | 'options'>> & {
+    readonly options: readonly Omit<DecisionOption, 'recommended'>[];
+  };
+
+export function decisionOpenedEvent(id: string, { options, ...question }: Question): EventOf<'DecisionOpened'> {
   return event('DecisionOpened', {
-    decision_id: decisionId,
-    source: 'reconcile',
-    title: `Task needs attention: ${taskId} does not fit what is in git`,
-    context: excerptStart(context),
-    options,
     agent_id: null,
     pipeline_id: null,
-    task_id: taskId,
+    task_id: null,
+    ...question,
+    decision_id: id,
+    context: excerptStart(question.context),
+    options: options.map((option, i) => ({ ...option, recommended: i === 0 })),
   });
 }

@@ -1,8 +1,9 @@
 import type { Phase } from '../../protocol/phase.ts';
 import {
-  CLAIM_ENDS,
+  type ClaimEndType,
   type Event,
   type EventOf,
+  HOW_CLAIM_ENDED,
   type HowClaimEnded,
   type MoveCause,
   type RecordedEvent,
@@ -140,10 +141,6 @@ function isProgress({ firstPhase, claim }: Task, to: Phase): boolean {
   return claim === null && to !== firstPhase && to !== 'BLOCKED';
 }
 
-type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
-
-const HOW = new Map(Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded])); // oxlint-disable-line typescript/no-unsafe-type-assertion
-
 /** Moves that belong to the end of a claim. Any other move makes a lapsed claim irrelevant. */
 const LEFT_BY_LAPSE: ReadonlySet<MoveCause> = new Set(['run-ended', 'review-ended', 'claim-restored']);
 
@@ -151,7 +148,7 @@ function evolveClaimEnd(
   task: Task,
   { type, data, at, actor }: { [T in ClaimEndType]: EventOf<T> }[ClaimEndType] & Envelope,
 ): Task {
-  const how = HOW.get(type) ?? 'revoked';
+  const how = HOW_CLAIM_ENDED.get(type) ?? 'revoked';
   const { claim, phase, nextRole } = task;
   const lapsed =
     claim !== null && isLapse(how, actor) ? { claim: withDroppedHandoff(claim), phase, nextRole, at } : null;
