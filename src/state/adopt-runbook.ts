@@ -1,12 +1,12 @@
-import { event, type Event, type EventOf } from './event.ts';
+import { event, type Event } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
-import { findAdoption } from './rules.ts';
+import { type Adoption, findAdoption } from './rules.ts';
 import type { Decision } from './runs/decision.ts';
 import { decisionOpenedEvent } from './runs/resolve-decision.ts';
 import type { State } from './state.ts';
 
 /** The content is stored as a blob before. */
-export type AdoptRunbook = Pick<EventOf<'RunbookAdopted'>['data'], 'sha256' | 'commit' | 'committed' | 'by'>;
+export type AdoptRunbook = Omit<Adoption, 'at'>;
 
 /** Puts a runbook in force, and withdraws the open questions about others. */
 export function decideAdoptRunbook(state: State, command: AdoptRunbook): Outcome<{ readonly adopted: boolean }> {

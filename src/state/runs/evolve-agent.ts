@@ -5,15 +5,10 @@ import type { AgentRun, Attachment } from './agent-run.ts';
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
 export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope): AgentRun {
-  const { owner } = data;
+  const { agent_id: id, plan, vars, task, worker, owner, on_stop: onStop } = data;
   return {
-    id: data.agent_id,
-    plan: data.plan,
+    ...{ id, plan, vars, task, worker, onStop },
     owner: owner === null ? null : { pipelineId: owner.pipeline_id, step: owner.step },
-    vars: data.vars,
-    task: data.task,
-    worker: data.worker,
-    onStop: data.on_stop,
     requestedAt: at,
     process: 'wanted',
     start: 1,
@@ -50,16 +45,7 @@ export function evolveAgent(agent: AgentRun, recorded: Event & Envelope): AgentR
 function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun {
   switch (type) {
     case 'AgentResumeRequested':
-      return {
-        ...withoutRestart(agent),
-        start: data.start,
-        process: 'wanted',
-        resume: { message: data.message, append: data.append },
-        supervisor: null,
-        pid: null,
-        killed: false,
-        recovering: false,
-      };
+      return resumed(agent, data);
     case 'AgentStarted':
       return isNewest(agent, data) && agent.process === 'wanted' ? started(agent, data) : agent;
     case 'AgentStartFailed':
@@ -132,9 +118,10 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
   }
 }
 
-function withoutRestart(agent: AgentRun): AgentRun {
-  const { restart: _, ...rest } = agent;
-  return rest;
+function resumed({ restart: _, ...agent }: AgentRun, data: EventOf<'AgentResumeRequested'>['data']): AgentRun {
+  const { start, message, append } = data;
+  const none = { supervisor: null, pid: null, killed: false, recovering: false };
+  return { ...agent, start, process: 'wanted', resume: { message, append }, ...none };
 }
 
 function isNewest(agent: AgentRun, { start }: { readonly start: number }): boolean {
