@@ -105,7 +105,6 @@ export function onBudgetTimer(world: EngineContext, scope: BudgetScope): Event[]
   return [...followed, ...timeBudget(world, scope, isWarned)];
 }
 
-/** On the end of a run: cancels its budget timer. */
 export function endTimeBudget(world: EngineContext, scope: BudgetScope): Event[] {
   return cancelPending(timersFor(world, scope));
 }
@@ -151,7 +150,6 @@ export function reachBudget(
   return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${renderUse(use)}`))];
 }
 
-/** The open decision about a budget, or a new one. */
 export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use: BudgetUse) {
   const [open] = listOpenBudgetDecisions(world, scope);
   if (open !== undefined) return { asked: [], decisionId: open.id };
@@ -211,7 +209,6 @@ function setDayTimer({ state, at, newId }: EngineContext, { kind, id }: BudgetSc
   return isSet ? [] : [event('TimerSet', { timer_id: newId(), due, purpose: { kind: 'day', day: id } })];
 }
 
-/** What a budget is for, as shown to people. */
 export function renderScope({ agents, pipelines }: State, { kind, id }: BudgetScope): string {
   if (kind === 'agent') return `agent ${agents.get(id)?.plan.name ?? id}`;
   if (kind === 'pipeline') return `pipeline ${pipelines.get(id)?.name ?? id}`;

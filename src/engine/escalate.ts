@@ -10,7 +10,6 @@ interface Escalation extends Partial<Pick<Question, 'options'>> {
   readonly source: DecisionSource;
   /** As the step or the run shows it: `on_stop: escalate`. */
   readonly reason: string;
-  /** Shown to people. */
   readonly message: string;
   /** More for the decision, for example output of the agent or of a gate. */
   readonly details?: string | null;

@@ -86,7 +86,6 @@ function isOverspentDecision({ state }: EngineContext, { type, data }: RecordedE
   return asked !== undefined && isAboutOverspent(state, asked);
 }
 
-/** On the end of a process. */
 function afterProcess(world: EngineContext, agent: AgentRun): Event[] {
   const asked = askAfterAgent(world, agent);
   return asked.length > 0 ? asked : beginStepsAfterExit(world, agent);

@@ -24,7 +24,6 @@ export interface AskAdoption {
   readonly decisionId: string;
   readonly sha256: string;
   readonly commit: string;
-  /** One per line. */
   readonly differences: string;
 }
 

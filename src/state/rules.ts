@@ -29,7 +29,6 @@ export interface Rules {
   /** The agent that implemented may also approve, in another session. */
   readonly sameAgentMayReview?: boolean;
   readonly budgets?: { readonly task?: BudgetPlan; readonly day?: BudgetPlan };
-  /** For clients that name no price. */
   readonly prices?: readonly Price[];
   /** How long a task may stay in a phase before people are notified. */
   readonly stallMs?: Readonly<Partial<Record<Phase, number>>>;

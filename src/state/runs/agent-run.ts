@@ -18,7 +18,6 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
   /** Of the newest process; missing if there is none. */
   readonly sandbox?: string;
   readonly signal: Omit<Events['AgentSignalled'], 'agent_id'> | null;
-  /** The decision it is parked for. */
   readonly parked: string | null;
   readonly killed: boolean;
   /** The newest time that a person attached, or asked to; null if nobody ever did. */
@@ -28,7 +27,6 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
   readonly reason: string | null;
   /** The agent recovers from an API error: if its process exits now, it is resumed, and `on_dead` does not act. */
   readonly recovering: boolean;
-  /** The agent waits for the end of an API limit. */
   readonly limited: boolean;
   /** How often it has waited for a limit, since the run began or a person last resumed it. */
   readonly waits: number;
@@ -61,7 +59,6 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
 export interface Attachment {
   readonly start: number;
   readonly by: string;
-  /** When they asked to attach. */
   readonly at: string;
   /** The decision that was open when they attached; their messages answer it. */
   readonly asked: string | null;

@@ -43,7 +43,6 @@ export function findModelsPricedByDefault(state: State, rules: Rules): readonly 
     .toSorted();
 }
 
-/** Spending in the current interval. */
 function openInterval(
   runs: Runs,
   agent: AgentRun,

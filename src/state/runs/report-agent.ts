@@ -79,7 +79,6 @@ function heardEvents(state: State, agent: AgentRun, report: Report<'heard'>): Ev
   return isAwaited && isThere ? [event('AgentHeard', { agent_id: agent.id })] : [];
 }
 
-/** A person attaches once and leaves once. */
 function attachmentEvents({ id: agent_id, attach }: AgentRun, report: Report<'attached' | 'detached'>): Event[] {
   const { start } = report;
   if (attach === null || attach.start !== start || attach.state === 'gone') return [];

@@ -38,7 +38,6 @@ export function decideResolveDecision(state: State, { id, option, message }: Res
   return decided([event('DecisionResolved', { decision_id: id, option, action, message: message ?? null })], answer);
 }
 
-/** In the order of the actions. */
 export function findOption({ options }: Decision, ...actions: readonly DecisionAction[]): number | undefined {
   for (const action of actions) {
     const at = options.findIndex((option) => option.action === action);
@@ -62,7 +61,6 @@ export interface RaisedFinding {
   readonly taskId: string;
   /** Identifies the finding: the same text is not asked about again. */
   readonly context: string;
-  /** What would resolve it. */
   readonly remedy: 'reinstate' | 'complete' | null;
   /** The task's state when it was compared; a finding about an older state is dropped. */
   readonly epoch: number;
@@ -75,7 +73,6 @@ export interface RaiseFindings {
 }
 
 export interface RaiseResult {
-  /** New decisions. */
   readonly asked: readonly string[];
 }
 

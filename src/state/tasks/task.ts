@@ -81,7 +81,6 @@ export function taskStatus(task: Task): Status {
   return task.claim !== null || task.begun || task.phase !== task.firstPhase ? 'in_progress' : 'todo';
 }
 
-/** Only reinstating ends a cancellation. */
 export function isCancelled({ blocked }: Pick<Task, 'blocked'>): boolean {
   return blocked?.isCancelled === true;
 }

@@ -85,7 +85,6 @@ export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
   return refusal('unreviewed', message, hint);
 }
 
-/** The entry that requests a merge, or why there can be none. */
 export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: string, inForce: Rules): Outcome<null> {
   const rules = rulesFor(task, inForce);
   const head = judgedHead(task);
@@ -122,7 +121,6 @@ function repositoryOf({ repository, remote }: PullRepository): PullRepository {
   return { repository, remote };
 }
 
-/** The commit that a merge is about to move the branch to. */
 export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'task_id' | 'head'>;
 
 /** Recorded before the branch moves. A cancelled merge is refused, and its branch does not move. */
@@ -205,7 +203,6 @@ function isUnprepared(
   return merge_sha === null || prepared?.sha !== merge_sha;
 }
 
-/** For a merge that cannot be tried. */
 export function refuseMerge(task: Task, { id, head, handoff }: PendingMerge, reason: string): Event[] {
   const result = { outcome: 'refused', reason, base: null, merge_sha: null, files: [], output: null } as const;
   const finished = event('MergeFinished', { merge_id: id, task_id: task.id, head, ...result });
