@@ -6,8 +6,9 @@ type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
 export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope): AgentRun {
   const { agent_id: id, plan, vars, task, worker, owner, on_stop: onStop } = data;
+  const given = { id, plan, vars, task, worker, onStop };
   return {
-    ...{ id, plan, vars, task, worker, onStop },
+    ...given,
     owner: owner === null ? null : { pipelineId: owner.pipeline_id, step: owner.step },
     requestedAt: at,
     process: 'wanted',
@@ -118,10 +119,11 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
   }
 }
 
-function resumed({ restart: _, ...agent }: AgentRun, data: EventOf<'AgentResumeRequested'>['data']): AgentRun {
+function resumed(agent: AgentRun, data: EventOf<'AgentResumeRequested'>['data']): AgentRun {
+  const { restart: _, ...before } = agent;
   const { start, message, append } = data;
   const none = { supervisor: null, pid: null, killed: false, recovering: false };
-  return { ...agent, start, process: 'wanted', resume: { message, append }, ...none };
+  return { ...before, start, process: 'wanted', resume: { message, append }, ...none };
 }
 
 function isNewest(agent: AgentRun, { start }: { readonly start: number }): boolean {

@@ -108,8 +108,9 @@ type Envelope = Pick<RecordedEvent, 'seq' | 'at' | 'actor'>;
 
 function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decision {
   const { decision_id: id, source, title, context, options, scope = null, adopts = null, branch = null } = data;
+  const given = { id, source, title, context, options, scope, adopts, branch };
   return {
-    ...{ id, source, title, context, options, scope, adopts, branch },
+    ...given,
     agentId: data.agent_id,
     pipelineId: data.pipeline_id,
     taskId: data.task_id,

@@ -71,8 +71,9 @@ export function createPipeline(
   parent: PipelineRun | undefined,
 ): PipelineRun {
   const { pipeline_id: id, name, vars, task, worker } = data;
+  const given = { id, name, vars, task, worker };
   return {
-    ...{ id, name, vars, task, worker },
+    ...given,
     plan: data.plan ?? parent?.plan ?? { kind: 'pipeline', pipeline: name, pipelines: {}, agents: {} },
     parent: data.parent === null ? null : { pipelineId: data.parent.pipeline_id, step: data.parent.step },
     startedAt: at,

@@ -21,9 +21,10 @@ type Envelope = Pick<RecordedEvent, 'seq' | 'at'> & Partial<Pick<RecordedEvent, 
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
   const { n, title, after, priority, phase } = data;
+  const given = { n, title, after, priority, phase };
   return {
     id: data.task_id,
-    ...{ n, title, after, priority, phase },
+    ...given,
     promptFile: data.prompt_file,
     epicId: data.epic_id,
     prdId: data.prd_id,
