@@ -21,7 +21,6 @@ export function buildAgent(name: string, value: AgentValue): AgentPlan {
   };
 }
 
-/** A handler as written, with any set of actions. */
 export type HandlerValue<A extends string = string> = A | HandlerObject<A>;
 
 interface HandlerObject<A extends string> {

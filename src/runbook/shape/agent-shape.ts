@@ -47,11 +47,8 @@ function choiceOf<const V extends readonly string[]>(values: V) {
 }
 
 function objectOf<const V extends readonly string[]>(values: V) {
-  return {
-    kind: 'object',
-    mark: 'action',
-    fields: { action: choiceOf(values), ...OPTIONS },
-  } as const satisfies ObjectShape;
+  const fields = { action: choiceOf(values), ...OPTIONS } as const;
+  return { kind: 'object', mark: 'action', fields } as const satisfies ObjectShape;
 }
 
 /** `on_idle = "nudge"` and `on_idle = { action = "nudge", … }`. */
@@ -65,7 +62,7 @@ function handler<const V extends readonly string[]>(values: V, about: string) {
   } as const satisfies EitherShape;
 }
 
-const errorHandler = handler(ERROR_ACTIONS, 'What to do about this error');
+const one = handler(ERROR_ACTIONS, 'What to do about this error');
 
 /** One handler for all errors, or one per kind; `any` covers the others. */
 const onError = {
@@ -78,24 +75,10 @@ const onError = {
     objectOf(ERROR_ACTIONS),
     {
       kind: 'object',
-      fields: {
-        unauthorized: errorHandler,
-        out_of_credits: errorHandler,
-        no_internet: errorHandler,
-        rate_limited: errorHandler,
-        any: errorHandler,
-      },
+      fields: { unauthorized: one, out_of_credits: one, no_internet: one, rate_limited: one, any: one },
     },
   ],
 } as const satisfies EitherShape;
-
-const HANDLER_SHAPES = {
-  on_stop: handler(STOP_ACTIONS, 'When the agent tries to end its turn'),
-  on_idle: handler(IDLE_ACTIONS, 'When it waits for input, or `on_stop` is `idle`'),
-  on_dead: handler(DEAD_ACTIONS, 'When its process ended without a signal'),
-  on_error: onError,
-  on_prompt: handler(PROMPT_ACTIONS, 'When it shows a permission or question prompt'),
-} as const;
 
 export const agentShape = {
   kind: 'object',
@@ -112,15 +95,17 @@ export const agentShape = {
     env_pass: environmentPassField,
     cwd: optional(textField, 'Where it runs, relative to the project or the workspace.'),
     model: optional(textField, 'The model, by the name the client knows.'),
-    ...HANDLER_SHAPES,
+    on_stop: handler(STOP_ACTIONS, 'When the agent tries to end its turn'),
+    on_idle: handler(IDLE_ACTIONS, 'When it waits for input, or `on_stop` is `idle`'),
+    on_dead: handler(DEAD_ACTIONS, 'When its process ended without a signal'),
+    on_error: onError,
+    on_prompt: handler(PROMPT_ACTIONS, 'When it shows a permission or question prompt'),
     max_concurrency: optional(countField, 'How many of this agent may run at once.'),
     budget: optional(budgetShape, 'What a run of it may use before a person is asked.'),
     timeout: optional(durationField, 'How long a run may take, as in "2h".'),
-    requires: {
-      kind: 'list',
-      optional: true,
-      of: { kind: 'choice', values: REQUIREMENTS },
-      about: `What it owes before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
-    },
+    requires: optional(
+      { kind: 'list', of: { kind: 'choice', values: REQUIREMENTS } },
+      `What it owes before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
+    ),
   },
 } as const satisfies ObjectShape;
