@@ -2,7 +2,18 @@ import type { StoreHealth } from '../protocol/resource-faults.ts';
 import { STOP_ACTIONS } from '../protocol/run-plan.ts';
 import type { ValueOf } from '../protocol/shape/shape.ts';
 import { REASON_KINDS } from './all-clear.ts';
-import { choice, count, flag, list, nullable, object, optional, text, typed, whole } from './shapes.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  typed,
+  whole,
+} from '../protocol/shape/build-shape.ts';
 
 /** Runs and decisions as every surface shows them. The texts come from agents and people: they are not safe to print as they are. */
 const outcome = choice(['done', 'failed', 'cancelled']);

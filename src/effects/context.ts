@@ -12,66 +12,62 @@ import type { Programs } from '../supervisor/programs.ts';
 import type { KeyedMutex, Semaphore } from './locks.ts';
 import type { SpawnedSupervisor } from './processes/supervisor.ts';
 
-/** What effects may touch of the daemon around them. */
+/** What effects may use of the daemon. */
 export interface EffectContext {
   readonly projectId: string;
-  /** The top of the project's repository. */
+  /** The root of the project's repository. */
   readonly path: string;
   readonly stateDir: string;
-  /** Baton's own copy of the project's commits: what is measured, checked and merged is read from there. */
+  /** Baton's own copy of the project's commits: measurements, checks and merges read from it. */
   readonly ownRepository: OwnRepositoryImporter;
-  /** The daemon's own. What it starts gets only what `allowedEnvironment` lets through. */
+  /** The daemon's environment. Processes get only what `allowedEnvironment` passes. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => Date;
   readonly log: EffectLog;
-  /** Looks at the state, once everything that was said before is durable. Undefined where the store does not answer. */
+  /** Reads the state after all earlier commands are durable. Undefined if the store does not respond. */
   readonly readState: <A>(look: (state: State) => A) => Promise<A | undefined>;
-  /** How it went, as a command. Undefined: the store does not answer, and it must be said again. */
+  /** Records an outcome. Undefined if the store does not respond; the caller must then retry. */
   readonly submit: (command: Command) => Promise<SubmitOutcome | undefined>;
-  /** Whether outcomes can be recorded now. */
   readonly isStoreWritable: () => boolean;
-  /** A supervisor was started by this process: its end will be heard of. */
+  /** Called when this daemon has spawned a supervisor. */
   readonly onSpawned: (agentId: string, spawned: SpawnedSupervisor) => void;
-  /** Keeps a log whole, and gives back its name; null where the store does not take it. */
+  /** Stores a whole log as a blob and returns its name; null if the store refuses it. */
   readonly keepLog: (text: string) => Promise<string | null>;
-  /** Seals the ledger over everything so far. */
+  /** Seals the ledger. */
   readonly seal: () => Promise<void>;
   /** Records a move of the main branch that Baton did not make, if there was one. */
   readonly recordMainMoves: () => Promise<void>;
-  /** One merge at a time. */
   readonly mergeSemaphore: Semaphore;
-  /** One at a time begins to work on a branch, or removes its worktree. */
+  /** Held while work on a branch begins, or its worktree is removed. */
   readonly placeMutex: KeyedMutex;
-  /** Processes are started a few at a time. */
+  /** Limits how many processes start at once. */
   readonly startSemaphore: Semaphore;
   readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;
-  /** The ways to reach a person about this. */
   readonly channels: (about: 'attention' | 'warning' | 'done' | 'failed') => readonly NotificationChannel[];
-  /** Tells git which claim may write where this task is worked on. */
+  /** Tells git which claim may write to the task's worktree. */
   readonly fence: (taskId: string) => Promise<void>;
-  /** The project's flag for exit signals. */
   readonly usesExitSignals: () => boolean;
-  /** As the runbook has them now. */
+  /** Read from the runbook on each use. */
   readonly times: EffectTimes;
   readonly sessions: SessionSettings;
-  /** What holds for the sessions of one task: a workflow keeps the runbook that it was started with. */
+  /** The settings for the sessions of one task: a workflow keeps the runbook that it was started with. */
   readonly settingsFor: (task: Pick<Task, 'flow'> | null) => SessionSettings;
 }
 
-/** What holds for every session that Baton starts. */
+/** The settings for every session that Baton starts. */
 export interface SessionSettings {
   readonly workspace: WorkspaceSettings;
   readonly limits: SessionLimits;
   readonly workflow: Workflow;
   /** The branch that the project merges into, if its runbook names one. */
   readonly into?: string | undefined;
-  /** Paths that a merge asks a person about: patterns of the runbook, and prompts and scripts that agents are given. */
+  /** Paths whose change needs a person's agreement: patterns of the runbook, and prompts and scripts that agents are given. */
   readonly protection: Protection;
-  /** The pinned prompt files; null: nothing is pinned, and they are read from the project. */
+  /** The pinned prompt files. Null if nothing is pinned; they are then read from the project. */
   readonly prompts: Prompts | null;
-  /** Variables of the daemon that everything which Baton starts gets besides the default list. */
+  /** Variables of the daemon that every process gets besides the default list. */
   readonly envPass?: readonly string[];
   /** The git filters that may run when a commit is checked out. */
   readonly filters: readonly string[];
@@ -82,24 +78,24 @@ export interface EffectTimes {
   readonly killAfterMs: number;
   /** How often a supervisor renews its claim. */
   readonly renewalMs: number;
-  /** An agent that prints nothing for so long is idle; null: only its own word counts. */
+  /** An agent that prints nothing for this long is idle. Null: only the agent itself reports that. */
   readonly idleMs: number | null;
-  /** `limits.silence`: no event in a turn for so long opens a decision. */
+  /** `limits.silence`: a turn without an event for this long opens a decision. */
   readonly silenceMs: number;
-  /** `limits.tool`: so does a tool call that takes longer than this. */
+  /** `limits.tool`: a tool call that takes longer than this opens a decision. */
   readonly toolMs: number;
-  /** What is kept of the output of an agent or a command. */
+  /** How much of the output of an agent or a command is kept. */
   readonly logBytes: number;
   /** How many stops of one run are blocked before the agent is let go. */
   readonly maxBlocks: number;
-  /** How long a supervisor may take until its agent runs. */
+  /** Timeout from the start of a supervisor until its agent runs. */
   readonly startMs: number;
-  /** How long it may take to pass on a word. */
+  /** Timeout for a request to a supervisor. */
   readonly controlMs: number;
 }
 
 export interface SubmitOutcome {
-  /** Undefined where it was recorded, or was known already. */
+  /** Why the command was refused; undefined if it is recorded. */
   readonly refused?: string;
 }
 

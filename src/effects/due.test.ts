@@ -2,15 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { Play } from '../engine/play.cases.ts';
 import { event } from '../state/event.ts';
 import { given, OPEN, type Step } from '../state/given.cases.ts';
+import { isStartEffect, isStopEffect } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as say from '../state/say.cases.ts';
 import { askMerge } from '../state/workflow/say.cases.ts';
 import { isDue } from './due.ts';
 
-/** What of an agent's start, stop and messages would be done now. */
+/** Which of an agent's starts, stops and messages would be performed now. */
 function due({ state }: Play): string[] {
-  const effects = [...state.effects.values()].filter((effect) => 'agentId' in effect && isDue(effect, state));
-  return effects.map(({ kind }) => kind);
+  return [...state.effects.values()].flatMap((effect) => {
+    const what = isStartEffect(effect) ? 'start' : isStopEffect(effect) ? 'stop' : 'message';
+    return 'agent_id' in effect.data && isDue(effect, state) ? [what] : [];
+  });
 }
 
 function working(): Play {
@@ -21,60 +24,60 @@ function spend(play: Play): Play {
   return play.say(runs.used(play.agent(), 120), runs.supervisor('a1'));
 }
 
-describe('what is owed to an agent', () => {
-  it('is told when it listens', () => {
+describe('a message to an agent', () => {
+  it('is sent when its process runs', () => {
     const play = new Play().order(runs.startAgent()).order(runs.send('a1', 'Mind the gap.'));
-    expect(due(play)).toEqual(['start-agent']);
-    expect(due(play.say(runs.started('a1')))).toEqual(['send-message']);
+    expect(due(play)).toEqual(['start']);
+    expect(due(play.say(runs.started('a1')))).toEqual(['message']);
   });
 
-  it('waits while it waits for a budget', () => {
+  it('waits while the agent is held by a budget', () => {
     const play = spend(working().order(runs.send('a1', 'Mind the gap.')));
     expect(due(play)).toEqual([]);
-    expect(due(play.order(runs.resolve(play.decision().id, 1)))).toEqual(['send-message', 'send-message']);
+    expect(due(play.order(runs.resolve(play.decision().id, 1)))).toEqual(['message', 'message']);
   });
 
-  it('is not begun where it comes to a budget that is used up', () => {
+  it('leaves a start waiting if the budget is used up', () => {
     const play = spend(working()).say(runs.exited('a1'));
     play.order(runs.resolve(play.decision().id, 1));
-    expect(due(play)).toEqual(['start-agent']);
+    expect(due(play)).toEqual(['start']);
     play.say(runs.used(play.agent(), 100), runs.supervisor('a1'));
     expect([play.agent().process, due(play)]).toEqual(['wanted', []]);
   });
 
-  it('is told after the person who has it', () => {
+  it('waits until the attached person has left', () => {
     const play = working().order(runs.attach('a1')).order(runs.send('a1', 'Mind the gap.'));
-    expect(due(play)).toEqual(['stop-agent']);
-    expect(due(play.say(runs.exited('a1', { code: 143 })))).toEqual(['start-agent']);
+    expect(due(play)).toEqual(['stop']);
+    expect(due(play.say(runs.exited('a1', { code: 143 })))).toEqual(['start']);
     expect(due(play.say(runs.started('a1', 2)))).toEqual([]);
   });
 });
 
-describe('a person who wants an agent that waits for a budget', () => {
-  it('gets it: what they use is theirs', () => {
+describe('a person who attaches to an agent that is held by a budget', () => {
+  it('gets the conversation', () => {
     const play = spend(working()).order(runs.attach('a1'));
-    expect(due(play)).toEqual(['stop-agent']);
+    expect(due(play)).toEqual(['stop']);
     play.say(runs.exited('a1', { code: 143 }));
-    expect([play.seen().agent, due(play)]).toEqual(['attached', ['start-agent']]);
+    expect([play.seen().agent, due(play)]).toEqual(['attached', ['start']]);
     play.say(runs.started('a1', 2)).say(runs.attached('a1', 2), runs.supervisor('a1'));
     play.say(runs.detached('a1', 2, true), runs.supervisor('a1')).say(runs.exited('a1', { start: 2 }));
     expect([play.seen().agent, play.decision().result, due(play)]).toEqual(['escalated', null, []]);
     play.order(runs.resolve(play.decision().id, 1));
-    expect([play.agent().start, due(play)]).toEqual([3, ['start-agent']]);
+    expect([play.agent().start, due(play)]).toEqual([3, ['start']]);
     play.checkReplay();
   });
 
-  it('gets one that was not even started, which is told later what it was to be told', () => {
+  it('gets one that was not started yet, and its message is delivered later', () => {
     const play = spend(working()).say(runs.exited('a1'));
     play.order(runs.resolve(play.decision().id, 1, 'Be brief.'));
     play.say(runs.used(play.agent(), 100), runs.supervisor('a1')).order(runs.attach('a1'));
-    expect(due(play)).toEqual(['stop-agent']);
+    expect(due(play)).toEqual(['stop']);
     play.say(runs.exited('a1', { start: 2, code: null, signal: 'SIGKILL' }));
-    expect([play.agent().start, due(play)]).toEqual([3, ['start-agent']]);
-    expect(play.the('send-message').text).toBe('Be brief.');
+    expect([play.agent().start, due(play)]).toEqual([3, ['start']]);
+    expect(play.the('MessageRequested').text).toBe('Be brief.');
     play.say(runs.detached('a1', 3, false), runs.supervisor('a1')).say(runs.exited('a1', { start: 3 }));
     play.order(runs.resolve(play.decision().id, 1)).say(runs.started('a1', 4));
-    expect(due(play)).toEqual(['send-message']);
+    expect(due(play)).toEqual(['message']);
   });
 });
 
@@ -98,7 +101,9 @@ describe('a merge', () => {
   ];
   const isMergeDue = (steps: readonly Step[]): boolean[] => {
     const { state } = given(steps, { ...OPEN, mergeGate: true });
-    return [...state.effects.values()].filter(({ kind }) => kind === 'merge').map((effect) => isDue(effect, state));
+    return [...state.effects.values()]
+      .filter(({ type }) => type === 'MergeRequested')
+      .map((effect) => isDue(effect, state));
   };
 
   it('waits while a person is asked about the task, and goes on with the answer', () => {

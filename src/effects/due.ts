@@ -1,19 +1,40 @@
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import { isMainUnaccepted } from '../state/main/main-branch.ts';
 import { type AgentRun, isAttached, isAttaching } from '../state/runs/agent-run.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import { type Effect, isStartEffect, isStopEffect } from '../state/runs/effect.ts';
 import { isHeldByBudget } from '../state/runs/standing.ts';
 import type { State } from '../state/state.ts';
 import { checkNoOpenDecision } from '../state/tasks/judging.ts';
 
-/** Whether something that is owed can be done now; what cannot is looked at again after each commit. */
+/** Whether an effect can be performed now; one that cannot is checked again after each commit. */
 export function isDue(effect: Effect, state: State): boolean {
-  if (effect.kind === 'merge') return isMergeDue(effect.taskId, state);
-  // A process that has yet to end may still write there.
-  if (effect.kind === 'clear-place') return !isWorkedOn(state, effect.taskId);
-  if (effect.kind !== 'send-message' && effect.kind !== 'stop-agent' && effect.kind !== 'start-agent') return true;
-  const agent = state.agents.get(effect.agentId);
-  return agent === undefined || DUE_RULES[effect.kind](agent, isHeldByBudget(state, agent));
+  const { type, data } = effect;
+  if (type === 'MergeRequested') return isMergeDue(data.task_id, state);
+  // A running process may still write to the worktree.
+  if (type === 'PlaceClearRequested') return !isWorkedOn(state, data.task_id);
+  if (type === 'MessageRequested') return isAgentDue(state, data.agent_id, isMessageDue);
+  if (isStartEffect(effect)) return isAgentDue(state, effect.data.agent_id, isStartDue);
+  return !isStopEffect(effect) || isAgentDue(state, effect.data.agent_id, isStopDue);
+}
+
+function isAgentDue(state: State, id: string, rule: (agent: AgentRun, isHeld: boolean) => boolean): boolean {
+  const agent = state.agents.get(id);
+  return agent === undefined || rule(agent, isHeldByBudget(state, agent));
+}
+
+/** A budget hold delays starts by Baton. A person in front of the agent uses their own budget. */
+function isStartDue(agent: AgentRun, isHeld: boolean): boolean {
+  return isAttached(agent) || !isHeld;
+}
+
+/** A starting process is stopped once it runs. A start that is held by a budget would keep the person waiting, so it is cancelled. */
+function isStopDue({ process }: AgentRun, isHeld: boolean): boolean {
+  return process !== 'wanted' || isHeld;
+}
+
+/** Messages wait for a starting process, and while a person has the conversation. */
+function isMessageDue(agent: AgentRun, isHeld: boolean): boolean {
+  return !isHeld && agent.process !== 'wanted' && !isAttached(agent) && !isAttaching(agent);
 }
 
 /** A merge waits while the main branch has commits that were not accepted, and while a person is asked about the task. */
@@ -26,26 +47,13 @@ function isWorkedOn({ agents }: State, taskId: string): boolean {
   return [...agents.values()].some(({ task, process }) => task?.task_id === taskId && process !== 'gone');
 }
 
-/** `isWaiting`: for a budget. */
-type Rule = (agent: AgentRun, isWaiting: boolean) => boolean;
-
-const DUE_RULES: Readonly<Record<'start-agent' | 'stop-agent' | 'send-message', Rule>> = {
-  // One that waits for a budget is not started by Baton. What a person in front of it uses is theirs.
-  'start-agent': (agent, isWaiting) => isAttached(agent) || !isWaiting,
-  // One that is being started is stopped when it runs; but a start that waits for a budget would keep the person waiting as well.
-  'stop-agent': ({ process }, isWaiting) => process !== 'wanted' || isWaiting,
-  // One that is being started hears nothing yet; one that a person has hears it when they have left.
-  'send-message': (agent, isWaiting) =>
-    !isWaiting && agent.process !== 'wanted' && !isAttached(agent) && !isAttaching(agent),
-};
-
 /**
- * Whether a failure says nothing about the agent or the task: there was no descriptor, no process or no room. The effect is tried again then.
- * If that lasts although the ledger can be written, it becomes an outcome, so that nothing waits in silence.
+ * Whether a failure has nothing to do with the agent or the task: no file descriptor, no process or no disk space was left. The effect is
+ * then tried again. If that lasts although the ledger can be written, the failure is recorded, so that nothing waits unseen.
  */
 export function isTransient(error: unknown, hinderedMs: number): boolean {
   return hinderedMs < MAX_TRANSIENT_MS && (isShortage(error) || isDiskFault(error));
 }
 
-/** How long such a failure is waited for, counted while the ledger can be written. */
+/** Counted only while the ledger can be written. */
 export const MAX_TRANSIENT_MS = 120_000;

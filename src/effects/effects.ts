@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '../state/decide.ts';
 import type { RecordedEvent } from '../state/event.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import { type Effect, isStartEffect } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { commandFiles } from '../supervisor/contract.ts';
 import { Liveness } from './agents/liveness.ts';
@@ -18,58 +18,57 @@ import { removeWorkspaceMark, setupCommandOf } from './sessions/workspace.ts';
 import { removeOldRunFolders } from './tidy.ts';
 
 /**
- * Does what a project owes to the outside, and says how it went. It looks at nothing but the list of what is owed: after each commit,
- * and once at the start. What is done twice because a daemon was killed in between is done once all the same: each effect sees to that.
+ * Performs the effects that a project owes, and records their outcomes. It reads only `state.effects`: after each commit, and once at the
+ * start. Each effect makes sure that it happens once even if a daemon is killed and the next one tries again.
  */
 export class Effects {
-  readonly #world: EffectContext;
+  readonly #context: EffectContext;
   readonly #inProgress = new Map<string, RunningEffect>();
   readonly #standings: StandingPush;
   readonly #liveness: Liveness;
   readonly #ends: SessionMeasuring;
-  /** Messages to one agent arrive in the order in which they were sent. */
+  /** Per agent, so that messages arrive in the order in which they were sent. */
   readonly #lastTo = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(world: Omit<EffectContext, 'onSpawned'>) {
-    this.#world = {
-      ...world,
-      // The runbook may change them: they are asked for anew each time.
+  constructor(context: Omit<EffectContext, 'onSpawned'>) {
+    this.#context = {
+      ...context,
+      // Getters, because the runbook may change the values.
       get times() {
-        return world.times;
+        return context.times;
       },
       get sessions() {
-        return world.sessions;
+        return context.sessions;
       },
       onSpawned: (agentId, { ended }) => void ended.then(() => this.#run(this.#liveness.check(agentId))),
     };
-    this.#standings = new StandingPush(this.#world);
-    this.#liveness = new Liveness(this.#world);
-    this.#ends = new SessionMeasuring(this.#world);
+    this.#standings = new StandingPush(this.#context);
+    this.#liveness = new Liveness(this.#context);
+    this.#ends = new SessionMeasuring(this.#context);
   }
 
-  /** Once, when the project is open: what an earlier daemon left is found again. */
+  /** Called once when the project is open: finds what an earlier daemon left running. */
   recover(state: State): void {
     const wanted = [...state.effects.values()].flatMap((effect) => commandsOf(effect));
     const wantsCommand = (id: string): boolean => wanted.some((each) => id === each || id.startsWith(`${each}.`));
-    removeOldRunFolders({ ...this.#world, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
-    this.#run(killUnwantedCommands(wantsCommand, this.#world));
+    removeOldRunFolders({ ...this.#context, wantsCommand, knowsAgent: (id) => state.agents.has(id) });
+    this.#run(killUnwantedCommands(wantsCommand, this.#context));
     this.#run(this.#ends.recover(state));
     this.reconcile(state);
   }
 
-  /** What has just become durable. */
   onRecorded(recorded: readonly RecordedEvent[]): void {
     if (!this.#isClosed && recorded.some(({ type }) => type.startsWith('Claim')))
       this.#run(this.#ends.onRecorded(recorded));
   }
 
-  /** With the state as it is durable now. */
+  /** Called with the durable state after each commit. */
   reconcile(state: State): void {
     if (this.#isClosed) return;
     for (const [key, { effect, controller }] of this.#inProgress) {
-      const isWanted = effect.kind !== 'merge' || isDue(effect, state);
+      const isWanted = effect.type !== 'MergeRequested' || isDue(effect, state);
       if (isWanted && state.effects.get(key) === effect) continue;
       this.#inProgress.delete(key);
       controller.abort();
@@ -81,14 +80,14 @@ export class Effects {
     this.#standings.reconcile(state);
   }
 
-  /** Now and then: whoever was to tell us something may be dead. */
+  /** Called regularly, because a supervisor that should report may be dead. */
   tick(state: State): void {
     if (this.#isClosed) return;
     this.#liveness.reconcile(state);
     this.#standings.reconcile(state);
   }
 
-  /** Agents and commands go on; the next daemon finds them. */
+  /** Agents and commands keep running; the next daemon finds them. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { controller } of this.#inProgress.values()) controller.abort();
@@ -102,81 +101,84 @@ export class Effects {
   #start(effect: Effect): void {
     const controller = new AbortController();
     this.#inProgress.set(effect.key, { effect, controller });
-    if (effect.kind !== 'send-message') {
+    if (effect.type !== 'MessageRequested') {
       this.#run(this.#performUntilDone(effect, controller.signal));
       return;
     }
-    const before = this.#lastTo.get(effect.agentId);
+    const { agent_id } = effect.data;
+    const before = this.#lastTo.get(agent_id);
     const sent = (async () => {
       await before;
-      await this.#standings.untilDelivered(effect.agentId);
+      await this.#standings.untilDelivered(agent_id);
       await this.#performUntilDone(effect, controller.signal);
     })();
-    this.#lastTo.set(effect.agentId, sent);
+    this.#lastTo.set(agent_id, sent);
     this.#run(sent);
     void sent.finally(() => {
-      if (this.#lastTo.get(effect.agentId) === sent) this.#lastTo.delete(effect.agentId);
+      if (this.#lastTo.get(agent_id) === sent) this.#lastTo.delete(agent_id);
     });
   }
 
-  /** What nothing can be said about yet is tried again, less and less often. */
+  /** Retries with growing delays until there is an outcome to record. */
   async #performUntilDone(effect: Effect, signal: AbortSignal): Promise<void> {
     let hinderedMs = 0;
     for (let waitMs = RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       const commands = await this.#tryPerform(effect, signal, hinderedMs);
-      // While nothing can be recorded, no failure is: the same full disk may be behind both.
-      if (this.#world.isStoreWritable()) hinderedMs += waitMs;
-      if (commands.length > 0) return submitAll(commands, this.#world, signal);
+      // While nothing can be recorded, the time does not count: a full disk may cause both failures.
+      if (this.#context.isStoreWritable()) hinderedMs += waitMs;
+      if (commands.length > 0) return submitAll(commands, this.#context, signal);
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Whatever goes wrong is an outcome, unless it may pass: it must not stop the daemon. */
+  /** A failure becomes an outcome unless it is transient; it must not stop the daemon. */
   async #tryPerform(effect: Effect, signal: AbortSignal, hinderedMs: number): Promise<readonly Command[]> {
     try {
-      return await performEffect(effect, this.#world, signal);
+      return await performEffect(effect, this.#context, signal);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const isPassing = isTransient(error, hinderedMs);
       const message = isPassing ? 'an effect failed, and is tried again' : 'an effect failed';
-      this.#world.log.error(message, { key: effect.key, reason });
+      this.#context.log.error(message, { key: effect.key, reason });
       return isPassing ? [] : failureCommands(effect, reason);
     }
   }
 
-  /** It is on record, or was called off: what was kept for the case of a crash goes. */
+  /** Removes the files that an effect kept for the case of a crash. */
   async #cleanUp(effect: Effect): Promise<void> {
-    const { stateDir } = this.#world;
-    if (effect.kind === 'notify') removeNotificationMarks(stateDir, effect.notificationId);
-    if (effect.kind === 'prepare-workspace') removeWorkspaceMark(stateDir, effect);
-    if (effect.kind === 'run-checks') await abandonChecks(effect.checksId, effect.checks.length, this.#world);
-    if (effect.kind === 'merge') await abandonMerge(effect.mergeId, this.#world);
-    if (effect.kind === 'start-agent') await this.#stopSetup(effect.agentId);
-    if (effect.kind === 'run-command') await killCommand(effect.commandId, 'nobody waits for it any more', this.#world);
+    const { stateDir } = this.#context;
+    const { type, data } = effect;
+    if (type === 'NotificationRequested') removeNotificationMarks(stateDir, data.notification_id);
+    if (type === 'WorkspaceRequested') removeWorkspaceMark(stateDir, data);
+    if (type === 'ChecksRequested') await abandonChecks(data, this.#context);
+    if (type === 'MergeRequested') await abandonMerge(data.merge_id, this.#context);
+    if (isStartEffect(effect)) await this.#stopSetup(effect.data.agent_id);
+    if (type === 'CommandRequested') await killCommand(data.command_id, 'nobody waits for it any more', this.#context);
   }
 
-  /** The start was called off while its worktree was being set up. */
+  /** Stops the setup command of a start that was cancelled. */
   async #stopSetup(agentId: string): Promise<void> {
     const id = setupCommandOf(agentId);
-    const { folder } = commandFiles(this.#world.stateDir, id);
-    if (existsSync(folder)) await killCommand(id, 'nobody waits for it any more', this.#world);
+    const { folder } = commandFiles(this.#context.stateDir, id);
+    if (existsSync(folder)) await killCommand(id, 'nobody waits for it any more', this.#context);
   }
 
   #run(work: Promise<void>): void {
     const running = work.catch((error: unknown) =>
-      this.#world.log.error('an effect failed', { reason: String(error) }),
+      this.#context.log.error('an effect failed', { reason: String(error) }),
     );
     this.#running.add(running);
     void running.finally(() => this.#running.delete(running));
   }
 }
 
-/** The ids of the commands that belong to an effect, or what they begin with. */
+/** The ids of the commands of an effect, or their prefixes. */
 function commandsOf(effect: Effect): readonly string[] {
-  if (effect.kind === 'start-agent') return [setupCommandOf(effect.agentId)];
-  if (effect.kind === 'run-command') return [effect.commandId];
-  if (effect.kind === 'run-checks') return [effect.checksId];
-  return effect.kind === 'merge' ? [effect.mergeId] : [];
+  const { type, data } = effect;
+  if (isStartEffect(effect)) return [setupCommandOf(effect.data.agent_id)];
+  if (type === 'CommandRequested') return [data.command_id];
+  if (type === 'ChecksRequested') return [data.checks_id];
+  return type === 'MergeRequested' ? [data.merge_id] : [];
 }
 
 interface RunningEffect {
@@ -187,5 +189,5 @@ interface RunningEffect {
 const RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
 
-/** How long the end of the daemon waits for what is being done; all of it can be taken up again. */
+/** How long a stopping daemon waits for running effects; the next daemon resumes all of them. */
 const CLOSE_MS = 2000;

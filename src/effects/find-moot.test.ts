@@ -11,7 +11,7 @@ function asking(): Play {
   return play.say(runs.started(id)).say(runs.signal('escalate', id, 'which way?'), say.session(id));
 }
 
-const moot = (play: Play): string | undefined => findMootReason(play.the('notify'), play.state);
+const moot = (play: Play): string | undefined => findMootReason(play.the('NotificationRequested'), play.state);
 
 it('sends a notification while its decision is open', () => {
   expect(moot(asking())).toBeUndefined();
@@ -31,10 +31,10 @@ it('sends one that belongs to no decision', () => {
 
 it('records that it was called off, once', () => {
   const play = asking().order(say.operate('cancel', 'not wanted'));
-  const { notificationId } = play.the('notify');
-  const command = { notificationId, sent: [], failed: [], calledOff: 'its decision was withdrawn' };
+  const { notification_id } = play.the('NotificationRequested');
+  const command = { notification_id, sent: [], failed: [], called_off: 'its decision was withdrawn' };
   play.say({ kind: 'notification-sent', command });
-  expect([play.owed('notify'), play.entries.at(-1)]).toMatchObject([
+  expect([play.owed('NotificationRequested'), play.entries.at(-1)]).toMatchObject([
     [],
     { type: 'NotificationSent', data: { sent: [], called_off: 'its decision was withdrawn' } },
   ]);

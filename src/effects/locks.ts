@@ -1,4 +1,4 @@
-/** Lets one in at a time for each name; others are not held up. */
+/** Runs one task at a time per name. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -15,7 +15,7 @@ export class KeyedMutex {
   }
 }
 
-/** Lets a few in at a time: two hundred processes that start at once all start late. */
+/** Limits how many tasks run at once: two hundred processes that start together all start late. */
 export class Semaphore {
   readonly #width: number;
   readonly #waiting: (() => void)[] = [];

@@ -14,14 +14,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
-const effect = {
-  kind: 'notify',
-  key: 'notification:n1',
-  notificationId: 'n1',
-  about: 'attention',
+const request = {
+  notification_id: 'n1',
+  kind: 'attention',
   title: 'Agent needs attention: a',
   message: 'm',
-  decisionId: null,
+  decision_id: null,
 } as const;
 
 it('tells every channel, and records which of them failed', async () => {
@@ -30,24 +28,24 @@ it('tells every channel, and records which of them failed', async () => {
     { name: 'terminal', send: async ({ title }) => (heard.push(title), { ok: true }) },
     { name: 'webhook', send: async () => ({ ok: false, reason: 'status 500' }) },
   ];
-  const told = await notify(effect, { stateDir, channels });
+  const told = await notify(request, { stateDir, channels });
   expect(told).toEqual({ sent: ['terminal'], failed: [{ channel: 'webhook', reason: 'status 500' }] });
-  expect(heard).toEqual([effect.title]);
+  expect(heard).toEqual([request.title]);
 });
 
 it('tells nobody twice, and says the same again', async () => {
   let count = 0;
   const channels: NotificationChannel[] = [{ name: 'terminal', send: async () => ((count += 1), { ok: true }) }];
-  const first = await notify(effect, { stateDir, channels });
-  expect(await notify(effect, { stateDir, channels })).toEqual(first);
+  const first = await notify(request, { stateDir, channels });
+  expect(await notify(request, { stateDir, channels })).toEqual(first);
   expect(count).toBe(1);
 });
 
 it('does not send again what a daemon was sending when it ended', async () => {
   const never: NotificationChannel = { name: 'webhook', send: async () => new Promise(() => undefined) };
-  void notify(effect, { stateDir, channels: [never] });
+  void notify(request, { stateDir, channels: [never] });
   const again: NotificationChannel = { name: 'webhook', send: async () => ({ ok: true }) };
-  const told = await notify(effect, { stateDir, channels: [again] });
+  const told = await notify(request, { stateDir, channels: [again] });
   expect(told).toEqual({
     sent: [],
     failed: [{ channel: 'webhook', reason: 'the daemon ended while it was being sent' }],
@@ -61,12 +59,12 @@ it('takes an exception of a channel for a failure', async () => {
       throw new Error('no screen');
     },
   };
-  expect(await notify(effect, { stateDir, channels: [broken] })).toMatchObject({ failed: [{ channel: 'desktop' }] });
+  expect(await notify(request, { stateDir, channels: [broken] })).toMatchObject({ failed: [{ channel: 'desktop' }] });
 });
 
 it('keeps nothing once it is on record', async () => {
-  await notify(effect, { stateDir, channels: [{ name: 'terminal', send: async () => ({ ok: true }) }] });
-  removeNotificationMarks(stateDir, effect.notificationId);
+  await notify(request, { stateDir, channels: [{ name: 'terminal', send: async () => ({ ok: true }) }] });
+  removeNotificationMarks(stateDir, request.notification_id);
   expect(readdirSync(join(stateDir, 'notifications'))).toEqual([]);
 });
 
@@ -81,6 +79,12 @@ it('tells nobody of a decision that is no longer open', async () => {
     },
   };
   const world = part as unknown as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const [told] = await performEffect({ ...effect, decisionId: 'd1' }, world, new AbortController().signal);
-  expect(told?.command).toMatchObject({ notificationId: 'n1', sent: [], calledOff: 'its decision was withdrawn' });
+  const data = { ...request, decision_id: 'd1' };
+  const effect = { key: 'notification:n1', seq: 1, type: 'NotificationRequested', data } as const;
+  const [recorded] = await performEffect(effect, world, new AbortController().signal);
+  expect(recorded?.command).toMatchObject({
+    notification_id: 'n1',
+    sent: [],
+    called_off: 'its decision was withdrawn',
+  });
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NotificationChannel, Notification } from '../notify/channel.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import type { Events } from '../state/event.ts';
 
 export interface NotificationResult {
   readonly sent: readonly string[];
@@ -9,25 +9,20 @@ export interface NotificationResult {
 }
 
 /**
- * Tells a person, on every channel, each at most once: a mark is made before a channel is used, and one that is found without an
- * outcome was left by a daemon that ended in between. Hearing of something twice is worse than finding it in `baton status`.
+ * Notifies a person on every channel, each at most once. A mark is written before a channel is used; a mark without an outcome is from a
+ * daemon that was killed meanwhile. A duplicate notification is worse than one that is only in `baton status`.
  */
 export async function notify(
-  effect: Extract<Effect, { kind: 'notify' }>,
+  { notification_id: id, kind, title, message }: Events['NotificationRequested'],
   { stateDir, channels }: { readonly stateDir: string; readonly channels: readonly NotificationChannel[] },
 ): Promise<NotificationResult> {
-  const { notificationId: id, about: kind, title, message } = effect;
   const folder = marksOf(stateDir, id);
   const sent: string[] = [];
   const failed: { channel: string; reason: string }[] = [];
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const send = async (channel: NotificationChannel): Promise<void> => {
-    const reason = await sendOnce(channel, join(folder, encodeURIComponent(channel.name)), {
-      id,
-      kind,
-      title,
-      message,
-    });
+    const mark = join(folder, encodeURIComponent(channel.name));
+    const reason = await sendOnce(channel, mark, { id, kind, title, message });
     if (reason === null) sent.push(channel.name);
     else failed.push({ channel: channel.name, reason });
   };
@@ -35,7 +30,7 @@ export async function notify(
   return { sent: sent.toSorted(), failed: failed.toSorted((a, b) => (a.channel < b.channel ? -1 : 1)) };
 }
 
-/** It is on record now: the marks have done their work. */
+/** Called after the outcome is recorded. */
 export function removeNotificationMarks(stateDir: string, id: string): void {
   rmSync(marksOf(stateDir, id), { recursive: true, force: true });
 }
@@ -47,7 +42,7 @@ function marksOf(stateDir: string, id: string): string {
 const TRYING = 'trying';
 const SENT = 'sent';
 
-/** Null where it was sent; otherwise why not. */
+/** Returns why it was not sent; null if it was. */
 async function sendOnce(
   channel: NotificationChannel,
   mark: string,

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit } from '../protocol/agent-report.ts';
 import type { Command } from '../state/decide.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import type { Events } from '../state/event.ts';
+import { type Effect, processNumber } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { killAgent } from './agents/control.ts';
 import { fillMessage, sendMessage } from './agents/messages.ts';
@@ -18,138 +19,64 @@ import { makeWorkspace } from './sessions/workspace.ts';
 import { agentContext } from './template-context.ts';
 import { waitForTimer } from './wait.ts';
 
-/** Does one thing, and gives back what is to be said about it; nothing where it was called off, or somebody else says it. */
+/** Runs one effect and returns the commands that record its outcome. Empty if it was cancelled, or if another process reports it. */
 export async function performEffect(
   effect: Effect,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  switch (effect.kind) {
-    case 'start-agent':
-      return startCommands(effect, world, signal);
-    case 'send-message':
-      return sendMessage(effect, world);
-    case 'kill-agent': {
-      const { agentId, reason } = effect;
-      const start = await world.readState((state) => state.agents.get(agentId)?.start);
-      const exit = start === undefined ? undefined : await killAgent({ agentId, start, reason }, world, signal);
-      return exit === undefined ? [] : [reportExitCommand(agentId, exit)];
+  const { type, data } = effect;
+  switch (type) {
+    case 'AgentRequested':
+    case 'AgentResumeRequested':
+      return performStart(data.agent_id, processNumber(effect), context, signal);
+    case 'MessageRequested':
+      return sendMessage(data, context);
+    case 'AgentKillRequested': {
+      const start = await context.readState((state) => state.agents.get(data.agent_id)?.start);
+      return start === undefined ? [] : performStop(data.agent_id, start, data.reason, context, signal);
     }
-    case 'stop-agent': {
-      const { agentId, start } = effect;
-      const exit = await killAgent({ agentId, start, reason: 'its process is replaced' }, world, signal);
-      return exit === undefined ? [] : [reportExitCommand(agentId, exit)];
+    case 'AgentAttachRequested':
+    case 'AgentRestartRequested':
+      return performStop(data.agent_id, processNumber(effect), 'its process is replaced', context, signal);
+    case 'CommandRequested': {
+      const end = await runCommand(data, context, signal);
+      return end === undefined ? [] : [{ kind: 'finish-command', command: { command_id: data.command_id, ...end } }];
     }
-    case 'run-command': {
-      const end = await runCommand(effect, world, signal);
-      return end === undefined ? [] : [{ kind: 'finish-command', command: { commandId: effect.commandId, ...end } }];
-    }
-    case 'prepare-workspace':
-      return makeWorkspace(effect, world);
-    case 'run-checks':
-      return runChecks(effect, world, signal);
-    case 'merge':
-      return mergeTask(effect, world, signal);
-    case 'publish-pull':
-      return publishPull(effect, world, signal);
-    case 'close-pull':
-      return closePull(effect, world, signal);
-    case 'clear-place':
-      return clearPlace(effect, world);
-    case 'watch-checks':
-      return watchChecks(effect, world, signal);
-    case 'seal':
-      // The entry that it leaves settles it.
-      await world.seal();
+    case 'WorkspaceRequested':
+      return makeWorkspace(data, context);
+    case 'ChecksRequested':
+      return runChecks(data, context, signal);
+    case 'MergeRequested':
+      return mergeTask(data, context, signal);
+    case 'PullRequestRequested':
+      return publishPull(data, context, signal);
+    case 'PullRequestCloseRequested':
+      return closePull(data, context, signal);
+    case 'PlaceClearRequested':
+      return clearPlace(data, context);
+    case 'PullRequestPublished':
+      return watchChecks(data, context, signal);
+    case 'PhaseMoved':
+      // The entry that the seal leaves settles the effect.
+      await context.seal();
       return [];
-    case 'wait':
-      return (await waitForTimer(effect, world.now, signal))
-        ? [{ kind: 'fire-timer', command: { timerId: effect.timerId } }]
+    case 'TimerSet':
+      return (await waitForTimer(data, context.now, signal))
+        ? [{ kind: 'fire-timer', command: { timer_id: data.timer_id } }]
         : [];
-    case 'notify': {
-      const { notificationId } = effect;
-      const found = await world.readState((state) => ({
-        calledOff: findMootReason(effect, state),
-        message: messageOf(effect, state, world),
-      }));
-      if (found === undefined) return [];
-      const { calledOff, message } = found;
-      if (calledOff !== undefined)
-        return [{ kind: 'notification-sent', command: { notificationId, sent: [], failed: [], calledOff } }];
-      const told = await notify(
-        { ...effect, message },
-        { stateDir: world.stateDir, channels: world.channels(effect.about) },
-      );
-      return [{ kind: 'notification-sent', command: { notificationId, ...told } }];
-    }
+    case 'NotificationRequested':
+      return performNotification(data, context);
   }
 }
 
-/** What a handler of the runbook wants a person to be told may hold templates. */
-function messageOf(
-  { decisionId, message }: Extract<Effect, { kind: 'notify' }>,
-  state: State,
-  { sessions }: EffectContext,
-): string {
-  const run = state.agents.get(state.decisions.get(decisionId ?? '')?.agentId ?? '');
-  return run === undefined
-    ? message
-    : fillMessage(run.plan, message, agentContext(state, run, { env: undefined, sessions }));
-}
-
-/** What is to be said where doing it failed in a way that nobody foresaw. */
-export function failureCommands(effect: Effect, reason: string): readonly Command[] {
-  switch (effect.kind) {
-    case 'start-agent': {
-      const { agentId, start } = effect;
-      return [{ kind: 'report-start-failed', command: { agentId, start, reason } }];
-    }
-    case 'send-message':
-      return [{ kind: 'deliver-message', command: { messageId: effect.messageId, ok: false, reason } }];
-    case 'run-command': {
-      const command = { commandId: effect.commandId, exitCode: null, timedOut: false, output: reason };
-      return [{ kind: 'finish-command', command }];
-    }
-    case 'prepare-workspace': {
-      const { pipelineId, step } = effect;
-      return [{ kind: 'workspace-failed', command: { pipelineId, step, reason } }];
-    }
-    case 'notify': {
-      const failed = [{ channel: 'all', reason }];
-      return [{ kind: 'notification-sent', command: { notificationId: effect.notificationId, sent: [], failed } }];
-    }
-    case 'merge': {
-      const { mergeId, method } = effect;
-      const about = { merge_sha: null, base: null, reason, files: [], output: null, newId: randomUUID() };
-      return [{ kind: 'finish-merge', command: { mergeId, method, outcome: 'refused', ...about } }];
-    }
-    case 'publish-pull':
-      return [{ kind: 'fail-pull', command: { pullId: effect.pullId, reason } }];
-    case 'clear-place':
-      return [{ kind: 'clear-place', command: { taskId: effect.taskId, outcome: 'kept', reason } }];
-    case 'close-pull':
-    case 'watch-checks':
-    case 'seal':
-    case 'kill-agent':
-    case 'stop-agent':
-    case 'run-checks':
-    case 'wait':
-      // They stay owed: the next daemon tries again, and so do we at the next chance.
-      return [];
-  }
-}
-
-export function reportExitCommand(agentId: string, exit: Exit): Command {
-  return { kind: 'report-agent', command: { agentId, report: { kind: 'exited', ...exit } } };
-}
-
-async function startCommands(
-  effect: Extract<Effect, { kind: 'start-agent' }>,
-  world: EffectContext,
+async function performStart(
+  agentId: string,
+  start: number,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  const { agentId, start } = effect;
-  const outcomes = await startAgent(effect, world, signal);
+  const outcomes = await startAgent({ agentId, start }, context, signal);
   return outcomes.map((outcome): Command => {
     if (outcome.kind === 'exited') return reportExitCommand(agentId, outcome.exit);
     if (outcome.kind === 'failed')
@@ -158,21 +85,101 @@ async function startCommands(
   });
 }
 
-/**
- * Says how something went, one after the other. A store that does not answer is asked again until it does: what was done outside
- * must not be forgotten. What is refused has been overtaken by something else.
- */
+async function performStop(
+  agentId: string,
+  start: number,
+  reason: string,
+  context: EffectContext,
+  signal: AbortSignal,
+): Promise<readonly Command[]> {
+  const exit = await killAgent({ agentId, start, reason }, context, signal);
+  return exit === undefined ? [] : [reportExitCommand(agentId, exit)];
+}
+
+export function reportExitCommand(agentId: string, exit: Exit): Command {
+  return { kind: 'report-agent', command: { agentId, report: { kind: 'exited', ...exit } } };
+}
+
+async function performNotification(
+  request: Events['NotificationRequested'],
+  context: EffectContext,
+): Promise<readonly Command[]> {
+  const { notification_id, kind } = request;
+  const found = await context.readState((state) => ({
+    called_off: findMootReason(request, state),
+    message: renderNotification(request, state, context),
+  }));
+  if (found === undefined) return [];
+  const { called_off, message } = found;
+  if (called_off !== undefined)
+    return [{ kind: 'notification-sent', command: { notification_id, sent: [], failed: [], called_off } }];
+  const channels = context.channels(kind);
+  const result = await notify({ ...request, message }, { stateDir: context.stateDir, channels });
+  return [{ kind: 'notification-sent', command: { notification_id, ...result } }];
+}
+
+/** Fills in the templates of a message that a handler of the runbook has for people. */
+function renderNotification(
+  { decision_id, message }: Events['NotificationRequested'],
+  state: State,
+  { sessions }: EffectContext,
+): string {
+  const run = state.agents.get(state.decisions.get(decision_id ?? '')?.agentId ?? '');
+  if (run === undefined) return message;
+  return fillMessage(run.plan, message, agentContext(state, run, { env: undefined, sessions }));
+}
+
+/** The commands that record an unexpected failure of an effect. Empty if the effect stays owed and is tried again. */
+export function failureCommands(effect: Effect, reason: string): readonly Command[] {
+  const { type, data } = effect;
+  switch (type) {
+    case 'AgentRequested':
+    case 'AgentResumeRequested': {
+      const command = { agentId: data.agent_id, start: processNumber(effect), reason };
+      return [{ kind: 'report-start-failed', command }];
+    }
+    case 'MessageRequested':
+      return [{ kind: 'deliver-message', command: { message_id: data.message_id, ok: false, reason } }];
+    case 'CommandRequested': {
+      const command = { command_id: data.command_id, exit_code: null, timed_out: false, output: reason };
+      return [{ kind: 'finish-command', command }];
+    }
+    case 'WorkspaceRequested': {
+      const { pipeline_id, step } = data;
+      return [{ kind: 'workspace-failed', command: { pipeline_id, step, reason } }];
+    }
+    case 'NotificationRequested': {
+      const { notification_id } = data;
+      const failed = [{ channel: 'all', reason }];
+      return [{ kind: 'notification-sent', command: { notification_id, sent: [], failed } }];
+    }
+    case 'MergeRequested': {
+      const { merge_id, method } = data;
+      const about = { merge_sha: null, base: null, reason, files: [], output: null, newId: randomUUID() };
+      return [{ kind: 'finish-merge', command: { merge_id, method, outcome: 'refused', ...about } }];
+    }
+    case 'PullRequestRequested':
+      return [{ kind: 'fail-pull', command: { pull_id: data.pull_id, reason } }];
+    case 'PlaceClearRequested':
+      return [{ kind: 'clear-place', command: { task_id: data.task_id, outcome: 'kept', reason } }];
+    default:
+      return [];
+  }
+}
+
+/** Records outcomes one after the other. If the store does not respond, it is asked again until it does: what was done outside must not be lost. */
 export async function submitAll(
   commands: readonly Command[],
-  { submit: tell, log }: EffectContext,
+  { submit, log }: EffectContext,
   signal: AbortSignal,
 ): Promise<void> {
   for (const command of commands) {
     for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
-      const told = await tell(command);
-      if (told?.refused !== undefined)
-        log.error('an outcome was refused', { command: command.kind, reason: told.refused });
-      if (told !== undefined) break;
+      const recorded = await submit(command);
+      // A refusal means that something else has happened to the run or the task meanwhile.
+      if (recorded?.refused !== undefined)
+        log.error('an outcome was refused', { command: command.kind, reason: recorded.refused });
+      if (recorded !== undefined) break;
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
@@ -181,9 +188,12 @@ export async function submitAll(
 const FIRST_MS = 100;
 const LAST_MS = 5000;
 
-/** Why nobody is to be notified any more; undefined if the notification still holds. One without a decision always does. */
-export function findMootReason({ decisionId }: Extract<Effect, { kind: 'notify' }>, state: State): string | undefined {
-  const result = decisionId === null ? null : (state.decisions.get(decisionId)?.result ?? null);
+/** Why a notification is no longer needed: its decision is settled. Undefined if it is still needed. */
+export function findMootReason(
+  { decision_id }: Pick<Events['NotificationRequested'], 'decision_id'>,
+  state: State,
+): string | undefined {
+  const result = decision_id === null ? null : (state.decisions.get(decision_id)?.result ?? null);
   if (result === null) return undefined;
   return result.kind === 'withdrawn' ? 'its decision was withdrawn' : 'its decision was answered';
 }

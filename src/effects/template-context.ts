@@ -6,13 +6,13 @@ import { findStepPlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 
-/** What is around a run: the environment, where it has a place in what is filled in, and how branches are named. */
+/** `env` is undefined where the environment must not be filled in. */
 export interface TemplateSurroundings {
   readonly env: TemplateContext['env'];
   readonly sessions: { readonly workspace: { readonly branch: string } };
 }
 
-/** What the texts of a pipeline's step may name. */
+/** The values for templates in a step. */
 export function stepContext(
   state: State,
   pipeline: PipelineRun,
@@ -33,7 +33,7 @@ export function stepContext(
   };
 }
 
-/** What the texts of an agent, and of its gates, may name. */
+/** The values for templates of an agent and of its gates. */
 export function agentContext(state: State, run: AgentRun, around: TemplateSurroundings): TemplateContext {
   const { env } = around;
   const pipeline = run.owner === null ? undefined : state.pipelines.get(run.owner.pipelineId);
@@ -41,7 +41,7 @@ export function agentContext(state: State, run: AgentRun, around: TemplateSurrou
   return { vars: run.vars, task: taskContext(state, run.task, around), ...(env === undefined ? {} : { env }) };
 }
 
-/** A step gives the pipeline that it runs its variables as templates: those are about the step's own pipeline. */
+/** A step passes variables to a nested pipeline as templates, which refer to the step's own pipeline. */
 function varsOf(
   state: State,
   { vars, parent }: PipelineRun,

@@ -6,16 +6,15 @@ import { ownerFile } from './processes/supervised.ts';
 export interface TidyContext {
   readonly stateDir: string;
   readonly projectId: string;
-  /** Agents that the project still tells about. */
+  /** Agents that are still in the state. */
   readonly knowsAgent: (id: string) => boolean;
-  /** Commands that are still waited for. */
+  /** Commands that are still owed. */
   readonly wantsCommand: (id: string) => boolean;
 }
 
-/** How many commands that have ended keep their output. */
 const KEPT_COMMANDS = 200;
 
-/** Removes the folders of runs that nobody can ask about any more. Whatever belongs to another project, or still runs, stays. */
+/** Removes the folders of runs that are no longer in the state. Folders of other projects, and of running processes, stay. */
 export function removeOldRunFolders({ stateDir, projectId, knowsAgent, wantsCommand }: TidyContext): void {
   for (const id of list(join(stateDir, 'agents'))) {
     const { folder } = agentFiles(stateDir, id);

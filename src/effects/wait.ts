@@ -1,18 +1,18 @@
-import type { Effect } from '../state/runs/effect.ts';
+import type { Events } from '../state/event.ts';
 
-type Wait = Extract<Effect, { kind: 'wait' }>;
+type Timer = Pick<Events['TimerSet'], 'due' | 'purpose'>;
 
-/** No timer is set for longer: Node's cannot wait 25 days, and the time of day may be set meanwhile. */
+/** Longer waits are split: Node's timers cannot wait 25 days, and the wall clock may be changed meanwhile. */
 const LONGEST_MS = 60_000;
 
-/** When these are due somebody else's calendar says; all others are so much time from when they were set. */
-const CALENDAR_PURPOSES: ReadonlySet<Wait['purpose']['kind']> = new Set(['reset', 'day']);
+/** The due time of these is a date that another system sets; all others are a duration from when they were set. */
+const CALENDAR_PURPOSES: ReadonlySet<Timer['purpose']['kind']> = new Set(['reset', 'day']);
 
 /**
- * Resolves when the time has come, by the clock on the wall, which may jump; false where it was called off. A length of time does not get
- * longer where that clock is put back.
+ * Resolves to true when the timer is due by the wall clock, which may jump; to false if it was cancelled. A duration does not get longer if
+ * the wall clock is set back.
  */
-export async function waitForTimer({ due, purpose }: Wait, now: () => Date, signal: AbortSignal): Promise<boolean> {
+export async function waitForTimer({ due, purpose }: Timer, now: () => Date, signal: AbortSignal): Promise<boolean> {
   const dueMs = Date.parse(due);
   const latestMs = CALENDAR_PURPOSES.has(purpose.kind) ? Infinity : performance.now() + dueMs - now().getTime();
   while (!signal.aborted) {
@@ -31,7 +31,7 @@ async function sleepOrAbort(ms: number, signal: AbortSignal): Promise<void> {
       resolve();
     };
     const timer = setTimeout(end, ms);
-    // A timer alone keeps no daemon alive: it is a process with open doors.
+    // A timer alone must not keep the daemon running.
     timer.unref();
     signal.addEventListener('abort', end, { once: true });
   });

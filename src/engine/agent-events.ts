@@ -86,10 +86,10 @@ export function onReset(world: EngineContext, agent: AgentRun): Event[] {
 /** On a client that exited after an error before it got its messages: they go to its next process. */
 export function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
-  const message = unheard.map(({ text }) => text).join('\n\n') || null;
-  const passed = unheard.map(({ messageId: message_id }) => {
-    return event('MessageDelivered', { message_id, agent_id: agent.id, ok: false, reason: 'its process has gone' });
-  });
+  const message = unheard.map(({ data }) => data.text).join('\n\n') || null;
+  const passed = unheard.map(({ data: { message_id, agent_id } }) =>
+    event('MessageDelivered', { message_id, agent_id, ok: false, reason: 'its process has gone' }),
+  );
   return [...passed, resumeAgent(agent, message, false)];
 }
 

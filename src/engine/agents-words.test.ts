@@ -25,7 +25,7 @@ class Published extends WorkflowPlay {
   constructor() {
     super(PULLS);
     this.turn('issue-manager').turn('prep').turn('implementer', { head: SHA });
-    this.say(flow.publishPull(this.the('publish-pull').pullId)).check('failed');
+    this.say(flow.publishPull(this.the('PullRequestRequested').pull_id)).check('failed');
   }
 
   override claim(role: string, holder = role): ReturnType<WorkflowPlay['claim']> {
@@ -72,9 +72,9 @@ describe.each(Object.entries(WAYS))('words of an agent in %s', (_, block) => {
     expect(play.stands()[0]).toBe('BLOCKED');
     expect(play.openDecisions(), 'a person is asked').toEqual([`Task needs attention: ${play.id} is blocked`]);
     expect(play.decision().source).toBe('error');
-    expect(play.owed('notify'), 'and notified').not.toEqual([]);
+    expect(play.owed('NotificationRequested'), 'and notified').not.toEqual([]);
     expect(play.task.flow.pull, 'the pull request stays open').toMatchObject({ number: 7, isClosed: false });
-    expect(play.owed('close-pull')).toEqual([]);
+    expect(play.owed('PullRequestCloseRequested')).toEqual([]);
     expect(play.task.blocked).not.toHaveProperty('isCancelled');
     expect(play.task.flow.unfit, 'only a measured constraint makes work unfit').toBeNull();
     play.checkReplay();
@@ -85,7 +85,7 @@ describe('the same words from Baton itself', () => {
   it('close the pull request when an operator cancels', () => {
     const play = new Published();
     play.order(say.operate('cancel', 'not wanted', play.id));
-    expect(play.the('close-pull')).toMatchObject({ number: 7 });
+    expect(play.the('PullRequestCloseRequested')).toMatchObject({ number: 7 });
     expect(play.openDecisions()).toEqual([]);
     expect(play.task.blocked).toMatchObject({ isCancelled: true });
   });
@@ -93,7 +93,7 @@ describe('the same words from Baton itself', () => {
   it('close nothing when an operator only reports the task blocked', () => {
     const play = new Published();
     play.order(say.update('blocked', { task_id: play.id, notes: 'cancelled: x' }));
-    expect(play.owed('close-pull')).toEqual([]);
+    expect(play.owed('PullRequestCloseRequested')).toEqual([]);
     expect(play.task.blocked).not.toHaveProperty('isCancelled');
   });
 });

@@ -32,7 +32,7 @@ describe('a person who attaches to an agent', () => {
     const play = working();
     const { id } = play.agent();
     expect(play.order(runs.attach(id)).types()).toEqual(['AgentAttachRequested', 'TimerCancelled']);
-    expect(play.the('stop-agent')).toMatchObject({ agentId: id, start: 1 });
+    expect(play.theStop()).toMatchObject({ agent_id: id, start: 1 });
     expect(play.say(runs.exited(id, { code: 143 })).types()).toEqual(['AgentExited', 'AgentResumeRequested']);
     expect(play.seen()).toMatchObject({ agent: 'attached', pipeline: 'running', owed: ['start 2'] });
     play.say(runs.started(id, 2)).say(runs.attached(id, 2), runs.supervisor(id));
@@ -55,7 +55,7 @@ describe('a person who attaches to an agent', () => {
     play.order(runs.send(id, 'Mind the gap.'));
     leave(play, true);
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Mind the gap.' });
-    expect(play.owed('send-message')).toEqual([]);
+    expect(play.owed('MessageRequested')).toEqual([]);
   });
 
   it('detaches, and the agent continues the conversation with a new time limit', () => {
@@ -85,8 +85,8 @@ describe('a person who attaches to an agent', () => {
     const { id } = play.agent();
     play.say(runs.signal('complete'), runs.agent(id));
     expect(play.pipeline().step?.name).toBe('ship');
-    expect(play.owed('wait')).toEqual([]);
-    expect(play.owed('kill-agent')).toEqual([]);
+    expect(play.owed('TimerSet')).toEqual([]);
+    expect(play.owed('AgentKillRequested')).toEqual([]);
     leave(play, true);
     expect(play.agent()).toMatchObject({ outcome: 'done', process: 'gone' });
   });
@@ -102,7 +102,7 @@ describe('a person who attaches to an agent', () => {
     const play = working();
     const { id } = play.agent();
     play.order(runs.attach(id)).say(runs.signal('complete'), runs.agent(id));
-    expect(play.owed('stop-agent')).toEqual([]);
+    expect(play.stops()).toEqual([]);
     expect(play.say(runs.exited(id)).types()).not.toContain('AgentResumeRequested');
   });
 
@@ -154,9 +154,9 @@ describe('an agent that waits for a person', () => {
     const play = attached(parked());
     play.order(runs.resolve(play.decision().id, 1, 'Go left.'));
     // The step has no time limit while a person is attached.
-    expect(play.owed('wait')).toEqual([]);
+    expect(play.owed('TimerSet')).toEqual([]);
     expect(leave(play, false).newest('AgentResumeRequested')).toMatchObject({ start: 3, message: 'Go left.' });
-    expect(play.the('wait').purpose).toMatchObject({ kind: 'step', step: 'code' });
+    expect(play.the('TimerSet').purpose).toMatchObject({ kind: 'step', step: 'code' });
   });
 
   it('keeps its question if it asks again while they are attached', () => {

@@ -63,13 +63,13 @@ const ANSWERED_BY_TALK: ReadonlySet<DecisionSource> = new Set(['stop', 'idle', '
 /** Undelivered messages are sent first; without any, the message that the runbook has for a resumed agent. */
 function resumeAfterAttach({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
-  const passed = unheard.map(({ messageId: message_id }) => {
-    return event('MessageDelivered', { message_id, agent_id: agent.id, ok: false, reason: 'a person was attached' });
-  });
+  const passed = unheard.map(({ data: { message_id, agent_id } }) =>
+    event('MessageDelivered', { message_id, agent_id, ok: false, reason: 'a person was attached' }),
+  );
   const { action, message } = handlerPlan(agent.plan, 'on_dead', null);
   const own = action === 'resume' ? message : undefined;
   const alone = agent.attach?.state === 'wanted' ? NOBODY_CAME : ALONE;
-  const told = unheard.map(({ text }) => text).join('\n\n') || (own ?? alone);
+  const told = unheard.map(({ data }) => data.text).join('\n\n') || (own ?? alone);
   return [...passed, resumeAgent(agent, told, false)];
 }
 

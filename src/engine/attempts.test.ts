@@ -31,7 +31,7 @@ describe('attempts', () => {
     const play = idle(idle(atWork(nudging({}))));
     expect(play.count('MessageRequested')).toBe(1);
     expect(play.newest('AgentParked').reason).toBe('on_idle: attempts used up');
-    expect(play.the('notify').message).toBe(
+    expect(play.the('NotificationRequested').message).toBe(
       'Agent is idle and has not signaled completion (on_idle = nudge was tried once)',
     );
     expect(play.decision().source).toBe('idle');
@@ -43,7 +43,7 @@ describe('attempts', () => {
     expect(play.count('DecisionOpened')).toBe(0);
     idle(play);
     expect(play.count('MessageRequested')).toBe(3);
-    expect(play.the('notify').message).toContain('(on_idle = nudge was tried 3 times)');
+    expect(play.the('NotificationRequested').message).toContain('(on_idle = nudge was tried 3 times)');
     play.checkReplay();
   });
 
@@ -60,7 +60,7 @@ describe('attempts', () => {
     play.say(runs.started(play.agent().id, 6)).say(runs.exited(play.agent().id, { start: 6, code: 1 }));
     expect(play.agent()).toMatchObject({ start: 6, process: 'gone' });
     expect(play.decision()).toMatchObject({ source: 'dead' });
-    expect(play.the('notify').message).toContain('(on_dead = resume was tried 5 times)');
+    expect(play.the('NotificationRequested').message).toContain('(on_dead = resume was tried 5 times)');
     play.checkReplay();
   });
 
@@ -90,7 +90,7 @@ describe('attempts', () => {
     play.say(runs.exited(id, { start: 1, code: 0, blocks_used: true }));
     expect(play.agent()).toMatchObject({ start: 1, process: 'gone' });
     expect(play.decision().source).toBe('dead');
-    expect(play.the('notify').message).toContain('after its blocks were used up');
+    expect(play.the('NotificationRequested').message).toContain('after its blocks were used up');
     play.checkReplay();
   });
 
@@ -114,7 +114,7 @@ describe('attempts', () => {
       .say(runs.started(play.agent().id, 3))
       .say(runs.exited(play.agent().id, { start: 3, signal: 'SIGKILL', code: null }));
     expect(play.decision()).toMatchObject({ source: 'dead' });
-    expect(play.the('notify').message).toBe(
+    expect(play.the('NotificationRequested').message).toBe(
       'Agent ended without signaling completion (signal SIGKILL) (on_dead = resume was tried 2 times)',
     );
   });
@@ -122,7 +122,7 @@ describe('attempts', () => {
   it('start again after a person resumed the agent', () => {
     const play = idle(idle(atWork(nudging({}))));
     play.order(runs.resolve(play.decision().id, 1, 'Go on.'));
-    expect(play.owed('send-message').at(-1)?.text).toBe('Go on.');
+    expect(play.owed('MessageRequested').at(-1)?.text).toBe('Go on.');
     expect(play.agent().tries).toEqual({});
     expect(idle(play).count('MessageRequested')).toBe(3);
     expect(play.count('DecisionOpened')).toBe(1);
@@ -136,7 +136,7 @@ describe('attempts', () => {
     );
     for (let i = 0; i < 3; i += 1) {
       play.say(limited).say(limited);
-      play.say(runs.fire(play.the('wait').timerId)).say(runs.deliver(play.the('send-message').messageId));
+      play.say(runs.fire(play.the('TimerSet').timer_id)).say(runs.deliver(play.the('MessageRequested').message_id));
     }
     expect(play.count('DecisionOpened')).toBe(0);
     expect(play.count('TimerSet')).toBe(3);
@@ -150,12 +150,12 @@ describe('a cooldown', () => {
     const play = idle(atWork(plan)).wait(20_000);
     idle(play);
     expect(play.count('MessageRequested')).toBe(1);
-    expect(play.the('wait')).toMatchObject({
+    expect(play.the('TimerSet')).toMatchObject({
       due: '2026-01-01T00:01:00.000Z',
       purpose: { kind: 'handler', handler: 'on_idle' },
     });
     expect(idle(play).types()).toEqual(['AgentIdle']);
-    play.wait(40_000).say(runs.fire(play.the('wait').timerId));
+    play.wait(40_000).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.types()).toEqual(['TimerFired', 'HandlerTried', 'MessageRequested']);
     expect(play.newest('HandlerTried').attempt).toBe(2);
     expect(idle(play).decision().source).toBe('idle');
@@ -164,7 +164,7 @@ describe('a cooldown', () => {
 
   it('is not longer if the clock was set back', () => {
     const play = idle(idle(atWork(plan)).wait(-3_600_000));
-    expect(play.the('wait').due).toBe('2025-12-31T23:01:00.000Z');
+    expect(play.the('TimerSet').due).toBe('2025-12-31T23:01:00.000Z');
   });
 
   it('that has passed delays nothing', () => {
@@ -179,7 +179,7 @@ describe('a cooldown', () => {
     ['it was killed', (play: Play) => play.order(runs.kill(play.agent().id))],
   ])('comes to nothing where %s meanwhile', (_, meanwhile) => {
     const play = idle(idle(atWork(plan)));
-    const { timerId } = play.the('wait');
+    const { timer_id: timerId } = play.the('TimerSet');
     meanwhile(play).wait(60_000).say(runs.fire(timerId));
     expect(play.types()).toEqual([]);
     expect(play.count('MessageRequested')).toBe(1);
@@ -188,8 +188,8 @@ describe('a cooldown', () => {
   it('of on_dead ends with a new process', () => {
     const play = dieAndCount(atWork({ on_dead: { action: 'resume', attempts: 'forever', cooldown_ms: 1000 } }), 2);
     expect(play.agent()).toMatchObject({ start: 2, process: 'gone', outcome: null });
-    play.wait(1000).say(runs.fire(play.the('wait').timerId));
-    expect(play.the('start-agent').start).toBe(3);
+    play.wait(1000).say(runs.fire(play.the('TimerSet').timer_id));
+    expect(play.theStart().start).toBe(3);
   });
 });
 
@@ -201,7 +201,7 @@ describe('a gate', () => {
     const play = gated(3);
     for (let i = 1; i <= 3; i += 1) {
       expect(play.newest('HandlerTried').attempt).toBe(i);
-      play.say(runs.finish(play.the('run-command').commandId, 7, { output: `output ${i}` }));
+      play.say(runs.finish(play.the('CommandRequested').command_id, 7, { output: `output ${i}` }));
     }
     expect(play.count('CommandRequested')).toBe(3);
     expect(play.decision()).toMatchObject({
@@ -214,22 +214,24 @@ describe('a gate', () => {
 
   it('waits for its cooldown between two attempts', () => {
     const play = gated(2, 5000);
-    play.say(runs.finish(play.the('run-command').commandId, 1));
-    expect(play.owed('run-command')).toEqual([]);
-    play.wait(5000).say(runs.fire(play.the('wait').timerId));
-    play.say(runs.finish(play.the('run-command').commandId, 0));
+    play.say(runs.finish(play.the('CommandRequested').command_id, 1));
+    expect(play.owed('CommandRequested')).toEqual([]);
+    play.wait(5000).say(runs.fire(play.the('TimerSet').timer_id));
+    play.say(runs.finish(play.the('CommandRequested').command_id, 0));
     expect(play.pipeline().outcome).toBe('done');
   });
 
   it('that timed out has failed', () => {
     const play = gated(1);
-    play.say(runs.finish(play.the('run-command').commandId, null, { timedOut: true }));
-    expect(play.the('notify').message).toBe('Gate failed: npm test (timed out) (on_idle = gate was tried once)');
+    play.say(runs.finish(play.the('CommandRequested').command_id, null, { timed_out: true }));
+    expect(play.the('NotificationRequested').message).toBe(
+      'Gate failed: npm test (timed out) (on_idle = gate was tried once)',
+    );
   });
 
   it('runs once at a time, and is cancelled when the run ends', () => {
     const play = idle(gated(3));
-    const { commandId } = play.the('run-command');
+    const { command_id: commandId } = play.the('CommandRequested');
     play.say(runs.signal('complete'), runs.agent(play.agent().id));
     expect(play.types()).toContain('CommandCancelled');
     expect(play.say(runs.finish(commandId, 1)).types()).toEqual([]);
@@ -244,7 +246,7 @@ describe('a gate', () => {
     if (handler === 'on_error')
       play.say(runs.report({ kind: 'errored', error: 'unauthorized', message: '', reset_at: null }, id));
     if (handler === 'on_prompt') play.say(runs.report({ kind: 'prompted', prompt: '?' }, id));
-    play.say(runs.finish(play.the('run-command').commandId, 1));
+    play.say(runs.finish(play.the('CommandRequested').command_id, 1));
     expect(play.decision().source).toBe('gate');
   });
 });
@@ -256,7 +258,7 @@ describe('an error that is being waited out', () => {
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
     idle(play);
     expect(play.count('DecisionOpened')).toBe(0);
-    play.say(runs.fire(play.the('wait').timerId)).say(runs.deliver(play.the('send-message').messageId));
+    play.say(runs.fire(play.the('TimerSet').timer_id)).say(runs.deliver(play.the('MessageRequested').message_id));
     expect(idle(play).decision().source).toBe('idle');
   });
 
@@ -267,8 +269,8 @@ describe('an error that is being waited out', () => {
       .say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id))
       .say(runs.exited(id));
     expect(play.agent()).toMatchObject({ outcome: null, process: 'gone' });
-    play.say(runs.fire(play.the('wait').timerId));
-    expect(play.the('start-agent').start).toBe(2);
+    play.say(runs.fire(play.the('TimerSet').timer_id));
+    expect(play.theStart().start).toBe(2);
     expect(play.agent().resume).toEqual({ message: 'Go on where you were.', append: false });
   });
 
@@ -276,7 +278,7 @@ describe('an error that is being waited out', () => {
     const play = atWork({ on_dead: { action: 'fail' } });
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
-    play.say(runs.fire(play.the('wait').timerId)).say(runs.exited(id, { code: 1 }));
+    play.say(runs.fire(play.the('TimerSet').timer_id)).say(runs.exited(id, { code: 1 }));
     expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Go on where you were.' } });
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2, code: 1 }));
     expect(play.agent().reason).toBe('on_dead: fail');
@@ -292,7 +294,7 @@ describe('an error that is being waited out', () => {
     play
       .say(runs.report({ kind: 'errored', error: 'no_internet', message: 'm', reset_at: null }, id))
       .say(runs.exited(id));
-    expect(play.owed('send-message')).toEqual([]);
+    expect(play.owed('MessageRequested')).toEqual([]);
     expect(play.agent()).toMatchObject({ start: 2, process: 'wanted', resume: { message: 'Try again.' } });
     // After the message was delivered, an exit counts as dead.
     play.say(runs.started(id, 2)).say(runs.exited(id, { start: 2 }));

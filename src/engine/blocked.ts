@@ -2,6 +2,7 @@ import { HANDOFF_EDGES, parseHandoff } from '../protocol/handoff/index.ts';
 import { event, type Event, type EventOf, type RecordedEvent } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/decision.ts';
+import { findTimers } from '../state/runs/effect.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
@@ -45,9 +46,7 @@ function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
 }
 
 function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
-  return [...state.effects.values()].some(
-    (effect) => effect.kind === 'wait' && effect.purpose.kind === 'unblock' && effect.purpose.task_id === taskId,
-  );
+  return findTimers(state, (purpose) => purpose.kind === 'unblock' && purpose.task_id === taskId).length > 0;
 }
 
 const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
@@ -103,9 +102,7 @@ export function setStallTimer(world: EngineContext, task: Task, seq: number): Ev
   if (stallMs === undefined) return [];
   const limit = stallMs[task.phase];
   const over = cancelPending(
-    [...world.state.effects.values()]
-      .filter((effect) => effect.kind === 'wait')
-      .filter(({ purpose }) => purpose.kind === 'stall' && purpose.task_id === task.id),
+    findTimers(world.state, (purpose) => purpose.kind === 'stall' && purpose.task_id === task.id),
   );
   if (limit === undefined || task.phase === 'COMPLETED' || isCancelled(task)) return over;
   const purpose = { kind: 'stall', task_id: task.id, phase: task.phase, since: seq } as const;

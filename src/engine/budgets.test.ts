@@ -51,7 +51,7 @@ describe('a budget of tokens', () => {
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent().parked).toBeNull();
-    expect(play.the('send-message')).toMatchObject({ wakes: true, text: 'Go on where you were.' });
+    expect(play.the('MessageRequested')).toMatchObject({ wakes: true, text: 'Go on where you were.' });
     use(play, 30);
     expect([play.agent().parked, play.count('BudgetWarned')]).toEqual([null, 1]);
     use(play, 50);
@@ -107,14 +107,15 @@ describe('a budget of tokens', () => {
     const play = use(working({ tokens: 10 }), 10).say(runs.exited('a1'));
     expect(play.agent('a1')).toMatchObject({ process: 'gone', outcome: null });
     play.order(runs.resolve(play.decision().id, 1));
-    expect(play.the('start-agent')).toMatchObject({ start: 2 });
+    expect(play.theStart()).toMatchObject({ start: 2 });
     expect(play.agent('a1').resume?.message).toBe('Go on where you were.');
   });
 
   it('delivers the message of the person', () => {
     const play = use(working({ tokens: 10 }), 10);
     play.order(runs.resolve(play.decision().id, 1, 'Be brief.'));
-    expect(play.the('send-message')).toMatchObject({ wakes: false, text: 'Be brief.' });
+    const { wakes = false, text } = play.the('MessageRequested');
+    expect({ wakes, text }).toEqual({ wakes: false, text: 'Be brief.' });
   });
 });
 
@@ -162,51 +163,51 @@ describe('a budget of money', () => {
 describe('a budget of time', () => {
   it('is checked when it may be exhausted, and does not count waiting', () => {
     const play = working({ time_ms: HOUR });
-    expect(play.the('wait')).toMatchObject({ due: '2026-01-01T00:48:00.000Z', purpose: { kind: 'budget' } });
+    expect(play.the('TimerSet')).toMatchObject({ due: '2026-01-01T00:48:00.000Z', purpose: { kind: 'budget' } });
     play.wait(0.5 * HOUR).say(runs.signal('escalate', 'a1', 'help'), runs.agent('a1'));
     play.wait(5 * HOUR).order(runs.resolve(play.decision().id, 1));
     expect(play.agent('a1')).toMatchObject({ workMs: 0.5 * HOUR, waitMs: 5 * HOUR });
     // The first timer is overdue, but there is time left: a new one is set.
-    for (const { timerId } of play.owed('wait')) play.say(runs.fire(timerId));
-    expect(play.the('wait').due).toBe('2026-01-01T05:48:00.000Z');
-    play.wait(0.3 * HOUR).say(runs.fire(play.the('wait').timerId));
+    for (const { timer_id: timerId } of play.owed('TimerSet')) play.say(runs.fire(timerId));
+    expect(play.the('TimerSet').due).toBe('2026-01-01T05:48:00.000Z');
+    play.wait(0.3 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.newest('BudgetWarned')).toMatchObject({ measure: 'time', used: 0.8 * HOUR });
-    play.wait(0.2 * HOUR).say(runs.fire(play.the('wait').timerId));
+    play.wait(0.2 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.seen().asked).toBe('budget: budget: 1h of 1h');
     play.checkReplay();
   });
 
   it('is spent in parallel by all agents that work', () => {
     const play = start(start(new Play({ budgets: { day: { time_ms: HOUR } } }), 'a1'), 'a2');
-    expect(play.the('wait').due).toBe('2026-01-01T00:24:00.000Z');
-    play.wait(0.4 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.the('TimerSet').due).toBe('2026-01-01T00:24:00.000Z');
+    play.wait(0.4 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.count('BudgetWarned')).toBe(1);
-    play.wait(0.1 * HOUR).say(runs.fire(play.the('wait').timerId));
-    expect(play.owed('wait').map(({ purpose }) => purpose.kind)).toEqual(['day']);
+    play.wait(0.1 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
+    expect(play.owed('TimerSet').map(({ purpose }) => purpose.kind)).toEqual(['day']);
     expect(['a1', 'a2'].map((id) => play.agent(id).parked)).toEqual([play.decision().id, play.decision().id]);
   });
 
   it('is still enforced if the clock is set back', () => {
     const play = working({ time_ms: HOUR });
     use(play.wait(-10 * HOUR), 1);
-    expect(play.owed('wait').map(({ due }) => due)).toEqual(['2025-12-31T14:48:00.000Z']);
-    play.wait(0.8 * HOUR).say(runs.fire(play.the('wait').timerId));
+    expect(play.owed('TimerSet').map(({ due }) => due)).toEqual(['2025-12-31T14:48:00.000Z']);
+    play.wait(0.8 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.count('BudgetWarned')).toBe(1);
-    play.wait(0.2 * HOUR).say(runs.fire(play.the('wait').timerId));
+    play.wait(0.2 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.decision().title).toBe('Budget is used up: agent coder');
     play.checkReplay();
   });
 
   it('of a day starts again for an agent that works past midnight', () => {
     const play = working({}, { budgets: { day: { time_ms: 30 * HOUR } } });
-    play.wait(24 * HOUR).say(runs.fire(play.the('wait').timerId));
+    play.wait(24 * HOUR).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.count('BudgetWarned')).toBe(0);
-    expect(play.the('wait').due).toBe('2026-01-03T00:00:00.000Z');
+    expect(play.the('TimerSet').due).toBe('2026-01-03T00:00:00.000Z');
   });
 
   it('is no longer checked when the run is over', () => {
     const play = working({ time_ms: HOUR }).say(runs.signal('complete', 'a1'), runs.agent('a1')).say(runs.exited('a1'));
-    expect(play.owed('wait')).toEqual([]);
+    expect(play.owed('TimerSet')).toEqual([]);
   });
 });
 
@@ -223,7 +224,7 @@ describe('a budget that several agents share', () => {
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(id, 1));
     expect([play.agent('a1').parked, play.agent('a2').parked]).toEqual([null, null]);
-    expect(play.owed('send-message')).toHaveLength(2);
+    expect(play.owed('MessageRequested')).toHaveLength(2);
     play.checkReplay();
   });
 
@@ -234,7 +235,7 @@ describe('a budget that several agents share', () => {
     expect(play.count('DecisionOpened')).toBe(1);
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent('a2').parked).toBeNull();
-    expect(play.owed('start-agent')).toHaveLength(1);
+    expect(play.starts()).toHaveLength(1);
   });
 
   it('opens a decision also if the agent that used it has exited', () => {
@@ -247,9 +248,9 @@ describe('a budget that several agents share', () => {
 
   it('of a day is released by the next day', () => {
     const play = use(start(new Play(rules), 'a1'), 100);
-    const timer = play.the('wait');
+    const timer = play.the('TimerSet');
     expect(timer.due).toBe('2026-01-02T00:00:00.000Z');
-    play.wait(24 * HOUR).say(runs.fire(timer.timerId));
+    play.wait(24 * HOUR).say(runs.fire(timer.timer_id));
     expect(play.decision().result).toMatchObject({ kind: 'withdrawn', reason: 'a new day has begun' });
     expect(play.agent('a1').parked).toBeNull();
     use(play, 50);
@@ -259,7 +260,7 @@ describe('a budget that several agents share', () => {
 
   it("of a day is released also if the next day's budget was reported before", () => {
     const play = use(start(new Play(rules), 'a1'), 100);
-    const { timerId } = play.the('wait');
+    const { timer_id: timerId } = play.the('TimerSet');
     // Use of the turn in progress is reported late.
     use(play.wait(24 * HOUR), 85);
     expect(play.newest('BudgetWarned').scope.id).toBe('2026-01-02');
@@ -283,7 +284,7 @@ describe('a budget that several agents share', () => {
     use(play, 100, 'a2');
     play.order(runs.resolve(first, 1, 'Do this.'));
     expect(play.agent('a1').parked).toBe(play.decision().id);
-    expect(play.the('send-message').text).toBe('Do this.');
+    expect(play.the('MessageRequested').text).toBe('Do this.');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.agent('a1').parked).toBeNull();
   });
@@ -384,8 +385,8 @@ describe('workers on a day whose budget is exhausted', () => {
     const plan = { kind: 'agent', agent: runs.agentPlan({ requires: [] }) } as const;
     play.order(say.create('T1')).order(runs.configure([{ name: 'w', concurrency: 1, plan }]));
     expect([play.count('AgentRequested'), play.count('DecisionOpened')]).toEqual([1, 1]);
-    const day = play.owed('wait').find(({ purpose }) => purpose.kind === 'day');
-    play.wait(24 * HOUR).say(runs.fire(day?.timerId ?? ''));
+    const day = play.owed('TimerSet').find(({ purpose }) => purpose.kind === 'day');
+    play.wait(24 * HOUR).say(runs.fire(day?.timer_id ?? ''));
     expect(play.agent().task?.task_id).toBe('T1');
   });
 });

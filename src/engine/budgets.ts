@@ -16,6 +16,7 @@ import {
   WARN_AT,
 } from '../state/runs/budget.ts';
 import { type Decision, type DecisionOption, OPTION_LABELS } from '../state/runs/decision.ts';
+import { findTimers } from '../state/runs/effect.ts';
 import { dayOf, nextDayMs, timeCategory } from '../state/runs/spent.ts';
 import type { State } from '../state/state.ts';
 import { addMs, cancelPending, type EngineContext, setTimer } from './context.ts';
@@ -129,15 +130,16 @@ function timeBudget(world: EngineContext, scope: BudgetScope, isWarnedNow = fals
   // Agents that share a budget spend it in parallel.
   const ms = Math.ceil((next - used) / working);
   const [set, ...others] = timersFor(world, scope);
-  const isSoonEnough = set !== undefined && set.due <= addMs(at, ms);
+  const isSoonEnough = set !== undefined && set.data.due <= addMs(at, ms);
   const moot = set === undefined || isSoonEnough ? others : [set, ...others];
   return [...cancelPending(moot), ...(isSoonEnough ? [] : [setTimer(world, ms, { kind: 'budget', scope })])];
 }
 
 function timersFor({ state }: EngineContext, { kind, id }: BudgetScope) {
-  return [...state.effects.values()]
-    .filter((effect) => effect.kind === 'wait')
-    .filter(({ purpose }) => purpose.kind === 'budget' && purpose.scope.kind === kind && purpose.scope.id === id);
+  return findTimers(
+    state,
+    (purpose) => purpose.kind === 'budget' && purpose.scope.kind === kind && purpose.scope.id === id,
+  );
 }
 
 /**
@@ -216,9 +218,7 @@ function subjectOf({ state }: EngineContext, { kind, id }: BudgetScope) {
 /** Sets the timer that releases the waiting work on the next day. */
 function setDayTimer({ state, at, newId }: EngineContext, { kind, id }: BudgetScope): Event[] {
   if (kind !== 'day') return [];
-  const isSet = [...state.effects.values()].some(
-    (effect) => effect.kind === 'wait' && effect.purpose.kind === 'day' && effect.purpose.day === id,
-  );
+  const isSet = findTimers(state, (purpose) => purpose.kind === 'day' && purpose.day === id).length > 0;
   const due = new Date(nextDayMs(Date.parse(at))).toISOString();
   return isSet ? [] : [event('TimerSet', { timer_id: newId(), due, purpose: { kind: 'day', day: id } })];
 }

@@ -30,7 +30,7 @@ describe('cancelling a task', () => {
     expect(play.types()).toEqual(
       expect.arrayContaining(['ClaimRevoked', 'PhaseMoved', 'AgentEnded', 'DecisionWithdrawn']),
     );
-    expect(play.owed('notify').filter(({ about }) => about === 'failed')).toEqual([]);
+    expect(play.owed('NotificationRequested').filter(({ kind }) => kind === 'failed')).toEqual([]);
     play.checkReplay();
   });
 
@@ -56,7 +56,7 @@ describe('cancelling a task', () => {
     const caller = asked.claim('implementer');
     asked.say(say.exit('IMPLEMENTATION', 'blocked', { notes: 'no disk' }), caller);
     expect(asked.openDecisions()).toHaveLength(1);
-    expect(cancel(asked, asked.id).owed('wait')).toEqual([]);
+    expect(cancel(asked, asked.id).owed('TimerSet')).toEqual([]);
     expect(asked.openDecisions()).toEqual([]);
 
     const retried = new WorkflowPlay().turn('issue-manager').turn('prep');
@@ -66,14 +66,14 @@ describe('cancelling a task', () => {
       nextRole: 'implementer',
       xml: flow.failure(true),
     });
-    expect(retried.owed('wait')).toHaveLength(1);
-    expect(cancel(retried, retried.id).owed('wait')).toEqual([]);
+    expect(retried.owed('TimerSet')).toHaveLength(1);
+    expect(cancel(retried, retried.id).owed('TimerSet')).toEqual([]);
   });
 
   it('cancels its stall timer and opens no decision', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: 1000, BLOCKED: 1000 } });
-    expect(play.owed('wait')).toHaveLength(1);
-    expect(cancel(play, play.id).owed('wait')).toEqual([]);
+    expect(play.owed('TimerSet')).toHaveLength(1);
+    expect(cancel(play, play.id).owed('TimerSet')).toEqual([]);
     expect(play.openDecisions()).toEqual([]);
   });
 
@@ -89,9 +89,9 @@ describe('cancelling a task', () => {
 
   it('stops the checks that run for it; an outcome that is reported later changes nothing', () => {
     const play = new WorkflowPlay().turn('issue-manager').turn('prep').turn('implementer', { head: say.SHA });
-    const { checksId } = play.the('run-checks');
+    const { checks_id: checksId } = play.the('ChecksRequested');
     cancel(play, play.id);
-    expect(play.owed('run-checks')).toEqual([]);
+    expect(play.owed('ChecksRequested')).toEqual([]);
     expect(play.task.flow.checks).toMatchObject({ id: checksId, outcome: 'cancelled' });
     play.say(flow.finishCheck(checksId, 'unit', 'failed'));
     expect([taskStatus(play.task), play.types()]).toEqual(['cancelled', []]);
@@ -103,18 +103,18 @@ describe('cancelling a task', () => {
     cancel(play, play.id);
     expect(play.task.flow.checks?.outcome).toBe('passed');
     play.order(say.operate('reinstate', 'wanted again', play.id)).turn('implementer', { head: say.SHA });
-    expect(play.owed('run-checks')).toHaveLength(1);
+    expect(play.owed('ChecksRequested')).toHaveLength(1);
   });
 
   it('removes its branch and worktree, unless it is reinstated first', () => {
     const named = { kind: 'name-branch', command: { id: 'A', epoch: 1, branch: 'feature/a' } } as const;
     const play = new Play().order(say.create('A')).say(say.claim(), say.worker).say(named);
-    expect(cancel(play).the('clear-place')).toMatchObject({ taskId: 'A', branch: 'feature/a' });
-    play.say({ kind: 'clear-place', command: { taskId: 'A', outcome: 'removed', reason: null } });
-    expect(play.owed('clear-place')).toEqual([]);
+    expect(cancel(play).the('PlaceClearRequested')).toMatchObject({ task_id: 'A', branch: 'feature/a' });
+    play.say({ kind: 'clear-place', command: { task_id: 'A', outcome: 'removed', reason: null } });
+    expect(play.owed('PlaceClearRequested')).toEqual([]);
     play.order(say.operate('reinstate', 'wanted again'));
-    expect(cancel(play).owed('clear-place')).toHaveLength(1);
-    expect(play.order(say.operate('reinstate', 'wanted again')).owed('clear-place')).toEqual([]);
+    expect(cancel(play).owed('PlaceClearRequested')).toHaveLength(1);
+    expect(play.order(say.operate('reinstate', 'wanted again')).owed('PlaceClearRequested')).toEqual([]);
     play.checkReplay();
   });
 
@@ -129,7 +129,7 @@ describe('cancelling a task', () => {
 
   it('is refused while its merge lands, and cancels a merge before that', () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
-    const { mergeId } = play.the('merge');
+    const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(flow.prepareMerge(mergeId, 'f'.repeat(40)));
     expect(play.refuse(say.operate('cancel', 'too late', play.id)).code).toBe('merging');
     expect(play.say(flow.finishMerge(mergeId, 'merged', 'f'.repeat(40))).stands()).toEqual(['COMPLETED', 'closer']);

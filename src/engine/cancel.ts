@@ -1,4 +1,5 @@
 import { event, type Event } from '../state/event.ts';
+import { findTimers } from '../state/runs/effect.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
@@ -19,7 +20,7 @@ export function onCancelled(world: EngineContext, task: Task): Event[] {
   const ended = endRuns(world, task.id, reason);
   // The end of a run withdraws the decision about that run.
   const asked = openDecisions(state, task.id).filter((id) => !ended.some((each) => isWithdrawal(each, id)));
-  const timers = [...state.effects.values()].filter((effect) => effect.kind === 'wait').filter(isRetryOf(task.id));
+  const timers = findTimers(state, (purpose) => purpose.kind === 'unblock' && purpose.task_id === task.id);
   return [
     ...ended,
     ...asked.map((id) => event('DecisionWithdrawn', { decision_id: id, reason: `the task was ${reason}` })),
@@ -54,12 +55,6 @@ function openDecisions({ decisions }: State, taskId: string): readonly string[] 
   return [...decisions.values()]
     .filter(({ taskId: about, result }) => about === taskId && result === null)
     .map(({ id }) => id);
-}
-
-function isRetryOf(
-  taskId: string,
-): (effect: { readonly purpose: { readonly kind: string; readonly task_id?: string } }) => boolean {
-  return ({ purpose }) => purpose.kind === 'unblock' && purpose.task_id === taskId;
 }
 
 /** Ends the current step before its command, agent or pipeline has ended. */

@@ -97,7 +97,7 @@ describe('a worker', () => {
   it('can run a shell command, or a pipeline, on its tasks', () => {
     const shell = working({ name: 'sh', concurrency: 1, plan: { kind: 'shell', command: 'make' } });
     expect(shell.types()).toEqual(['TaskCreated', 'TaskClaimed', 'PipelineStarted', 'StepStarted', 'CommandRequested']);
-    expect(shell.the('run-command').command).toBe('make');
+    expect(shell.the('CommandRequested').command).toBe('make');
     const play = working(pipelineWorker([runs.agentStep('code')]));
     expect(play.agent().task).toMatchObject({ session_id: play.newest('PipelineStarted').pipeline_id });
   });
@@ -130,10 +130,10 @@ describe('steps wait for room', () => {
     const steps = [runs.agentStep('code', { timeout_ms: 1000 })];
     const plan = runs.pipelinePlan(steps, { agents: [runs.agentPlan({ max_concurrency: 1 })] });
     const play = new Play().order(runs.startPipeline(plan)).order(runs.startPipeline(plan, {}, 'p2'));
-    expect(play.owed('wait')).toHaveLength(1);
+    expect(play.owed('TimerSet')).toHaveLength(1);
     const first = play.agent().id;
     play.wait(700).say(runs.started(first)).say(runs.signal('complete'), runs.agent(first)).say(runs.exited(first));
-    expect(play.the('wait')).toMatchObject({
+    expect(play.the('TimerSet')).toMatchObject({
       due: '2026-01-01T00:00:01.700Z',
       purpose: { kind: 'step', pipeline_id: 'p2' },
     });
@@ -159,7 +159,7 @@ describe('the end of a session', () => {
     const run = play.pipeline(play.newest('PipelineStarted').pipeline_id);
     expect(run.step?.name).toBe('after');
     play.say(runs.exited(play.agent().id));
-    play.say(runs.finish(play.the('run-command').commandId));
+    play.say(runs.finish(play.the('CommandRequested').command_id));
     expect(play.pipeline(run.id).outcome).toBe('done');
     expect(play.state.tasks.get('A')).toMatchObject({ phase: 'CI_PENDING', claim: null });
     play.checkReplay();
@@ -225,7 +225,7 @@ describe('a lost claim', () => {
       reason: 'the claim was lost (expired): not renewed in time',
       killed: true,
     });
-    expect(play.the('kill-agent').agentId).toBe(play.agent().id);
+    expect(play.the('AgentKillRequested').agent_id).toBe(play.agent().id);
     expect(play.newest('NotificationRequested')).toMatchObject({ kind: 'failed', title: 'Agent failed: coder' });
   });
 
@@ -236,7 +236,7 @@ describe('a lost claim', () => {
     play.order(runs.configure([])).order(release('A', { reason: 'mine' }));
     expect([...play.state.pipelines.values()].map(({ outcome }) => outcome)).toEqual(['failed', 'cancelled']);
     expect(play.agent().outcome).toBe('cancelled');
-    expect(play.owed('start-agent')).toEqual([]);
+    expect(play.starts()).toEqual([]);
     play.checkReplay();
   });
 
@@ -244,7 +244,7 @@ describe('a lost claim', () => {
     const rules = { ciGate: true, maxAgents: 1 };
     const play = working(pipelineWorker([runs.shellStep('build'), runs.agentStep('code')]), rules);
     play.order(runs.configure([])).order(runs.startAgent());
-    play.say(runs.finish(play.the('run-command').commandId));
+    play.say(runs.finish(play.the('CommandRequested').command_id));
     expect(play.count('AgentRequested')).toBe(1);
     // The limit is raised, and the daemon restarts.
     Object.assign(play.rules, { maxAgents: 9 });
@@ -276,8 +276,8 @@ describe("people are notified of a worker's run", () => {
       const plan = runs.pipelinePlan([runs.shellStep('a')], notify === undefined ? {} : { notify });
       const play = working({ name: 'w', concurrency: 1, plan });
       return play
-        .say(runs.finish(play.the('run-command').commandId, 1))
-        .owed('notify')
+        .say(runs.finish(play.the('CommandRequested').command_id, 1))
+        .owed('NotificationRequested')
         .map(({ title }) => title);
     };
     expect(failing()).toEqual(['Pipeline failed: main']);

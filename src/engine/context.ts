@@ -1,7 +1,7 @@
 import type { HandlerName } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
 import type { Rules } from '../state/rules.ts';
-import type { Effect, TimerPurpose } from '../state/runs/effect.ts';
+import { type EffectOf, findTimers, type TimerPurpose } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import type { ReadyTasks } from '../state/tasks/ready.ts';
 
@@ -21,49 +21,43 @@ export interface EngineContext extends EngineInputs {
 }
 
 /** A scheduled handler, a wait for an API limit, or a gate of an agent. */
-type PendingAction = Extract<Effect, { kind: 'wait' | 'run-command' }>;
+type PendingAction = EffectOf<'TimerSet'> | EffectOf<'CommandRequested'>;
 
 export function pendingActions(state: State, agentId: string): readonly PendingAction[] {
   const found: PendingAction[] = [];
   for (const effect of state.effects.values()) {
-    if (effect.kind === 'wait' && 'agent_id' in effect.purpose && effect.purpose.agent_id === agentId)
-      found.push(effect);
-    if (effect.kind === 'run-command' && effect.subject.kind === 'gate' && effect.subject.agent_id === agentId)
-      found.push(effect);
+    if (effect.type !== 'TimerSet' && effect.type !== 'CommandRequested') continue;
+    const about = effect.type === 'TimerSet' ? effect.data.purpose : effect.data.subject;
+    if ('agent_id' in about && about.agent_id === agentId) found.push(effect);
   }
   return found;
 }
 
 /** The handler that waits for it; undefined for the `leave` timer. */
 export function findWaitingHandler(pending: PendingAction): HandlerName | undefined {
-  if (pending.kind === 'run-command') return pending.subject.kind === 'gate' ? pending.subject.handler : undefined;
-  if (pending.purpose.kind === 'handler') return pending.purpose.handler;
-  return pending.purpose.kind === 'reset' ? 'on_error' : undefined;
+  const about = pending.type === 'TimerSet' ? pending.data.purpose : pending.data.subject;
+  if (about.kind === 'handler' || about.kind === 'gate') return about.handler;
+  return about.kind === 'reset' ? 'on_error' : undefined;
 }
 
 export function cancelPending(pending: readonly PendingAction[]): Event[] {
   return pending.map((each) =>
-    each.kind === 'wait'
-      ? event('TimerCancelled', { timer_id: each.timerId })
-      : event('CommandCancelled', { command_id: each.commandId }),
+    each.type === 'TimerSet'
+      ? event('TimerCancelled', { timer_id: each.data.timer_id })
+      : event('CommandCancelled', { command_id: each.data.command_id }),
   );
 }
 
 /** The timers of a step, and of its next retry. */
-export function timersOf(state: State, pipelineId: string): readonly Extract<Effect, { kind: 'wait' }>[] {
-  const isIts = (purpose: TimerPurpose): boolean =>
-    (purpose.kind === 'step' || purpose.kind === 'retry') && purpose.pipeline_id === pipelineId;
-  return [...state.effects.values()].filter((effect) => effect.kind === 'wait').filter(({ purpose }) => isIts(purpose));
+export function timersOf(state: State, pipelineId: string): readonly EffectOf<'TimerSet'>[] {
+  return findTimers(state, (purpose) => 'pipeline_id' in purpose && purpose.pipeline_id === pipelineId);
 }
 
 /** The messages that an agent has not received yet. */
-export function undeliveredMessages(
-  state: State,
-  agentId: string,
-): readonly Extract<Effect, { kind: 'send-message' }>[] {
+export function undeliveredMessages(state: State, agentId: string): readonly EffectOf<'MessageRequested'>[] {
   return [...state.effects.values()]
-    .filter((effect) => effect.kind === 'send-message')
-    .filter((effect) => effect.agentId === agentId);
+    .filter((effect) => effect.type === 'MessageRequested')
+    .filter(({ data }) => data.agent_id === agentId);
 }
 
 export function setTimer(

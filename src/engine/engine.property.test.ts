@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from './event-types.cases.ts';
 import { budgets } from './plans.cases.ts';
 import { Play } from './play.cases.ts';
 import { SPEECHES, settle, type Speech } from './speech.cases.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import { type Effect, isStartEffect } from '../state/runs/effect.ts';
+import { RUN_EVENTS } from '../state/runs/run-event.ts';
 import { isDue } from '../effects/due.ts';
 import { isAttached, isAttaching } from '../state/runs/agent-run.ts';
 import * as runs from '../state/runs/say.cases.ts';
@@ -55,7 +55,7 @@ function driveToRest(play: Play): void {
   for (let round = 0; round < 20_000; round += 1) {
     const effect = [...play.state.effects.values()].find((each) => !isEndless(each) && isDue(each, play.state));
     const agent = [...play.state.agents.values()].find(({ process }) => process === 'running');
-    const how = effect?.kind === 'start-agent' || round % 2 === 0 ? 'well' : 'late';
+    const how = (effect !== undefined && isStartEffect(effect)) || round % 2 === 0 ? 'well' : 'late';
     if (effect !== undefined) play.say(settle(play, effect, how));
     else if (agent !== undefined) play.say(runs.exited(agent.id, { start: agent.start, code: 1 }));
     else return;
@@ -65,7 +65,7 @@ function driveToRest(play: Play): void {
 
 /** Timers that never end: there is always another day, and an agent that never dies uses each day's time. */
 function isEndless(effect: Effect): boolean {
-  return effect.kind === 'wait' && (effect.purpose.kind === 'day' || effect.purpose.kind === 'budget');
+  return effect.type === 'TimerSet' && (effect.data.purpose.kind === 'day' || effect.data.purpose.kind === 'budget');
 }
 
 /** A start that waits for a budget keeps its room, so that an answer does not start more agents than allowed. */
@@ -87,7 +87,7 @@ describe('any commands, by any callers, in any order', () => {
         { numRuns },
       );
       // The stories must reach every type of entry, or the property proves little.
-      expect(EVENT_TYPES.filter((type) => !types.has(type))).toEqual([]);
+      expect(Object.keys(RUN_EVENTS).filter((type) => !types.has(type))).toEqual([]);
     },
     60_000 + 200 * numRuns,
   );

@@ -67,11 +67,11 @@ describe('an escalation', () => {
     const play = pipeline();
     play.say(runs.signal('escalate', undefined, 'Which database?'), runs.agent(play.agent().id));
     expect(play.decision()).toMatchObject({ source: 'stop', context: 'Which database?' });
-    expect(play.the('notify').message).toBe('Which database?');
+    expect(play.the('NotificationRequested').message).toBe('Which database?');
     expect(play.pipeline().step?.reason).toBe('agent:signal escalate');
     play.order(runs.resolve(play.decision().id, 1, 'SQLite.'));
     expect(play.agent()).toMatchObject({ signal: null, parked: null });
-    expect(play.the('send-message').text).toBe('SQLite.');
+    expect(play.the('MessageRequested').text).toBe('SQLite.');
   });
 
   it('parks the agent: it may exit and does not count as dead', () => {
@@ -81,14 +81,14 @@ describe('an escalation', () => {
     expect(pipelineStatus(play.pipeline())).toBe('waiting');
     play.order(runs.resolve(play.decision().id, 1));
     expect(play.types()).toEqual(['DecisionResolved', 'AgentUnparked', 'StepResumed', 'AgentResumeRequested']);
-    expect(play.the('start-agent').start).toBe(2);
+    expect(play.theStart().start).toBe(2);
     play.checkReplay();
   });
 
   it('keeps it parked if its time runs out or a message fails before the answer', () => {
     const play = standalone({ on_idle: { action: 'nudge' } });
     play.say(runs.report({ kind: 'idle', why: 'waiting' }, 'a1'));
-    const { messageId } = play.the('send-message');
+    const { message_id: messageId } = play.the('MessageRequested');
     stop(play).say(runs.deliver(messageId, false, 'it is leaving'));
     expect(play.types()).toEqual(['MessageDelivered']);
     play.say(runs.exited('a1', { timed_out: true, code: null, signal: 'SIGTERM' }));
@@ -107,8 +107,8 @@ describe('an escalation', () => {
   it('follows from a message that cannot be delivered', () => {
     const play = pipeline({ on_idle: { action: 'nudge' } });
     play.say(runs.report({ kind: 'idle', why: 'waiting' }, play.agent().id));
-    play.say(runs.deliver(play.the('send-message').messageId, false, 'it takes no input'));
-    expect(play.the('notify').message).toBe('A message could not be delivered: it takes no input');
+    play.say(runs.deliver(play.the('MessageRequested').message_id, false, 'it takes no input'));
+    expect(play.the('NotificationRequested').message).toBe('A message could not be delivered: it takes no input');
   });
 });
 
@@ -141,7 +141,9 @@ const ASK: Readonly<Record<Source, (play: Play, id: string) => void>> = {
   error: (play, id) =>
     void play.say(runs.report({ kind: 'errored', error: 'unauthorized', message: 'm', reset_at: null }, id)),
   gate(play, id) {
-    play.say(runs.report({ kind: 'idle', why: 'waiting' }, id)).say(runs.finish(play.the('run-command').commandId, 1));
+    play
+      .say(runs.report({ kind: 'idle', why: 'waiting' }, id))
+      .say(runs.finish(play.the('CommandRequested').command_id, 1));
   },
   prompt: (play, id) => void play.say(runs.report({ kind: 'prompted', prompt: '?' }, id)),
 };
@@ -190,8 +192,11 @@ describe('a decision', () => {
   function after(play: Play, first: string): unknown {
     const { outcome, parked, reason, resume } = play.agent(first);
     const run = play.state.pipelines.get('p1');
-    const started = play.owed('start-agent').map(({ agentId, start }) => [agentId === first, start]);
-    const told = [...play.owed('send-message').map(({ text }) => text), ...(resume === null ? [] : [resume.message])];
+    const started = play.starts().map(({ agent_id, start }) => [agent_id === first, start]);
+    const told = [
+      ...play.owed('MessageRequested').map(({ text }) => text),
+      ...(resume === null ? [] : [resume.message]),
+    ];
     const at = run === undefined ? null : (run.outcome ?? [run.step?.name, run.step?.visit, run.step?.status]);
     return { outcome, reason, parked: outcome === null && parked !== null, started, told, at };
   }
@@ -225,7 +230,7 @@ describe('a decision', () => {
   it('without a message uses a default message', () => {
     const said = (source: Source, option: number): string => {
       const play = asked(source, 'standalone');
-      return play.order(runs.resolve(play.decision().id, option)).the('send-message').text;
+      return play.order(runs.resolve(play.decision().id, option)).the('MessageRequested').text;
     };
     expect(said('stop', 1)).toMatch(/^Go on with your work/);
     expect(said('error', 1)).toBe('Go on where you were.');
@@ -251,7 +256,7 @@ describe('a decision', () => {
   it('is answered by a message to the agent, if a message is an answer', () => {
     const play = asked('stop', 'standalone').order(runs.send('a1', 'Use tabs.'));
     expect(play.decision().result).toMatchObject({ kind: 'resolved', action: 'nudge', message: 'Use tabs.' });
-    expect(play.the('send-message').text).toBe('Use tabs.');
+    expect(play.the('MessageRequested').text).toBe('Use tabs.');
     expect(asked('gate', 'standalone').refuse(runs.send('a1', 'Hm.')).code).toBe('agent-parked');
   });
 });
@@ -273,7 +278,7 @@ describe('a session that Baton did not start', () => {
       'DecisionOpened',
       'NotificationRequested',
     ]);
-    expect(play.the('notify')).toMatchObject({ title: 'Task needs attention: A', message: 'no access' });
+    expect(play.the('NotificationRequested')).toMatchObject({ title: 'Task needs attention: A', message: 'no access' });
     expect(play.state.tasks.get('A')).toMatchObject({ phase: 'BLOCKED', blocked: { reason: 'no access' } });
     expect(play.refuse(runs.signal('escalate'), session()).code).toBe('claim-ended');
   });

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../state/event.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import { isAttached } from '../state/runs/agent-run.ts';
+import { isStartEffect, processNumber } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 
@@ -26,9 +27,9 @@ function findInCancelled({ tasks, agents, pipelines, decisions, effects }: State
   for (const { id, result, taskId } of decisions.values())
     if (result === null && isOf(taskId)) return `${id}: an open decision about a cancelled task`;
   for (const effect of effects.values()) {
-    if (effect.kind === 'wait' && 'task_id' in effect.purpose && isOf(effect.purpose.task_id))
+    if (effect.type === 'TimerSet' && 'task_id' in effect.data.purpose && isOf(effect.data.purpose.task_id))
       return `${effect.key}: a timer of a cancelled task`;
-    if ((effect.kind === 'run-checks' || effect.kind === 'watch-checks') && isOf(effect.taskId))
+    if ((effect.type === 'ChecksRequested' || effect.type === 'PullRequestPublished') && isOf(effect.data.task_id))
       return `${effect.key}: checks of a cancelled task`;
   }
   return undefined;
@@ -47,23 +48,26 @@ function findInMain(state: State): string | undefined {
 function findInAgents({ agents, effects }: State): string | undefined {
   const starts = new Map<string, number>();
   for (const effect of effects.values()) {
-    if (effect.kind === 'start-agent') {
-      const agent = agents.get(effect.agentId);
-      if (agent?.process !== 'wanted' || agent.start !== effect.start)
+    if (isStartEffect(effect)) {
+      const agent = agents.get(effect.data.agent_id);
+      if (agent?.process !== 'wanted' || agent.start !== processNumber(effect))
         return `${effect.key}: nobody wants that process`;
       if (agent.outcome !== null) return `${effect.key}: its run is over`;
-      starts.set(effect.agentId, (starts.get(effect.agentId) ?? 0) + 1);
+      starts.set(effect.data.agent_id, (starts.get(effect.data.agent_id) ?? 0) + 1);
     }
-    if (effect.kind === 'kill-agent' && agents.get(effect.agentId)?.process === 'gone')
+    if (effect.type === 'AgentKillRequested' && agents.get(effect.data.agent_id)?.process === 'gone')
       return `${effect.key}: gone already`;
-    if (effect.kind === 'send-message' && agents.get(effect.agentId)?.outcome !== null)
+    if (effect.type === 'MessageRequested' && agents.get(effect.data.agent_id)?.outcome !== null)
       return `${effect.key}: to nobody`;
-    if (effect.kind === 'run-command' && effect.subject.kind === 'gate') {
-      const agent = agents.get(effect.subject.agent_id);
+    if (effect.type === 'CommandRequested' && effect.data.subject.kind === 'gate') {
+      const agent = agents.get(effect.data.subject.agent_id);
       if (agent?.outcome !== null || agent.parked !== null) return `${effect.key}: a gate that nobody waits for`;
     }
-    if (effect.kind === 'wait' && (effect.purpose.kind === 'handler' || effect.purpose.kind === 'reset')) {
-      const agent = agents.get(effect.purpose.agent_id);
+    if (
+      effect.type === 'TimerSet' &&
+      (effect.data.purpose.kind === 'handler' || effect.data.purpose.kind === 'reset')
+    ) {
+      const agent = agents.get(effect.data.purpose.agent_id);
       if (agent?.outcome !== null || agent.parked !== null) return `${effect.key}: a timer that nobody waits for`;
     }
   }
@@ -83,10 +87,10 @@ function findInAgents({ agents, effects }: State): string | undefined {
 function hasTimer(effects: State['effects'], kind: string, agentId: string): boolean {
   return [...effects.values()].some(
     (effect) =>
-      effect.kind === 'wait' &&
-      effect.purpose.kind === kind &&
-      'agent_id' in effect.purpose &&
-      effect.purpose.agent_id === agentId,
+      effect.type === 'TimerSet' &&
+      effect.data.purpose.kind === kind &&
+      'agent_id' in effect.data.purpose &&
+      effect.data.purpose.agent_id === agentId,
   );
 }
 
@@ -96,7 +100,9 @@ function hasWork(effects: State['effects'], agentId: string): boolean {
     hasTimer(effects, 'reset', agentId) ||
     [...effects.values()].some(
       (effect) =>
-        effect.kind === 'run-command' && effect.subject.kind === 'gate' && effect.subject.agent_id === agentId,
+        effect.type === 'CommandRequested' &&
+        effect.data.subject.kind === 'gate' &&
+        effect.data.subject.agent_id === agentId,
     )
   );
 }
@@ -145,9 +151,11 @@ function findInPipelines(state: State): string | undefined {
 }
 
 function pipelineOf(effect: State['effects'] extends Map<string, infer E> ? E : never): string | undefined {
-  if (effect.kind === 'run-command' && effect.subject.kind === 'step') return effect.subject.pipeline_id;
-  if (effect.kind === 'prepare-workspace') return effect.pipelineId;
-  return effect.kind === 'wait' && 'pipeline_id' in effect.purpose ? effect.purpose.pipeline_id : undefined;
+  if (effect.type === 'CommandRequested' && effect.data.subject.kind === 'step') return effect.data.subject.pipeline_id;
+  if (effect.type === 'WorkspaceRequested') return effect.data.pipeline_id;
+  return effect.type === 'TimerSet' && 'pipeline_id' in effect.data.purpose
+    ? effect.data.purpose.pipeline_id
+    : undefined;
 }
 
 function findInDecisions(state: State): string | undefined {

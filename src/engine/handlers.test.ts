@@ -84,15 +84,15 @@ describe('every action of every handler', () => {
   const gates = cells.filter(([, , action]) => action === 'gate');
   it.each(gates)('%s: the gate of %s', (context, handler) => {
     const play = fire(atWork(context, planOf(handler, 'gate')), handler);
-    const gate = play.the('run-command');
-    expect(gate).toMatchObject({ command: 'npm test', timeoutMs: 600_000, subject: { kind: 'gate', handler } });
-    play.say(runs.finish(gate.commandId, 0));
+    const gate = play.the('CommandRequested');
+    expect(gate).toMatchObject({ command: 'npm test', timeout_ms: 600_000, subject: { kind: 'gate', handler } });
+    play.say(runs.finish(gate.command_id, 0));
     expect(play.seen()).toEqual(ended(context, handler, 'done', `${handler}: gate passed`));
   });
 
   it.each(contexts)('%s: the end of a wait', (context) => {
     const play = fire(atWork(context, planOf('on_error', 'wait')), 'on_error');
-    play.say(runs.fire(play.the('wait').timerId));
+    play.say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.seen()).toEqual({ ...atEase(context), owed: ['send: Go on where you were.'] });
   });
 });
@@ -199,21 +199,21 @@ describe('every default', () => {
     const play = atWork('pipeline', {});
     const { id } = play.agent();
     play.say(runs.report({ kind: 'errored', error: 'rate_limited', message: 'm', reset_at: null }, id));
-    expect(play.the('wait').due).toBe('2026-01-01T00:01:00.000Z');
+    expect(play.the('TimerSet').due).toBe('2026-01-01T00:01:00.000Z');
   });
 });
 
 describe('the message of a handler', () => {
   it('is sent to the agent, or shown to the person', () => {
     const nudged = fire(atWork('pipeline', { on_idle: { action: 'nudge', message: 'Hurry.' } }), 'on_idle');
-    expect(nudged.the('send-message').text).toBe('Hurry.');
+    expect(nudged.the('MessageRequested').text).toBe('Hurry.');
     const resumed = fire(
       atWork('pipeline', { on_dead: { action: 'resume', message: 'Again.', append: true } }),
       'on_dead',
     );
     expect(resumed.agent().resume).toEqual({ message: 'Again.', append: true });
     const asked = fire(atWork('standalone', { on_stop: { action: 'escalate', message: 'Look here.' } }), 'on_stop');
-    expect(asked.the('notify').message).toBe('Look here.');
+    expect(asked.the('NotificationRequested').message).toBe('Look here.');
     const failed = fire(atWork('pipeline', { on_prompt: { action: 'fail', message: 'no questions' } }), 'on_prompt');
     expect(failed.agent().reason).toBe('on_prompt: no questions');
   });

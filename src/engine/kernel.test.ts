@@ -31,7 +31,7 @@ describe('apply', () => {
       [3, 'system:engine', 'CommandRequested', 2],
     ]);
     expect(world.state.seq).toBe(3);
-    expect([...world.state.effects.values()].map(({ kind }) => kind)).toEqual(['run-command']);
+    expect([...world.state.effects.values()].map(({ type }) => type)).toEqual(['CommandRequested']);
   });
 
   it('changes nothing if the command is refused', () => {

@@ -22,7 +22,7 @@ describe('an agent whose run is over', () => {
 
   it('may exit, and the next step begins after that', () => {
     const play = orphaned();
-    expect(play.owed('run-command')).toEqual([]);
+    expect(play.owed('CommandRequested')).toEqual([]);
     expect(standingOf(play.state, play.agent().id, false)).toMatchObject({ is_owned: false, has_signalled: false });
     expect(agentStatus(play.agent())).toBe('leaving');
     expect(play.say(runs.exited(play.agent().id, { code: 9 })).types()).toEqual([
@@ -46,11 +46,11 @@ describe('an agent whose run is over', () => {
 
   it('is killed if it does not exit in time', () => {
     const play = orphaned();
-    expect(play.the('wait')).toMatchObject({ due: '2026-01-01T00:01:00.000Z', purpose: { kind: 'leave' } });
-    play.say(runs.fire(play.the('wait').timerId));
-    expect(play.the('kill-agent').reason).toBe('nobody waits for it, and it did not leave');
+    expect(play.the('TimerSet')).toMatchObject({ due: '2026-01-01T00:01:00.000Z', purpose: { kind: 'leave' } });
+    play.say(runs.fire(play.the('TimerSet').timer_id));
+    expect(play.the('AgentKillRequested').reason).toBe('nobody waits for it, and it did not leave');
     play.say(runs.exited(play.agent().id, { signal: 'SIGKILL', code: null }));
-    expect(play.owed('kill-agent')).toEqual([]);
+    expect(play.owed('AgentKillRequested')).toEqual([]);
     expect(play.pipeline().step?.name).toBe('ship');
   });
 
@@ -70,7 +70,7 @@ describe('an agent that exits without a signal', () => {
     const play = working();
     play.say(runs.exited(play.agent().id, { blocks_used: true }));
     expect(play.newest('AgentExited').blocks_used).toBe(true);
-    expect(play.the('notify').message).toBe(
+    expect(play.the('NotificationRequested').message).toBe(
       'Agent ended without signaling completion (exit code 0, after its blocks were used up)',
     );
     expect(play.pipeline().step).toMatchObject({ name: 'code', status: 'waiting' });
@@ -81,7 +81,7 @@ describe('an agent that exits without a signal', () => {
     const { id } = play.agent();
     play.say(runs.report({ kind: 'stop' }, id), runs.supervisor(id));
     play.order(runs.resolve(play.decision().id, 1, 'Take the first'));
-    const { messageId } = play.the('send-message');
+    const { message_id: messageId } = play.the('MessageRequested');
     play.say(runs.exited(id, { blocks_used }));
     expect(play.types()).toEqual(['AgentExited', 'MessageDelivered', 'AgentResumeRequested']);
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 2, message: 'Take the first' });
@@ -126,7 +126,7 @@ describe('an agent that exits without a signal', () => {
 
   it('before its start was reported still counts as exited', () => {
     const play = new Play().order(runs.startAgent()).say(runs.exited('a1'));
-    expect(play.owed('start-agent')).toEqual([]);
+    expect(play.starts()).toEqual([]);
     expect(play.say(runs.started('a1')).types()).toEqual([]);
   });
 });
@@ -142,16 +142,16 @@ describe('killing', () => {
 
   it('an agent that has not started prevents its start', () => {
     const play = new Play().order(runs.startAgent()).order(runs.kill('a1'));
-    expect(play.owed('start-agent')).toEqual([]);
+    expect(play.starts()).toEqual([]);
     play.say(runs.startFailed('a1', 1, 'killed before it was there'));
-    expect(play.owed('kill-agent')).toEqual([]);
+    expect(play.owed('AgentKillRequested')).toEqual([]);
     expect(play.agent().over).not.toBeNull();
   });
 
   it('an exited agent that waits for a person only ends the run', () => {
     const play = new Play().order(runs.startAgent()).say(runs.exited('a1')).order(runs.kill('a1'));
     expect(play.types()).toEqual(['AgentKillRequested', 'DecisionWithdrawn', 'AgentEnded']);
-    expect(play.owed('kill-agent')).toEqual([]);
+    expect(play.owed('AgentKillRequested')).toEqual([]);
   });
 
   it('an unknown agent is refused', () => {

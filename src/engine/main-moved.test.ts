@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isDue } from '../effects/due.ts';
 import type { Caller } from '../state/caller.ts';
 import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
+import type { EffectOf } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { claim, create, release, SHA } from '../state/say.cases.ts';
 import { evolve } from '../state/state.ts';
@@ -106,7 +107,7 @@ describe('a move of the main branch that Baton did not make', () => {
         .turn('prep')
         .turn('implementer', { head: SHA });
     const open = checking();
-    const { checksId } = open.the('run-checks');
+    const { checks_id: checksId } = open.the('ChecksRequested');
     expect(open.say(seeMain(A, { seenAt: now(open) })).types()).toContain('DecisionOpened');
     expect(open.newest('MainMoved').sessions).toEqual([{ id: checksId, name: 'checks', task_id: 'W-00001' }]);
     open.checkReplay();
@@ -122,11 +123,11 @@ describe('a move of the main branch that Baton did not make', () => {
       return play.turn('reviewer').turn('validator');
     };
     const checked = merging();
-    expect(checked.the('merge').checks).toHaveLength(1);
+    expect(checked.the('MergeRequested').checks).toHaveLength(1);
     expect(checked.say(seeMain(A, { seenAt: now(checked) })).types()).toContain('DecisionOpened');
     const unchecked = merging();
-    const merge = unchecked.the('merge');
-    unchecked.state.effects.set(merge.key, { ...merge, checks: [] });
+    const merge = theMerge(unchecked);
+    unchecked.state.effects.set(merge.key, { ...merge, data: { ...merge.data, checks: [] } });
     expect(unchecked.say(seeMain(A, { seenAt: now(unchecked) })).types()).toEqual(['MainMoved']);
   });
 
@@ -136,10 +137,10 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(open.say(seeMain(A, { seenAt: now(open) })).types()).toContain('DecisionOpened');
     expect(open.newest('MainMoved').sessions).toMatchObject([{ name: 'step build' }]);
     const ended = stepping().wait(1000);
-    ended.say(runs.finish(ended.the('run-command').commandId));
+    ended.say(runs.finish(ended.the('CommandRequested').command_id));
     expect(ended.say(seeMain(A, { seenAt: ended.at })).types()).toContain('DecisionOpened');
     const calm = stepping();
-    calm.say(runs.finish(calm.the('run-command').commandId));
+    calm.say(runs.finish(calm.the('CommandRequested').command_id));
     expect(calm.say(seeMain(A, { seenAt: now(calm) })).types()).toEqual(['MainMoved']);
     const failed = seen().order(runs.startAgent()).wait(1000);
     failed.say(runs.startFailed(failed.agent().id));
@@ -240,7 +241,7 @@ describe('merges and the main branch', () => {
 
   it('Baton’s own merge is not a foreign move, also before its end is recorded', () => {
     const play = merging();
-    const { mergeId } = play.the('merge');
+    const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(prepareMerge(mergeId, M)).say(seeMain(M));
     expect(play.types()).toEqual([]);
     play.merge('merged', M);
@@ -252,7 +253,7 @@ describe('merges and the main branch', () => {
 
   it('a commit on top of a merge begins at the merge', () => {
     const play = merging();
-    const { mergeId } = play.the('merge');
+    const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(prepareMerge(mergeId, M)).say(seeMain(A, { by: { old: M } }));
     expect(play.newest('MainMoved')).toMatchObject({ old: M, new: A });
     play.say(finishMerge(mergeId, 'merged', M));
@@ -262,24 +263,35 @@ describe('merges and the main branch', () => {
 
   it('a merge that was prepared and not made is forgotten', () => {
     const play = merging();
-    play.say(prepareMerge(play.the('merge').mergeId, M)).merge('refused');
+    play.say(prepareMerge(play.the('MergeRequested').merge_id, M)).merge('refused');
     expect(findMain(play.state)).toMatchObject({ sha: MAIN, prepared: null });
   });
 
   it('merges wait until foreign commits are accepted', () => {
     const play = merging();
-    const effect = play.the('merge');
+    const effect = theMerge(play);
     expect(isDue(effect, play.state)).toBe(true);
     play.say(seeMain(A, { by: { fastForward: false } }));
     expect(isDue(effect, play.state)).toBe(false);
-    expect(play.refuse(prepareMerge(effect.mergeId, M), { kind: 'system', name: 'merge' }).code).toBe('main-held');
+    expect(play.refuse(prepareMerge(effect.data.merge_id, M), { kind: 'system', name: 'merge' }).code).toBe(
+      'main-held',
+    );
     play.order(runs.resolve(play.decision().id, 2));
     expect(isDue(effect, play.state)).toBe(true);
   });
 
   it('a merge onto an unrecorded position is refused', () => {
     const play = merging().say(seeMain(A, { by: { onUpstream: true } }));
-    const refused = play.refuse(prepareMerge(play.the('merge').mergeId, M), { kind: 'system', name: 'merge' });
+    const refused = play.refuse(prepareMerge(play.the('MergeRequested').merge_id, M), {
+      kind: 'system',
+      name: 'merge',
+    });
     expect(refused.code).toBe('main-moved');
   });
 });
+
+function theMerge({ state }: Play): EffectOf<'MergeRequested'> {
+  const merge = [...state.effects.values()].find((effect) => effect.type === 'MergeRequested');
+  if (merge === undefined) throw new Error('no merge is owed');
+  return merge;
+}

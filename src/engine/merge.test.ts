@@ -8,7 +8,7 @@ const MERGED = 'd'.repeat(40);
 /** A validated workflow whose branch changes these paths, as measured before the merge. */
 function validated(paths: readonly string[], mode: 'autonomous' | 'semi' = 'autonomous'): WorkflowPlay {
   const play = new WorkflowPlay({}, mode).toMerge().turn('validator');
-  const { mergeId, head } = play.the('merge');
+  const { merge_id: mergeId, head } = play.the('MergeRequested');
   return play.say(flow.measureProtected(play.id, paths, { head, mergeId }));
 }
 
@@ -18,7 +18,7 @@ const SAFE_DIFF = /See the change: git --no-replace-objects --no-pager diff --no
 describe('a merge that changes protected paths', () => {
   it('waits for a person, without recommending approval', () => {
     const play = validated(['baton.toml', '.github/workflows/ci.yml']);
-    expect(play.owed('merge')).toEqual([]);
+    expect(play.owed('MergeRequested')).toEqual([]);
     const decision = play.decision();
     expect(decision).toMatchObject({ source: 'merge', taskId: play.id });
     expect(decision.context).toContain('baton.toml\n  .github/workflows/ci.yml');
@@ -29,14 +29,14 @@ describe('a merge that changes protected paths', () => {
 
   it('is not prepared before a person approved it', () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
-    const { mergeId, head } = play.the('merge');
+    const { merge_id: mergeId, head } = play.the('MergeRequested');
     play.say(flow.measureProtected(play.id, ['baton.toml'], { head }));
     expect(play.refuse(flow.prepareMerge(mergeId, MERGED), system).message).toMatch(/waits for a person/);
   });
 
   it('runs after approval with the handoff that waited, and asks once', () => {
     const play = validated(['baton.toml']).resolve(2);
-    const { mergeId, head } = play.the('merge');
+    const { merge_id: mergeId, head } = play.the('MergeRequested');
     play.say(flow.measureProtected(play.id, ['baton.toml'], { head, mergeId })).merge('merged', MERGED);
     expect(play.stands()).toEqual(['COMPLETED', 'closer']);
     expect([play.count('DecisionOpened'), play.newest('MergeAgreed').head]).toEqual([1, SHA]);
@@ -44,15 +44,15 @@ describe('a merge that changes protected paths', () => {
 
   it('asks again about another commit', () => {
     const play = validated(['baton.toml']).resolve(2);
-    const { mergeId } = play.the('merge');
+    const { merge_id: mergeId } = play.the('MergeRequested');
     expect(play.task.flow.agreed).toBe(SHA);
     play.merge('conflict');
     play.turn('fixer', { head: MERGED }).check().turn('reviewer').turn('validator');
-    const next = play.the('merge');
-    expect(next.mergeId).not.toBe(mergeId);
-    play.say(flow.measureProtected(play.id, ['baton.toml'], { head: next.head, mergeId: next.mergeId }));
+    const next = play.the('MergeRequested');
+    expect(next.merge_id).not.toBe(mergeId);
+    play.say(flow.measureProtected(play.id, ['baton.toml'], { head: next.head, mergeId: next.merge_id }));
     expect(play.openDecisions()).toHaveLength(1);
-    expect(play.owed('merge')).toEqual([]);
+    expect(play.owed('MergeRequested')).toEqual([]);
   });
 
   it('returns to the fixer with the paths if they deny it', () => {
@@ -60,7 +60,7 @@ describe('a merge that changes protected paths', () => {
     expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
     expect(play.newest('HandoffDelivered').xml).toContain('baton.toml');
     expect(play.newest('HandoffDropped').from).toBe('validator-agent');
-    expect(play.owed('merge')).toEqual([]);
+    expect(play.owed('MergeRequested')).toEqual([]);
   });
 
   it('is blocked if they cancel it', () => {
@@ -86,7 +86,7 @@ describe('an ordinary merge', () => {
     const play = new WorkflowPlay().toReview();
     play.say(flow.measureProtected(play.id, ['baton.toml'], { head: 'e'.repeat(40) }));
     play.turn('reviewer').turn('validator');
-    const { mergeId, head } = play.the('merge');
+    const { merge_id: mergeId, head } = play.the('MergeRequested');
     play.say(flow.measureProtected(play.id, [], { head, mergeId })).merge('merged', MERGED);
     expect(play.stands()[0]).toBe('COMPLETED');
     expect(play.task.flow.protected?.paths).toEqual([]);

@@ -143,16 +143,16 @@ describe('the answer to a silence', () => {
   });
 
   it('a message is sent to the running process', () => {
-    expect(answer('nudge', 'Still there?').the('send-message').text).toBe('Still there?');
+    expect(answer('nudge', 'Still there?').the('MessageRequested').text).toBe('Still there?');
   });
 
   it('restart ends the process, and the next one continues the conversation', () => {
     const play = answer('resume');
-    expect(play.the('stop-agent')).toMatchObject({ start: 1 });
+    expect(play.theStop()).toMatchObject({ start: 1 });
     play.say(runs.exited(play.agent().id, { signal: 'SIGTERM', code: null }));
     expect(play.types()).toEqual(['AgentExited', 'AgentResumeRequested']);
     expect(play.newest('AgentResumeRequested')).toMatchObject({ start: 2, message: RESTARTED, append: false });
-    expect(play.owed('stop-agent')).toEqual([]);
+    expect(play.stops()).toEqual([]);
     expect(play.agent().restart).toBe(undefined);
     play.checkReplay();
   });
@@ -174,6 +174,6 @@ describe('the answer to a silence', () => {
 
   it('cancel kills it', () => {
     const play = answer('cancel');
-    expect(play.the('kill-agent').reason).toContain('decision: cancel');
+    expect(play.the('AgentKillRequested').reason).toContain('decision: cancel');
   });
 });

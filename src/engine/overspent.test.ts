@@ -29,7 +29,10 @@ describe('a run that overspent', () => {
       agentId: 'a1',
     });
     expect(play.decision().options.map(({ action }) => action)).toEqual(['done']);
-    expect(play.owed('notify').at(-1)).toMatchObject({ about: 'attention', decisionId: play.decision().id });
+    expect(play.owed('NotificationRequested').at(-1)).toMatchObject({
+      kind: 'attention',
+      decision_id: play.decision().id,
+    });
     play.order(runs.resolve(play.decision().id, 1));
     // A late report opens no second decision.
     use(play, 10);

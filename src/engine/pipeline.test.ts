@@ -11,7 +11,7 @@ function start(steps: readonly StepPlan[], more: Parameters<typeof runs.pipeline
 }
 
 function finish(play: Play, exitCode = 0, more = {}): Play {
-  return play.say(runs.finish(play.the('run-command').commandId, exitCode, more));
+  return play.say(runs.finish(play.the('CommandRequested').command_id, exitCode, more));
 }
 
 function signal(play: Play, message?: string): Play {
@@ -31,9 +31,9 @@ describe('steps', () => {
   it('run one after the other, each after the process of the step before has exited', () => {
     const play = start([runs.shellStep('build'), runs.agentStep('code'), runs.shellStep('ship', { timeout_ms: 5000 })]);
     expect(play.types()).toEqual(['PipelineStarted', 'StepStarted', 'CommandRequested']);
-    expect(play.the('run-command')).toMatchObject({
+    expect(play.the('CommandRequested')).toMatchObject({
       command: 'do build',
-      timeoutMs: null,
+      timeout_ms: null,
       subject: { kind: 'step', pipeline_id: 'p1', step: 'build', visit: 1 },
     });
     finish(play, 0, { output: 'built' });
@@ -45,7 +45,7 @@ describe('steps', () => {
       'TimerCancelled',
       'CommandRequested',
     ]);
-    expect(play.the('run-command').timeoutMs).toBe(5000);
+    expect(play.the('CommandRequested').timeout_ms).toBe(5000);
     finish(play);
     expect(play.types()).toEqual(['CommandFinished', 'StepFinished', 'PipelineFinished']);
     expect(play.pipeline()).toMatchObject({
@@ -65,7 +65,7 @@ describe('steps', () => {
   it('that fail end the pipeline with the reason', () => {
     const play = finish(start([runs.shellStep('a'), runs.shellStep('b')]), 2);
     expect(play.pipeline()).toMatchObject({ outcome: 'failed', reason: 'step a failed: exit code 2' });
-    const late = finish(start([runs.shellStep('a')]), 0, { timedOut: true, exitCode: null });
+    const late = finish(start([runs.shellStep('a')]), 0, { timed_out: true, exit_code: null });
     expect(late.pipeline().reason).toBe('step a failed: timed out');
   });
 
@@ -88,11 +88,11 @@ describe('steps', () => {
   it('wait for the cooldown between two retries', () => {
     const play = finish(start([runs.shellStep('a', { on_fail: { retries: 1, cooldown_ms: 3000 } })]), 1);
     expect(play.pipeline().step).toBeNull();
-    expect(play.the('wait')).toMatchObject({
+    expect(play.the('TimerSet')).toMatchObject({
       due: '2026-01-01T00:00:03.000Z',
       purpose: { kind: 'retry', step: 'a', visit: 2 },
     });
-    play.say(runs.fire(play.the('wait').timerId));
+    play.say(runs.fire(play.the('TimerSet').timer_id));
     finish(play, 1);
     expect(trail(play)).toEqual(['a 1', 'a 2', 'failed']);
   });
@@ -122,9 +122,9 @@ describe('the time limit of a step', () => {
       runs.agentStep('code', { timeout_ms: 1000, on_fail: { step: 'tell' } }),
       runs.shellStep('tell'),
     ]);
-    play.say(runs.started(play.agent().id)).say(runs.fire(play.the('wait').timerId));
+    play.say(runs.started(play.agent().id)).say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.agent()).toMatchObject({ outcome: 'failed', reason: 'timed out', killed: true });
-    expect(play.the('kill-agent').reason).toBe('timed out');
+    expect(play.the('AgentKillRequested').reason).toBe('timed out');
     expect(trail(play)).toEqual(['code 1', 'tell 1']);
   });
 
@@ -136,25 +136,25 @@ describe('the time limit of a step', () => {
       timeout_ms: 1000,
     };
     const play = start([nested], { inside });
-    play.say(runs.fire(play.the('wait').timerId));
+    play.say(runs.fire(play.the('TimerSet').timer_id));
     expect(play.pipeline().reason).toBe('step outer failed: timed out');
     expect(play.agent()).toMatchObject({ outcome: 'cancelled', killed: true });
-    expect(play.owed('start-agent')).toEqual([]);
+    expect(play.starts()).toEqual([]);
   });
 
   it('is paused while a decision is open', () => {
     const play = start([runs.agentStep('code', { timeout_ms: 1000 })]);
     const { id } = play.agent();
     play.say(runs.started(id)).say(runs.report({ kind: 'stop' }, id));
-    expect(play.owed('wait')).toEqual([]);
+    expect(play.owed('TimerSet')).toEqual([]);
     play.wait(5000).order(runs.resolve(play.decision().id, 1));
-    expect(play.the('wait').due).toBe('2026-01-01T00:00:06.000Z');
+    expect(play.the('TimerSet').due).toBe('2026-01-01T00:00:06.000Z');
   });
 
   it('is cancelled when the step is over', () => {
     const play = start([runs.agentStep('code', { timeout_ms: 1000 })]);
     signal(play).say(runs.exited(play.agent().id));
-    expect(play.owed('wait')).toEqual([]);
+    expect(play.owed('TimerSet')).toEqual([]);
   });
 
   it("does not involve on_dead: the agent's own timeout fails it", () => {
@@ -192,11 +192,11 @@ describe('a nested pipeline', () => {
     expect(failed.pipeline().reason).toBe('step outer failed: step deep failed: exit code 1');
     const play = start([nested()], { inside: inner([runs.agentStep('deep')]) });
     play.say(runs.started(play.agent().id)).say(runs.report({ kind: 'stop' }, play.agent().id));
-    expect(play.the('notify').title).toBe('Pipeline needs attention: inner');
+    expect(play.the('NotificationRequested').title).toBe('Pipeline needs attention: inner');
     expect(overallPipelineStatus(play.state, play.pipeline())).toBe('waiting');
     expect(findPipelineDecision(play.state, play.pipeline())?.id).toBe(play.decision().id);
     play.order(runs.resume('p1', 'go'));
-    expect(play.the('send-message').text).toBe('go');
+    expect(play.the('MessageRequested').text).toBe('go');
   });
 
   it('nested in itself ends at the depth limit', () => {
@@ -218,12 +218,13 @@ describe('a workspace', () => {
 
   it('is created once before the step runs, and kept', () => {
     const play = start(steps);
-    expect(play.the('prepare-workspace')).toMatchObject({
-      key: 'workspace:p1:work',
+    expect(play.the('WorkspaceRequested')).toMatchObject({
+      pipeline_id: 'p1',
+      step: 'work',
       branch: 'feature/${var.x}',
       base: null,
     });
-    expect(play.owed('run-command')).toEqual([]);
+    expect(play.owed('CommandRequested')).toEqual([]);
     play.say(runs.prepared('p1', 'work'));
     expect(play.pipeline().workspace).toMatchObject({ path: '/tree', branch: 'feature/x' });
     finish(finish(play, 1));
@@ -291,7 +292,7 @@ describe('cancelling', () => {
     const play = start([runs.agentStep('code', { on_cancel: 'clean' }), runs.shellStep('x'), runs.shellStep('clean')]);
     play.order(runs.kill(play.agent().id, 'too slow'));
     expect(play.types()).toEqual(['AgentKillRequested', 'AgentEnded', 'StepFinished', 'StepStarted']);
-    expect(play.owed('start-agent')).toEqual([]);
+    expect(play.starts()).toEqual([]);
     expect(play.say(runs.exited(play.agent().id)).types()).toEqual(['AgentExited', 'CommandRequested']);
     finish(play);
     expect(play.pipeline()).toMatchObject({ outcome: 'cancelled', history: { code: { reason: 'too slow' } } });
@@ -314,7 +315,7 @@ describe('retry and resume', () => {
       return play.say(runs.started(play.agent().id)).say(runs.report({ kind: 'stop' }, play.agent().id));
     };
     expect(waiting().order(runs.retry('p1')).pipeline().step?.visit).toBe(2);
-    expect(waiting().order(runs.resume('p1', 'go')).the('send-message').text).toBe('go');
+    expect(waiting().order(runs.resume('p1', 'go')).the('MessageRequested').text).toBe('go');
     expect(start([runs.agentStep('code')]).refuse(runs.resume('p1')).code).toBe('not-waiting');
     expect(start([runs.agentStep('code')]).refuse(runs.retry('p1')).code).toBe('not-waiting');
   });
@@ -332,18 +333,20 @@ describe('retry and resume', () => {
 describe('people are notified', () => {
   it('of the end of a pipeline or step if the runbook says so', () => {
     const done = finish(start([runs.shellStep('a', { notify: true })], { notify: true }));
-    expect(done.owed('notify').map(({ about, title }) => [about, title])).toEqual([
+    expect(done.owed('NotificationRequested').map(({ kind, title }) => [kind, title])).toEqual([
       ['done', 'Step done: main/a'],
       ['done', 'Pipeline done: main'],
     ]);
     const failed = finish(start([runs.shellStep('a')], { notify: true }), 1);
-    expect(failed.the('notify')).toMatchObject({
-      about: 'failed',
+    expect(failed.the('NotificationRequested')).toMatchObject({
+      kind: 'failed',
       title: 'Pipeline failed: main',
       message: 'step a failed: exit code 1',
     });
-    expect(failed.say(runs.notified(failed.the('notify').notificationId)).owed('notify')).toEqual([]);
-    expect(finish(start([runs.shellStep('a')])).owed('notify')).toEqual([]);
+    expect(
+      failed.say(runs.notified(failed.the('NotificationRequested').notification_id)).owed('NotificationRequested'),
+    ).toEqual([]);
+    expect(finish(start([runs.shellStep('a')])).owed('NotificationRequested')).toEqual([]);
   });
 });
 

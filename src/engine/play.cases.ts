@@ -7,7 +7,7 @@ import { trackReadyTasks, type ReadyTasks } from '../state/tasks/ready.ts';
 import type { Rules } from '../state/rules.ts';
 import { agentStatus, type AgentRun, type AgentStatus } from '../state/runs/agent-run.ts';
 import type { Decision } from '../state/runs/decision.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import { type Effect, type EffectType, isStartEffect, isStopEffect, processNumber } from '../state/runs/effect.ts';
 import { pipelineStatus, type PipelineRun, type PipelineStatus } from '../state/runs/pipeline-run.ts';
 import { operator, system } from '../state/say.cases.ts';
 import { emptyState, evolve, type State } from '../state/state.ts';
@@ -116,17 +116,33 @@ export class Play {
     return required(this.state.decisions.get(id), `decision ${id}`);
   }
 
-  owed<K extends Effect['kind']>(kind: K): Extract<Effect, { kind: K }>[] {
-    return [...this.state.effects.values()].filter(
-      (effect): effect is Extract<Effect, { kind: K }> => effect.kind === kind,
-    );
+  /** The data of the effects that are owed because of entries of this type. */
+  owed<T extends EffectType>(type: T): EventOf<T>['data'][] {
+    const owed = [...this.state.effects.values()].filter((effect) => effect.type === type);
+    return owed.map(({ data }) => data as EventOf<T>['data']); // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The only open effect of this kind. */
-  the<K extends Effect['kind']>(kind: K): Extract<Effect, { kind: K }> {
-    const [only, ...others] = this.owed(kind);
-    assert.deepEqual(others, []);
-    return required(only, `${kind} that is owed`);
+  /** The data of the only one. */
+  the<T extends EffectType>(type: T): EventOf<T>['data'] {
+    return requireOnly(this.owed(type), type);
+  }
+
+  /** The processes that are to be started. */
+  starts(): ProcessRef[] {
+    return [...this.state.effects.values()].filter(isStartEffect).map(processOf);
+  }
+
+  theStart(): ProcessRef {
+    return requireOnly(this.starts(), 'start of a process');
+  }
+
+  /** The processes that are to be stopped so that the run continues in another one. */
+  stops(): ProcessRef[] {
+    return [...this.state.effects.values()].filter(isStopEffect).map(processOf);
+  }
+
+  theStop(): ProcessRef {
+    return requireOnly(this.stops(), 'stop of a process');
   }
 
   /** The newest run, its task and its effects, described for assertions. */
@@ -153,6 +169,20 @@ export class Play {
   }
 }
 
+interface ProcessRef {
+  readonly agent_id: string;
+  readonly start: number;
+}
+
+function processOf(effect: Parameters<typeof processNumber>[0]): ProcessRef {
+  return { agent_id: effect.data.agent_id, start: processNumber(effect) };
+}
+
+function requireOnly<T>([only, ...others]: readonly T[], what: string): T {
+  assert.deepEqual(others, []);
+  return required(only, `${what} that is owed`);
+}
+
 function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`there is no ${what}`);
   return value;
@@ -168,36 +198,39 @@ export interface Seen {
 }
 
 function inWords(effect: Effect): string {
-  switch (effect.kind) {
-    case 'start-agent':
-      return `start ${effect.start}`;
-    case 'send-message':
-      return `send: ${effect.text}`;
-    case 'kill-agent':
-      return `kill: ${effect.reason}`;
-    case 'stop-agent':
-      return `stop ${effect.start}`;
-    case 'run-command':
-      return `run: ${effect.command}`;
-    case 'prepare-workspace':
-      return `workspace: ${effect.branch}`;
-    case 'run-checks':
-      return `checks: ${effect.checks.map(({ name }) => name).join(', ')} of ${effect.head}`;
-    case 'merge':
-      return `merge: ${effect.head} by ${effect.method}`;
-    case 'publish-pull':
-      return `publish: ${effect.head} on ${effect.branch}`;
-    case 'close-pull':
-      return `close: #${effect.number}`;
-    case 'clear-place':
-      return `clear: ${effect.branch}`;
-    case 'watch-checks':
-      return `watch: ${effect.names.join(', ')} of ${effect.head}`;
-    case 'seal':
+  const { type, data } = effect;
+  switch (type) {
+    case 'AgentRequested':
+    case 'AgentResumeRequested':
+      return `start ${processNumber(effect)}`;
+    case 'MessageRequested':
+      return `send: ${data.text}`;
+    case 'AgentKillRequested':
+      return `kill: ${data.reason}`;
+    case 'AgentAttachRequested':
+    case 'AgentRestartRequested':
+      return `stop ${processNumber(effect)}`;
+    case 'CommandRequested':
+      return `run: ${data.command}`;
+    case 'WorkspaceRequested':
+      return `workspace: ${data.branch}`;
+    case 'ChecksRequested':
+      return `checks: ${data.checks.flatMap(({ name, run }) => (run === undefined ? [] : [name])).join(', ')} of ${data.head}`;
+    case 'MergeRequested':
+      return `merge: ${data.head} by ${data.method}`;
+    case 'PullRequestRequested':
+      return `publish: ${data.head} on ${data.branch}`;
+    case 'PullRequestCloseRequested':
+      return `close: #${data.number}`;
+    case 'PlaceClearRequested':
+      return `clear: ${data.branch}`;
+    case 'PullRequestPublished':
+      return `watch: ${data.watch.join(', ')} of ${data.head}`;
+    case 'PhaseMoved':
       return `seal: ${effect.seq}`;
-    case 'wait':
-      return `wait: ${effect.purpose.kind} ${effect.due}`;
-    case 'notify':
-      return `${effect.about}: ${effect.title}: ${effect.message}`;
+    case 'TimerSet':
+      return `wait: ${data.purpose.kind} ${data.due}`;
+    case 'NotificationRequested':
+      return `${data.kind}: ${data.title}: ${data.message}`;
   }
 }

@@ -16,15 +16,15 @@ function limit(play: Play, resetAt: string | null = null): Play {
 
 /** The wait is over, and the agent got its message. */
 function lifted(play: Play): Play {
-  const { timerId, due } = play.the('wait');
+  const { timer_id: timerId, due } = play.the('TimerSet');
   play.wait(Math.max(0, Date.parse(due) - Date.parse(play.at))).say(runs.fire(timerId));
-  return play.say(runs.deliver(play.the('send-message').messageId));
+  return play.say(runs.deliver(play.the('MessageRequested').message_id));
 }
 
 describe('a limit of an API', () => {
   it('is waited for until it is lifted, and the wait does not count as work', () => {
     const play = limit(working(), '2026-01-01T03:00:00Z');
-    expect(play.the('wait')).toMatchObject({ due: '2026-01-01T03:00:00.000Z', purpose: { kind: 'reset' } });
+    expect(play.the('TimerSet')).toMatchObject({ due: '2026-01-01T03:00:00.000Z', purpose: { kind: 'reset' } });
     expect(play.agent().limited).toBe(true);
     lifted(play);
     expect(play.agent()).toMatchObject({ limited: false, waits: 1, workMs: 0, waitMs: 180 * MINUTE });
@@ -35,7 +35,7 @@ describe('a limit of an API', () => {
     const waits: number[] = [];
     for (let i = 0; i < 8; i += 1) {
       limit(play);
-      waits.push((Date.parse(play.the('wait').due) - Date.parse(play.at)) / MINUTE);
+      waits.push((Date.parse(play.the('TimerSet').due) - Date.parse(play.at)) / MINUTE);
       lifted(play);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
@@ -43,12 +43,12 @@ describe('a limit of an API', () => {
 
   it('whose reset time has passed is treated as one without', () => {
     const play = limit(working(), '2025-12-31T00:00:00Z');
-    expect(play.the('wait').due).toBe('2026-01-01T00:01:00.000Z');
+    expect(play.the('TimerSet').due).toBe('2026-01-01T00:01:00.000Z');
   });
 
   it('begins with the cooldown of the runbook', () => {
     const play = limit(lifted(limit(working({ on_error: { any: { action: 'wait', cooldown_ms: 5000 } } }))));
-    expect(Date.parse(play.the('wait').due) - Date.parse(play.at)).toBe(10_000);
+    expect(Date.parse(play.the('TimerSet').due) - Date.parse(play.at)).toBe(10_000);
   });
 
   it('has one number of waits per run; then it escalates, and the count starts again', () => {

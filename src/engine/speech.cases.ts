@@ -3,7 +3,7 @@ import type { Caller } from '../state/caller.ts';
 import type { Command } from '../state/decide.ts';
 import { findMain } from '../state/main/main-branch.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import type { Effect } from '../state/runs/effect.ts';
+import { type Effect, processNumber } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import * as flow from '../state/workflow/say.cases.ts';
 import * as say from '../state/say.cases.ts';
@@ -173,50 +173,57 @@ function fallSilent({ state }: Play, i: number): readonly [Command, Caller] | un
 /** The command that reports the outcome of an effect. */
 export function settle(play: Play, effect: Effect, how: string): Command {
   const isWell = how === 'well';
-  switch (effect.kind) {
-    case 'start-agent':
-      return how === 'badly'
-        ? runs.startFailed(effect.agentId, effect.start)
-        : runs.started(effect.agentId, effect.start);
-    case 'send-message':
-      return runs.deliver(effect.messageId, how !== 'badly', isWell ? null : 'no input');
-    case 'kill-agent':
-      return runs.exited(effect.agentId, {
-        start: play.agent(effect.agentId).start,
+  const { type, data } = effect;
+  switch (type) {
+    case 'AgentRequested':
+    case 'AgentResumeRequested': {
+      const start = processNumber(effect);
+      return how === 'badly' ? runs.startFailed(data.agent_id, start) : runs.started(data.agent_id, start);
+    }
+    case 'MessageRequested':
+      return runs.deliver(data.message_id, how !== 'badly', isWell ? null : 'no input');
+    case 'AgentKillRequested':
+      return runs.exited(data.agent_id, {
+        start: play.agent(data.agent_id).start,
         code: null,
         signal: isWell ? 'SIGTERM' : 'SIGKILL',
       });
-    case 'stop-agent':
-      return runs.exited(effect.agentId, { start: effect.start, code: isWell ? 143 : null });
-    case 'run-command':
-      return runs.finish(effect.commandId, isWell ? 0 : 1, { timedOut: how === 'late', output: 'words' });
-    case 'prepare-workspace':
-      return isWell ? runs.prepared(effect.pipelineId, effect.step) : runs.unprepared(effect.pipelineId, effect.step);
-    case 'run-checks':
-      return flow.finishCheck(effect.checksId, effect.checks[0]?.name ?? '', isWell ? 'passed' : 'failed');
-    case 'merge':
-      if (isWell && play.state.tasks.get(effect.taskId)?.flow.merge?.prepared === undefined)
-        return flow.prepareMerge(effect.mergeId, 'f'.repeat(40));
-      return flow.finishMerge(effect.mergeId, isWell ? 'merged' : 'conflict', isWell ? 'f'.repeat(40) : null);
-    case 'publish-pull':
-      return isWell ? flow.publishPull(effect.pullId) : flow.failPull(effect.pullId);
-    case 'close-pull':
-      return flow.closePull(effect.pullId, effect.number);
-    case 'clear-place': {
+    case 'AgentAttachRequested':
+    case 'AgentRestartRequested':
+      return runs.exited(data.agent_id, { start: processNumber(effect), code: isWell ? 143 : null });
+    case 'CommandRequested':
+      return runs.finish(data.command_id, isWell ? 0 : 1, { timed_out: how === 'late', output: 'words' });
+    case 'WorkspaceRequested':
+      return isWell ? runs.prepared(data.pipeline_id, data.step) : runs.unprepared(data.pipeline_id, data.step);
+    case 'ChecksRequested':
+      return flow.finishCheck(
+        data.checks_id,
+        data.checks.find(({ run }) => run !== undefined)?.name ?? '',
+        isWell ? 'passed' : 'failed',
+      );
+    case 'MergeRequested':
+      if (isWell && play.state.tasks.get(data.task_id)?.flow.merge?.prepared === undefined)
+        return flow.prepareMerge(data.merge_id, 'f'.repeat(40));
+      return flow.finishMerge(data.merge_id, isWell ? 'merged' : 'conflict', isWell ? 'f'.repeat(40) : null);
+    case 'PullRequestRequested':
+      return isWell ? flow.publishPull(data.pull_id) : flow.failPull(data.pull_id);
+    case 'PullRequestCloseRequested':
+      return flow.closePull(data.pull_id, data.number);
+    case 'PlaceClearRequested': {
       const outcome = isWell ? 'removed' : 'kept';
-      return { kind: 'clear-place', command: { taskId: effect.taskId, outcome, reason: isWell ? null : 'work' } };
+      return { kind: 'clear-place', command: { task_id: data.task_id, outcome, reason: isWell ? null : 'work' } };
     }
-    case 'watch-checks': {
-      const checksId = play.state.tasks.get(effect.taskId)?.flow.checks?.id ?? '';
-      return flow.finishCheck(checksId, effect.names[0] ?? '', isWell ? 'passed' : 'failed');
+    case 'PullRequestPublished': {
+      const checksId = play.state.tasks.get(data.task_id)?.flow.checks?.id ?? '';
+      return flow.finishCheck(checksId, data.watch[0] ?? '', isWell ? 'passed' : 'failed');
     }
-    case 'seal':
+    case 'PhaseMoved':
       return { kind: 'seal', command: null };
-    case 'wait':
-      play.wait(Math.max(0, Date.parse(effect.due) - Date.parse(play.at)));
-      return runs.fire(effect.timerId);
-    case 'notify':
-      return runs.notified(effect.notificationId);
+    case 'TimerSet':
+      play.wait(Math.max(0, Date.parse(data.due) - Date.parse(play.at)));
+      return runs.fire(data.timer_id);
+    case 'NotificationRequested':
+      return runs.notified(data.notification_id);
   }
 }
 

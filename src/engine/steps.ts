@@ -1,7 +1,7 @@
 import type { AgentPlan, StepPlan } from '../protocol/run-plan.ts';
 import { event, type Event } from '../state/event.ts';
 import { hasCapacity } from '../state/runs/budget.ts';
-import { effectKey } from '../state/runs/evolve-effects.ts';
+import { effectKey } from '../state/runs/effect.ts';
 import { excerptEnd, excerptStart } from '../state/runs/excerpt.ts';
 import { findOverspentDecision, isWithinPipeline } from '../state/runs/open-decisions.ts';
 import { type CurrentStep, findPipelinePlan, findStepPlan, type PipelineRun } from '../state/runs/pipeline-run.ts';

@@ -44,7 +44,7 @@ class MeasuredPlay extends WorkflowPlay {
 describe('a commit recorded while checks of another commit run', () => {
   it.each(['passed', 'failed'] as const)('is checked itself after the others %s, before anything moves', (outcome) => {
     const play = new MeasuredPlay().toGate().recordAside().check(outcome);
-    expect([play.task.phase, play.the('run-checks').head]).toEqual(['CI_PENDING', OTHER]);
+    expect([play.task.phase, play.the('ChecksRequested').head]).toEqual(['CI_PENDING', OTHER]);
     expect(play.check().stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
     expect(play.task.flow.checks?.head).toBe(play.task.flow.head);
     play.checkReplay();
@@ -52,21 +52,21 @@ describe('a commit recorded while checks of another commit run', () => {
 
   it('is published and checked if it came between the checks and the pull request', () => {
     const play = new MeasuredPlay(PULLS).toGate().check().recordAside();
-    play.say(flow.publishPull(play.the('publish-pull').pullId));
-    expect([play.task.phase, play.the('run-checks').head, play.the('publish-pull').head]).toEqual([
+    play.say(flow.publishPull(play.the('PullRequestRequested').pull_id));
+    expect([play.task.phase, play.the('ChecksRequested').head, play.the('PullRequestRequested').head]).toEqual([
       'CI_PENDING',
       OTHER,
       OTHER,
     ]);
-    play.check().say(flow.publishPull(play.the('publish-pull').pullId));
+    play.check().say(flow.publishPull(play.the('PullRequestRequested').pull_id));
     expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
   });
 
   it('is published if no checks are required', () => {
     const play = new MeasuredPlay({ ...PULLS, ciGate: false, checks: [] }).toGate().recordAside();
-    play.say(flow.publishPull(play.the('publish-pull').pullId));
-    expect([play.task.phase, play.the('publish-pull').head]).toEqual(['CI_PENDING', OTHER]);
-    play.say(flow.publishPull(play.the('publish-pull').pullId));
+    play.say(flow.publishPull(play.the('PullRequestRequested').pull_id));
+    expect([play.task.phase, play.the('PullRequestRequested').head]).toEqual(['CI_PENDING', OTHER]);
+    play.say(flow.publishPull(play.the('PullRequestRequested').pull_id));
     expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
   });
 });
@@ -76,7 +76,7 @@ describe('a commit of a session that was to judge the work', () => {
 
   it('is checked when the blocked task continues', () => {
     const play = new MeasuredPlay().toGate().check().dies('reviewer', OTHER).unblock();
-    expect([play.stands(), play.the('run-checks').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
+    expect([play.stands(), play.the('ChecksRequested').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
     expect(play.newest('PhaseMoved').reason).toContain('ffffffffffff was committed after');
     play.check();
     // It is now the commit under review; only its author may not approve it.
@@ -110,7 +110,7 @@ describe('a commit of a session that was to judge the work', () => {
     const play = new MeasuredPlay().toGate().check();
     const { sessionId, epoch } = play.claim('reviewer');
     play.say(say.expire(play.id, epoch)).measure(sessionId, OTHER);
-    expect([play.stands(), play.the('run-checks').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
+    expect([play.stands(), play.the('ChecksRequested').head]).toEqual([['CI_PENDING', 'reviewer'], OTHER]);
   });
 
   it('changes nothing if the head is the same: the review continues', () => {

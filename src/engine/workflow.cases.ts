@@ -77,11 +77,11 @@ export class WorkflowPlay extends Play {
 
   /** Reports the outcome of the requested checks. */
   check(outcome: 'passed' | 'failed' | 'cancelled' = 'passed', name = 'unit'): this {
-    return this.say(flow.finishCheck(this.the('run-checks').checksId, name, outcome));
+    return this.say(flow.finishCheck(this.the('ChecksRequested').checks_id, name, outcome));
   }
 
   merge(outcome: 'merged' | 'conflict' | 'failed' | 'refused', sha: string | null = null): this {
-    const { mergeId } = this.the('merge');
+    const { merge_id: mergeId } = this.the('MergeRequested');
     if (outcome === 'merged' && sha !== null) this.say(flow.prepareMerge(mergeId, sha));
     return this.say(flow.finishMerge(mergeId, outcome, sha));
   }

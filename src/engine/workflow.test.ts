@@ -66,7 +66,7 @@ describe('the walk from a request to a merge', () => {
   it('is the same for an existing task', () => {
     const play = new Play({ ciGate: true, mergeGate: true }).order(say.create('A'));
     play.order(runs.configure([{ ...worker('issue-manager'), workflow: true }]));
-    expect(play.owed('start-agent')).toEqual([]);
+    expect(play.starts()).toEqual([]);
     play.order({ kind: 'start-workflow', command: { task: 'A', mode: 'supervised' } });
     // Like any other workflow: a person is asked, and then the first role begins.
     expect(play.decision().title).toContain('requested');
@@ -87,23 +87,23 @@ describe('the walk from a request to a merge', () => {
 describe('only a merge that Baton recorded counts', () => {
   const merging = (): WorkflowPlay => new WorkflowPlay().toMerge().turn('validator');
   const finish = (play: WorkflowPlay, sha: string | null): ReturnType<typeof flow.finishMerge> =>
-    flow.finishMerge(play.the('merge').mergeId, 'merged', sha);
+    flow.finishMerge(play.the('MergeRequested').merge_id, 'merged', sha);
   const THIRD = 'e'.repeat(40);
 
   it('refuses a merge whose commit is not the recorded one', () => {
     const unprepared = merging();
     expect(unprepared.refuse(finish(unprepared, OTHER), say.system).code).toBe('merge-not-prepared');
     const play = merging();
-    play.say(flow.prepareMerge(play.the('merge').mergeId, OTHER));
+    play.say(flow.prepareMerge(play.the('MergeRequested').merge_id, OTHER));
     for (const sha of [THIRD, SHA, null])
       expect(play.refuse(finish(play, sha), say.system).code).toBe('merge-not-prepared');
-    expect([play.stands(), play.owed('merge').length]).toEqual([['READY_FOR_MERGE', 'validator'], 1]);
+    expect([play.stands(), play.owed('MergeRequested').length]).toEqual([['READY_FOR_MERGE', 'validator'], 1]);
     expect(play.say(finish(play, OTHER)).task.phase).toBe('COMPLETED');
   });
 
   it('accepts the newest recorded commit if the merge was repeated', () => {
     const play = merging();
-    const { mergeId } = play.the('merge');
+    const { merge_id: mergeId } = play.the('MergeRequested');
     play.say(flow.prepareMerge(mergeId, OTHER)).say(flow.prepareMerge(mergeId, THIRD));
     expect(play.refuse(finish(play, OTHER), say.system).code).toBe('merge-not-prepared');
     expect(play.say(finish(play, THIRD)).task.flow.mergeSha).toBe(THIRD);
@@ -125,13 +125,13 @@ describe('the CI gate', () => {
 
   it('requests every check on exactly the commit that the session left', () => {
     const play = pending();
-    expect(play.the('run-checks')).toMatchObject({ head: SHA, taskId: play.id });
-    expect(play.the('run-checks').checks.map(({ name }) => name)).toEqual(['unit', 'lint']);
+    expect(play.the('ChecksRequested')).toMatchObject({ head: SHA, task_id: play.id });
+    expect(play.the('ChecksRequested').checks.map(({ name }) => name)).toEqual(['unit', 'lint']);
     play.check('passed', 'unit');
     expect(play.task.phase).toBe('CI_PENDING');
     play.check('passed', 'lint');
     expect(play.stands()).toEqual(['READY_FOR_REVIEW', 'reviewer']);
-    expect(play.owed('run-checks')).toEqual([]);
+    expect(play.owed('ChecksRequested')).toEqual([]);
     play.checkReplay();
   });
 
@@ -140,9 +140,9 @@ describe('the CI gate', () => {
     expect(play.stands()).toEqual(['IMPLEMENTATION', 'fixer']);
     expect(play.newest('HandoffDelivered')).toMatchObject({ from: 'ci-gate', to: 'fixer-agent' });
     expect(play.newest('HandoffDelivered').xml).toContain('<failure type="unit">unit said so</failure>');
-    expect(play.owed('run-checks')).toEqual([]);
+    expect(play.owed('ChecksRequested')).toEqual([]);
     play.turn('fixer', { head: OTHER });
-    expect(play.the('run-checks').head).toBe(OTHER);
+    expect(play.the('ChecksRequested').head).toBe(OTHER);
   });
 
   it('stays if a check was cancelled, until it is run again', () => {
@@ -153,7 +153,7 @@ describe('the CI gate', () => {
 
   it('records a repeated outcome once, and ignores outcomes of unrequested checks', () => {
     const play = pending();
-    const { checksId } = play.the('run-checks');
+    const { checks_id: checksId } = play.the('ChecksRequested');
     play.check('passed', 'unit');
     expect(play.say(flow.finishCheck(checksId, 'unit', 'failed')).types()).toEqual([]);
     expect(play.say(flow.finishCheck(checksId, 'other', 'failed')).types()).toEqual([]);
@@ -164,18 +164,18 @@ describe('the CI gate', () => {
 
   it('records checks of an outdated head without effect', () => {
     const play = pending();
-    const { checksId } = play.the('run-checks');
+    const { checks_id: checksId } = play.the('ChecksRequested');
     play.check('failed', 'unit').turn('fixer', { head: OTHER });
     expect(play.say(flow.finishCheck(checksId, 'lint', 'passed')).types()).toEqual([]);
     const moved = pending();
     moved.order(say.update('blocked', { task_id: moved.id, notes: 'enough' })).check('passed', 'unit');
     expect(moved.check('passed', 'lint').task.phase).toBe('BLOCKED');
-    expect(moved.owed('run-checks')).toEqual([]);
+    expect(moved.owed('ChecksRequested')).toEqual([]);
   });
 
   it('waits for external checks if it has no command, and blocks a task without a commit', () => {
     const others = pending([{ name: 'build' } as never]);
-    expect(others.owed('run-checks')).toEqual([]);
+    expect(others.owed('ChecksRequested')).toEqual([]);
     const { checks_id } = others.newest('ChecksRequested');
     expect(others.say(flow.finishCheck(checks_id, 'build', 'passed')).types()).toContain('PhaseMoved');
     const bare = new Play({ ciGate: true, checks: [{ name: 'unit', run: 'npm test' }] });
@@ -195,28 +195,33 @@ describe('the CI gate', () => {
     bare.say(sent, caller);
     expect(bare.refuse(bare.exit(), caller).message).toBe('cannot complete: missing thought_record');
     bare.say(say.record({ task_id: bare.id }), caller).say(bare.exit(), caller);
-    expect(bare.the('run-checks').head).toBe(SHA);
+    expect(bare.the('ChecksRequested').head).toBe(SHA);
   });
 
   it('checks a task again that was blocked meanwhile', () => {
     const play = pending();
     play.order(say.update('blocked', { task_id: play.id, notes: 'wait' })).order(say.operate('unblock', 'go', play.id));
     expect(play.count('ChecksRequested')).toBe(2);
-    expect(play.owed('run-checks')).toHaveLength(1);
+    expect(play.owed('ChecksRequested')).toHaveLength(1);
   });
 });
 
 describe('the merge gate', () => {
   it("keeps the validator's handoff until the merge", () => {
     const play = new WorkflowPlay().toMerge().turn('validator');
-    expect(play.the('merge')).toMatchObject({ head: SHA, branch: 'feature/a', method: 'squash', taskId: play.id });
+    expect(play.the('MergeRequested')).toMatchObject({
+      head: SHA,
+      branch: 'feature/a',
+      method: 'squash',
+      task_id: play.id,
+    });
     expect(play.task.claim).toBeNull();
     expect(play.refuse(say.claim(play.id, 's9', { role: 'validator' })).code).toBe('merging');
     expect(play.newest('AgentSessionCompleted').next_phase).toBeNull();
     expect(
       play
-        .say(flow.prepareMerge(play.the('merge').mergeId, OTHER))
-        .say(flow.finishMerge(play.the('merge').mergeId, 'merged', OTHER))
+        .say(flow.prepareMerge(play.the('MergeRequested').merge_id, OTHER))
+        .say(flow.finishMerge(play.the('MergeRequested').merge_id, 'merged', OTHER))
         .types()
         .slice(0, 3),
     ).toEqual(['MergeFinished', 'HandoffDelivered', 'PhaseMoved']);
@@ -240,7 +245,7 @@ describe('the merge gate', () => {
     expect(play.decision()).toMatchObject({ source: 'merge', taskId: play.id });
     play.resolve(1);
     expect(play.stands()).toEqual(['READY_FOR_MERGE', 'validator']);
-    expect(play.turn('validator').the('merge').head).toBe(SHA);
+    expect(play.turn('validator').the('MergeRequested').head).toBe(SHA);
   });
 
   it('merges no commit without a record', () => {
@@ -277,14 +282,14 @@ describe('the merge gate', () => {
     play.say(say.handoff({ taskId: play.id, from: 'validator-agent', senderRole: 'validator', ...TO_FIXER }), caller);
     expect(play.say(play.exit(OTHER), caller).stands()).toEqual(['IMPLEMENTATION', 'fixer']);
     play.turn('fixer', { head: OTHER }).check().turn('reviewer').turn('validator', { holder: 'second' });
-    expect(play.the('merge').head).toBe(OTHER);
+    expect(play.the('MergeRequested').head).toBe(OTHER);
   });
 
   it('can be requested by hand, once, in its phase', () => {
     const play = new WorkflowPlay().toReview();
     expect(play.refuse(flow.askMerge(play.id)).code).toBe('not-mergeable');
     play.turn('reviewer').order(flow.askMerge(play.id));
-    expect(play.the('merge').mergeId).toBe('m1');
+    expect(play.the('MergeRequested').merge_id).toBe('m1');
     expect(play.order({ kind: 'request-merge', command: { id: play.id, mergeId: 'm2' } }).types()).toEqual([]);
     expect(play.merge('merged', OTHER).stands()).toEqual(['COMPLETED', null]);
     expect(play.refuse({ kind: 'request-merge', command: { id: 'none', mergeId: 'm3' } }).code).toBe('no-such-task');
@@ -320,10 +325,10 @@ describe('the merge gate', () => {
     ['cancel', 'BLOCKED'],
   ] as const)('is called off where a person takes the task elsewhere: %s', (action, phase) => {
     const play = new WorkflowPlay().toMerge().turn('validator');
-    const { mergeId } = play.the('merge');
+    const { merge_id: mergeId } = play.the('MergeRequested');
     play.order(say.operate(action, 'wrong idea', play.id));
     expect(play.types()).toEqual(expect.arrayContaining(['MergeFinished', 'HandoffDropped']));
-    expect(play.owed('merge')).toEqual([]);
+    expect(play.owed('MergeRequested')).toEqual([]);
     // A later outcome has no effect.
     expect(play.say(flow.finishMerge(mergeId, 'merged', OTHER)).types()).toEqual([]);
     expect(play.task.phase).toBe(phase);
@@ -424,9 +429,9 @@ describe('duties', () => {
     const way = { to: 'reviewer-agent', phase: 'CI_PENDING', nextRole: 'reviewer' } as const;
     play.say(say.handoff({ taskId: play.id, from: 'fixer-agent', senderRole: 'fixer', ...way }), caller);
     play.say(play.exit(), caller);
-    expect(play.the('run-checks').head).toBe(OTHER);
+    expect(play.the('ChecksRequested').head).toBe(OTHER);
     play.check().turn('reviewer').turn('validator');
-    expect(play.the('merge').head).toBe(OTHER);
+    expect(play.the('MergeRequested').head).toBe(OTHER);
   });
 
   it('keep a worker from reviewing its own work, unless the runbook says so', () => {
@@ -488,7 +493,9 @@ describe('checkpoints', () => {
     play.workersTurn('issue-manager').turn('prep');
     expect(play.task.claim).toBeNull();
     expect(play.task.flow.held?.stage).toBe('ready for work');
-    expect(play.owed('notify').map(({ title }) => title)).toContain('Task needs attention: W-00001 ready for work');
+    expect(play.owed('NotificationRequested').map(({ title }) => title)).toContain(
+      'Task needs attention: W-00001 ready for work',
+    );
     play.order({ kind: 'resolve-decision', command: { id: play.decision().id, option: 2, message: 'not now' } });
     expect(play.task.blocked?.reason).toBe('decision: deny: not now');
     // A person who unblocks the task after a denial is not asked again.
@@ -511,7 +518,7 @@ describe('a task that stalls', () => {
 
   it('is reported once its time in the phase is over', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR } });
-    const { timerId, due } = play.the('wait');
+    const { timer_id: timerId, due } = play.the('TimerSet');
     expect(Date.parse(due) - Date.parse(play.at)).toBe(HOUR);
     play.wait(HOUR).say(runs.fire(timerId));
     expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 has stalled']);
@@ -522,11 +529,11 @@ describe('a task that stalls', () => {
 
   it('gets a new timer in each phase, and the old one is cancelled', () => {
     const play = new WorkflowPlay({ stallMs: { DRAFT: HOUR, IMPLEMENTATION: 2 * HOUR } }).turn('issue-manager');
-    expect(play.owed('wait')).toHaveLength(1);
+    expect(play.owed('TimerSet')).toHaveLength(1);
     play.turn('prep');
-    expect(play.the('wait').purpose).toMatchObject({ kind: 'stall', phase: 'IMPLEMENTATION' });
+    expect(play.the('TimerSet').purpose).toMatchObject({ kind: 'stall', phase: 'IMPLEMENTATION' });
     play.turn('implementer', { head: SHA });
-    expect(play.owed('wait')).toEqual([]);
+    expect(play.owed('TimerSet')).toEqual([]);
   });
 });
 
@@ -545,13 +552,13 @@ describe('an error', () => {
       fail(play, true);
       expect(play.stands()).toEqual(['BLOCKED', 'implementer']);
       expect(play.openDecisions()).toEqual([]);
-      const { timerId, due } = play.the('wait');
+      const { timer_id: timerId, due } = play.the('TimerSet');
       expect(Date.parse(due) - Date.parse(play.at)).toBe(ms);
       play.wait(ms).say(runs.fire(timerId));
       expect(play.stands()).toEqual(['IMPLEMENTATION', 'implementer']);
     }
     fail(play, true);
-    expect(play.owed('wait')).toEqual([]);
+    expect(play.owed('TimerSet')).toEqual([]);
     expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 is blocked']);
     play.resolve(1).turn('implementer', { head: SHA });
     expect(play.task.flow.retries).toBe(0);
@@ -568,7 +575,7 @@ describe('an error', () => {
 
   it('of a task that was moved meanwhile is not retried', () => {
     const play = fail(new WorkflowPlay().turn('issue-manager').turn('prep'), true);
-    const { timerId } = play.the('wait');
+    const { timer_id: timerId } = play.the('TimerSet');
     play.order(say.operate('unblock', 'now', play.id)).claim('implementer');
     expect(play.say(runs.fire(timerId)).types()).toEqual(['TimerFired']);
   });

@@ -1,25 +1,29 @@
 import type { ExitSignal } from './exit-signal-shape.ts';
-import { type ExitReason, nextPhase, type Phase } from './phase.ts';
+import { EXIT_REASONS, nextPhase, PHASES } from './phase.ts';
+import { whole, nullable, choice, optional, text } from './shape/build-shape.ts';
+import type { FieldsOf } from './shape/shape.ts';
 
-/** The ledger entry of an accepted exit signal. */
-export interface AgentSessionCompleted {
-  readonly event_id: string;
-  readonly event_type: 'AgentSessionCompleted';
-  readonly timestamp: string;
-  readonly source: 'agent_exit_protocol';
-  readonly session_id: string;
-  readonly actor_id: string;
-  readonly task_id?: string;
-  readonly epoch?: number;
-  readonly phase_completed: Phase;
-  readonly exit_reason: ExitReason;
-  /** The reason in the agent's signal, if Baton's measurements contradict it. */
-  readonly claimed_exit_reason?: ExitReason;
-  readonly next_phase: Phase | null;
-  readonly pr_url?: string;
-  readonly evidence_bundle_ref?: string;
-  readonly notes?: string;
-}
+/** The fields of the entry that an accepted exit signal leaves in the ledger. */
+export const agentSessionCompleted = {
+  event_id: text,
+  event_type: choice(['AgentSessionCompleted']),
+  timestamp: text,
+  source: choice(['agent_exit_protocol']),
+  session_id: text,
+  actor_id: text,
+  task_id: optional(text),
+  epoch: optional(whole),
+  phase_completed: choice(PHASES),
+  exit_reason: choice(EXIT_REASONS),
+  /** The agent's own reason, if Baton's measurements contradict it. */
+  claimed_exit_reason: optional(choice(EXIT_REASONS)),
+  next_phase: nullable(choice(PHASES)),
+  pr_url: optional(text),
+  evidence_bundle_ref: optional(text),
+  notes: optional(text),
+} as const;
+
+export type AgentSessionCompleted = FieldsOf<typeof agentSessionCompleted>;
 
 /** Facts of the event that the signal does not contain. Time and ids are arguments, so that the function stays pure. */
 export interface CompletionFacts {
@@ -55,7 +59,8 @@ export function createAgentSessionCompleted(
 }
 
 /** The rules that a measurement can find violated: constraints of the mission, or the accuracy of the result. */
-export type ViolationKind = 'max_files' | 'no_git_commit' | 'no_new_deps' | 'files_modified' | 'timeout';
+export const VIOLATION_KINDS = ['max_files', 'no_git_commit', 'no_new_deps', 'files_modified', 'timeout'] as const;
+export type ViolationKind = (typeof VIOLATION_KINDS)[number];
 
 /** A violation. Code decides by its kind; the text is for people and may quote names that an agent chose. */
 export interface Violation {

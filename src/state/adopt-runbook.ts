@@ -5,10 +5,10 @@ import type { Decision } from './runs/decision.ts';
 import { excerptStart } from './runs/excerpt.ts';
 import type { State } from './state.ts';
 
-/** The content is kept as a blob before it is adopted. */
+/** The content is stored as a blob before. */
 export type AdoptRunbook = Pick<EventOf<'RunbookAdopted'>['data'], 'sha256' | 'commit' | 'committed' | 'by'>;
 
-/** From now on this runbook is in force. What was asked about another one is withdrawn. */
+/** Puts a runbook in force, and withdraws the open questions about others. */
 export function decideAdoptRunbook(state: State, command: AdoptRunbook): Outcome<{ readonly adopted: boolean }> {
   if (findAdoption(state)?.sha256 === command.sha256) return decided([], { adopted: false });
   return decided([...withdrawOthers(state, null), runbookAdoptedEvent(state, command)], { adopted: true });
@@ -24,15 +24,15 @@ export interface AskAdoption {
   readonly decisionId: string;
   readonly sha256: string;
   readonly commit: string;
-  /** How it differs from the one in force, one difference a line. */
+  /** One per line. */
   readonly differences: string;
 }
 
-/** Asks a person, once for each content. A question about an older commit is withdrawn. */
+/** Asks a person, once per content. A question about an older commit is withdrawn. */
 export function decideAskAdoption(state: State, command: AskAdoption): Outcome<null> {
   const { decisionId, sha256, commit, differences } = command;
   const about = [...state.decisions.values()].filter(({ adopts }) => adopts?.sha256 === sha256);
-  // A content that was adopted once and left again is asked about again; one that a person refused is not.
+  // A content that was adopted and replaced is asked about again; one that a person denied is not.
   const isSettled = about.some(
     ({ result }) => result === null || (result.kind === 'resolved' && result.action === 'deny'),
   );
@@ -62,7 +62,7 @@ export function decideAskAdoption(state: State, command: AskAdoption): Outcome<n
   );
 }
 
-/** The main branch has nothing to ask about any more. */
+/** Withdraws the questions: the main branch has nothing left to ask about. */
 export function decideDropAdoptionQuestions(state: State): Outcome<null> {
   return decided(withdrawOthers(state, null), null);
 }
@@ -77,7 +77,7 @@ function withdrawOthers(state: State, but: string | null): Event[] {
     );
 }
 
-/** A claim is held, or an agent runs: somebody other than the operator may be writing files of the project. */
+/** Whether a claim is held or an agent runs: someone other than the operator may be writing to the project. */
 export function hasSessions({ tasks, agents }: Pick<State, 'tasks' | 'agents'>): boolean {
   return (
     [...tasks.values()].some(({ claim }) => claim !== null) ||

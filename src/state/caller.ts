@@ -13,7 +13,7 @@ export type Caller =
       /** When the message was put into the outbox, if it waited there. */
       readonly keptAt?: string;
     }
-  /** One run of an agent that holds no claim. */
+  /** A run of an agent without a claim. */
   | { readonly kind: 'agent'; readonly agentId: string }
   /** The supervisor of an agent, or of a command; then `agentId` is the id of the command. */
   | { readonly kind: 'supervisor'; readonly agentId: string }
@@ -57,8 +57,8 @@ export function refuseStaleClaim(epoch: number, newest: number, hint: string): R
 }
 
 /**
- * Who answers for a piece of work: `operator:NAME`, `worker:NAME` (the name that an operator issued the worker token to) or `agent:NAME`
- * (an agent definition of the runbook). The name that a claim shows (`--as`) is a label and plays no part: the caller chooses it.
+ * Who answers for a piece of work: `operator:NAME`, `worker:NAME` (of the worker token) or `agent:NAME` (an agent definition of the
+ * runbook). The label of a claim (`--as`) does not count, because the caller chooses it.
  */
 export type Principal = string;
 
@@ -80,12 +80,12 @@ interface SessionLookup {
   readonly sessions: ReadonlyMap<string, { readonly principal: Principal }>;
 }
 
-/** Whether a principal is among others. One that an old entry names has no kind, and stands for every principal of that name. */
+/** A principal from an old entry has no kind, and stands for every principal of that name. */
 export function includesPrincipal(principals: readonly Principal[], principal: Principal): boolean {
   return principals.includes(principal) || principals.includes(principal.slice(principal.indexOf(':') + 1));
 }
 
-/** An agent definition is the same principal in every run, and whichever worker starts it. */
+/** An agent definition is the same principal in every run, whichever worker starts it. */
 export function agentPrincipal(name: string): Principal {
   return `agent:${name}`;
 }

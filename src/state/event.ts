@@ -1,163 +1,12 @@
-import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
-import type { Phase } from '../protocol/phase.ts';
-import type { Result } from '../protocol/result.ts';
-import type { Requirement } from '../protocol/run-plan.ts';
-import type { ThoughtRecord } from '../protocol/thought-record.ts';
-import type { RunEvents } from './runs/run-event.ts';
-import type { HandoffRef, WorkflowEvents } from './workflow/workflow-event.ts';
-
-/**
- * Everything that can happen to tasks, by the name it has in the ledger. Fields are snake_case because they are what is
- * written; what has once been written keeps its meaning for ever.
- */
-export interface Events extends RunEvents, WorkflowEvents {
-  TaskCreated: {
-    readonly task_id: string;
-    /** The serial number in the project, from 1. */
-    readonly n: number;
-    readonly title: string;
-    readonly after: readonly string[];
-    readonly priority: number;
-    readonly phase: Phase;
-    readonly next_role: string | null;
-    readonly prompt_file: string | null;
-    readonly epic_id: string | null;
-    readonly prd_id: string | null;
-  };
-  DependencyAdded: { readonly task_id: string; readonly after: string };
-  TaskClaimed: {
-    readonly task_id: string;
-    readonly epoch: number;
-    readonly session_id: string;
-    readonly holder: string;
-    /** Who answers for the work, by the token that made the claim: see `principal.ts`. `holder` is only a label. */
-    readonly principal: string;
-    readonly role: string | null;
-    /** What the session owes before it may complete. */
-    readonly requires: readonly Requirement[];
-    /** The process whose end is the end of the session, where one is known: see `api/process-identity`. */
-    readonly process?: string;
-  };
-  PhaseMoved: {
-    readonly task_id: string;
-    readonly from: Phase;
-    readonly to: Phase;
-    readonly next_role: string | null;
-    /** What rules decide by. Entries that have none are read by `upcast.ts`. */
-    readonly cause: MoveCause;
-    /** For people; it may quote an agent. */
-    readonly reason: string;
-  };
-  ClaimCompleted: ClaimEnd;
-  ClaimBlocked: ClaimEnd;
-  ClaimFailed: ClaimEnd;
-  ClaimReleased: ClaimEnd;
-  ClaimExpired: ClaimEnd;
-  ClaimRevoked: ClaimEnd;
-  /** A message that was kept while the claim lived came after the claim had lapsed, and ends the claim as it would have then. */
-  ClaimRestored: ClaimRef;
-  TaskProgressed: {
-    readonly task_id: string;
-    readonly epoch: number | null;
-    readonly progress: number | null;
-    readonly notes: string | null;
-  };
-  ThoughtRecorded: {
-    readonly record_id: string;
-    readonly task_id: string;
-    /** The claim it was made under, or for; null where there was none. */
-    readonly epoch: number | null;
-    readonly record: ThoughtRecord;
-  };
-  /** The task is to be done again: what was recorded before is no longer a writeback. */
-  TaskReinstated: { readonly task_id: string; readonly reason: string };
-  WritebackWaived: { readonly task_id: string; readonly reason: string };
-  /** An operator approves a change of their own, at this commit. */
-  SelfApproved: {
-    readonly task_id: string;
-    readonly by: string;
-    readonly head: string;
-    readonly reason: string;
-  };
-  AgentSessionCompleted: AgentSessionCompleted;
-  ResultSubmitted: ClaimRef & { readonly result: Result };
-  /** Sent under a claim; it takes effect when the session ends. */
-  HandoffHeld: HandoffRef;
-  HandoffDelivered: HandoffRef;
-  HandoffDropped: HandoffRef & { readonly reason: string };
-  AuditSessionStarted: { readonly audit_id: string; readonly task_id: string | null };
-  /** Written by the ledger itself; here it settles what was owed. */
-  LedgerSealed: { readonly size: number; readonly root: string; readonly checkpoint: string };
-  AuditChainVerified: { readonly audit_id: string; readonly size: number; readonly root: string };
-  /** The runbook that gates, merges and workers go by from now on. */
-  RunbookAdopted: {
-    /** Of its canonical content, which is kept as a blob. */
-    readonly sha256: string;
-    readonly runbook_blob: string;
-    /** The one in force before; null for the first. */
-    readonly previous: string | null;
-    /** The commit of the main branch that has this content; null for a working file. */
-    readonly commit: string | null;
-    /** The content that the main branch had at the time; null if it had none. */
-    readonly committed: string | null;
-    readonly by: string;
-  };
-  /** An operator answered that nothing is checked before a merge, as long as the runbook does not say anything about checks. */
-  ChecksDeclined: { readonly by: string };
-}
-
-export type { Requirement } from '../protocol/run-plan.ts';
-
-interface ClaimRef {
-  readonly task_id: string;
-  readonly epoch: number;
-  readonly session_id: string;
-}
-
-export interface ClaimEnd extends ClaimRef {
-  readonly reason: string | null;
-}
-
-export type EventType = keyof Events;
-
-/** What is to be recorded. */
-export type Event = { [T in EventType]: EventOf<T> }[EventType];
-
-export interface EventOf<T extends EventType> {
-  readonly type: T;
-  readonly data: Events[T];
-}
-
-/** What was recorded, with the part of its envelope that the fold looks at. */
-export type RecordedEvent = Event & {
-  readonly seq: number;
-  readonly at: string;
-  readonly actor: string;
-  /** The command that this entry, and those recorded with it, have settled. */
-  readonly settles?: SettledRequest;
-};
-
-/** A client that heard no answer sends its command again, with the same key. */
-export interface SettledRequest {
-  readonly key: string;
-  readonly answer: unknown;
-}
-
-export function event<T extends EventType>(type: T, data: Events[T]): EventOf<T> {
-  return { type, data };
-}
-
-/** The six ways in which a claim ends, and the entry each one leaves. */
-export const CLAIM_ENDS = {
-  completed: 'ClaimCompleted',
-  blocked: 'ClaimBlocked',
-  failed: 'ClaimFailed',
-  released: 'ClaimReleased',
-  expired: 'ClaimExpired',
-  revoked: 'ClaimRevoked',
-} as const satisfies Record<string, EventType>;
-
-export type HowClaimEnded = keyof typeof CLAIM_ENDS;
+import { agentSessionCompleted } from '../protocol/agent-session-completed.ts';
+import { PHASES } from '../protocol/phase.ts';
+import { resultShape } from '../protocol/result.ts';
+import { REQUIREMENTS } from '../protocol/run-plan.ts';
+import { whole, list, nullable, choice, optional, text } from '../protocol/shape/build-shape.ts';
+import type { FieldsOf } from '../protocol/shape/shape.ts';
+import { thoughtRecordShape } from '../protocol/thought-record.ts';
+import { claimRef, RUN_EVENTS } from './runs/run-event.ts';
+import { handoffRef, WORKFLOW_EVENTS } from './workflow/workflow-event.ts';
 
 /**
  * Why a task changed its phase, as data. Rules decide by this value alone: the `reason` beside it may quote an agent and is for display.
@@ -182,7 +31,7 @@ export const MOVE_CAUSES = [
   'review-ended',
   /** The agent or pipeline that held the claim ended without an exit signal. */
   'run-ended',
-  /** A message that was kept while a claim lived is judged where the task was then. */
+  /** A message that the outbox kept while the claim lived is judged in the phase of that time. */
   'claim-restored',
   /** An operator cancelled the task. */
   'cancelled',
@@ -217,3 +66,137 @@ export const MOVE_CAUSES = [
 ] as const;
 
 export type MoveCause = (typeof MOVE_CAUSES)[number];
+
+const claimEnd = { ...claimRef.fields, reason: nullable(text) };
+
+/**
+ * Every type of entry that this room folds, with the fields of its data. The table gives the TypeScript types, the list of what is folded,
+ * the check on reading (`recorded-event.ts`) and the list in `docs/entries.md`. Fields are snake_case because they are what is written; an
+ * entry that was written once keeps its meaning for ever.
+ */
+export const EVENTS = {
+  TaskCreated: {
+    task_id: text,
+    /** Serial number in the project, starting at 1. */
+    n: whole,
+    title: text,
+    after: list(text),
+    priority: whole,
+    phase: choice(PHASES),
+    next_role: nullable(text),
+    prompt_file: nullable(text),
+    epic_id: nullable(text),
+    prd_id: nullable(text),
+  },
+  DependencyAdded: { task_id: text, after: text },
+  TaskClaimed: {
+    ...claimRef.fields,
+    holder: text,
+    /** The caller that answers for the work, by the token that made the claim (see `caller.ts`). `holder` is only a label. */
+    principal: text,
+    role: nullable(text),
+    /** What the session owes before it may complete. */
+    requires: list(choice(REQUIREMENTS)),
+    /** The process whose end ends the session, if one is known: see `api/processes.ts`. */
+    process: optional(text),
+  },
+  /** Rules decide by `cause`; `reason` is for people and may quote an agent. Entries without a cause are read by `upcast`. */
+  PhaseMoved: {
+    task_id: text,
+    from: choice(PHASES),
+    to: choice(PHASES),
+    next_role: nullable(text),
+    cause: choice(MOVE_CAUSES),
+    reason: text,
+  },
+  ClaimCompleted: claimEnd,
+  ClaimBlocked: claimEnd,
+  ClaimFailed: claimEnd,
+  ClaimReleased: claimEnd,
+  ClaimExpired: claimEnd,
+  ClaimRevoked: claimEnd,
+  /** A message that the outbox kept while the claim lived arrived after the claim had lapsed, and ends it as it would have then. */
+  ClaimRestored: claimRef.fields,
+  TaskProgressed: { task_id: text, epoch: nullable(whole), progress: nullable(whole), notes: nullable(text) },
+  /** `epoch`: the claim that the record was made under, or for; null if there was none. */
+  ThoughtRecorded: { record_id: text, task_id: text, epoch: nullable(whole), record: thoughtRecordShape },
+  /** The work is to be done again: earlier records no longer count as writeback. */
+  TaskReinstated: { task_id: text, reason: text },
+  WritebackWaived: { task_id: text, reason: text },
+  /** An operator approves a change of their own, at this commit. */
+  SelfApproved: { task_id: text, by: text, head: text, reason: text },
+  AgentSessionCompleted: agentSessionCompleted,
+  ResultSubmitted: { ...claimRef.fields, result: resultShape },
+  /** Sent under a claim; it is delivered when the session ends. */
+  HandoffHeld: handoffRef.fields,
+  HandoffDelivered: handoffRef.fields,
+  HandoffDropped: { ...handoffRef.fields, reason: text },
+  AuditSessionStarted: { audit_id: text, task_id: nullable(text) },
+  /** Written by the ledger itself; it settles the request for a seal. */
+  LedgerSealed: { size: whole, root: text, checkpoint: text },
+  AuditChainVerified: { audit_id: text, size: whole, root: text },
+  /** The runbook that gates, merges and workers follow from now on. */
+  RunbookAdopted: {
+    /** Of the canonical content, which is kept as a blob. */
+    sha256: text,
+    runbook_blob: text,
+    /** The one in force before; null for the first. */
+    previous: nullable(text),
+    /** The commit of the main branch that has this content; null for a working file. */
+    commit: nullable(text),
+    /** The content that the main branch had at the time; null if it had none. */
+    committed: nullable(text),
+    by: text,
+  },
+  /** An operator accepted that nothing is checked before a merge, as long as the runbook does not set `ci.required`. */
+  ChecksDeclined: { by: text },
+  ...RUN_EVENTS,
+  ...WORKFLOW_EVENTS,
+} as const;
+
+export type EventType = keyof typeof EVENTS;
+
+/** The data of each type of entry. */
+export type Events = {
+  readonly [T in EventType]: FieldsOf<(typeof EVENTS)[T]>;
+};
+
+/** An entry before it is recorded. */
+export type Event = { [T in EventType]: EventOf<T> }[EventType];
+
+export interface EventOf<T extends EventType> {
+  readonly type: T;
+  readonly data: Events[T];
+}
+
+/** A recorded entry, with the part of its envelope that the fold needs. */
+export type RecordedEvent = Event & {
+  readonly seq: number;
+  readonly at: string;
+  readonly actor: string;
+  /** The keyed command that this entry, and those recorded with it, settled. */
+  readonly settles?: SettledRequest;
+};
+
+/** The answer to a keyed command: a client that received no response sends the command again with the same key. */
+export interface SettledRequest {
+  readonly key: string;
+  readonly answer: unknown;
+}
+
+export function event<T extends EventType>(type: T, data: Events[T]): EventOf<T> {
+  return { type, data };
+}
+
+/** The six ways in which a claim ends, and the entry for each. */
+export const CLAIM_ENDS = {
+  completed: 'ClaimCompleted',
+  blocked: 'ClaimBlocked',
+  failed: 'ClaimFailed',
+  released: 'ClaimReleased',
+  expired: 'ClaimExpired',
+  revoked: 'ClaimRevoked',
+} as const satisfies Record<string, EventType>;
+
+export type HowClaimEnded = keyof typeof CLAIM_ENDS;
+export type { Requirement } from '../protocol/run-plan.ts';

@@ -24,9 +24,9 @@ export function refusal(
 }
 
 /**
- * Whether these events judge a session by what was not heard from it: its process ended or was silent without a signal, its claim was not
- * renewed, a timer ran out. A message that the session sent earlier and that is still on its way would change each of these judgements, so that all
- * kept messages of the project are recorded first. `daemon/keeper.ts` enforces it for every request.
+ * Whether these entries judge a session by missing messages: its process ended or was silent without a signal, its claim was not renewed, a
+ * timer fired. A message in the outbox could change each of these judgements, so the command loop records all kept messages of the project
+ * first.
  */
 export function judgesBySilence(events: readonly Event[]): boolean {
   return events.some(({ type }) => JUDGEMENTS.has(type));

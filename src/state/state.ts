@@ -10,40 +10,37 @@ import type { Task } from './tasks/task.ts';
 import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
-/** A project, as the fold of its ledger. Tasks and sessions are values; only the maps that hold them are updated. */
+/** A project, as the fold of its ledger. The values are immutable; only the maps change. */
 export interface State extends Runs {
   readonly tasks: Map<string, Task>;
-  /** Who waits for a task: the edges of `after`, turned around. */
+  /** The reverse edges of `after`. */
   readonly dependants: Map<string, Dependants>;
   readonly sessions: Map<string, Session>;
-  /** Audit sessions that owe a thought record: nobody seals before it is there. */
+  /** Audit sessions that owe a thought record; a seal waits for it. */
   readonly openAudits: Map<string, Audit>;
-  /** The runbook in force, under the one key there is. */
+  /** The runbook in force, under a single key. */
   readonly adopted: Map<string, Adoption>;
-  /** What operators answered about the project: see `checks-answer.ts`. */
+  /** Answers of operators about the project: see `workflow/decline-checks.ts`. */
   readonly answers: Map<string, ProjectAnswer>;
-  /** Where the main branch is, as far as is known. */
   readonly main: MainBranches;
-  /** What keyed commands were answered, the newest of them: a retry gets the same answer, and nothing happens twice. */
+  /** The newest answers to keyed commands: a retry gets the same answer, and nothing happens twice. */
   readonly settled: Map<string, unknown>;
-  /** The seq of the last entry that was folded in. */
+  /** Of the last folded entry. */
   seq: number;
 }
 
-/** One run of one agent, under one claim. */
 export interface Session {
   readonly id: string;
   readonly taskId: string;
   readonly epoch: number;
-  /** Who answers for it: see `principal.ts`. */
+  /** Who answers for it: see `caller.ts`. */
   readonly principal: string;
-  /** What its exit signal left behind: a repeat of the signal gets the same answer. */
+  /** The entry of its exit signal: a repeated signal gets the same answer. */
   readonly exit: AgentSessionCompleted | null;
-  /** Where it works and what it was asked to do; a claim taken by hand has neither. */
+  /** The workspace and mission; missing for a claim that was taken by hand. */
   readonly prepared?: SessionPreparation;
-  /** What it reported about its mission, the newest. */
+  /** The newest result that it submitted. */
   readonly result?: Result;
-  /** It is on record what it really did. */
   readonly measured?: boolean;
 }
 
@@ -55,7 +52,7 @@ export interface Audit {
   readonly taskId: string | null;
 }
 
-/** Nothing has happened yet. Whoever must be able to take changes back brings another kind of map. */
+/** `newMap` makes maps that can be rolled back. */
 export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): State {
   return {
     tasks: newMap(),
@@ -80,10 +77,7 @@ export function copyState(state: State): State {
   return Object.fromEntries(parts) as State; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/**
- * (state, entry) → state. The state that goes in is used up: a hundred thousand tasks are not copied for each entry. Entries
- * of other rooms pass through.
- */
+/** Folds an entry into the state, in place: a hundred thousand tasks are not copied for each entry. */
 export function evolve(state: State, recorded: RecordedEvent): State {
   switch (recorded.type) {
     case 'TaskCreated': {
@@ -113,7 +107,7 @@ export function evolve(state: State, recorded: RecordedEvent): State {
   return state;
 }
 
-/** Longer than any client keeps trying. */
+/** Longer than any client retries. */
 const KEPT_ANSWERS = 100_000;
 
 function keepAnswer(state: State, { key, answer }: SettledRequest): void {
@@ -143,7 +137,6 @@ function evolveWithTask(state: State, recorded: RecordedEvent): void {
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
 }
 
-/** The task that an entry is about. */
 function taskIdOf({ type, data }: RecordedEvent): string | null | undefined {
   if (type === 'AgentRequested') return data.task?.task_id;
   return 'task_id' in data ? data.task_id : undefined;
@@ -159,7 +152,7 @@ function updateSession(state: State, id: string, what: Partial<Session>): void {
   if (session !== undefined) state.sessions.set(id, { ...session, ...what });
 }
 
-/** What it said about itself has been compared with that, and is in the ledger. */
+/** The result has been compared with the measurement and is no longer needed. */
 function measureSession(state: State, id: string): void {
   const session = state.sessions.get(id);
   if (session === undefined) return;
@@ -167,7 +160,7 @@ function measureSession(state: State, id: string): void {
   state.sessions.set(id, { ...rest, measured: true });
 }
 
-/** An audit of a task is settled by a record of that task; one without a task, by any record of whoever audits. */
+/** An audit of a task is settled by a record of that task; one without a task, by any record of its actor. */
 function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'ThoughtRecorded' }>): void {
   for (const { id, actor, taskId } of state.openAudits.values()) {
     const concerns = taskId === null ? actor === recorded.actor : taskId === recorded.data.task_id;
@@ -175,10 +168,7 @@ function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'Th
   }
 }
 
-/**
- * Who waits for a task, in chunks: thousands may wait for the same one, and adding to a list that is never changed in place copies
- * it. So only the last chunk is copied.
- */
+/** The tasks that wait for a task, in chunks: thousands may wait for one, and only the last chunk is copied when one is added. */
 export type Dependants = readonly (readonly string[])[];
 
 const CHUNK = 256;
@@ -194,7 +184,7 @@ export function addDependant({ dependants }: DependencyMap, before: string, task
   dependants.set(before, more);
 }
 
-/** The oldest edge first. */
+/** Oldest edge first. */
 export function* dependantsOf({ dependants }: DependencyMap, id: string): Generator<string> {
   for (const chunk of dependants.get(id) ?? []) yield* chunk;
 }

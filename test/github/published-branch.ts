@@ -86,9 +86,9 @@ export class PublishedBranch {
 
   /** Does what is owed, and gives back how it went; it is on record only where `isRecorded`. */
   async publish(isRecorded = true): Promise<Command | undefined> {
-    const effect = [...this.state.effects.values()].find(({ kind }) => kind === 'publish-pull');
-    if (effect?.kind !== 'publish-pull') throw new Error('nothing is owed');
-    const [command] = await publishPull(effect, this.#world(), new AbortController().signal);
+    const effect = [...this.state.effects.values()].find(({ type }) => type === 'PullRequestRequested');
+    if (effect?.type !== 'PullRequestRequested') throw new Error('nothing is owed');
+    const [command] = await publishPull(effect.data, this.#world(), new AbortController().signal);
     if (command !== undefined && isRecorded) this.say(command);
     return command;
   }
@@ -110,8 +110,8 @@ export class PublishedBranch {
       }),
     );
     const effect = this.state.effects.get('close:c1');
-    if (effect?.kind !== 'close-pull') throw new Error('nothing is owed');
-    const [command] = await closePull(effect, this.#world(), new AbortController().signal);
+    if (effect?.type !== 'PullRequestCloseRequested') throw new Error('nothing is owed');
+    const [command] = await closePull(effect.data, this.#world(), new AbortController().signal);
     if (command !== undefined) this.say(command);
     return command;
   }
@@ -121,16 +121,16 @@ export class PublishedBranch {
     const head = this.git('rev-parse', BRANCH);
     const pull = { repository: 'owner/sample', remote: 'origin' };
     const words = { message: 'task: A — do it\n\nBaton-Task: A\n', into: 'main', branch: BRANCH, checks: [], method };
-    const effect = { kind: 'merge', key: 'merge:m1', mergeId: 'm1', taskId: 'A', head, pull, ...words } as const;
+    const request = { merge_id: 'm1', task_id: 'A', head, pull, handoff: null, ...words } as const;
     // Without checks, a merge touches nothing else of the daemon.
     const world = { ...this.#world(), stateDir: this.scratch.folder } as EffectContext; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    return mergePull(effect, world, new AbortController().signal);
+    return mergePull(request, world, new AbortController().signal);
   }
 
-  async watch(...names: string[]): Promise<void> {
+  async watch(...watch: string[]): Promise<void> {
     const head = this.git('rev-parse', BRANCH);
-    const effect = { kind: 'watch-checks', key: 'watch:A', taskId: 'A', head, names } as const;
-    await watchChecks(effect, this.#world(), new AbortController().signal);
+    const published = { pull_id: 'x1', task_id: 'A', number: 7, url: '', how: 'opened', head, watch } as const;
+    await watchChecks(published, this.#world(), new AbortController().signal);
   }
 
   /** GitHub is to check the branch as it is now. */

@@ -3,7 +3,7 @@ import { agentSignalShape } from '../../protocol/agent-signal.ts';
 import { missionShape } from '../../protocol/mission.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { standingShape } from '../../protocol/standing.ts';
-import { choice, flag, nothing, nullable, object, optional, text } from '../shapes.ts';
+import { choice, flag, nothing, nullable, object, optional, text } from '../../protocol/shape/build-shape.ts';
 import { operation, type Operation } from './operation.ts';
 
 const agentId = {

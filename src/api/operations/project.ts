@@ -1,6 +1,18 @@
 import { PHASES } from '../../protocol/phase.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
-import { choice, count, flag, list, nothing, nullable, object, optional, text, typed, whole } from '../shapes.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nothing,
+  nullable,
+  object,
+  optional,
+  text,
+  typed,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
 
 const brief = object({

@@ -1,7 +1,18 @@
 import type { Plan } from '../../protocol/run-plan.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { agentView, pipelineView, statusView } from '../run-views.ts';
-import { choice, flag, list, nothing, nullable, object, optional, text, typed, whole } from '../shapes.ts';
+import {
+  choice,
+  flag,
+  list,
+  nothing,
+  nullable,
+  object,
+  optional,
+  text,
+  typed,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;

@@ -3,7 +3,17 @@ import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { SHOWN_STATUSES, taskId } from '../../protocol/shape/shared-fields.ts';
 import { blockedNeedsNotes, taskUpdateShape } from '../../protocol/task-update.ts';
 import { thoughtRecordShape } from '../../protocol/thought-record.ts';
-import { choice, count, flag, list, nullable, object, optional, text, whole } from '../shapes.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
 
 const ALL = ['operator', 'worker', 'session', 'agent'] as const;

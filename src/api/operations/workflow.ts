@@ -2,7 +2,17 @@ import { PHASES } from '../../protocol/phase.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { decisionView } from '../run-views.ts';
-import { choice, count, flag, list, nullable, object, optional, text, whole } from '../shapes.ts';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
 
 const READERS = { access: ['operator', 'worker', 'session'], kind: 'read', tool: false } as const;

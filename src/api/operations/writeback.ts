@@ -4,7 +4,17 @@ import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { thoughtRecordShape } from '../../protocol/thought-record.ts';
 import { operation } from './operation.ts';
-import { choice, flag, list, nothing, nullable, object, optional, text, whole } from '../shapes.ts';
+import {
+  choice,
+  flag,
+  list,
+  nothing,
+  nullable,
+  object,
+  optional,
+  text,
+  whole,
+} from '../../protocol/shape/build-shape.ts';
 
 const record = {
   kind: 'object',

@@ -162,13 +162,13 @@ async function reportCheck(
     actor: 'system:ci',
     key,
     decide: ({ state, rules }) => {
-      const events = findWaitingTasks(state, report).flatMap((checksId) => {
+      const events = findWaitingTasks(state, report).flatMap((checks_id) => {
         const output = `GitHub: ${report.outcome}${report.url === null ? '' : ` ${report.url}`}`;
         const command = {
-          checksId,
+          checks_id,
           name: report.name,
           outcome: report.outcome,
-          exitCode: null,
+          exit_code: null,
           log: null,
           output,
           handoffId: newId(),

@@ -199,7 +199,7 @@ describe('what follows from a command', () => {
     await ask(startPipeline(pipelinePlan([agentStep('a', { timeout_ms: 1000 })])));
     const owed = async () => project.commandLoop.read(({ state }) => structuredClone([...state.effects.values()]));
     const before = await owed();
-    expect(before).toMatchObject({ answer: [{ kind: 'wait' }, { kind: 'start-agent', start: 1 }] });
+    expect(before).toMatchObject({ answer: [{ type: 'TimerSet' }, { type: 'AgentRequested' }] });
     await project.close();
     project = await open();
     expect(await owed()).toEqual(before);
@@ -207,6 +207,17 @@ describe('what follows from a command', () => {
     await project.ledger.close();
     project = await open();
     expect(await owed()).toEqual(before);
+  });
+
+  it('is not opened if an entry does not have the fields of its type', async () => {
+    await project.ledger.append([{ actor: 'system:x', type: 'AgentIdle', data: { agent_id: 'a1', why: 'tired' } }]);
+    const seq = project.ledger.head.size;
+    await project.ledger.close();
+    const refused = await open().catch((error: Error) => error.message);
+    expect(refused).toBe(`entry ${seq} (AgentIdle) cannot be read: data.why is not one of stop, waiting, quiet`);
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder);
+    project = await open();
   });
 
   it('is not recorded if the rules never end, and only its request fails', async () => {

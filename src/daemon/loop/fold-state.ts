@@ -3,13 +3,14 @@ import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
 import { findSnapshot, type FoundSnapshot, isUnsignedSnapshotName } from '../../ledger/snapshots-and-blobs.ts';
 import type { StateFold } from '../../ledger/verify/verify-snapshots.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
-import { toRecordedEvent } from '../../state/recorded-event.ts';
+import { toRecordedEvent, UnreadableEntry } from '../../state/recorded-event.ts';
 import { emptyState, evolve, type State } from '../../state/state.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 
 /**
  * Reads the state of a project: the newest snapshot and the entries since. A snapshot that no key of this ledger signed, or that belongs to
- * another ledger, is discarded, and all entries are folded.
+ * another ledger, is discarded, and all entries are folded. Throws `UnreadableEntry` if
+ * an entry does not fit its type.
  */
 export async function loadState(
   ledger: Ledger,
@@ -62,7 +63,7 @@ const DISCARD_REASONS = {
 } as const;
 
 /** Raised whenever the fold changes: snapshots of an older fold are then ignored, and all entries are folded. */
-export const SNAPSHOT_NAME = 'state-14';
+export const SNAPSHOT_NAME = 'state-15';
 
 export function createTrackedState(): State {
   return emptyState(() => new TrackedMap());
@@ -105,14 +106,25 @@ export function foldEntry(state: State, entry: Entry): void {
   state.seq = entry.seq;
 }
 
+/** What a fold says about an entry that does not fit its type; undefined if there is none. */
+function findUnreadable(fold: () => void): string | undefined {
+  try {
+    fold();
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnreadableEntry) return error.message;
+    throw error;
+  }
+}
+
 /** The fold of this version, for `baton ledger verify`. */
 export const STATE_FOLD: StateFold = {
   name: SNAPSHOT_NAME,
   begin() {
     const state = createTrackedState();
     return {
-      fold: (entry) => foldEntry(state, entry),
-      // The order of keys depends on how the state came about (restarts, commits that were taken back) and means nothing.
+      fold: (entry) => findUnreadable(() => foldEntry(state, entry)),
+      // The order of keys has no meaning: it depends on restarts and on commits that were undone.
       equals: (bytes) => isDeepStrictEqual(parseState(bytes), parseState(renderState(state))),
     };
   },

@@ -130,9 +130,9 @@ export const AGENT_REPORT_HANDLERS = {
 
   command_report: submits(
     operationsAgentReportHandlers.commandReport,
-    ({ code: exitCode, timed_out: timedOut, output }, { caller }) => {
-      const commandId = caller.kind === 'supervisor' ? caller.agentId : '';
-      return { commandId, exitCode, timedOut, output };
+    ({ code: exit_code, timed_out, output }, { caller }) => {
+      const command_id = caller.kind === 'supervisor' ? caller.agentId : '';
+      return { command_id, exit_code, timed_out, output };
     },
     () => null,
   ),

@@ -155,7 +155,7 @@ function settledTasks({ decisions, effects }: State): ReadonlySet<string | null>
   // What does not fit what is in git is another question than what blocks the task.
   const asked = [...decisions.values()].filter(({ result, source }) => result === null && source !== 'reconcile');
   const retried = [...effects.values()].flatMap((effect) =>
-    effect.kind === 'wait' && effect.purpose.kind === 'unblock' ? [effect.purpose.task_id] : [],
+    effect.type === 'TimerSet' && effect.data.purpose.kind === 'unblock' ? [effect.data.purpose.task_id] : [],
   );
   return new Set([...asked.map(({ taskId }) => taskId), ...retried]);
 }

@@ -10,7 +10,7 @@ import type { Command } from '../../state/decide.ts';
 import type { Event } from '../../state/event.ts';
 import { decided, type Outcome } from '../../state/outcome.ts';
 import type { Rules } from '../../state/rules.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import { type Effect, isStartEffect, processNumber } from '../../state/runs/effect.ts';
 import { findChecksDeclined } from '../../state/workflow/decline-checks.ts';
 import type { StartWorkflow } from '../../state/workflow/start-workflow.ts';
 import type { DecideContext } from '../loop/request.ts';
@@ -96,7 +96,7 @@ export interface Preview {
   /** What would be recorded, in order. */
   readonly entries: readonly Event[];
   /** The effects that would be requested. */
-  readonly effects: readonly Effect[];
+  readonly effects: readonly PlannedEffect[];
 }
 
 /** The dry run behind `--plan`: what the commands lead to, up to the first effects. */
@@ -105,7 +105,40 @@ export function previewRun(view: DecideContext, commands: readonly Command[], ne
   if (!rehearsed.ok) return rehearsed;
   const entries = rehearsed.steps.map(({ event }) => event);
   const effects = [...rehearsed.answer.effects.values()].filter(({ key }) => !view.state.effects.has(key));
-  return decided([], { entries, effects });
+  return decided([], { entries, effects: effects.map(plannedEffect) });
+}
+
+export interface PlannedEffect {
+  readonly kind: string;
+  readonly key: string;
+  readonly [field: string]: unknown;
+}
+
+/** The form of an effect on the wire. A plan stops at the first effects of a run, so others do not occur. */
+function plannedEffect(effect: Effect): PlannedEffect {
+  const { key, type, data } = effect;
+  if (isStartEffect(effect))
+    return { kind: 'start-agent', key, agentId: effect.data.agent_id, start: processNumber(effect) };
+  switch (type) {
+    case 'CommandRequested': {
+      const { command_id: commandId, subject, command, timeout_ms: timeoutMs } = data;
+      return { kind: 'run-command', key, commandId, subject, command, timeoutMs };
+    }
+    case 'WorkspaceRequested': {
+      const { pipeline_id: pipelineId, step, branch, base } = data;
+      return { kind: 'prepare-workspace', key, pipelineId, step, branch, base };
+    }
+    case 'TimerSet': {
+      const { timer_id: timerId, due, purpose } = data;
+      return { kind: 'wait', key, timerId, due, purpose };
+    }
+    case 'NotificationRequested': {
+      const { notification_id: notificationId, kind: about, title, message, decision_id: decisionId } = data;
+      return { kind: 'notify', key, notificationId, about, title, message, decisionId };
+    }
+    default:
+      return { kind: type, key };
+  }
 }
 
 /**

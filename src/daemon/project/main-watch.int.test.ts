@@ -62,9 +62,9 @@ describe('the watch on the main branch', () => {
   it('opens a decision about a commit made while the command of a step ran, also if it ended before the look', async () => {
     await tell(runs.startPipeline(runs.pipelinePlan([runs.shellStep('build')])));
     const command = await project.commandLoop.read(({ state }) =>
-      [...state.effects.values()].find((effect) => effect.kind === 'run-command'),
+      [...state.effects.values()].find((effect) => effect.type === 'CommandRequested'),
     );
-    const id = command.ok ? (command.answer?.commandId ?? '') : '';
+    const id = command.ok ? (command.answer?.data.command_id ?? '') : '';
     scratch.commit(repo, { 'evil.ts': '1\n' });
     await tell(runs.finish(id));
     await project.mainWatch.poll();

@@ -4,12 +4,14 @@ import { KeyedMutex } from '../../effects/locks.ts';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { ghLoginConfig, parseRepository } from '../../github/find-github.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
+import { DO_NOT_WRITE, ledgerProblem } from '../../ledger/format/limits.ts';
 import { storeSnapshot } from '../../ledger/snapshots-and-blobs.ts';
 import type { Ledger, LedgerOptions } from '../../ledger/writer/ledger.ts';
 import { openLedger } from '../../ledger/writer/open.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import type { RecordedEvent } from '../../state/event.ts';
+import { UnreadableEntry } from '../../state/recorded-event.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { createLeases, type Leases, type LeaseTimes } from '../../state/tasks/lease.ts';
@@ -234,7 +236,15 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   });
   if (!opened.ok) return opened;
   const { ledger } = opened;
-  const state = await loadState(ledger, options.onDiscarded);
+  const loaded = await loadState(ledger, options.onDiscarded).catch((error: unknown) => {
+    if (error instanceof UnreadableEntry) return ledgerProblem('ledger/unreadable', error.message, DO_NOT_WRITE);
+    throw error;
+  });
+  if ('code' in loaded) {
+    await ledger.close();
+    return { ok: false, problem: loaded };
+  }
+  const state = loaded;
   const hindrance = await options.prepare?.(ledger, state);
   if (hindrance !== undefined) return { ok: false, problem: hindrance };
   const leases = createLeases(options.leaseTimes);

@@ -9,8 +9,8 @@ import { preventStart, waitForEnd, waitForStart } from '../processes/supervisor.
 
 export type ControlResult =
   | { readonly ok: true }
-  /** `unheard`: nobody listens there, or no answer came; otherwise the supervisor refused. */
-  | { readonly ok: false; readonly unheard: boolean; readonly reason: string };
+  /** `isUnreachable`: no response came. Otherwise the supervisor refused. */
+  | { readonly ok: false; readonly isUnreachable: boolean; readonly reason: string };
 
 export interface ControlOptions {
   readonly port: number;
@@ -24,13 +24,13 @@ export async function sendControl(
   { port, token, timeoutMs }: ControlOptions,
 ): Promise<ControlResult> {
   const connection = await openConnection({ host: '127.0.0.1', port });
-  if (connection === undefined) return { ok: false, unheard: true, reason: 'nothing listens on its port' };
+  if (connection === undefined) return { ok: false, isUnreachable: true, reason: 'nothing listens on its port' };
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const request = { method: 'POST', path: '/control', headers, body: JSON.stringify(control) } as const;
   const received = await connection.send(request, { timeoutMs });
   connection.close();
   if (received.ok) return answerOf(received.body, received.status);
-  return { ok: false, unheard: true, reason: LOST_REASONS[received.lost] };
+  return { ok: false, isUnreachable: true, reason: LOST_REASONS[received.lost] };
 }
 
 const LOST_REASONS = {
@@ -45,34 +45,34 @@ function answerOf(text: string, status: number): ControlResult {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === 'object' && answer !== null && 'ok' in answer) {
       if (answer.ok === true) return { ok: true };
-      return { ok: false, unheard: false, reason: 'error' in answer ? wordsOf(answer.error) : 'refused' };
+      return { ok: false, isUnreachable: false, reason: 'error' in answer ? errorText(answer.error) : 'refused' };
     }
   } catch {
-    // Not one of ours.
+    // The response is not from a supervisor.
   }
-  return { ok: false, unheard: true, reason: `the supervisor's port answered with status ${status}` };
+  return { ok: false, isUnreachable: true, reason: `the supervisor's port answered with status ${status}` };
 }
 
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (typeof error === 'string') return error;
   const isObject = typeof error === 'object' && error !== null;
   return isObject && 'message' in error ? String(error.message) : 'refused';
 }
 
-/** Says something to the supervisor of an agent's newest process. */
+/** Sends a message to the supervisor of an agent's newest process. */
 export async function sendControlToAgent(
   { agentId, start }: { readonly agentId: string; readonly start: number },
-  said: Control,
+  message: Control,
   { stateDir, supervisorToken }: Pick<EffectContext, 'stateDir' | 'supervisorToken'>,
   timeoutMs: number,
 ): Promise<ControlResult> {
   const running = readRunning(agentFiles(stateDir, agentId), start);
-  // Somebody else may listen by now where a supervisor that has gone did: they must not hear its token.
+  // After the supervisor has ended, another program may listen on its port, and must not receive the token.
   if (running === undefined || hasEnded(running.supervisor)) return NO_SUPERVISOR;
-  return sendControl(said, { port: running.port, token: supervisorToken(agentId), timeoutMs });
+  return sendControl(message, { port: running.port, token: supervisorToken(agentId), timeoutMs });
 }
 
-const NO_SUPERVISOR: ControlResult = { ok: false, unheard: true, reason: 'it has no process' };
+const NO_SUPERVISOR: ControlResult = { ok: false, isUnreachable: true, reason: 'it has no process' };
 
 export interface KilledProcess {
   readonly agentId: string;
@@ -81,22 +81,22 @@ export interface KilledProcess {
 }
 
 /**
- * Ends an agent with everything that it has started, and says how it ended; undefined where that was called off. Its supervisor
- * does it, where there is one; a start that no supervisor has taken is taken by nobody from then on.
+ * Ends an agent with everything that it has started, and returns how it ended; undefined if the kill was cancelled. A start that no
+ * supervisor has taken is prevented.
  */
 export async function killAgent(
   { agentId, start, reason }: KilledProcess,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<Exit | undefined> {
-  const files = agentFiles(world.stateDir, agentId);
+  const files = agentFiles(context.stateDir, agentId);
   const lost = { files, start, mark: agentMark(agentId) };
   if (preventStart(files, start)) return endLostRun(lost);
-  // One that is just being started says soon where it listens.
-  await waitForStart({ files, start, spawned: undefined, signal }, world.times.startMs);
+  // A starting supervisor soon writes its port.
+  await waitForStart({ files, start, spawned: undefined, signal }, context.times.startMs);
   if (signal.aborted) return undefined;
-  const timeoutMs = world.times.killAfterMs + world.times.controlMs;
-  const answer = await sendControlToAgent({ agentId, start }, { kind: 'kill', reason }, world, timeoutMs);
+  const timeoutMs = context.times.killAfterMs + context.times.controlMs;
+  const answer = await sendControlToAgent({ agentId, start }, { kind: 'kill', reason }, context, timeoutMs);
   if (!answer.ok) return endLostRun(lost);
   const settling = await waitForEnd({ files, start, spawned: undefined, signal });
   if (settling === undefined) return undefined;

@@ -17,23 +17,23 @@ import type { EffectContext } from '../context.ts';
 import { resolveWithin } from '../sessions/workplace.ts';
 import { fillMessage } from './messages.ts';
 
-/** An agent that is to be started, with everything about it that is durable. */
+/** An agent that is to be started. */
 export interface StartedAgent {
   readonly run: AgentRun;
   readonly start: number;
-  readonly context: TemplateContext;
+  readonly templates: TemplateContext;
   readonly workplace: string;
-  /** What its session adds to its environment. */
+  /** Variables that the session adds. */
   readonly env: Readonly<Record<string, string>>;
   readonly fenceHooks: string | null;
-  /** Who commits, as variables; the agent's own `env` comes after them. */
+  /** The git author, as variables; the agent's own `env` overrides them. */
   readonly author: Readonly<Record<string, string>>;
   readonly owes: readonly string[];
-  /** Its session ends with an exit signal, which may stand in its output. */
+  /** The session ends with an exit signal, which may be in its output. */
   readonly usesExitSignals: boolean;
-  /** The pinned prompt files of a task; null: a run without a task, which reads them from the project. */
+  /** The pinned prompt files of a task. Null for a run without a task, which reads them from the project. */
   readonly prompts: Prompts | null;
-  /** What passes of the daemon's environment to everything in the project. */
+  /** Variables of the daemon that everything in the project gets. */
   readonly envPass: readonly string[];
 }
 
@@ -41,17 +41,17 @@ export type LaunchResult =
   | { readonly ok: true; readonly launch: Launch }
   | { readonly ok: false; readonly reason: string };
 
-/** What a supervisor is told to run: the plan with its texts filled in, the client's own ways, and the run's tokens. */
-export function launchAgent(started: StartedAgent, world: EffectContext, programs: Programs): LaunchResult {
+/** The launch file for the supervisor: the plan with its templates filled in, the client's arguments, and the tokens of the run. */
+export function launchAgent(started: StartedAgent, context: EffectContext, programs: Programs): LaunchResult {
   const { run, start, workplace } = started;
-  const { stateDir, times } = world;
+  const { stateDir, times } = context;
   const files = agentFiles(stateDir, run.id);
   const conversation = start === 1 ? null : readConversation(files.conversation);
   const held = start === 1 ? [] : readHeldMessages(files.held);
-  const filled = fillIn(started, { hasConversation: conversation !== null, held }, world);
+  const filled = fillIn(started, { hasConversation: conversation !== null, held }, context);
   if (!filled.ok) return filled;
   const cwd = resolveWithin(workplace, filled.plan.cwd);
-  const user = readUserSetup(filled.plan.run, { ...world.env, ...filled.plan.env });
+  const user = readUserSetup(filled.plan.run, { ...context.env, ...filled.plan.env });
   const prepared = prepareAgent(filled.plan, {
     agentId: run.id,
     start,
@@ -60,7 +60,7 @@ export function launchAgent(started: StartedAgent, world: EffectContext, program
     conversation,
     stateDir,
     cwd,
-    projectDir: world.path,
+    projectDir: context.path,
     programs,
     isAttached: isAttached(run),
     ...(user === undefined ? {} : { user }),
@@ -85,9 +85,9 @@ export function launchAgent(started: StartedAgent, world: EffectContext, program
       ...started.env,
       ...(started.fenceHooks === null ? {} : fenceEnvironment(started.fenceHooks, prepared.launch.env)),
     },
-    env_pass: [...started.envPass, ...(filled.plan.env_pass ?? []), ...clientVariables(filled.plan, world.env, user)],
+    env_pass: [...started.envPass, ...(filled.plan.env_pass ?? []), ...clientVariables(filled.plan, context.env, user)],
     ...(isAttached(run) ? ({ terminal: true } as const) : {}),
-    // A person in front of it takes as long as they take.
+    // A person in front of the agent has no timeout.
     timeout_ms: isAttached(run) ? null : (run.plan.timeout_ms ?? null),
     kill_after_ms: times.killAfterMs,
     idle_ms: isAttached(run) ? null : times.idleMs,
@@ -96,15 +96,15 @@ export function launchAgent(started: StartedAgent, world: EffectContext, program
     renew_ms: run.task === null ? null : times.renewalMs,
     log_bytes: times.logBytes,
     finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && started.usesExitSignals,
-    token: world.supervisorToken(run.id),
-    agent_token: world.agentToken(run),
+    token: context.supervisorToken(run.id),
+    agent_token: context.agentToken(run),
     owes: started.owes,
     state_dir: stateDir,
   };
   return { ok: true, launch };
 }
 
-/** A supervisor reports this often even if nothing happens, so that the daemon knows which agents it has lost sight of. */
+/** A supervisor reports at least this often, so that the daemon notices when reports stop. */
 const REPORT_MS = 30_000;
 
 interface LaunchRefusal {
@@ -118,17 +118,16 @@ interface Filled {
   readonly prompt: string | null;
 }
 
-/** What an agent's earlier processes have left. */
 interface EarlierProcesses {
   readonly hasConversation: boolean;
   readonly held: readonly HeldMessage[];
 }
 
-/** The texts of a plan with their values. What a person, or a handler, says to an agent is said as it is. */
-function fillIn(started: StartedAgent, before: EarlierProcesses, world: EffectContext): Filled | LaunchRefusal {
-  const { run, context, prompts } = started;
+/** Fills in the templates of a plan. Messages of people are passed on unchanged. */
+function fillIn(started: StartedAgent, before: EarlierProcesses, context: EffectContext): Filled | LaunchRefusal {
+  const { run, templates, prompts } = started;
   const reasons: string[] = [];
-  const fill = (text: string, quote: 'shell' | 'none' = 'none', values = context): string => {
+  const fill = (text: string, quote: 'shell' | 'none' = 'none', values = templates): string => {
     const rendered = renderTemplate(text, values, { quote });
     if (rendered.ok) return rendered.value;
     reasons.push(...rendered.problems.map(({ message }) => message));
@@ -143,21 +142,21 @@ function fillIn(started: StartedAgent, before: EarlierProcesses, world: EffectCo
     ...(model === undefined ? {} : { model: fill(model) }),
     ...(prompt_file === undefined ? {} : { prompt_file: fill(prompt_file) }),
   };
-  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, world.path, prompts);
+  const prompt = reasons.length > 0 ? ({ ok: true, text: null } as const) : readPrompt(plan, context.path, prompts);
   if (!prompt.ok) return prompt;
   const isUnpinned = prompt.isUnpinned === true;
-  const said =
+  const filledPrompt =
     prompt.text === null
       ? null
-      : fill(prompt.text, 'none', isUnpinned ? withAllowedEnvironment(started, world) : context);
+      : fill(prompt.text, 'none', isUnpinned ? withAllowedEnvironment(started, context) : templates);
   if (reasons.length > 0)
     return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPASSED_VARIABLE_HINT : ''}` };
   const message = run.resume?.message ?? null;
-  const told = message === null ? null : fillMessage(run.plan, message, context);
+  const filledMessage = message === null ? null : fillMessage(run.plan, message, templates);
   return {
     ok: true,
     plan,
-    prompt: firstMessage(run, said, joinUndelivered(before.held, told), before.hasConversation),
+    prompt: firstMessage(run, filledPrompt, joinUndelivered(before.held, filledMessage), before.hasConversation),
   };
 }
 
@@ -165,19 +164,19 @@ function fillIn(started: StartedAgent, before: EarlierProcesses, world: EffectCo
  * The values for a prompt file that is read from the project when the agent starts. Other agents can edit that file, so it names only
  * variables that pass to the agent anyway: `${env.AWS_SECRET_ACCESS_KEY}` would otherwise put the key into a conversation.
  */
-function withAllowedEnvironment({ run, context, envPass }: StartedAgent, { env }: EffectContext): TemplateContext {
-  return { ...context, env: allowedEnvironment(env, [...envPass, ...(run.plan.env_pass ?? [])]).passed };
+function withAllowedEnvironment({ run, templates, envPass }: StartedAgent, { env }: EffectContext): TemplateContext {
+  return { ...templates, env: allowedEnvironment(env, [...envPass, ...(run.plan.env_pass ?? [])]).passed };
 }
 
 const UNPASSED_VARIABLE_HINT = ' (a prompt file names only variables that pass to its agent: see env_pass)';
 
-/** What an earlier process was told and did not hear comes first, and what is said again anyway is said once. */
+/** Messages that the earlier process did not receive come first; a message that is sent again anyway is not repeated. */
 function joinUndelivered(held: readonly HeldMessage[], message: string | null): string | null {
   const texts = held.map(({ text }) => text).filter((text) => message?.includes(text) !== true);
   return [...texts, ...(message === null ? [] : [message])].join('\n\n') || null;
 }
 
-/** What the process is told first. Where there is a conversation to go on with, the prompt has been said in it. */
+/** The first message of the process. If there is a conversation to continue, it already contains the prompt. */
 function firstMessage(
   run: AgentRun,
   prompt: string | null,
@@ -186,9 +185,9 @@ function firstMessage(
 ): string | null {
   const { resume, plan } = run;
   if (resume === null) return prompt;
-  // A client that resumes its conversation without a message would wait on its standard input for ever; a person types one.
+  // A client that resumes without a message would wait on its standard input for ever; a person types one.
   if (message === null) return hasConversation ? (isAttached(run) ? null : CONTINUE) : prompt;
-  // A client that has kept nothing of its conversation begins again: then the message alone would tell it nothing.
+  // A client that kept nothing of its conversation starts over: the message alone would lack the prompt.
   const beginsAnew = !hasConversation && RESUMABLE_KINDS.has(plan.run);
   return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
 }
@@ -196,7 +195,7 @@ function firstMessage(
 const CONTINUE =
   'Continue where you stopped. When the work is done, signal completion; if you cannot continue, escalate and say why.';
 
-/** Those that can take up a conversation; others are started again with what they are told. */
+/** Clients that can continue a conversation; others are started again with the message. */
 const RESUMABLE_KINDS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
 
 function readPrompt(
@@ -205,7 +204,7 @@ function readPrompt(
   prompts: Prompts | null,
 ): { readonly ok: true; readonly text: string | null; readonly isUnpinned?: true } | LaunchRefusal {
   if (file === undefined) return { ok: true, text: prompt ?? null };
-  // An agent under a claim gets the prompt that was adopted, whatever the file says by now.
+  // An agent under a claim gets the adopted prompt, even if the file has changed since.
   if (prompts !== null && !file.startsWith('baton:')) {
     const text = prompts[promptKey(file)] ?? null;
     if (text !== null) return { ok: true, text };

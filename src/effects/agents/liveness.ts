@@ -7,16 +7,16 @@ import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { readExit } from '../processes/supervised.ts';
 
 /**
- * Sees to it that every agent that is said to run has a supervisor that lives. One that was killed cannot say how its agent ended;
- * then we end what is left, and say it for it.
+ * Makes sure that every running agent has a live supervisor. If a supervisor was killed, ends what is left of its run and reports the exit
+ * in its place.
  */
 export class Liveness {
-  readonly #world: EffectContext;
+  readonly #context: EffectContext;
   readonly #settling = new Set<string>();
   readonly #controller = new AbortController();
 
-  constructor(world: EffectContext) {
-    this.#world = world;
+  constructor(context: EffectContext) {
+    this.#context = context;
   }
 
   reconcile(state: State): void {
@@ -25,10 +25,10 @@ export class Liveness {
     }
   }
 
-  /** The supervisor of this agent is said to have ended. */
+  /** Called when the supervisor of this agent has ended. */
   async check(agentId: string): Promise<void> {
     if (this.#controller.signal.aborted) return;
-    const run = await this.#world.readState((state) => state.agents.get(agentId));
+    const run = await this.#context.readState((state) => state.agents.get(agentId));
     if (run?.process === 'running' && run.supervisor !== null && hasEnded(run.supervisor))
       this.#settle(agentId, run.start);
   }
@@ -42,22 +42,22 @@ export class Liveness {
     if (this.#settling.has(key)) return;
     this.#settling.add(key);
     void this.#reportExit(agentId, start).catch((error: unknown) => {
-      // At the next look it is tried again.
+      // The next tick tries again.
       this.#settling.delete(key);
-      this.#world.log.error('the end of an agent could not be settled', { agent: agentId, reason: String(error) });
+      this.#context.log.error('the end of an agent could not be settled', { agent: agentId, reason: String(error) });
     });
   }
 
   async #reportExit(agentId: string, start: number): Promise<void> {
-    const files = agentFiles(this.#world.stateDir, agentId);
+    const files = agentFiles(this.#context.stateDir, agentId);
     const exit = readExit(files, start) ?? (await endLostRun({ files, start, mark: agentMark(agentId) }));
-    await submitAll([reportExitCommand(agentId, exit)], this.#world, this.#controller.signal);
+    await submitAll([reportExitCommand(agentId, exit)], this.#context, this.#controller.signal);
   }
 }
 
 /**
- * The claims that the daemon itself keeps alive: those of runs that wait for a person, run a command or are being started. Where an agent
- * is at work its supervisor does it, so that the claim of one that hangs with its machine runs out.
+ * The claims that the daemon renews: those of runs that wait for a person, run a command or are starting. For a running agent its
+ * supervisor renews the claim, so that the claim expires if the machine hangs.
  */
 export function claimsToRenew(state: State): { readonly taskId: string; readonly epoch: number }[] {
   const held = new Map<string, number>();
@@ -66,7 +66,7 @@ export function claimsToRenew(state: State): { readonly taskId: string; readonly
   }
   if (held.size === 0) return [];
   for (const { task, process, parked } of state.agents.values()) {
-    // One of an earlier claim, in a person's terminal perhaps, keeps its successor waiting, and renews nothing for it.
+    // An agent of an earlier claim does not renew the claim of its successor.
     const isOwn = task !== null && held.get(task.task_id) === task.epoch;
     if (isOwn && process === 'running' && parked === null) held.delete(task.task_id);
   }

@@ -2,45 +2,45 @@ import type { AgentPlan, HandlerPlan } from '../../protocol/run-plan.ts';
 import type { Standing } from '../../protocol/standing.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
+import type { Events } from '../../state/event.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
-import type { Effect } from '../../state/runs/effect.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import type { EffectContext } from '../context.ts';
 import { agentContext } from '../template-context.ts';
 import { sendControlToAgent } from './control.ts';
 
-/** Says something to an agent, through its supervisor, which brings each message once however often it is sent. */
+/** Sends a message to an agent through its supervisor, which delivers each message once however often it is sent. */
 export async function sendMessage(
-  { agentId, messageId, text, wakes }: Extract<Effect, { kind: 'send-message' }>,
-  world: EffectContext,
+  { agent_id: agentId, message_id, text, wakes = false }: Events['MessageRequested'],
+  context: EffectContext,
 ): Promise<readonly Command[]> {
-  const found = await world.readState((state) => {
+  const found = await context.readState((state) => {
     const run = state.agents.get(agentId);
-    // The environment has no place in a message: it is on record as it was written.
+    // No environment variables: a message is recorded as it was written.
     return (
       run && {
         start: run.start,
         permission: permissionOf(state, agentId),
-        text: fillMessage(run.plan, text, agentContext(state, run, { env: undefined, sessions: world.sessions })),
+        text: fillMessage(run.plan, text, agentContext(state, run, { env: undefined, sessions: context.sessions })),
       }
     );
   });
   if (found === undefined) return [];
-  const { permission, text: words } = found;
-  const said = {
+  const { permission, start } = found;
+  const message = {
     kind: 'send',
-    message_id: messageId,
-    text: words,
+    message_id,
+    text: found.text,
     ...(permission && { permission }),
     ...(wakes && { wakes }),
   } as const;
-  const answer = await sendControlToAgent({ agentId, start: found.start }, said, world, world.times.controlMs);
+  const answer = await sendControlToAgent({ agentId, start }, message, context, context.times.controlMs);
   const reason = answer.ok ? null : answer.reason;
-  return [{ kind: 'deliver-message', command: { messageId, ok: answer.ok, reason } }];
+  return [{ kind: 'deliver-message', command: { message_id, ok: answer.ok, reason } }];
 }
 
-/** What a person decided last, where the agent had asked them for permission. */
+/** The person's last answer, if the agent had asked for permission. */
 function permissionOf({ decisions }: State, agentId: string): 'allow' | 'deny' | undefined {
   const asked = [...decisions.values()].findLast((each) => each.agentId === agentId);
   if (asked?.source !== 'prompt' || asked.result?.kind !== 'resolved') return undefined;
@@ -48,10 +48,7 @@ function permissionOf({ decisions }: State, agentId: string): 'allow' | 'deny' |
   return asked.result.action === 'deny' ? 'deny' : undefined;
 }
 
-/**
- * What an agent, or a person, is told: a message of the runbook with its templates filled in; anything else, which a person or an agent
- * has said, as it stands.
- */
+/** Fills in the templates of a message that comes from the runbook; messages of people and agents are passed on unchanged. */
 export function fillMessage(plan: AgentPlan, text: string, context: TemplateContext): string {
   if (!messagesOf(plan).includes(text)) return text;
   const rendered = renderTemplate(text, context, { quote: 'none' });
@@ -63,49 +60,51 @@ function messagesOf({ on_stop, on_idle, on_dead, on_error = {}, on_prompt }: Age
   return handlers.flatMap((handler) => handler?.message ?? []);
 }
 
-/** Tells supervisors how their agents stand, whenever that has changed. One that cannot be reached asks when it needs to know. */
+/**
+ * Pushes the standing of each agent to its supervisor when it changes. A supervisor that cannot be reached asks when it needs the standing.
+ */
 export class StandingPush {
-  readonly #world: StandingContext;
-  readonly #told = new Map<string, SentStanding>();
+  readonly #context: StandingContext;
+  readonly #sent = new Map<string, SentStanding>();
 
-  constructor(world: StandingContext) {
-    this.#world = world;
+  constructor(context: StandingContext) {
+    this.#context = context;
   }
 
-  /** An agent that is seen for the first time is told too: what an earlier daemon told it last nobody knows. */
+  /** Also sends to an agent that is new to this daemon: what the earlier daemon sent last is unknown. */
   reconcile(state: State): void {
     if (state.agents.size === 0) return;
-    const usesExitSignals = this.#world.usesExitSignals();
+    const usesExitSignals = this.#context.usesExitSignals();
     for (const run of state.agents.values()) {
       if (run.process === 'running') this.#push(run, standingOf(state, run.id, usesExitSignals));
-      else this.#told.delete(run.id);
+      else this.#sent.delete(run.id);
     }
   }
 
-  /** When the agent has been told what there is to tell: what is said to it then is heard in the right light. */
+  /** Resolves when the agent has the current standing, so that later messages are not judged by an old one. */
   async untilDelivered(agentId: string): Promise<void> {
-    await this.#told.get(agentId)?.underWay;
+    await this.#sent.get(agentId)?.pending;
   }
 
-  /** Also where it stands again as it was told last: it may have heard in an answer how it stood in between. */
+  /** Sent even if unchanged: a response may have carried a different standing in between. */
   #push(run: AgentRun, standing: Standing): void {
-    const { at: _, ...says } = standing;
-    const text = JSON.stringify({ start: run.start, ...says });
-    const agent = this.#told.get(run.id) ?? { run, standing, text: '', isTold: true, underWay: undefined };
-    this.#told.set(run.id, agent);
-    const isTold = agent.isTold && agent.text === text;
-    Object.assign(agent, { run, standing, text, isTold });
-    if (!isTold) agent.underWay ??= this.#deliver(agent);
+    const { at: _, ...content } = standing;
+    const text = JSON.stringify({ start: run.start, ...content });
+    const agent = this.#sent.get(run.id) ?? { run, standing, text: '', isSent: true, pending: undefined };
+    this.#sent.set(run.id, agent);
+    const isSent = agent.isSent && agent.text === text;
+    Object.assign(agent, { run, standing, text, isSent });
+    if (!isSent) agent.pending ??= this.#deliver(agent);
   }
 
-  /** Until it has heard the newest. One that does not hear is left alone until the next look. */
+  /** Sends until the supervisor has the newest standing. After a failure the next tick tries again. */
   async #deliver(agent: SentStanding): Promise<void> {
-    for (let isHeard = true; isHeard && !agent.isTold;) {
-      agent.isTold = true;
-      isHeard = await this.#send(agent.run, agent.standing);
-      agent.isTold &&= isHeard;
+    for (let isAccepted = true; isAccepted && !agent.isSent;) {
+      agent.isSent = true;
+      isAccepted = await this.#send(agent.run, agent.standing);
+      agent.isSent &&= isAccepted;
     }
-    agent.underWay = undefined;
+    agent.pending = undefined;
   }
 
   async #send(run: AgentRun, standing: Standing): Promise<boolean> {
@@ -113,8 +112,8 @@ export class StandingPush {
     const answer = await sendControlToAgent(
       where,
       { kind: 'standing', standing },
-      this.#world,
-      this.#world.times.controlMs,
+      this.#context,
+      this.#context.times.controlMs,
     );
     return answer.ok;
   }
@@ -127,8 +126,8 @@ type StandingContext = Pick<EffectContext, 'stateDir' | 'supervisorToken' | 'use
 interface SentStanding {
   run: AgentRun;
   standing: Standing;
-  /** What the standing says, without its number. */
+  /** The standing without its number. */
   text: string;
-  isTold: boolean;
-  underWay: Promise<void> | undefined;
+  isSent: boolean;
+  pending: Promise<void> | undefined;
 }

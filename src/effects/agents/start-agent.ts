@@ -4,7 +4,6 @@ import { writeFileAtomically } from '../../api/files.ts';
 import { readAuthorEnvironment } from '../../git/config.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
-import type { Effect } from '../../state/runs/effect.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import { usesExitProtocol } from '../../state/tasks/task.ts';
@@ -18,58 +17,61 @@ import { workplaceOf } from '../sessions/workplace.ts';
 import { agentContext } from '../template-context.ts';
 import { launchAgent, type StartedAgent } from './launch-agent.ts';
 
-/** What became of a start; several, where it ran and ended before anybody was told. */
+/** The outcome of a start; several if the process ran and ended before the start was reported. */
 export type StartOutcome =
   | { readonly kind: 'started'; readonly supervisor: string; readonly process: string }
   | { readonly kind: 'exited'; readonly exit: Exit }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export type StartAgentEffect = Extract<Effect, { kind: 'start-agent' }>;
-
 /**
- * Starts an agent under a supervisor of its own, once: a supervisor that an earlier daemon started is found by what lies in the
- * agent's folder, and is followed instead. Nothing comes of it where somebody else has said how it went.
+ * Starts an agent under a supervisor of its own, once: a supervisor that an earlier daemon started is found by the files in the agent's
+ * folder and followed instead. Empty if another process has reported the outcome.
  */
 export async function startAgent(
-  { agentId, start }: StartAgentEffect,
-  world: EffectContext,
+  { agentId, start }: { readonly agentId: string; readonly start: number },
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly StartOutcome[]> {
-  const files = agentFiles(world.stateDir, agentId);
+  const files = agentFiles(context.stateDir, agentId);
   const lose = async (): Promise<Exit> => endLostRun({ files, start, mark: agentMark(agentId) });
   if (inspectSupervised(files, start).kind !== 'untaken') {
-    const settling = await waitForStart({ files, start, spawned: undefined, signal }, world.times.startMs);
+    const settling = await waitForStart({ files, start, spawned: undefined, signal }, context.times.startMs);
     if (settling === undefined) return [];
     refuseWithoutRoom(settling);
     return outcomesOf(settling, lose);
   }
-  const run = await world.readState((state) => state.agents.get(agentId));
+  const run = await context.readState((state) => state.agents.get(agentId));
   if (run === undefined || run.start !== start) return [];
-  const session = run.task === null ? null : await prepareSession(run, world, signal);
+  const session = run.task === null ? null : await prepareSession(run, context, signal);
   if (session === undefined || signal.aborted) return [];
   if (session?.ok === false) return [{ kind: 'failed', reason: session.reason }];
-  const author = await readAuthorEnvironment(world.path, world.env);
-  const programs = await world.programs();
-  return world.startSemaphore.run(async () => {
-    const wanted = await world.readState((state) => selectStartedAgent(state, agentId, start, session, author, world));
+  const author = await readAuthorEnvironment(context.path, context.env);
+  const programs = await context.programs();
+  return context.startSemaphore.run(async () => {
+    const wanted = await context.readState((state) =>
+      selectStartedAgent(state, agentId, start, session, author, context),
+    );
     if (wanted === undefined || signal.aborted) return [];
-    const made = launchAgent(wanted, world, programs);
+    const made = launchAgent(wanted, context, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-    writeFileAtomically(ownerFile(files.folder), world.projectId);
-    writeFileAtomically(files.config, `${JSON.stringify(hookConfig(wanted.run, start, world.times.maxBlocks))}\n`);
+    writeFileAtomically(ownerFile(files.folder), context.projectId);
+    writeFileAtomically(files.config, `${JSON.stringify(hookConfig(wanted.run, start, context.times.maxBlocks))}\n`);
     const { settling } = await startSupervisor(files, made.launch, {
       programs,
-      env: world.env,
+      env: context.env,
       signal,
-      startMs: world.times.startMs,
-      onSpawned: (spawned) => world.onSpawned(agentId, spawned),
+      startMs: context.times.startMs,
+      onSpawned: (spawned) => context.onSpawned(agentId, spawned),
     });
     return settling === undefined ? [] : outcomesOf(settling, lose);
   });
 }
 
-async function outcomesOf({ found, words }: FoundStart, lose: () => Promise<Exit>): Promise<readonly StartOutcome[]> {
+async function outcomesOf(
+  { found, lastOutput }: FoundStart,
+  lose: () => Promise<Exit>,
+): Promise<readonly StartOutcome[]> {
   const ran = 'running' in found && found.running !== undefined ? [startedOf(found.running)] : [];
   switch (found.kind) {
     case 'running':
@@ -79,7 +81,7 @@ async function outcomesOf({ found, words }: FoundStart, lose: () => Promise<Exit
     case 'lost':
       return [...ran, { kind: 'exited', exit: await lose() }];
     case 'untaken':
-      return [{ kind: 'failed', reason: `the supervisor did not start: ${words ?? 'it has gone'}` }];
+      return [{ kind: 'failed', reason: `the supervisor did not start: ${lastOutput ?? 'it has gone'}` }];
     case 'starting':
       await lose();
       return [{ kind: 'failed', reason: 'the supervisor did not come to run it in time' }];
@@ -92,18 +94,18 @@ function selectStartedAgent(
   start: number,
   session: Extract<PreparedSession, { ok: true }> | null,
   author: Readonly<Record<string, string>>,
-  world: EffectContext,
+  context: EffectContext,
 ): StartedAgent | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined || run.start !== start) return undefined;
-  const { path } = world;
+  const { path } = context;
   const task = state.tasks.get(run.task?.task_id ?? '');
-  const settings = world.settingsFor(task ?? null);
-  const flag = world.usesExitSignals();
+  const settings = context.settingsFor(task ?? null);
+  const flag = context.usesExitSignals();
   return {
     run,
     start,
-    context: agentContext(state, run, world),
+    templates: agentContext(state, run, context),
     workplace: session?.workspace ?? workplaceOf(state, run.owner?.pipelineId, path),
     env: session?.env ?? {},
     fenceHooks: session?.fenceHooks ?? null,

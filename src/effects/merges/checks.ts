@@ -15,7 +15,7 @@ import { gitFailure, type GitResult } from '../../git/run-git.ts';
 import { readEndedChecks } from '../../github/checks.ts';
 import { parseRepository } from '../../github/find-github.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { CheckPlan } from '../../state/workflow/workflow-event.ts';
 import { commandFiles } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
@@ -23,61 +23,65 @@ import { type CommandEnd, killCommand, superviseCommand } from '../processes/com
 import { findMainOf } from '../sessions/workplace.ts';
 import { apiContext, type GithubContext, renderGithubProblem } from './github.ts';
 
-/** The required checks of a task's head. Each is told as soon as it has ended; what was told already is not run again. */
+/** Runs the required checks of a task's head. Each outcome is recorded as soon as the check ends; a recorded check is not run again. */
 export async function runChecks(
-  { checksId, taskId, head, checks }: Extract<Effect, { kind: 'run-checks' }>,
-  world: EffectContext,
+  { checks_id, task_id, head, checks }: Events['ChecksRequested'],
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  const told = await world.readState((state) => state.tasks.get(taskId)?.flow.checks?.outcomes);
-  if (told === undefined) return [];
+  const recorded = await context.readState((state) => state.tasks.get(task_id)?.flow.checks?.outcomes);
+  if (recorded === undefined) return [];
   const onEnd = async (end: CheckResult): Promise<void> => {
-    if (told[end.name] !== undefined) return;
+    if (recorded[end.name] !== undefined) return;
     const log = await readFile(end.logPath, 'utf8').then(
-      (text) => world.keepLog(text),
+      (text) => context.keepLog(text),
       () => null,
     );
-    const { name, passed, exitCode, timedOut, output } = end;
-    const said = timedOut ? `timed out\n${output ?? ''}` : output;
+    const { name, passed, exit_code, timed_out } = end;
+    const output = timed_out ? `timed out\n${end.output ?? ''}` : end.output;
     const outcome = passed ? 'passed' : 'failed';
-    const command = { checksId, name, outcome, exitCode, log, output: said, handoffId: randomUUID() } as const;
-    await world.submit({ kind: 'finish-check', command });
+    const command = { checks_id, name, outcome, exit_code, log, output, handoffId: randomUUID() } as const;
+    await context.submit({ kind: 'finish-check', command });
   };
-  await checkCommit({ id: checksId, sha: head, taskId, checks }, world, signal, onEnd);
+  const own = ownChecks(checks);
+  await checkCommit({ id: checks_id, sha: head, taskId: task_id, checks: own }, context, signal, onEnd);
   return [];
 }
 
-type WatchChecksEffect = Extract<Effect, { kind: 'watch-checks' }>;
+/** The checks that Baton runs; another system runs and reports the others. */
+export function ownChecks(checks: readonly CheckPlan[]): readonly CheckPlan[] {
+  return checks.filter(({ run }) => run !== undefined);
+}
 
 /**
- * One look at the checks that GitHub runs on a head. It stays owed until all of them are on record, and is looked at less and less often: a
- * webhook is faster, and this is for whoever has none, and for what was delivered while the daemon was away.
+ * Polls the checks that GitHub runs on a head, once. The effect stays owed until all outcomes are recorded, and is polled less and less
+ * often: for projects without a webhook, and for deliveries that the daemon missed.
  */
 export async function watchChecks(
-  { taskId, head, names }: WatchChecksEffect,
-  world: GithubContext,
+  { task_id: taskId, head, watch }: Events['PullRequestPublished'],
+  context: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly []> {
-  const flow = await world.readState((state) => state.tasks.get(taskId)?.flow);
+  const flow = await context.readState((state) => state.tasks.get(taskId)?.flow);
   const repository = parseRepository(flow?.pull?.repository ?? '');
   const checks = flow?.checks;
   if (!checks || checks.head !== head || repository === undefined) return [];
-  const ended = await readEndedChecks(repository, head, apiContext(world, signal));
+  const ended = await readEndedChecks(repository, head, apiContext(context, signal));
   if (!ended.ok) {
-    world.log.error('the checks at GitHub cannot be seen', { task: taskId, reason: ended.problem.message });
+    context.log.error('the checks at GitHub cannot be seen', { task: taskId, reason: ended.problem.message });
     return [];
   }
   for (const { name, outcome, url } of ended.value) {
-    if (!names.includes(name) || checks.outcomes[name] === outcome) continue;
+    if (!watch.includes(name) || checks.outcomes[name] === outcome) continue;
     const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
-    const about = { exitCode: null, log: null, output, handoffId: randomUUID() };
-    await world.submit({ kind: 'finish-check', command: { checksId: checks.id, name, outcome, ...about } });
+    const about = { exit_code: null, log: null, output, handoffId: randomUUID() };
+    await context.submit({ kind: 'finish-check', command: { checks_id: checks.id, name, outcome, ...about } });
   }
   return [];
 }
 
 export interface CommitCheck {
-  /** What the commands' ids begin with: the same commit under the same id is checked once. */
+  /** Prefix of the commands' ids: the same commit under the same id is checked once. */
   readonly id: string;
   readonly sha: string;
   readonly taskId: string;
@@ -87,21 +91,20 @@ export interface CommitCheck {
 export interface CheckResult extends CommandEnd {
   readonly name: string;
   readonly passed: boolean;
-  /** Where the whole log is. */
   readonly logPath: string;
 }
 
 /**
- * Runs checks on one commit, in a checkout of nothing but it, one after the other until one fails. Each finds the files of the commit as
- * they were committed: an earlier check runs the branch's code, and could have changed them. Undefined if it was called off.
+ * Runs checks on one commit in a clean checkout, one after the other until one fails. The files are restored before each check, because an
+ * earlier check runs the branch's code and could have changed them. Undefined if the checks were cancelled.
  */
 export async function checkCommit(
   { id, sha, taskId, checks }: CommitCheck,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
   onEnd?: (end: CheckResult) => Promise<void>,
 ): Promise<readonly CheckResult[] | undefined> {
-  const folder = checkoutOf(world.stateDir, id);
+  const folder = checkoutOf(context.stateDir, id);
   const ends: CheckResult[] = [];
   let isMade = false;
   let marks: FileFingerprints | undefined;
@@ -110,7 +113,7 @@ export async function checkCommit(
     for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null, env_pass: envPass = [] }] of checks.entries()) {
       const commandId = `${id}.${i}`;
       const prepare = async () => {
-        const make = async (into: string) => checkOut({ sha, taskId }, into, world);
+        const make = async (into: string) => checkOut({ sha, taskId }, into, context);
         const made = isMade ? await restoreFiles(folder, marks, make) : await make(folder);
         if (!made.ok) return { ok: false, reason: renderGithubProblem(made.problem) } as const;
         if (!isMade && i + 1 < checks.length) marks = await fingerprintFiles(folder);
@@ -127,37 +130,45 @@ export async function checkCommit(
           },
         } as const;
       };
-      const end = await superviseCommand(commandId, prepare, world, signal);
+      const end = await superviseCommand(commandId, prepare, context, signal);
       if (end === undefined) {
         isCalledOff = true;
         return undefined;
       }
-      const whole = { ...end, name, passed: end.exitCode === 0, logPath: commandFiles(world.stateDir, commandId).log };
+      const whole = {
+        ...end,
+        name,
+        passed: end.exit_code === 0,
+        logPath: commandFiles(context.stateDir, commandId).log,
+      };
       ends.push(whole);
       await onEnd?.(whole);
       if (!whole.passed) break;
     }
     return ends;
   } finally {
-    // A check that goes on without us still needs its files.
+    // A check that keeps running after the daemon stops still needs its files.
     if (!isCalledOff) await removeCheckout(folder);
   }
 }
 
-/** The checks of a head that nobody waits for any more: they are stopped, and their checkout goes. */
-export async function abandonChecks(id: string, count: number, world: EffectContext): Promise<void> {
-  for (let i = 0; i < count; i += 1) await killCommand(`${id}.${i}`, 'nobody waits for it any more', world);
-  await removeCheckout(checkoutOf(world.stateDir, id));
-  await removeCheckout(freshCheckoutPath(checkoutOf(world.stateDir, id)));
+/** Stops the checks of a head whose outcome is no longer needed, and removes their checkout. */
+export async function abandonChecks(
+  { checks_id: id, checks }: Events['ChecksRequested'],
+  context: EffectContext,
+): Promise<void> {
+  for (const i of ownChecks(checks).keys()) await killCommand(`${id}.${i}`, 'nobody waits for it any more', context);
+  await removeCheckout(checkoutOf(context.stateDir, id));
+  await removeCheckout(freshCheckoutPath(checkoutOf(context.stateDir, id)));
 }
 
-/** The same for a merge, which checks whatever it makes: each commit has an id of its own, which begins with the merge's. */
-export async function abandonMerge(mergeId: string, world: EffectContext): Promise<void> {
+/** The same for a merge: the id of each checked commit begins with the id of the merge. */
+export async function abandonMerge(mergeId: string, context: EffectContext): Promise<void> {
   const isOurs = (name: string): boolean => name.startsWith(`${mergeId}.`);
-  for (const id of namesIn(join(world.stateDir, 'commands')).filter(isOurs))
-    await killCommand(id, 'nobody waits for it any more', world);
-  for (const id of namesIn(join(world.stateDir, 'checkouts')).filter(isOurs))
-    await removeCheckout(checkoutOf(world.stateDir, id));
+  for (const id of namesIn(join(context.stateDir, 'commands')).filter(isOurs))
+    await killCommand(id, 'nobody waits for it any more', context);
+  for (const id of namesIn(join(context.stateDir, 'checkouts')).filter(isOurs))
+    await removeCheckout(checkoutOf(context.stateDir, id));
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -169,35 +180,39 @@ function checkoutOf(stateDir: string, id: string): string {
 }
 
 /**
- * Makes the folder in which the checks of a commit run, from Baton's own repository: the commit has been copied there and hashed again.
- * What its files look like is decided by the main branch, at the commit where the task's work began.
+ * Makes the folder in which the checks of a commit run, from Baton's own repository. The main branch, at the commit where the task's work
+ * began, decides about attributes and filters.
  */
 export async function checkOut(
   { sha, taskId }: { readonly sha: string; readonly taskId: string },
   folder: string,
-  world: EffectContext,
+  context: EffectContext,
 ): Promise<GitResult<string>> {
-  const began = await world.readState((state) => {
+  const began = await context.readState((state) => {
     const task = state.tasks.get(taskId);
-    return { task: task ?? null, mainAt: task?.flow.mainAt ?? null, filters: world.settingsFor(task ?? null).filters };
+    return {
+      task: task ?? null,
+      mainAt: task?.flow.mainAt ?? null,
+      filters: context.settingsFor(task ?? null).filters,
+    };
   });
   if (began === undefined)
     return gitFailure('git/failed', 'the ledger does not answer', 'See what the daemon says: baton up --foreground');
-  const found = await findMainOf(began.task, world);
+  const found = await findMainOf(began.task, context);
   if (!found.ok) return found;
   const { name, sha: mainSha } = found.value;
-  const own = await world.ownRepository.with(sha, mainSha);
+  const own = await context.ownRepository.with(sha, mainSha);
   if (!own.ok) return own;
-  const base = (await hasCommit(began.mainAt, world)) ?? (await findCommon(own.value, sha, mainSha));
+  const base = (await hasCommit(began.mainAt, context)) ?? (await findCommon(own.value, sha, mainSha));
   const main = { name, sha: mainSha };
-  return makeCheckout(own.value, { sha, base, filters: began.filters, main, stateDir: world.stateDir }, folder);
+  return makeCheckout(own.value, { sha, base, filters: began.filters, main, stateDir: context.stateDir }, folder);
 }
 
-async function hasCommit(sha: string | null, world: EffectContext): Promise<string | undefined> {
-  return sha !== null && (await world.ownRepository.with(sha)).ok ? sha : undefined;
+async function hasCommit(sha: string | null, context: EffectContext): Promise<string | undefined> {
+  return sha !== null && (await context.ownRepository.with(sha)).ok ? sha : undefined;
 }
 
-/** Work by hand has no recorded beginning: the last commit that it has in common with the main branch counts. */
+/** Work by hand has no recorded start: the merge base with the main branch counts. */
 async function findCommon(own: OwnRepository, sha: string, main: string): Promise<string> {
   const common = await findMergeBase(own, sha, main);
   return common.ok ? (common.value ?? main) : main;

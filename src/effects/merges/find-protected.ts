@@ -15,24 +15,24 @@ import { findMainOf } from '../sessions/workplace.ts';
 
 export interface FoundProtected {
   readonly head: string;
-  /** Where the branch left the main branch. */
+  /** The merge base with the main branch. */
   readonly base: string;
   readonly paths: readonly string[];
 }
 
-/** Measures, in Baton's own repository, which protected paths a branch changes since it left the main branch. */
+/** Finds the protected paths that a branch changes since its merge base, in Baton's own repository. */
 export async function findProtected(
   task: Pick<Task, 'flow'>,
   head: string,
-  world: Pick<EffectContext, 'path' | 'ownRepository' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
+  context: Pick<EffectContext, 'path' | 'ownRepository' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
 ): Promise<GitResult<FoundProtected>> {
-  const { protection } = world.settingsFor(task);
-  const main = await findMainOf(task, world);
+  const { protection } = context.settingsFor(task);
+  const main = await findMainOf(task, context);
   if (!main.ok) return main;
-  const own = await world.ownRepository.with(head, main.value.sha);
+  const own = await context.ownRepository.with(head, main.value.sha);
   if (!own.ok) return own;
   const met = await gitText(['merge-base', main.value.sha, head], { cwd: own.value });
-  // Histories without a common commit differ in everything.
+  // Without a common commit everything differs.
   const base = met.ok ? met.value : main.value.sha;
   const changed = await readChangedPaths(own.value, base, head);
   if (!changed.ok) return changed;
@@ -47,7 +47,7 @@ export async function findProtected(
   return { ok: true, value: { head, base, paths: paths.slice(0, MOST_PATHS).map((each) => each.slice(0, 400)) } };
 }
 
-/** An entry of the ledger has room for so many. */
+/** Keeps the entry within its size limit. */
 const MOST_PATHS = 100;
 
 async function withTexts(path: string, before: CommittedFiles, after: CommittedFiles): Promise<ChangedFileTexts> {
@@ -61,7 +61,7 @@ async function textOf(path: string, files: CommittedFiles): Promise<string | und
   return read?.ok === true ? read.value : undefined;
 }
 
-/** If a protected path is a link, or leads through one, the path that it leads to is protected too. */
+/** If a protected path is a link, or leads through one, its target is protected too. */
 async function followLinks(place: GitLocation, commit: string, protection: Protection): Promise<readonly string[]> {
   const files = openCommittedFiles(place, commit);
   const links = (await files.list('')).filter(({ isLink }) => isLink);
@@ -83,5 +83,5 @@ async function followLinks(place: GitLocation, commit: string, protection: Prote
   return targets;
 }
 
-/** Links that lead to links are followed so often. */
+/** The longest chain of links that is followed. */
 const MOST_LINKS = 5;

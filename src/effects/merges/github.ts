@@ -4,15 +4,13 @@ import { isBatonVariable } from '../../protocol/environment.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import type { EffectContext } from '../context.ts';
 
-/** What it takes to have a pull request. */
 export type GithubContext = Pick<
   EffectContext,
   'path' | 'ownRepository' | 'env' | 'readState' | 'submit' | 'log' | 'placeMutex'
 >;
 
-/** How GitHub is reached from here. */
 export function apiContext({ env, path }: Pick<EffectContext, 'env' | 'path'>, signal: AbortSignal): ApiContext {
-  // `gh` needs the user's login, whichever variable holds it, but not the daemon's settings and secrets.
+  // `gh` needs the user's login, in whichever variable, but not the daemon's settings and secrets.
   const own = Object.entries(env).filter(([name]) => !isBatonVariable(name));
   return { env: Object.fromEntries(own), cwd: path, signal };
 }
@@ -21,7 +19,7 @@ export type GithubOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: Problem; readonly isPassing?: boolean };
 
-/** What may pass by itself is tried four times, 1, 2 and 4 s apart, as everything that is recoverable. */
+/** Tries a recoverable failure four times, 1, 2 and 4 s apart. */
 export async function retryGithub<T>(
   attempt: () => Promise<GithubOutcome<T>>,
   signal: AbortSignal,
@@ -40,7 +38,7 @@ function isRetryable({ isPassing, problem }: Extract<GithubOutcome<unknown>, { o
   return isPassing === true || problem.code === 'git/remote-unreachable';
 }
 
-/** A problem as people read it in a decision: what happened, and what to do. */
+/** A problem with its hint, for a decision. */
 export function renderGithubProblem({ message, hint }: Problem): string {
   return hint === '' ? message : `${message}\n${hint}`;
 }

@@ -9,36 +9,35 @@ import { findSha } from '../../git/repository.ts';
 import { githubFailure } from '../../github/call-api.ts';
 import { ghLoginConfig, type GithubRepository, parseRemoteUrl, renderRepository } from '../../github/find-github.ts';
 import { type GithubPull, openPullRequestApi, type PullMergeRequest, type PullRequestApi } from '../../github/pulls.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { FinishMerge } from '../../state/workflow/merge.ts';
 import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
-import { checkCommit } from './checks.ts';
+import { checkCommit, ownChecks } from './checks.ts';
 import { apiContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
 import { endedElsewhere } from './pulls.ts';
 
 /**
- * GitHub merges, and Baton sees to it that it is the right thing: the merge is first made here, beside everything, onto the main branch as
- * GitHub has it, and checked whole. GitHub then merges exactly the head that was checked. What came of it is read back. Undefined: it is
- * not at GitHub yet.
+ * Lets GitHub merge the head. The merge is first made and checked here, onto the main branch as it is at GitHub; GitHub then merges exactly
+ * the checked head, and the result is read back. Undefined if the branch is not published yet.
  */
 export async function mergePull(
   effect: PullMergeContext['effect'],
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<MergeResult | undefined> {
-  const known = await world.readState((state) => state.tasks.get(effect.taskId)?.flow.pull ?? null);
+  const known = await context.readState((state) => state.tasks.get(effect.task_id)?.flow.pull ?? null);
   if (known === undefined || known?.isWanted === true) return undefined;
-  const place = openPullRequestApi(effect.pull?.repository ?? '', apiContext(world, signal));
+  const place = openPullRequestApi(effect.pull?.repository ?? '', apiContext(context, signal));
   if (!place.ok) return refused(place);
   if (known === null || known.number === null || known.published !== effect.head) {
     return { outcome: 'refused', reason: `the head ${effect.head.slice(0, 12)} is not at GitHub` };
   }
-  const main = await findBaseOf(effect.into, world);
+  const main = await findBaseOf(effect.into, context);
   if (!main.ok) return refused(main);
-  const scene = { effect, world, signal, pulls: place.value, number: known.number, base: main.value.name };
+  const merge = { effect, context, signal, pulls: place.value, number: known.number, base: main.value.name };
   for (let tries = 0; tries < MOST_TRIES && !signal.aborted; tries += 1) {
-    const ended = await tryMergeOnce(scene);
+    const ended = await tryMergeOnce(merge);
     if (ended !== 'moved') return ended;
   }
   return signal.aborted
@@ -48,17 +47,17 @@ export async function mergePull(
 
 const MOST_TRIES = 20;
 
-/** `moved`: somebody pushed to the main branch, and what was checked is no longer what would be merged. */
-async function tryMergeOnce(scene: PullMergeContext): Promise<MergeResult | 'moved' | undefined> {
-  const { effect, world, signal, pulls, number } = scene;
+/** `moved`: the main branch has new commits, so the checked tree is no longer what would be merged. */
+async function tryMergeOnce(merge: PullMergeContext): Promise<MergeResult | 'moved' | undefined> {
+  const { effect, context, signal, pulls, number } = merge;
   const { head, method, message } = effect;
   const found = await retryGithub(() => readPullAtHead(pulls, number, head), signal);
   if (!found.ok) return refused(found);
-  // An earlier daemon may have merged it and died before it could say so; or a person was faster.
-  if (found.value.isMerged) return readMergeCommit(scene, found.value.mergeSha, null);
-  const onto = await retryGithub(() => fetchBase(scene), signal);
+  // An earlier daemon may have merged it without recording that, or a person has.
+  if (found.value.isMerged) return readMergeCommit(merge, found.value.mergeSha, null);
+  const onto = await retryGithub(() => fetchBase(merge), signal);
   if (!onto.ok) return refused(onto);
-  const own = await world.ownRepository.with(head, onto.value);
+  const own = await context.ownRepository.with(head, onto.value);
   if (!own.ok) return refused(own);
   const combined = await createMergeCommit(own.value, { head, onto: onto.value, method, message });
   if (!combined.ok) return refused(combined);
@@ -68,26 +67,28 @@ async function tryMergeOnce(scene: PullMergeContext): Promise<MergeResult | 'mov
   if (trial.kind === 'combined') {
     const pinned = await pinCommits(own.value, [trial.sha]);
     if (!pinned.ok) return refused(pinned);
-    const checked = await checkMerged(scene, trial.sha);
+    const checked = await checkMerged(merge, trial.sha);
     if (checked === undefined) return undefined;
     if (checked !== 'passed') return { outcome: 'failed', base: onto.value, ...checked };
-    const now = await fetchBase(scene);
+    const now = await fetchBase(merge);
     if (now.ok && now.value !== onto.value) return 'moved';
   }
   const ready = found.value.isDraft ? await retryGithub(() => pulls.markReady(found.value), signal) : found;
   if (!ready.ok) return refused(ready);
-  const [title = '', ...words] = message.split('\n');
-  const merged = await mergeAtGithub(scene, {
+  const [title = '', ...body] = message.split('\n');
+  const merged = await mergeAtGithub(merge, {
     head,
     method,
     title: `${title} (#${number})`,
-    message: words.join('\n').trim(),
+    message: body.join('\n').trim(),
   });
   if (merged === 'moved' || merged === undefined) return merged;
-  return merged.ok ? readMergeCommit(scene, merged.value, trial.sha) : refused(merged);
+  return merged.ok ? readMergeCommit(merge, merged.value, trial.sha) : refused(merged);
 }
 
-/** Where it is not clear what came of it, the pull request says so; and right after a push GitHub may not know yet that it fits. */
+/**
+ * After an unclear response the pull request shows whether it was merged; right after a push GitHub may not know yet that it is mergeable.
+ */
 async function mergeAtGithub(
   { pulls, number, signal }: PullMergeContext,
   order: PullMergeRequest,
@@ -114,7 +115,7 @@ function isConclusive({
   return !isPassing && status !== 409 && !/not mergeable|was modified|try again/i.test(problem.message);
 }
 
-/** The pull request, open and with the head that is to be merged; right after a push GitHub takes a moment to know of it. */
+/** Reads the pull request. Transient failure if it has another head: right after a push GitHub needs a moment. */
 async function readPullAtHead(pulls: PullRequestApi, number: number, head: string): Promise<GithubOutcome<GithubPull>> {
   const found = await pulls.read(number);
   if (!found.ok) return found;
@@ -131,40 +132,37 @@ function refused({ problem }: Extract<GithubOutcome<never>, { ok: false }>): Mer
   return { outcome: 'refused', reason: renderGithubProblem(problem) };
 }
 
-/** How a merge went, with what there is to say about it. */
 export type MergeResult = Pick<FinishMerge, 'outcome'> & Partial<FinishMerge>;
 
-/** A merge at GitHub, and what it takes. */
 export interface PullMergeContext {
-  readonly effect: Extract<Effect, { kind: 'merge' }>;
-  readonly world: EffectContext;
+  readonly effect: Events['MergeRequested'];
+  readonly context: EffectContext;
   readonly signal: AbortSignal;
   readonly pulls: PullRequestApi;
   readonly number: number;
-  /** The branch that it is merged into. */
   readonly base: string;
 }
 
-/** Runs the checks on what a merge makes: what fails, or `passed`; undefined where it was called off. */
+/** Runs the checks on a merge commit. Returns `passed`, or what failed; undefined if the checks were cancelled. */
 export async function checkMerged(
-  { effect, world, signal }: PullMergeContext,
+  { effect, context, signal }: PullMergeContext,
   sha: string,
 ): Promise<'passed' | { readonly reason: string; readonly output: string | null } | undefined> {
-  const own = effect.checks.filter(({ run }) => run !== undefined);
-  const id = `${effect.mergeId}.${sha.slice(0, 12)}`;
-  const checked = await checkCommit({ id, sha, taskId: effect.taskId, checks: own }, world, signal);
+  const id = `${effect.merge_id}.${sha.slice(0, 12)}`;
+  const plan = { id, sha, taskId: effect.task_id, checks: ownChecks(effect.checks) };
+  const checked = await checkCommit(plan, context, signal);
   const bad = checked?.find(({ passed }) => !passed);
   if (checked === undefined) return undefined;
   return bad === undefined ? 'passed' : { reason: `check failed on the merged tree: ${bad.name}`, output: bad.output };
 }
 
-/** Where the main branch stands at GitHub. */
-export async function fetchBase({ effect, world, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
+/** The position of the main branch at GitHub. */
+export async function fetchBase({ effect, context, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
   const remote = effect.pull?.remote ?? 'origin';
-  // With the head, so that GitHub sends only what is new.
-  const own = await world.ownRepository.with(effect.head);
+  // The head is included so that GitHub sends only what is new.
+  const own = await context.ownRepository.with(effect.head);
   if (!own.ok) return own;
-  const url = await findRemoteUrl(world.path, remote, 'fetch');
+  const url = await findRemoteUrl(context.path, remote, 'fetch');
   if (!url.ok) return url;
   if (!isAddressOf(url.value, pulls.repository)) {
     const wanted = renderRepository(pulls.repository);
@@ -175,8 +173,8 @@ export async function fetchBase({ effect, world, pulls, base }: PullMergeContext
 }
 
 /**
- * Whether a remote is at the repository of the pull request. An agent can change the address, and would choose the main branch that its
- * work is checked with. A path is taken as it is: it names a mirror here.
+ * Whether a remote is the repository of the pull request. An agent can change the address, and would thereby choose the main branch that
+ * its work is checked with. A path is accepted: it names a mirror on this machine.
  */
 function isAddressOf(url: string, { host, owner, name }: GithubRepository): boolean {
   if (isPath(url)) return true;
@@ -186,45 +184,45 @@ function isAddressOf(url: string, { host, owner, name }: GithubRepository): bool
 }
 
 /**
- * The merge commit, as it is on the main branch now. Where somebody pushed there in the instant between the last look and the merge, it is
- * not what was checked: then it is checked now, and people hear of it if it is broken.
+ * The merge commit as it is on the main branch. If another push came between the check and the merge, its tree was not checked: it is
+ * checked now, and people are notified if it fails.
  */
 export async function readMergeCommit(
-  scene: PullMergeContext,
+  merge: PullMergeContext,
   sha: string | null,
   trial: string | null,
 ): Promise<MergeResult | undefined> {
-  const { world, base, signal } = scene;
+  const { context, base, signal } = merge;
   if (sha === null)
     return { outcome: 'refused', reason: 'GitHub says that it is merged, and does not say as which commit' };
   const fetched = await retryGithub(async () => {
-    const now = await fetchBase(scene);
-    const copied = await world.ownRepository.with();
+    const now = await fetchBase(merge);
+    const copied = await context.ownRepository.with();
     return now.ok && copied.ok && (await findSha(copied.value, sha)) === null
       ? githubFailure('github/odd-answer', `${sha} is not on the main branch yet`, '', { isPassing: true })
       : now;
   }, signal);
   if (signal.aborted) return undefined;
   if (!fetched.ok) {
-    world.log.error('what was merged at GitHub cannot be fetched', { sha, reason: fetched.problem.message });
+    context.log.error('what was merged at GitHub cannot be fetched', { sha, reason: fetched.problem.message });
     const reason = `GitHub says that it is merged as ${sha}, and Baton cannot see it there: ${renderGithubProblem(fetched.problem)}`;
     return { outcome: 'refused', reason };
   }
-  const own = await world.ownRepository.with(fetched.value);
+  const own = await context.ownRepository.with(fetched.value);
   if (!own.ok) return { outcome: 'refused', reason: renderGithubProblem(own.problem) };
   const before = await findSha(own.value, `${sha}^1`);
   const landed = await isOnFirstParents(own.value, { sha, since: before ?? sha, head: fetched.value });
   if (!landed.ok || !landed.value)
     return { outcome: 'refused', reason: `GitHub says that it is merged as ${sha}, and that is not on ${base} there` };
-  await fastForwardMain(own.value, base, fetched.value, world);
+  await fastForwardMain(own.value, base, fetched.value, context);
   const merged = { outcome: 'merged', base: before, merge_sha: sha } as const;
   if (trial === null || (await findTree(own.value, sha)) === (await findTree(own.value, trial))) return merged;
-  const checked = await checkMerged(scene, sha);
+  const checked = await checkMerged(merge, sha);
   if (checked === undefined) return undefined;
   return checked === 'passed' ? merged : { ...merged, ...checked };
 }
 
-/** Our own main branch follows where it can: the next task begins there. Work that is in the way stays as it is. */
+/** Fast-forwards the local main branch, from which the next task starts. Uncommitted work that is in the way is kept. */
 async function fastForwardMain(own: OwnRepository, branch: string, to: string, { log }: EffectContext): Promise<void> {
   const from = await findSha(own.source.path, `refs/heads/${branch}`);
   if (from === null || from === to) return;

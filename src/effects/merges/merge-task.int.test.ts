@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
 import { decide, type Command } from '../../state/decide.ts';
-import { event, type Event } from '../../state/event.ts';
+import { event, type Event, type Events } from '../../state/event.ts';
 import { createStory, type Story } from '../../state/given.cases.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import { findEffect } from '../../state/runs/effect.ts';
 import { create, operator, record, system } from '../../state/say.cases.ts';
 import type { State } from '../../state/state.ts';
 import { mergeTask } from './merge-task.ts';
@@ -44,7 +44,7 @@ function say(command: Command, caller = operator): string | undefined {
   return undefined;
 }
 
-type Merge = Extract<Effect, { kind: 'merge' }>;
+type Merge = Events['MergeRequested'];
 
 /** The merge of a task that is ready for it. `checks` are GitHub's: without checks of its own, a merge starts no process but git. */
 function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Merge['checks'] = []): Merge {
@@ -63,9 +63,9 @@ function request(head = scratch.git(repo, 'rev-parse', 'feature/a'), checks: Mer
     } as never),
     event('MergeRequested', { ...asked, checks, message: `do it\n\nBaton-Head: ${head}\n`, handoff: null }),
   );
-  const effect = state.effects.get('merge:m1');
-  if (effect?.kind !== 'merge') throw new Error('no merge is owed');
-  return effect;
+  const effect = findEffect(state, 'MergeRequested', 'merge:m1');
+  if (effect === undefined) throw new Error('no merge is owed');
+  return effect.data;
 }
 
 /** Does the merge, as a daemon that is started anew would. */

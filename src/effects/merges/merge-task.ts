@@ -5,87 +5,87 @@ import { createMergeCommit, findTree } from '../../git/merge/combine.ts';
 import { hasCompleteCommit, type OwnRepository, pinCommits } from '../../git/own/own-repository.ts';
 import { findSha } from '../../git/repository.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import { writebackRecords } from '../../state/tasks/task.ts';
 import { WRITEBACK_REQUIRED } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
-import { checkCommit } from './checks.ts';
+import { checkCommit, ownChecks } from './checks.ts';
 import { findProtected } from './find-protected.ts';
 import { renderGithubProblem } from './github.ts';
 import { mergePull, type MergeResult } from './merge-pull.ts';
 
-type MergeEffect = Extract<Effect, { kind: 'merge' }>;
+type MergeEffect = Events['MergeRequested'];
 
 /**
- * Merges one task at a time. The commit is made in Baton's own repository, checked whole in a checkout of its own, recorded, and only then
- * does the main branch move, if it is still where it was. Otherwise the merge is made and checked again.
+ * Merges one task at a time. The commit is made in Baton's own repository, checked in a clean checkout and recorded; only then does the
+ * main branch move, if it is still where it was. Otherwise the merge is made and checked again.
  */
 export async function mergeTask(
   effect: MergeEffect,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  return world.mergeSemaphore.run(async () => {
-    // A move of the main branch that a person must look at calls this merge off for now.
-    await world.recordMainMoves();
+  return context.mergeSemaphore.run(async () => {
+    // If a person must look at a move of the main branch, this merge is cancelled for now.
+    await context.recordMainMoves();
     if (signal.aborted) return [];
-    const missing = await findMissingRecord(effect, world);
+    const missing = await findMissingRecord(effect, context);
     if (missing === 'unknown') return [];
-    const held = await holdProtected(effect, world);
+    const held = await holdProtected(effect, context);
     if (held === 'held') return [];
     const how = effect.pull === undefined ? mergeLocally : mergePull;
     const ended =
       missing === undefined
-        ? (held ?? (await how(effect, world, signal)))
+        ? (held ?? (await how(effect, context, signal)))
         : ({ outcome: 'failed', failure: 'writeback', reason: missing } as const);
     if (ended === undefined) return [];
-    const { mergeId, method } = effect;
+    const { merge_id, method } = effect;
     const nothing = { base: null, merge_sha: null, reason: null, files: [], output: null };
-    return [{ kind: 'finish-merge', command: { mergeId, method, newId: randomUUID(), ...nothing, ...ended } }];
+    return [{ kind: 'finish-merge', command: { merge_id, method, newId: randomUUID(), ...nothing, ...ended } }];
   });
 }
 
 /**
- * Puts on record which protected paths the branch changes. `held`: a person is asked first, or the store does not answer. What cannot be
- * measured is not merged.
+ * Records which protected paths the branch changes. `held`: a person is asked first, or the store does not respond. A branch that cannot be
+ * measured is refused.
  */
 async function holdProtected(
-  { mergeId, taskId, head }: MergeEffect,
-  world: EffectContext,
+  { merge_id, task_id, head }: MergeEffect,
+  context: EffectContext,
 ): Promise<MergeResult | 'held' | undefined> {
-  const task = await world.readState(({ tasks }) => tasks.get(taskId));
+  const task = await context.readState(({ tasks }) => tasks.get(task_id));
   if (task === undefined) return 'held';
-  const found = await findProtected(task, head, world);
+  const found = await findProtected(task, head, context);
   if (!found.ok) return { outcome: 'refused', reason: renderGithubProblem(found.problem) };
-  const told = await world.submit({ kind: 'measure-protected', command: { taskId, mergeId, ...found.value } });
-  const isGoing = told && (await world.readState(({ tasks }) => tasks.get(taskId)?.flow.merge?.id === mergeId));
+  const recorded = await context.submit({ kind: 'measure-protected', command: { task_id, merge_id, ...found.value } });
+  const isGoing = recorded && (await context.readState(({ tasks }) => tasks.get(task_id)?.flow.merge?.id === merge_id));
   return isGoing === true ? undefined : 'held';
 }
 
 async function mergeLocally(
   effect: MergeEffect,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<MergeResult | undefined> {
   const { into } = effect;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const main = await findBaseOf(into, world);
+    const main = await findBaseOf(into, context);
     if (!main.ok) return { outcome: 'refused', reason: renderGithubProblem(main.problem) };
     const branch = main.value.name;
-    const onto = await findSha(world.path, `refs/heads/${branch}`);
+    const onto = await findSha(context.path, `refs/heads/${branch}`);
     if (onto === null) return { outcome: 'refused', reason: `there is no branch ${branch} here` };
-    const own = await world.ownRepository.with(effect.head, onto);
+    const own = await context.ownRepository.with(effect.head, onto);
     if (!own.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(own.problem) };
-    const prepared = await findPrepared(effect, { own: own.value, branch, onto }, world);
+    const prepared = await findPrepared(effect, { own: own.value, branch, onto }, context);
     if (prepared === 'unknown') return undefined;
     if (prepared?.isOnBranch === true) return { outcome: 'merged', base: prepared.base, merge_sha: prepared.sha };
     const made =
       prepared === undefined
-        ? await makeMergeCommit(effect, { own: own.value, onto, branch }, world, signal)
+        ? await makeMergeCommit(effect, { own: own.value, onto, branch }, context, signal)
         : prepared;
     if (made === undefined || 'outcome' in made) return made;
-    // Called off in the last moment: nobody would hear that it was merged.
+    // After a cancellation nobody would record that it was merged.
     if (signal.aborted) return undefined;
     const advanced = await advanceBranch(own.value, { branch, from: onto, to: made.sha });
     if (!advanced.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(advanced.problem) };
@@ -102,27 +102,27 @@ interface MergeTarget {
   readonly branch: string;
 }
 
-/** Makes the merge commit, checks it and puts it on record. */
+/** Makes the merge commit, checks it and records it. */
 async function makeMergeCommit(
   effect: MergeEffect,
   { own, onto, branch }: MergeTarget,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<MergeResult | { readonly sha: string } | undefined> {
-  const { head, method, message, checks, mergeId } = effect;
+  const { head, method, message, checks, merge_id, task_id } = effect;
   const combined = await createMergeCommit(own, { head, onto, method, message });
   if (!combined.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(combined.problem) };
   const { value } = combined;
   if (value.kind === 'conflict') return { outcome: 'conflict', base: onto, reason: 'conflict', files: value.files };
-  // The main branch has all of it: there is nothing to move.
+  // The main branch contains all of it already.
   if (value.kind === 'nothing') return { outcome: 'merged', base: onto, merge_sha: onto };
   const unseen = await findUncheckedByGithub(effect, own, value.sha);
   if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUncheckedByGithub(unseen) };
   const pinned = await pinCommits(own, [value.sha]);
   if (!pinned.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(pinned.problem) };
-  const ran = checks.filter(({ run }) => run !== undefined);
-  const id = `${mergeId}.${value.sha.slice(0, 12)}`;
-  const checked = await checkCommit({ id, sha: value.sha, taskId: effect.taskId, checks: ran }, world, signal);
+  const id = `${merge_id}.${value.sha.slice(0, 12)}`;
+  const plan = { id, sha: value.sha, taskId: task_id, checks: ownChecks(checks) };
+  const checked = await checkCommit(plan, context, signal);
   if (checked === undefined) return undefined;
   const failed = checked.find(({ passed }) => !passed);
   if (failed !== undefined) {
@@ -130,13 +130,13 @@ async function makeMergeCommit(
     return { outcome: 'failed', base: onto, reason, output: failed.output };
   }
   if (signal.aborted) return undefined;
-  const command = { mergeId, branch, base: onto, merge_sha: value.sha };
-  const told = await world.submit({ kind: 'prepare-merge', command });
-  // Without an answer it is tried again; a refusal means that the merge was called off, and its branch stays.
-  return told === undefined || told.refused !== undefined ? undefined : { sha: value.sha };
+  const command = { merge_id, branch, base: onto, merge_sha: value.sha };
+  const recorded = await context.submit({ kind: 'prepare-merge', command });
+  // Without a response the effect is tried again; a refusal means that the merge was cancelled, and its branch stays.
+  return recorded === undefined || recorded.refused !== undefined ? undefined : { sha: value.sha };
 }
 
-/** Checks that GitHub runs have seen the head alone. Where the merge makes anything else of it, nobody here can say whether they would pass. */
+/** GitHub has checked the head alone. If the merged tree differs from it, the outcome of those checks is unknown. */
 async function findUncheckedByGithub(
   { head, checks }: MergeEffect,
   own: OwnRepository,
@@ -154,47 +154,47 @@ function describeUncheckedByGithub(names: readonly string[]): string {
 export interface PreparedMerge {
   readonly sha: string;
   readonly base: string;
-  /** The branch has moved to it: the daemon ended before it could record so. */
+  /** The branch has moved to it, and the daemon ended before it could record that. */
   readonly isOnBranch: boolean;
 }
 
 /**
- * The merge commit that was recorded before a crash, if the branch has it or can still move to it. It is found by its name on the first-parent
- * history of the branch; what commits say about themselves counts for nothing. `unknown` if the store does not answer.
+ * The merge commit that was recorded before a crash, if the branch has it or can still move to it. It is identified by its hash on the
+ * first-parent history; what a commit's message says does not count. `unknown` if the store does not respond.
  */
 export async function findPrepared(
-  { taskId, mergeId }: Extract<Effect, { kind: 'merge' }>,
+  { task_id, merge_id }: MergeEffect,
   { own, branch, onto }: { readonly own: OwnRepository; readonly branch: string; readonly onto: string },
-  world: Pick<EffectContext, 'readState'>,
+  context: Pick<EffectContext, 'readState'>,
 ): Promise<PreparedMerge | 'unknown' | undefined> {
-  const merge = await world.readState((state) => state.tasks.get(taskId)?.flow.merge ?? null);
+  const merge = await context.readState((state) => state.tasks.get(task_id)?.flow.merge ?? null);
   if (merge === undefined) return 'unknown';
-  const prepared = merge?.id === mergeId ? merge.prepared : undefined;
+  const prepared = merge?.id === merge_id ? merge.prepared : undefined;
   if (prepared === undefined || prepared.branch !== branch) return undefined;
   const { sha, base } = prepared;
   const found = await isOnFirstParents(own, { sha, since: base, head: onto });
   if (found.ok && found.value) return { sha, base, isOnBranch: true };
-  // It was checked, and the branch is where it was: nothing need be made again.
+  // The commit was checked, and the branch has not moved: it is reused.
   return base === onto && hasCompleteCommit(own, sha) ? { sha, base, isOnBranch: false } : undefined;
 }
 
 /**
- * The record names the head that is merged, or an ancestor with nothing but Baton's own commits after it. Those are known from the ledger:
- * what a commit says about its committer proves nothing. `unknown` if the store does not answer.
+ * Returns why the merge lacks a record: a record must name the head, or an ancestor with only Baton's own merge commits after it. Those are
+ * known from the ledger, because a committer's name proves nothing. `unknown` if the store does not respond.
  */
 export async function findMissingRecord(
-  { taskId, head }: { readonly taskId: string; readonly head: string },
-  world: Pick<EffectContext, 'ownRepository' | 'readState'>,
+  { task_id, head }: Pick<MergeEffect, 'task_id' | 'head'>,
+  context: Pick<EffectContext, 'ownRepository' | 'readState'>,
 ): Promise<typeof WRITEBACK_REQUIRED | 'unknown' | undefined> {
-  const known = await world.readState((state) => {
-    const task = state.tasks.get(taskId);
+  const known = await context.readState((state) => {
+    const task = state.tasks.get(task_id);
     const records = task === undefined ? [] : writebackRecords(task).map(({ commitSha }) => commitSha.toLowerCase());
     return { records, made: new Set([...state.tasks.values()].map(({ flow }) => flow.mergeSha)) };
   });
   if (known === undefined) return 'unknown';
   const { records, made } = known;
   if (records.includes(head)) return undefined;
-  const own = await world.ownRepository.with(head);
+  const own = await context.ownRepository.with(head);
   if (!own.ok) return WRITEBACK_REQUIRED;
   for (const sha of records.toReversed()) {
     const ancestor = await isAncestor(own.value, sha, head);

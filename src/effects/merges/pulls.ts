@@ -3,69 +3,69 @@ import { githubFailure } from '../../github/call-api.ts';
 import { findHeadOwner, ghLoginConfig } from '../../github/find-github.ts';
 import { type GithubPull, openPullRequestApi, type PullRequestApi } from '../../github/pulls.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { PullRequest as Known } from '../../state/workflow/flow.ts';
 import { type PublishPull, replaceMarkedPart } from '../../state/workflow/pull.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
 import { apiContext, type GithubContext, type GithubOutcome, renderGithubProblem, retryGithub } from './github.ts';
 
-type PublishPullEffect = Extract<Effect, { kind: 'publish-pull' }>;
-type PublishResult = Omit<PublishPull, 'pullId'>;
+type PublishPullEffect = Events['PullRequestRequested'];
+type PublishResult = Omit<PublishPull, 'pull_id'>;
 
 /**
- * The branch of a task goes to GitHub, and its pull request is opened, or brought up to date. One at a time for each task; and before
- * anything is opened, GitHub is asked whether it is there: a daemon may have died before it could say so.
+ * Pushes the branch of a task to GitHub, and opens or updates its pull request. One at a time per task. GitHub is asked first whether there
+ * is a pull request, because a daemon may have ended before it recorded one.
  */
 export async function publishPull(
   effect: PublishPullEffect,
-  world: GithubContext,
+  context: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  const { pullId, taskId } = effect;
-  return world.placeMutex.run(`pull:${taskId}`, async () => {
+  const { pull_id, task_id } = effect;
+  return context.placeMutex.run(`pull:${task_id}`, async () => {
     if (signal.aborted) return [];
-    const known = await world.readState((state) => state.tasks.get(taskId)?.flow.pull ?? null);
-    if (known?.id !== pullId) return [];
-    const done = await retryGithub(() => publishBranch(effect, known, world, signal), signal);
+    const known = await context.readState((state) => state.tasks.get(task_id)?.flow.pull ?? null);
+    if (known?.id !== pull_id) return [];
+    const done = await retryGithub(() => publishBranch(effect, known, context, signal), signal);
     if (signal.aborted) return [];
-    if (done.ok) return [{ kind: 'publish-pull', command: { pullId, ...done.value } }];
-    return [{ kind: 'fail-pull', command: { pullId, reason: renderGithubProblem(done.problem) } }];
+    if (done.ok) return [{ kind: 'publish-pull', command: { pull_id, ...done.value } }];
+    return [{ kind: 'fail-pull', command: { pull_id, reason: renderGithubProblem(done.problem) } }];
   });
 }
 
 async function publishBranch(
   effect: PublishPullEffect,
   known: Known,
-  world: GithubContext,
+  context: GithubContext,
   signal: AbortSignal,
 ): Promise<GithubOutcome<PublishResult>> {
-  const { branch, head, into, title, place } = effect;
-  const { path } = world;
-  const opened = openPullRequestApi(place.repository, apiContext(world, signal));
+  const { branch, head, into, title, body, draft, repository, remote } = effect;
+  const { path } = context;
+  const opened = openPullRequestApi(repository, apiContext(context, signal));
   if (!opened.ok) return opened;
   const pulls = opened.value;
-  const main = await findBaseOf(into, world);
+  const main = await findBaseOf(into, context);
   if (!main.ok) return main;
   const base = main.value.name;
   if (branch === base)
     return githubFailure('github/base-branch', `'${branch}' is the branch that is merged into`, 'Work on another one.');
-  const wanted = { branch, owner: await findHeadOwner(path, place.remote, pulls.repository), base };
+  const wanted = { branch, owner: await findHeadOwner(path, remote, pulls.repository), base };
   const found = known.number === null ? await pulls.findOpen(wanted) : await pulls.read(known.number);
   if (!found.ok) return found;
   const before = found.value;
   if (before !== undefined && !before.isOpen && !(known.isClosed && !before.isMerged)) return endedElsewhere(before);
-  const push = { remote: place.remote, branch, head, last: known.published, config: ghLoginConfig(pulls.repository) };
-  const own = await world.ownRepository.with(head);
+  const push = { remote, branch, head, last: known.published, config: ghLoginConfig(pulls.repository) };
+  const own = await context.ownRepository.with(head);
   if (!own.ok) return own;
   const pushed = await pushBranch(own.value, push);
   if (!pushed.ok) return pushed;
-  if (before !== undefined) return updatePull(pulls, before, known, effect.body);
-  const made = await pulls.open({ ...wanted, title, body: effect.body, isDraft: effect.draft });
+  if (before !== undefined) return updatePull(pulls, before, known, body);
+  const made = await pulls.open({ ...wanted, title, body, isDraft: draft });
   if (!made.ok) return made;
   return { ok: true, value: { number: made.value.number, url: made.value.url, how: 'opened' } };
 }
 
-/** What people wrote around our part of the text stays. */
+/** Keeps what people wrote around Baton's part of the text. */
 async function updatePull(
   pulls: PullRequestApi,
   before: GithubPull,
@@ -82,7 +82,7 @@ async function updatePull(
   return { ok: true, value: { number, url, how: isOpen ? (known.number === null ? 'found' : 'updated') : 'reopened' } };
 }
 
-/** Somebody has merged or closed it at GitHub while the task was under way: only a person knows what they meant. */
+/** The pull request was merged or closed at GitHub meanwhile: a person must decide. */
 export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head }: GithubPull): GithubOutcome<never> {
   if (isMerged) {
     const by = mergedBy === null ? '' : ` by ${mergedBy}`;
@@ -95,21 +95,18 @@ export function endedElsewhere({ number, url, isMerged, mergeSha, mergedBy, head
   return githubFailure('github/closed-elsewhere', `pull request #${number} was closed at GitHub: ${url}`, hint);
 }
 
-type ClosePullEffect = Extract<Effect, { kind: 'close-pull' }>;
-
-/** Closes the pull request of a task that was cancelled, and says why there. While GitHub is out of reach it stays owed. */
+/** Closes the pull request of a cancelled task, with a comment. The effect stays owed while GitHub cannot be reached. */
 export async function closePull(
-  effect: ClosePullEffect,
-  world: GithubContext,
+  { pull_id, task_id, repository, number, comment }: Events['PullRequestCloseRequested'],
+  context: GithubContext,
   signal: AbortSignal,
 ): Promise<readonly Command[]> {
-  const { pullId, taskId, repository, number, comment } = effect;
   const ended = (outcome: 'closed' | 'merged' | 'failed', reason: string | null): readonly Command[] => [
-    { kind: 'close-pull', command: { pullId, number, outcome, reason } },
+    { kind: 'close-pull', command: { pull_id, number, outcome, reason } },
   ];
-  return world.placeMutex.run(`pull:${taskId}`, async () => {
+  return context.placeMutex.run(`pull:${task_id}`, async () => {
     if (signal.aborted) return [];
-    const opened = openPullRequestApi(repository, apiContext(world, signal));
+    const opened = openPullRequestApi(repository, apiContext(context, signal));
     if (!opened.ok) return ended('failed', renderGithubProblem(opened.problem));
     const pulls = opened.value;
     const found = await pulls.read(number);
@@ -117,7 +114,7 @@ export async function closePull(
     if (found.ok && !found.value.isOpen) return ended('closed', null);
     const closed = found.ok ? await pulls.change(number, { state: 'closed' }) : found;
     if (!closed.ok) return closed.isPassing ? [] : ended('failed', renderGithubProblem(closed.problem));
-    // After the deed: whoever is killed in between leaves a word out, and says none twice.
+    // Comment last: a daemon that is killed in between leaves it out instead of writing it twice.
     await pulls.comment(number, comment);
     return ended('closed', null);
   });

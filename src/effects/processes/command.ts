@@ -4,7 +4,7 @@ import { batonShim } from '../../agents/prepare-agent.ts';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 import { commandFiles, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
@@ -16,118 +16,113 @@ import { commandMark, endLostRun } from './settle-lost.ts';
 import { inspectSupervised, ownerFile } from './supervised.ts';
 import { preventStart, refuseWithoutRoom, type SpawnedSupervisor, startSupervisor, waitForEnd } from './supervisor.ts';
 
-export type RunCommandEffect = Extract<Effect, { kind: 'run-command' }>;
+type CommandRequest = Events['CommandRequested'];
 
-/** Runs a shell step or a gate. Undefined where somebody else has said how it went, or nobody wants to know any more. */
+/** Runs a shell step or a gate. Undefined if it was cancelled, or if its supervisor has reported the outcome. */
 export async function runCommand(
-  effect: RunCommandEffect,
-  world: EffectContext,
+  request: CommandRequest,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<CommandEnd | undefined> {
   const prepare = async (): Promise<PreparedCommand | undefined> =>
-    world.readState((state) => selectCommand(state, effect, world));
-  return superviseCommand(effect.commandId, prepare, world, signal);
+    context.readState((state) => selectCommand(state, request, context));
+  return superviseCommand(request.command_id, prepare, context, signal);
 }
 
 function selectCommand(
   state: State,
-  { subject, command, timeoutMs }: RunCommandEffect,
-  world: EffectContext,
+  { subject, command, timeout_ms: timeoutMs }: CommandRequest,
+  context: EffectContext,
 ): PreparedCommand | undefined {
   const run = subject.kind === 'gate' ? state.agents.get(subject.agent_id) : undefined;
   const pipeline = subject.kind === 'step' ? state.pipelines.get(subject.pipeline_id) : undefined;
   if (subject.kind === 'step' ? pipeline === undefined : run === undefined) return undefined;
-  const context =
+  const templates =
     pipeline !== undefined && subject.kind === 'step'
-      ? stepContext(state, pipeline, subject.step, world)
+      ? stepContext(state, pipeline, subject.step, context)
       : run === undefined
         ? {}
-        : agentContext(state, run, world);
-  const rendered = renderTemplate(command, context, { quote: 'shell' });
+        : agentContext(state, run, context);
+  const rendered = renderTemplate(command, templates, { quote: 'shell' });
   if (!rendered.ok) return { ok: false, reason: rendered.problems.map(({ message }) => message).join('; ') };
-  const place = workplaceOf(state, pipeline?.id ?? run?.owner?.pipelineId, world.path);
+  const place = workplaceOf(state, pipeline?.id ?? run?.owner?.pipelineId, context.path);
   return { ok: true, shell: { command: rendered.value, cwd: resolveWithin(place, run?.plan.cwd), timeoutMs } };
 }
 
-/** A command for the shell, ready to be run. */
 export interface ShellCommand {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What passes of the daemon's environment besides the default list; left out: what the project's runbook says. */
+  /** Variables of the daemon besides the default list; if missing, those that the runbook names. */
   readonly envPass?: readonly string[];
-  /** Its log begins with the names of the variables that did not pass. */
+  /** The log begins with the names of the variables that were not passed. */
   readonly namesDropped?: true;
   readonly timeoutMs: number | null;
 }
 
-export interface CommandEnd {
-  readonly exitCode: number | null;
-  readonly timedOut: boolean;
-  readonly output: string | null;
-}
+export type CommandEnd = Pick<Events['CommandFinished'], 'exit_code' | 'timed_out' | 'output'>;
 
 export type PreparedCommand =
   | { readonly ok: true; readonly shell: ShellCommand }
   | { readonly ok: false; readonly reason: string };
 
-/** Commands are started once: there is no second try under the same id. */
+/** A command is started once per id. */
 export const COMMAND_START = 1;
 
 /**
- * Runs a shell command under a supervisor, so that it is run once however often the daemon is started meanwhile, and so that it holds
- * nothing up. `prepare` is asked only where it has not been started yet. Undefined where nobody wants to know any more.
+ * Runs a shell command under a supervisor, so that it runs once however often the daemon restarts. `prepare` is called only if it has not
+ * been started yet. Undefined if it was cancelled.
  */
 export async function superviseCommand(
   id: string,
   prepare: () => Promise<PreparedCommand | undefined>,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<CommandEnd | undefined> {
-  const files = commandFiles(world.stateDir, id);
+  const files = commandFiles(context.stateDir, id);
   let spawned: SpawnedSupervisor | undefined;
   if (inspectSupervised(files, COMMAND_START).kind === 'untaken') {
-    const started = await start(id, prepare, world, signal);
-    if (started === undefined || 'exitCode' in started) return started;
+    const started = await start(id, prepare, context, signal);
+    if (started === undefined || 'exit_code' in started) return started;
     spawned = started;
   }
   const settling = await waitForEnd({ files, start: COMMAND_START, spawned, signal });
   if (settling === undefined) return undefined;
   refuseWithoutRoom(settling);
-  const { found, words } = settling;
+  const { found, lastOutput } = settling;
   if (found.kind === 'ended') return endOf(found.exit);
-  if (found.kind === 'untaken') return failed(`the supervisor did not start: ${words ?? 'it has gone'}`);
+  if (found.kind === 'untaken') return failed(`the supervisor did not start: ${lastOutput ?? 'it has gone'}`);
   const exit = await endLostRun({ files, start: COMMAND_START, mark: commandMark(id) });
   return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
 }
 
-/** Starts it, and waits until it runs; or says why that is not possible. */
+/** Starts the supervisor and waits until it runs; returns a failed end if that is not possible. */
 async function start(
   id: string,
   prepare: () => Promise<PreparedCommand | undefined>,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<SpawnedSupervisor | CommandEnd | undefined> {
-  const files = commandFiles(world.stateDir, id);
-  const programs = await world.programs();
-  return world.startSemaphore.run(async () => {
+  const files = commandFiles(context.stateDir, id);
+  const programs = await context.programs();
+  return context.startSemaphore.run(async () => {
     const wanted = await prepare();
     if (wanted === undefined || signal.aborted) return undefined;
     if (!wanted.ok) return failed(wanted.reason);
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
-    writeFileAtomically(ownerFile(files.folder), world.projectId);
-    const { env, times } = world;
-    const launch = launchOf(id, wanted.shell, world, programs);
+    writeFileAtomically(ownerFile(files.folder), context.projectId);
+    const { env, times } = context;
+    const launch = launchOf(id, wanted.shell, context, programs);
     return (await startSupervisor(files, launch, { programs, env, signal, startMs: times.startMs })).spawned;
   });
 }
 
 function failed(output: string): CommandEnd {
-  return { exitCode: null, timedOut: false, output };
+  return { exit_code: null, timed_out: false, output };
 }
 
 function endOf({ code, timed_out, output }: Exit): CommandEnd {
-  return { exitCode: code, timedOut: timed_out, output };
+  return { exit_code: code, timed_out, output };
 }
 
 function launchOf(
@@ -157,7 +152,7 @@ function launchOf(
     log_bytes: times.logBytes,
     finds_exit_signals: false,
     token: supervisorToken(id),
-    // It runs what agents wrote: it has no rights.
+    // It runs code of agents, so it gets no token.
     agent_token: '',
     owes: [],
     state_dir: stateDir,
@@ -165,27 +160,27 @@ function launchOf(
   };
 }
 
-/** Stops a command that nobody waits for any more. One that has ended is left alone. */
-export async function killCommand(commandId: string, reason: string, world: EffectContext): Promise<void> {
-  const files = commandFiles(world.stateDir, commandId);
+/** Stops a command that is no longer needed. Does nothing if it has ended. */
+export async function killCommand(commandId: string, reason: string, context: EffectContext): Promise<void> {
+  const files = commandFiles(context.stateDir, commandId);
   if (preventStart(files, COMMAND_START)) return;
   const found = inspectSupervised(files, COMMAND_START);
   if (found.kind === 'ended') return;
   if (found.kind === 'running') {
-    const timeoutMs = world.times.killAfterMs + world.times.controlMs;
-    const options = { port: found.running.port, token: world.supervisorToken(commandId), timeoutMs };
+    const timeoutMs = context.times.killAfterMs + context.times.controlMs;
+    const options = { port: found.running.port, token: context.supervisorToken(commandId), timeoutMs };
     if ((await sendControl({ kind: 'kill', reason }, options)).ok) return;
   }
   await endLostRun({ files, start: COMMAND_START, mark: commandMark(commandId) });
 }
 
-/** Commands of this project that a daemon was told to stop, and ended before it did. */
+/** Stops commands of this project that an earlier daemon should have stopped. */
 export async function killUnwantedCommands(
   isWanted: (commandId: string) => boolean,
-  world: EffectContext,
+  context: EffectContext,
 ): Promise<void> {
-  const left = listCommands(world).filter((id) => !isWanted(id));
-  await Promise.all(left.map((id) => killCommand(id, 'nobody waits for it any more', world)));
+  const left = listCommands(context).filter((id) => !isWanted(id));
+  await Promise.all(left.map((id) => killCommand(id, 'nobody waits for it any more', context)));
 }
 
 function listCommands({ stateDir, projectId }: EffectContext): string[] {

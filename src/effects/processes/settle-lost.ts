@@ -6,7 +6,7 @@ import { findProcessesByArguments, killRemains, readExit, readRunning, type Supe
 export interface LostRun {
   readonly files: SupervisedFiles;
   readonly start: number;
-  /** In the environment of everything that the run has started. */
+  /** A variable in the environment of every process of the run. */
   readonly mark: { readonly name: string; readonly value: string };
 }
 
@@ -19,8 +19,8 @@ export function commandMark(commandId: string): LostRun['mark'] {
 }
 
 /**
- * A supervisor was killed, or does not answer. Whatever is left of it and of its run is ended, and its last word is said for it, so
- * that everybody who looks from now on finds the same. A word that it left itself stands, and whoever said it has left nothing behind.
+ * Ends what is left of a run whose supervisor was killed or does not respond, and writes its exit file, so that every reader finds the
+ * same. An exit file of the supervisor itself stands.
  */
 export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit> {
   const before = readExit(files, start);
@@ -30,8 +30,8 @@ export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit>
   for (const pid of supervisors) kill(pid);
   const leaders = running === undefined ? [] : [running.supervisor, running.process];
   const isGone = await killRemains({ mark, leaders, isSettled: () => readExit(files, start) !== undefined });
-  const said = readExit(files, start);
-  if (said !== undefined) return said;
+  const reported = readExit(files, start);
+  if (reported !== undefined) return reported;
   const output = isGone ? null : 'some of its processes could not be ended';
   const exit: Exit = { start, code: null, signal: 'SIGKILL', timed_out: false, blocks_used: false, output };
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
@@ -43,6 +43,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone by itself.
+    // It has ended by itself.
   }
 }

@@ -8,27 +8,26 @@ import type { agentFiles, Running } from '../../supervisor/contract.ts';
 
 export type SupervisedFiles = ReturnType<typeof agentFiles>;
 
-/** Where one start of a supervised process stands, as far as its folder and the machine tell. */
+/** The state of one start of a supervised process, from its folder and the process list. */
 export type SupervisedProcess =
-  /** No supervisor has taken it. */
   | { readonly kind: 'untaken' }
-  /** A supervisor is at it; its process does not run yet. */
+  /** The supervisor is starting; its process does not run yet. */
   | { readonly kind: 'starting' }
   | { readonly kind: 'running'; readonly running: Running }
   | { readonly kind: 'ended'; readonly running: Running | undefined; readonly exit: Exit }
-  /** Its supervisor has gone without a word. What it had started may still be there. */
+  /** The supervisor ended without an exit file. Its child processes may still run. */
   | { readonly kind: 'lost'; readonly running: Running | undefined };
 
-/** `isThere`: the supervisor is known to live, whether or not it has said so yet. */
+/** `isThere`: the supervisor is known to be alive. */
 export function inspectSupervised(files: SupervisedFiles, start: number, isThere = false): SupervisedProcess {
   const running = readRunning(files, start);
-  // Asked before the folder is read again: one that ends in between has written its last word by then.
+  // Checked before the folder is read again: a supervisor that ends in between has written its exit file by then.
   const isAlive = running === undefined ? isThere || isStarting(files, start) : !hasEnded(running.supervisor);
   const exit = readExit(files, start);
   if (exit !== undefined) return { kind: 'ended', running: running ?? readRunning(files, start), exit };
   if (running !== undefined) return isAlive ? { kind: 'running', running } : { kind: 'lost', running };
   if (isAlive) return { kind: 'starting' };
-  // It may have come to run, and have been killed, since we looked first.
+  // It may have started and been killed since the first check.
   const late = readRunning(files, start);
   if (late !== undefined)
     return hasEnded(late.supervisor) ? { kind: 'lost', running: late } : { kind: 'running', running: late };
@@ -36,7 +35,7 @@ export function inspectSupervised(files: SupervisedFiles, start: number, isThere
 }
 
 export function readRunning(files: SupervisedFiles, start: number): Running | undefined {
-  // Supervisors write their files whole: what is there and reads is what they wrote.
+  // Supervisors write their files atomically.
   return readJson(files.running(start)) as Running | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
@@ -44,7 +43,7 @@ export function readExit(files: SupervisedFiles, start: number): Exit | undefine
   return readJson(files.exit(start)) as Exit | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** A supervisor that has not said where it listens is known by the words it was started with. Without a launch there is none. */
+/** A supervisor that has not written its port yet is found by its command line. Without a launch file there is none. */
 function isStarting(files: SupervisedFiles, start: number): boolean {
   return existsSync(files.launch(start)) && findProcessesByArguments(files.folder, String(start)).length > 0;
 }
@@ -53,29 +52,29 @@ function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    // A file that cannot be opened for want of a descriptor may well be there.
+    // The file may exist, but no file descriptor was left to open it.
     if (isShortage(error)) throw error;
     return undefined;
   }
 }
 
-/** In the folder of a run: which project it belongs to. All projects of a state folder have theirs side by side. */
+/** Names the project of a run's folder: all projects of a state folder share one parent folder. */
 export function ownerFile(folder: string): string {
   return join(folder, 'project');
 }
 
 export interface Remains {
-  /** A name and a value in the environment of everything that the run has started, also of what left its process group. */
+  /** A variable in the environment of every process of the run, also of those that left its process group. */
   readonly mark: { readonly name: string; readonly value: string };
-  /** Boot, number and start time of those that lead a group of their own. */
+  /** Boot id, pid and start time of the process group leaders. */
   readonly leaders: readonly string[];
-  /** Somebody else has seen to it. What has the mark from then on may be the next start of the same run, and is left alone. */
+  /** Another process has written the exit file. Processes with the mark may then belong to the next start of the same run. */
   readonly isSettled?: () => boolean;
 }
 
 /**
- * Ends what is left of a run that nobody supervises any more. A process may start another while it is being ended, so we look
- * until there is none. False where some could not be ended.
+ * Ends the remaining processes of a run without a supervisor, repeatedly, because a process may start another one meanwhile. Returns false
+ * if some could not be ended.
  */
 export async function killRemains({ mark, leaders, isSettled = () => false }: Remains): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -83,7 +82,7 @@ export async function killRemains({ mark, leaders, isSettled = () => false }: Re
     const alive = leaders.filter((leader) => !hasEnded(leader)).map((leader) => Number(leader.split('/')[1]));
     const marked = findProcessesByMark(mark);
     if (alive.length === 0 && marked.length === 0) return true;
-    // A group has the number of its leader; that is only known to be ours while the leader is there.
+    // The group id is known to belong to the run only while its leader lives.
     for (const pid of alive) kill(-pid);
     for (const pid of [...alive, ...marked]) kill(pid);
     await pause(Math.min(10 * 2 ** round, 200));
@@ -91,18 +90,18 @@ export async function killRemains({ mark, leaders, isSettled = () => false }: Re
   return false;
 }
 
-/** About five seconds: what SIGKILL does not end within that time waits for a device. */
+/** About five seconds: a process that survives SIGKILL for longer waits for a device. */
 const ROUNDS = 30;
 
-/** The processes that have a mark in the environment that they were started with; those of other users cannot be seen. */
+/** The processes of this user that were started with the mark in their environment. */
 export function findProcessesByMark({ name, value }: Remains['mark']): number[] {
   const text = `\0${name}=${value}\0`;
   return findLiving((pid) => pid !== process.pid && `\0${readProcFile(pid, 'environ')}`.includes(text));
 }
 
-/** The processes that were started with these words at the end of their command line. */
-export function findProcessesByArguments(...words: readonly string[]): number[] {
-  const end = `\0${words.join('\0')}\0`;
+/** The processes whose command line ends with these arguments. */
+export function findProcessesByArguments(...lastArguments: readonly string[]): number[] {
+  const end = `\0${lastArguments.join('\0')}\0`;
   return findLiving((pid) => readProcFile(pid, 'cmdline').endsWith(end));
 }
 
@@ -116,6 +115,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone, or it is not ours to end: the next look tells.
+    // It has ended, or belongs to another user: the next round shows.
   }
 }

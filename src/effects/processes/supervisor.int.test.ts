@@ -43,7 +43,7 @@ describe('a supervisor that is killed before it has taken what it was to run', (
   it('again and again has failed, and that is said', async () => {
     await using scene = new Scene();
     const { settling } = await start(scene, 100);
-    expect(settling).toMatchObject({ found: { kind: 'untaken' }, words: 'it ended with SIGKILL' });
+    expect(settling).toMatchObject({ found: { kind: 'untaken' }, lastOutput: 'it ended with SIGKILL' });
     expect(readFileSync(join(scene.folder, 'tries'), 'utf8')).toBe('xxx');
   });
 });

@@ -4,9 +4,12 @@ import { refuseWithoutRoom } from './supervisor.ts';
 
 const untaken = { kind: 'untaken' } as const;
 
-function caught(words: string | undefined, found: Parameters<typeof refuseWithoutRoom>[0]['found'] = untaken): unknown {
+function caught(
+  lastOutput: string | undefined,
+  found: Parameters<typeof refuseWithoutRoom>[0]['found'] = untaken,
+): unknown {
   try {
-    refuseWithoutRoom({ found, words });
+    refuseWithoutRoom({ found, lastOutput });
     return undefined;
   } catch (error) {
     return error;
@@ -15,8 +18,8 @@ function caught(words: string | undefined, found: Parameters<typeof refuseWithou
 
 it.each(['ENOSPC: no space left on device, write', 'spawn EAGAIN', 'Error: EFBIG: file too large'])(
   'a start that was given back with %j is tried again',
-  (words) => {
-    expect(isTransient(caught(words), 0)).toBe(true);
+  (lastOutput) => {
+    expect(isTransient(caught(lastOutput), 0)).toBe(true);
   },
 );
 

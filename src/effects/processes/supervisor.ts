@@ -18,13 +18,13 @@ export interface StartSupervisorOptions extends SpawnOptions {
 
 export interface StartedSupervisor {
   readonly spawned: SpawnedSupervisor;
-  /** Undefined where it was called off. */
+  /** Undefined if the start was cancelled. */
   readonly settling: FoundStart | undefined;
 }
 
 /**
- * Starts a supervisor, and waits until what it supervises runs. One that ended before it took the start, because it was killed or there was no
- * memory, has run nothing: another is started in its place, a few times.
+ * Starts a supervisor and waits until its process runs. A supervisor that ended before it took the start (killed, out of memory) has run
+ * nothing: another one is started, a few times.
  */
 export async function startSupervisor(
   files: SupervisedFiles,
@@ -42,20 +42,20 @@ export async function startSupervisor(
 }
 
 /**
- * Throws if a supervisor gave the start back for want of room: nothing was run, and nothing is wrong with what was to be run, so that the effect is
- * tried again later. A supervisor of an earlier daemon, whose words nobody heard, gives a start back for no other reason.
+ * Throws if a supervisor gave up the start for lack of resources: nothing was run, and the effect is tried again later. The supervisor of
+ * an earlier daemon, whose output is not available, gives up a start for no other reason.
  */
-export function refuseWithoutRoom({ found, words = START_RETURNED }: FoundStart): void {
-  const isRoom = isShortageText(words) || isDiskFaultText(words);
-  if (found.kind === 'untaken' && isRoom) throw Object.assign(new Error(words), { code: 'EAGAIN' });
+export function refuseWithoutRoom({ found, lastOutput = START_RETURNED }: FoundStart): void {
+  const isRoom = isShortageText(lastOutput) || isDiskFaultText(lastOutput);
+  if (found.kind === 'untaken' && isRoom) throw Object.assign(new Error(lastOutput), { code: 'EAGAIN' });
 }
 
 const START_RETURNED = 'EAGAIN: a supervisor had no room for its files, and gave the start back';
 const TRIES = 3;
 
-/** A supervisor that this process has started: its end is heard of at once. */
+/** A supervisor that this daemon has spawned. */
 export interface SpawnedSupervisor {
-  /** Resolves when it has ended, with what it said last. */
+  /** Resolves with the last output when it has ended. */
   readonly ended: Promise<string>;
 }
 
@@ -65,9 +65,8 @@ export interface SpawnOptions {
 }
 
 /**
- * Writes down what is to be run, then starts the supervisor that runs it. Neither the supervisor nor its child ends with the daemon. Everything
- * that Baton starts for others passes here: the supervisor gets no more of the daemon's environment than its child may have, since a process
- * of the same user can read its parent's.
+ * Writes the launch file, then starts the supervisor, detached from the daemon. The supervisor gets no more of the daemon's environment
+ * than its child, since a process of the same user can read its parent's environment.
  */
 export function spawnSupervisor(
   files: SupervisedFiles,
@@ -83,7 +82,7 @@ export function spawnSupervisor(
   const log = openSync(supervisorLogPath(files), 'a', 0o600);
   try {
     const child = spawn(process.execPath, supervisorArgs(programs, files.folder, launch.start), {
-      // Not the project's folder: a supervisor must not keep a worktree from being removed.
+      // Not the project's folder: a supervisor must not prevent the removal of a worktree.
       cwd: launch.state_dir,
       env: passed,
       detached: true,
@@ -95,7 +94,7 @@ export function spawnSupervisor(
   }
 }
 
-/** What the launch sets by itself is not missing. Bounded, whatever the environment holds. */
+/** Variables that the launch sets are not listed. The list is bounded. */
 function namesOf(dropped: readonly string[], { env }: Launch): readonly string[] {
   const missing = dropped.filter((name) => !(name in env) && name !== 'BATON_STATE_DIR');
   return missing.slice(0, 200).map((name) => name.slice(0, 100));
@@ -113,10 +112,9 @@ function followChild(child: ChildProcess, files: SupervisedFiles): SpawnedSuperv
   return { ended };
 }
 
-/** The log of a supervisor without room may lack its words, or end with those of another one. */
+/** Used instead of the log, which may be incomplete if the disk is full. */
 const NO_ROOM = 'ENOSPC: no space left on device for the files of a supervisor, or the machine is short of processes';
 
-/** Where a supervisor that fails says why. */
 function supervisorLogPath({ folder }: SupervisedFiles): string {
   return join(folder, 'supervisor.log');
 }
@@ -132,45 +130,42 @@ function lastWords(files: SupervisedFiles): string {
 export interface PollStartOptions {
   readonly files: SupervisedFiles;
   readonly start: number;
-  /** Undefined where an earlier daemon started the supervisor. */
+  /** Undefined if an earlier daemon spawned it. */
   readonly spawned: SpawnedSupervisor | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What becomes of a start: it runs, it has ended, or its supervisor has failed. Undefined where it was called off. */
+/** Waits until a start runs, has ended, or its supervisor has failed. Undefined if cancelled. */
 export async function waitForStart(following: PollStartOptions, deadlineMs: number): Promise<FoundStart | undefined> {
   const until = performance.now() + deadlineMs;
   return pollStart(following, ({ kind }) => kind !== 'starting' || performance.now() > until);
 }
 
-/** The end of a supervised process, or of its supervisor. Undefined where it was called off. */
+/** Waits for the end of a supervised process, or of its supervisor. Undefined if cancelled. */
 export async function waitForEnd(following: PollStartOptions): Promise<FoundStart | undefined> {
   return pollStart(following, ({ kind }) => kind !== 'starting' && kind !== 'running');
 }
 
 export interface FoundStart {
   readonly found: SupervisedProcess;
-  /** What the supervisor said last, where it has ended and was ours. */
-  readonly words: string | undefined;
+  /** The last output of the supervisor, if it has ended and was spawned by this daemon. */
+  readonly lastOutput: string | undefined;
 }
 
-/**
- * Supervisors say themselves how it goes, and then whatever we wait for is settled: looking at the folder is for the case that
- * they cannot. So it is looked at less and less often, and at once where a supervisor of ours has ended.
- */
+/** Polls with growing delays, because supervisors normally report by themselves; at once when a supervisor of this daemon has ended. */
 async function pollStart(
   { files, start, spawned, signal }: PollStartOptions,
   isOver: (found: SupervisedProcess) => boolean,
 ): Promise<FoundStart | undefined> {
-  let words: string | undefined;
-  const ended = spawned?.ended.then((said) => {
-    words = said;
+  let lastOutput: string | undefined;
+  const ended = spawned?.ended.then((output) => {
+    lastOutput = output;
   });
   for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
-    const saidLast = words;
-    // Our own supervisor is known to be there until we hear of its end: no need to look for it among all processes.
-    const found = inspectSupervised(files, start, spawned !== undefined && words === undefined);
-    if (isOver(found) || saidLast !== undefined) return { found, words: saidLast };
+    const outputBefore = lastOutput;
+    // A supervisor of this daemon is known to be alive until it ends; no need to search the process list.
+    const found = inspectSupervised(files, start, spawned !== undefined && lastOutput === undefined);
+    if (isOver(found) || outputBefore !== undefined) return { found, lastOutput: outputBefore };
     const pause = sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     await Promise.race(ended === undefined ? [pause] : [pause, ended]);
   }
@@ -180,7 +175,7 @@ async function pollStart(
 const FIRST_MS = 50;
 const LAST_MS = 1000;
 
-/** Takes a start for ourselves, so that no supervisor runs it any more. Returns false if one has it. */
+/** Takes a start so that no supervisor runs it. Returns false if a supervisor has it. */
 export function preventStart(files: SupervisedFiles, start: number): boolean {
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   return claimStartFile(files.taken(start), 'nobody\n');

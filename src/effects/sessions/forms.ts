@@ -15,11 +15,11 @@ import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { missionIds, type Task } from '../../state/tasks/task.ts';
 import { taskUrls } from '../../state/workflow/gate-handoffs.ts';
 
-/** A message that only waits to be filled in and sent. */
+/** A message with everything filled in that Baton knows. */
 export interface Form {
-  /** Its file below the session's folder. */
+  /** Relative to the session's folder. */
   readonly file: string;
-  /** When it is the one to send. */
+  /** In which case to send it. */
   readonly when: string;
   readonly send: string;
   readonly text: string;
@@ -36,7 +36,7 @@ export interface FormFacts {
   readonly at: string;
 }
 
-/** Everything that a session of this role may have to send, with all that Baton knows filled in. They are valid as they stand. */
+/** The messages that a session of this role may have to send, with everything filled in that Baton knows. Each is valid as it is. */
 export function buildForms(facts: FormFacts): readonly Form[] {
   return [...handoffForms(facts), resultForm(facts), recordForm(facts)];
 }
@@ -78,7 +78,7 @@ function fill(edge: HandoffEdge, agent: string, known: KnownValues, { render }: 
     .filter(([name, element]) => element.optional !== true || name in known)
     .map(([name, element]) => [name, known[name] ?? blankValue(element)]);
   const ends = edge.to === null ? { kind: 'workflow-complete' } : { kind: 'handoff', from: agent, to: edge.to };
-  // The elements of an edge are what a handoff on it consists of; what is written is checked by whoever reads it.
+  // The elements of an edge define its handoff; the reader checks the content.
   return render({ ...ends, ...Object.fromEntries(entries) } as Handoff); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 

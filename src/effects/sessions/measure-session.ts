@@ -9,15 +9,15 @@ import type { WorkflowEvents } from '../../state/workflow/workflow-event.ts';
 import type { EffectContext } from '../context.ts';
 
 export interface SessionMeasures {
-  /** Left out where the worktree cannot be measured; a violation says why. */
+  /** Missing if the worktree cannot be measured; a violation then says why. */
   readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
   readonly violations: readonly string[];
   readonly committed: boolean;
 }
 
 /**
- * What a session has really done, from git and the lock files, and everything in it that breaks the mission or is not what the result
- * says. A worktree that cannot be looked at cannot be vouched for.
+ * Measures what a session did, from git and lock files, and lists what breaks its mission or contradicts its result. A worktree that cannot
+ * be read counts as a violation.
  */
 export async function measureSession(
   {
@@ -60,7 +60,7 @@ interface MeasureProblem {
   readonly message: string;
 }
 
-/** A full disk or a shortage says nothing about the session: it throws, and the caller tries again. */
+/** A full disk or a shortage has nothing to do with the session: it throws, and the caller tries again. */
 function unmeasured({ message }: MeasureProblem): SessionMeasures {
   if (isDiskFaultText(message)) throw Object.assign(new Error(message), { code: 'ENOSPC' });
   if (isShortageText(message)) throw Object.assign(new Error(message), { code: 'EAGAIN' });
@@ -69,7 +69,7 @@ function unmeasured({ message }: MeasureProblem): SessionMeasures {
 
 const MOST_NAMED = 100;
 const MOST_CHARACTERS = 400;
-/** An entry of the ledger has room for so much. */
+/** Keeps the entry within its size limit. */
 const MOST_PATH_CHARACTERS = 20_000;
 
 function recordOf({
@@ -91,17 +91,17 @@ function recordOf({
 }
 
 /**
- * Measures the sessions that ended without an exit signal: whoever comes next, and whoever looks at what went wrong, learns what is
- * really there. Sessions that sent a signal were measured before it was answered.
+ * Measures the sessions that ended without an exit signal, for the next session and for people. Sessions that sent a signal were measured
+ * before the response.
  */
 export class SessionMeasuring {
-  readonly #world: Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository'>;
+  readonly #context: Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository'>;
 
-  constructor(world: Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository'>) {
-    this.#world = world;
+  constructor(context: Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository'>) {
+    this.#context = context;
   }
 
-  /** What an earlier daemon did not come to. */
+  /** Measures the sessions that an earlier daemon did not get to. */
   async recover(state: State): Promise<void> {
     const unmeasured: string[] = [];
     for (const { claim, endings } of state.tasks.values()) {
@@ -118,11 +118,11 @@ export class SessionMeasuring {
   }
 
   async measure(sessionId: string): Promise<void> {
-    const found = await this.#world.readState((state) => {
+    const found = await this.#context.readState((state) => {
       const session = state.sessions.get(sessionId);
       const { prepared, measured, taskId, epoch, result } = session ?? {};
       const isNewest = state.tasks.get(taskId ?? '')?.epoch === epoch;
-      if (prepared === undefined || measured === true || !isNewest || prepared.workspace === this.#world.path)
+      if (prepared === undefined || measured === true || !isNewest || prepared.workspace === this.#context.path)
         return undefined;
       const timedOut = [...state.agents.values()].some(
         ({ task, exit }) => task?.session_id === sessionId && exit?.timedOut === true,
@@ -131,12 +131,12 @@ export class SessionMeasuring {
     });
     if (found === undefined) return;
     const { prepared, result, timedOut } = found;
-    const { stateDir, ownRepository } = this.#world;
+    const { stateDir, ownRepository } = this.#context;
     const { measured, violations } = await measureSession(prepared, result, { stateDir, own: ownRepository });
     if (measured === undefined) return;
     const tooLong = timedOut ? [`timeout: ended after ${prepared.mission.timeout ?? 0} seconds`] : [];
     const broken = timedOut ? [...measured.broken, 'timeout' as const] : measured.broken;
-    await this.#world.submit({
+    await this.#context.submit({
       kind: 'measure-session',
       command: { sessionId, measured: { ...measured, broken }, violations: [...violations, ...tooLong] },
     });

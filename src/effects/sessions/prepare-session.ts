@@ -16,7 +16,7 @@ import { placeSession, type SessionPlacement } from './session-place.ts';
 import { findMainOf, findWorkspace } from './workplace.ts';
 import { furnishWorkspace } from './workspace.ts';
 
-/** Where an agent under a claim works, and what it finds in its environment there. */
+/** The workspace and environment of an agent under a claim. */
 export type PreparedSession =
   | {
       readonly ok: true;
@@ -28,27 +28,27 @@ export type PreparedSession =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Makes everything ready for a session that Baton starts: its worktree, its mission and what that refers to. All of it is on record
- * before the agent runs; a start that is tried again, and every later process of the session, keeps what was recorded first. Undefined
- * where the start was called off.
+ * Prepares the worktree, the mission and its files for a session that Baton starts. Everything is recorded before the agent runs; later
+ * processes of the session, and retries, keep what was recorded first. Undefined if the start was cancelled.
  */
 export async function prepareSession(
   run: AgentRun,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<PreparedSession | undefined> {
-  const facts = await world.readState((state) => selectSessionFacts(state, run));
+  const facts = await context.readState((state) => selectSessionFacts(state, run));
   if (facts === undefined) return undefined;
   if (facts === 'ended') return { ok: false, reason: `the claim on ${run.task?.task_id ?? ''} has ended` };
-  const prepared = facts.prepared ?? (await prepare(facts, run, world, signal));
+  const prepared = facts.prepared ?? (await prepare(facts, run, context, signal));
   if (prepared === undefined || 'reason' in prepared) return prepared;
   const { workspace, port } = prepared;
   if (!existsSync(workspace)) return { ok: false, reason: `its worktree is gone: ${workspace}` };
-  const changed = isJudgingRole(facts.role ?? 'implementer') ? await measureProtected(facts.task, world) : [];
-  await writeSessionFiles({ ...facts, protectedPaths: changed }, prepared, world, facts.prepared !== undefined);
-  const told = facts.prepared === undefined ? await world.submit({ kind: 'prepare-session', command: prepared }) : {};
-  if (told === undefined) return undefined;
-  if (told.refused !== undefined) return { ok: false, reason: told.refused };
+  const changed = isJudgingRole(facts.role ?? 'implementer') ? await measureProtected(facts.task, context) : [];
+  await writeSessionFiles({ ...facts, protectedPaths: changed }, prepared, context, facts.prepared !== undefined);
+  const recorded =
+    facts.prepared === undefined ? await context.submit({ kind: 'prepare-session', command: prepared }) : {};
+  if (recorded === undefined) return undefined;
+  if (recorded.refused !== undefined) return { ok: false, reason: recorded.refused };
   const env = {
     BATON_MISSION: join(workspace, MISSION_FILE),
     BATON_WORKSPACE: workspace,
@@ -57,13 +57,13 @@ export async function prepareSession(
   return { ok: true, workspace, env, fenceHooks: await findFenceHooks(workspace) };
 }
 
-/** What the branch changes of what decides how it is checked: on record, and shown to those who judge it. */
-async function measureProtected(task: Task, world: EffectContext): Promise<readonly string[]> {
+/** Records which protected paths the branch changes, and returns them for the judging role. */
+async function measureProtected(task: Task, context: EffectContext): Promise<readonly string[]> {
   const { head } = task.flow;
   if (head === null) return [];
-  const found = await findProtected(task, head, world);
+  const found = await findProtected(task, head, context);
   if (!found.ok) return [];
-  await world.submit({ kind: 'measure-protected', command: { taskId: task.id, mergeId: null, ...found.value } });
+  await context.submit({ kind: 'measure-protected', command: { task_id: task.id, merge_id: null, ...found.value } });
   return found.value.paths;
 }
 
@@ -71,7 +71,7 @@ interface PreparationFacts extends Omit<SessionFileFacts, 'protectedPaths'> {
   readonly task: Task;
   readonly claim: Claim;
   readonly prepared: SessionPreparation | undefined;
-  /** Of the pipeline that the agent works in. */
+  /** Of the agent's pipeline. */
   readonly own: { readonly path: string; readonly branch: string } | null;
   readonly supervised: ReadonlySet<number>;
 }
@@ -98,28 +98,28 @@ type SessionRefusal = Extract<PreparedSession, { ok: false }>;
 async function prepare(
   { task, claim, role, own, supervised }: PreparationFacts,
   run: AgentRun,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<SessionPreparation | SessionRefusal | undefined> {
   const { epoch, holder } = claim;
   const placed: SessionPlacement | undefined =
     own === null
-      ? await placeSession({ task, epoch, holder, supervised }, world, signal)
+      ? await placeSession({ task, epoch, holder, supervised }, context, signal)
       : { ok: true, path: own.path, branch: own.branch, isFenced: true };
   if (placed === undefined || !placed.ok) return placed;
   const { path: workspace, branch, isFenced } = placed;
-  // The repository itself is a person's, who has set it up.
-  const furnished = isFenced ? await furnishWorkspace(workspace, run.id, world, signal) : NOTHING;
+  // A person has set up the repository itself.
+  const furnished = isFenced ? await furnishWorkspace(workspace, run.id, context, signal) : NOTHING;
   if (furnished === undefined || !furnished.ok) return furnished;
   const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: workspace });
   if (!head.ok) return { ok: false, reason: head.problem.message };
-  // The work is compared with this commit later, whatever becomes of it in the repository.
-  const copied = await world.ownRepository.with(head.value);
+  // Later measurements compare with this commit, even if the repository loses it.
+  const copied = await context.ownRepository.with(head.value);
   if (!copied.ok) return { ok: false, reason: renderGithubProblem(copied.problem) };
   const since = await findSince(task, copied.value, head.value);
-  const mission = buildMission({ task, role, workspace, limits: world.settingsFor(task).limits, plan: run.plan });
+  const mission = buildMission({ task, role, workspace, limits: context.settingsFor(task).limits, plan: run.plan });
   const { port } = furnished;
-  const main = task.flow.mainAt === null ? await findMainOf(task, world) : undefined;
+  const main = task.flow.mainAt === null ? await findMainOf(task, context) : undefined;
   const place = {
     workspace,
     branch,
@@ -130,7 +130,7 @@ async function prepare(
   return { agent_id: run.id, task_id: task.id, epoch, ...place, port, mission };
 }
 
-/** Work that broke a constraint is not forgiven by a new start. Where somebody has taken it out of the branch, it is nobody's any more. */
+/** The commit from which constraints count: work that broke one still counts in the next session, unless it was removed from the branch. */
 async function findSince({ flow: { unfit } }: Task, own: OwnGitFolder, head: string): Promise<string | undefined> {
   if (unfit === null) return undefined;
   const within = await isAncestor(own, unfit.head, head);

@@ -8,7 +8,7 @@ import { prepareWorkspace, removeWorkspaceMark } from './workspace.ts';
 let folder: string;
 let path: string;
 let stateDir: string;
-const request = { pipelineId: 'p1', step: 'build', branch: 'feature/x', base: null };
+const request = { pipeline_id: 'p1', step: 'build', branch: 'feature/x', base: null };
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-workspace-')));
@@ -47,7 +47,7 @@ it('refuses a branch that is somebody else’s, and says what to do', async () =
 it('refuses its own branch to another pipeline once it is on record', async () => {
   await prepareWorkspace(request, { path, stateDir });
   removeWorkspaceMark(stateDir, request);
-  const other = await prepareWorkspace({ ...request, pipelineId: 'p2' }, { path, stateDir });
+  const other = await prepareWorkspace({ ...request, pipeline_id: 'p2' }, { path, stateDir });
   expect(other).toMatchObject({ ok: false, reason: expect.stringContaining('already exists') });
 });
 

@@ -7,7 +7,7 @@ import { WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
 import { removeMergedBranch, removeWorktree } from '../../git/worktree/remove.ts';
 import { findWorktree, listWorktrees } from '../../git/worktree/worktree.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 import { isCancelled, type Task } from '../../state/tasks/task.ts';
 import type { ClearPlace } from '../../state/workflow/session-place.ts';
@@ -15,12 +15,11 @@ import type { EffectContext } from '../context.ts';
 import { renderGithubProblem } from '../merges/github.ts';
 import { findMainOf } from './workplace.ts';
 
-/** The claim that a place is for. */
 export interface PlaceHolder {
   readonly task: Task;
   readonly epoch: number;
   readonly holder: string;
-  /** The epochs of earlier sessions that Baton itself had started. */
+  /** The epochs of earlier sessions that Baton started itself. */
   readonly supervised: ReadonlySet<number>;
 }
 
@@ -34,52 +33,55 @@ export type SessionPlacement =
   | PlaceRefusal;
 
 /**
- * The worktree of a task. Sessions of one task follow each other in the same one, as long as it is known that nobody of the earlier
- * ones can still write there; else the branch is gone on with in another beside it, and what was not committed stays where it is.
- * Undefined where the start was called off meanwhile.
+ * The worktree of a task. Sessions of one task use the same worktree if no earlier session can still write to it; otherwise the branch
+ * continues in a new worktree, and uncommitted files stay in the old one. Undefined if the start was cancelled.
  */
 export async function placeSession(
   holder: PlaceHolder,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<SessionPlacement | undefined> {
   const { task, epoch } = holder;
-  if (!(await waitForOtherSessions(task.id, epoch, world, signal))) return undefined;
-  const branch = await nameBranch(task, epoch, world);
+  if (!(await waitForOtherSessions(task.id, epoch, context, signal))) return undefined;
+  const branch = await nameBranch(task, epoch, context);
   if (branch === undefined || typeof branch === 'object') return branch;
-  return world.placeMutex.run(branch, async () => claimPlace(branch, holder, world));
+  return context.placeMutex.run(branch, async () => claimPlace(branch, holder, context));
 }
 
-/** On record before git is asked for it; what was recorded first stays. */
-async function nameBranch(task: Task, epoch: number, world: EffectContext): Promise<string | PlaceRefusal | undefined> {
-  const named = branchName(task, world.sessions.workspace.branch);
+/** Recorded before git creates the branch; the first recorded name stays. */
+async function nameBranch(
+  task: Task,
+  epoch: number,
+  context: EffectContext,
+): Promise<string | PlaceRefusal | undefined> {
+  const named = branchName(task, context.sessions.workspace.branch);
   if (!named.ok) return failure(named);
-  const told = await world.submit({ kind: 'name-branch', command: { id: task.id, epoch, branch: named.value } });
-  if (told?.refused !== undefined) return { ok: false, reason: told.refused };
-  const recorded = told && (await world.readState(({ tasks }) => tasks.get(task.id)?.flow.branch));
-  return recorded ?? undefined;
+  const submitted = await context.submit({ kind: 'name-branch', command: { id: task.id, epoch, branch: named.value } });
+  if (submitted?.refused !== undefined) return { ok: false, reason: submitted.refused };
+  const name = submitted && (await context.readState(({ tasks }) => tasks.get(task.id)?.flow.branch));
+  return name ?? undefined;
 }
 
-async function claimPlace(branch: string, holder: PlaceHolder, world: EffectContext): Promise<SessionPlacement> {
+async function claimPlace(branch: string, holder: PlaceHolder, context: EffectContext): Promise<SessionPlacement> {
   const { task, epoch } = holder;
-  const existing = await findWorktree(world.path, branch);
+  const existing = await findWorktree(context.path, branch);
   if (!existing.ok) return failure(existing);
-  // Whoever closes a task that is merged, and whose worktree has been tidied away, changes nothing.
+  // A closer changes nothing, so it needs no worktree after the merge has removed it.
   if (existing.value === null && task.phase === 'COMPLETED')
-    return { ok: true, path: world.path, branch, isFenced: false };
-  const main = await findMainOf(task, world);
+    return { ok: true, path: context.path, branch, isFenced: false };
+  const main = await findMainOf(task, context);
   const found = await findPlace(branch, existing.value?.path ?? null, holder, {
-    path: world.path,
-    stateDir: world.stateDir,
+    path: context.path,
+    stateDir: context.stateDir,
     base: main.ok ? main.value.sha : 'HEAD',
   });
   if (!found.ok) return failure(found);
-  const into = main.ok ? main.value.name : world.settingsFor(task).into;
-  const fence = { stateDir: world.stateDir, project: world.projectId, taskId: task.id, epoch, branch, into };
+  const into = main.ok ? main.value.name : context.settingsFor(task).into;
+  const fence = { stateDir: context.stateDir, project: context.projectId, taskId: task.id, epoch, branch, into };
   const installed = await installFence(found.value, fence);
   if (!installed.ok) return failure(installed);
-  // Git took its time. What the fence says is what holds now, not what held when we were asked.
-  await world.fence(task.id);
+  // Git took time: the claim may have changed since.
+  await context.fence(task.id);
   return { ok: true, path: found.value, branch, isFenced: true };
 }
 
@@ -91,7 +93,7 @@ async function findPlace(
 ): Promise<GitResult<string>> {
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
-  // A worktree without our fence, or with that of another task, is somebody's own: it is not taken from them, and the error says whose it is.
+  // A worktree without Baton's fence, or with that of another task, belongs to someone else: the error names its owner.
   const isOurs = fence?.value?.taskId === task.id;
   if (earlier === null || !isOurs) {
     const owner = fence?.value ? null : { taskId: task.id, holder };
@@ -110,7 +112,7 @@ async function findPlace(
   return taken.ok ? { ok: true, value: taken.value.path } : taken;
 }
 
-/** Supervised agents are known to be gone by now. Of others only those who said so themselves have left. */
+/** Supervised agents are known to have ended. Other sessions have left only if they reported it. */
 function hasLeft({ endings }: Task, before: number, supervised: ReadonlySet<number>): boolean {
   const ending = endings.find(({ epoch }) => epoch === before);
   return ending !== undefined && (supervised.has(before) || IN_ORDER.has(ending.how));
@@ -118,15 +120,15 @@ function hasLeft({ endings }: Task, before: number, supervised: ReadonlySet<numb
 
 const IN_ORDER: ReadonlySet<string> = new Set(['completed', 'blocked', 'failed', 'released']);
 
-/** An agent whose session is over takes a moment to leave, and may still write meanwhile. False where the start was called off. */
+/** Waits for agents of ended sessions to exit, because they may still write. Returns false if the start was cancelled. */
 async function waitForOtherSessions(
   taskId: string,
   epoch: number,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<boolean> {
   while (!signal.aborted) {
-    const busy = await world.readState((state) => isBusy(state, taskId, epoch));
+    const busy = await context.readState((state) => isBusy(state, taskId, epoch));
     if (busy === false) return true;
     await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
@@ -145,24 +147,27 @@ function failure({ problem: { message, hint } }: GitFailure): PlaceRefusal {
   return { ok: false, reason: `${message}. ${hint}` };
 }
 
-type ClearPlaceEffect = Extract<Effect, { kind: 'clear-place' }>;
-type Cleared = Omit<ClearPlace, 'taskId'>;
+type Cleared = Omit<ClearPlace, 'task_id'>;
 
 /**
- * Removes the worktree and the branch of a cancelled task, if nothing uncommitted, unpushed or unmerged is in them. Sessions that prepare
- * their place wait for it, and a task that was reinstated first keeps what it has.
+ * Removes the worktree and the branch of a cancelled task, unless they hold uncommitted, unpushed or unmerged work. Holds the place, so
+ * that sessions wait; a task that was reinstated keeps them.
  */
 export async function clearPlace(
-  { taskId, branch }: ClearPlaceEffect,
-  world: EffectContext,
+  { task_id, branch }: Events['PlaceClearRequested'],
+  context: EffectContext,
 ): Promise<readonly Command[]> {
-  return world.placeMutex.run(branch, async () => {
-    const task = await world.readState(({ tasks }) => tasks.get(taskId));
+  return context.placeMutex.run(branch, async () => {
+    const task = await context.readState(({ tasks }) => tasks.get(task_id));
     if (task === undefined || !isCancelled(task)) return [];
-    const { workspace, into } = world.settingsFor(task);
+    const { workspace, into } = context.settingsFor(task);
     const configured = [...workspace.copy, ...workspace.link];
-    const cleared = await clearWorktree(branch, world.path, { stateDir: world.stateDir, mainBranch: into, configured });
-    return [{ kind: 'clear-place', command: { taskId, ...cleared } }];
+    const cleared = await clearWorktree(branch, context.path, {
+      stateDir: context.stateDir,
+      mainBranch: into,
+      configured,
+    });
+    return [{ kind: 'clear-place', command: { task_id, ...cleared } }];
   });
 }
 

@@ -1,7 +1,6 @@
 import type { Task } from '../../state/tasks/task.ts';
 import type { Form } from './forms.ts';
 
-/** Everything that a session is told about its task, gathered. */
 export interface TaskFacts {
   readonly task: Task;
   readonly role: string | null;
@@ -10,13 +9,13 @@ export interface TaskFacts {
   readonly port: number | null;
   readonly owes: readonly string[];
   readonly constraints: readonly string[];
-  /** What the person who made the task wrote about it. */
+  /** The text that the task's author wrote. */
   readonly prompt: { readonly path: string; readonly text: string } | null;
-  /** What earlier sessions left without committing it. */
+  /** Uncommitted files of earlier sessions. */
   readonly leftovers: readonly string[];
-  /** The protected paths that the change touches, for those who judge it. */
+  /** For the judging roles. */
   readonly protectedPaths: readonly string[];
-  /** The whole change so far, for whoever judges it. */
+  /** For the judging roles. */
   readonly change: BranchChange | null;
   readonly forms: readonly Form[];
 }
@@ -28,7 +27,7 @@ export interface BranchChange {
   readonly diff: string | null;
 }
 
-/** task.md. What others wrote stands in fences that it cannot close: it is data, whatever it says. */
+/** task.md. Text of others is put into fences that it cannot close, so that it is read as data. */
 export function renderTaskFile(facts: TaskFacts): string {
   const { task } = facts;
   const sections = [
@@ -67,7 +66,7 @@ function describePlace({ task, role, branch, base, port, owes }: TaskFacts): str
   return list(lines);
 }
 
-/** Whoever gets it as their handoff has it already. */
+/** Left out if the session's handoff contains it. */
 function describeIssue({ flow: { issue, handoff } }: Task): string {
   if (issue === null || issue.handoff_id === handoff?.handoff_id) return '';
   return section(`The issue, as ${issue.from} wrote it`, fenced(issue.xml, 'xml'));

@@ -6,7 +6,7 @@ import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { EffectContext } from '../context.ts';
 
-/** The worktree of a pipeline, or that of the pipeline around it; null where there is none. */
+/** The worktree of a pipeline, or of the pipeline around it; null if there is none. */
 export function findWorkspace(
   state: State,
   pipelineId: string | undefined,
@@ -19,47 +19,43 @@ export function findWorkspace(
   return null;
 }
 
-/**
- * Where the steps of a pipeline run: in its worktree, else in that of the task where an agent of the same session has one, else in the
- * repository itself.
- */
+/** Where the steps of a pipeline run: in its worktree, else in the worktree of the session, else in the repository. */
 export function workplaceOf(state: State, pipelineId: string | undefined, path: string): string {
   const session = state.pipelines.get(pipelineId ?? '')?.task?.session_id;
   const prepared = state.sessions.get(session ?? '')?.prepared;
   return findWorkspace(state, pipelineId)?.path ?? prepared?.workspace ?? path;
 }
 
-/** A folder that a plan names, below the place it belongs to. */
 export function resolveWithin(place: string, cwd: string | undefined): string {
   return cwd === undefined ? place : resolve(place, cwd);
 }
 
 /**
- * The main branch that a task's work begins at, is compared with and is merged into: the one that its runbook names, else the one on
- * record. The repository decides only before the first look: an agent can write `refs/remotes/origin/HEAD`. While commits on the main
- * branch wait for a person, the last accepted commit counts, so that a session that moved the branch cannot hide its work from a reviewer.
+ * The main branch of a task: the one that its runbook names, else the recorded one. The repository decides only before the first
+ * observation, because an agent can write `refs/remotes/origin/HEAD`. While new commits on the main branch wait for a person, the last
+ * accepted commit counts, so that a session that moved the branch cannot hide its work from a reviewer.
  */
 export async function findMainOf(
   task: Pick<Task, 'flow'> | null,
   {
     path,
     settingsFor,
-    readState: read,
-    recordMainMoves: lookAtMain,
+    readState,
+    recordMainMoves,
   }: Pick<EffectContext, 'path' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
 ): Promise<GitResult<MainBranchHead>> {
-  await lookAtMain();
-  const accepted = await read(acceptedMain);
+  await recordMainMoves();
+  const accepted = await readState(acceptedMain);
   const name = settingsFor(task).into ?? accepted?.branch;
   if (accepted?.sha !== undefined && accepted.branch === name)
     return { ok: true, value: { name, sha: accepted.sha, ref: `refs/heads/${name}` } };
   return findMainBranch(path, name);
 }
 
-/** The branch that a merge was asked for; `into` is empty if the runbook names none. */
+/** `into` is empty if the runbook names no branch. */
 export async function findBaseOf(
   into: string,
-  { path, readState: read }: Pick<EffectContext, 'path' | 'readState'>,
+  { path, readState }: Pick<EffectContext, 'path' | 'readState'>,
 ): Promise<GitResult<MainBranchHead>> {
-  return findMainBranch(path, into === '' ? (await read(acceptedMain))?.branch : into);
+  return findMainBranch(path, into === '' ? (await readState(acceptedMain))?.branch : into);
 }

@@ -10,71 +10,63 @@ import { recordOrigin } from '../../git/worktree/origin.ts';
 import { findWorktree, readWorktreeNote, writeWorktreeNote } from '../../git/worktree/worktree.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
-import type { Effect } from '../../state/runs/effect.ts';
+import type { Events } from '../../state/event.ts';
 import type { TaskRef } from '../../state/runs/run-event.ts';
 import type { State } from '../../state/state.ts';
 import type { EffectContext } from '../context.ts';
 import { superviseCommand } from '../processes/command.ts';
 import { stepContext } from '../template-context.ts';
 
-type PrepareWorkspaceEffect = Extract<Effect, { kind: 'prepare-workspace' }>;
+type WorkspaceRequest = Events['WorkspaceRequested'];
 
-/** The worktree of a pipeline, fenced where the pipeline works under a claim. */
-export async function makeWorkspace(effect: PrepareWorkspaceEffect, world: EffectContext): Promise<readonly Command[]> {
-  const { pipelineId, step } = effect;
-  const wanted = await world.readState((state) => fillIn(state, effect, world));
+/** Makes the worktree of a pipeline, with a fence if the pipeline works under a claim. */
+export async function makeWorkspace(request: WorkspaceRequest, context: EffectContext): Promise<readonly Command[]> {
+  const { pipeline_id, step } = request;
+  const wanted = await context.readState((state) => fillIn(state, request, context));
   if (wanted === undefined) return [];
-  const made = wanted.ok ? await makeFencedWorktree(wanted.request, wanted.task, world) : wanted;
-  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipelineId, step, reason: made.reason } }];
-  return [{ kind: 'prepare-workspace', command: { pipelineId, step, path: made.path, branch: made.branch } }];
+  const made = wanted.ok ? await makeFencedWorktree(wanted.request, wanted.task, context) : wanted;
+  if (!made.ok) return [{ kind: 'workspace-failed', command: { pipeline_id, step, reason: made.reason } }];
+  return [{ kind: 'prepare-workspace', command: { pipeline_id, step, path: made.path, branch: made.branch } }];
 }
 
 async function makeFencedWorktree(
   request: WorkspaceRequest,
   task: TaskRef | null,
-  world: EffectContext,
+  context: EffectContext,
 ): Promise<Workspace> {
-  const made = await prepareWorkspace(request, world);
+  const made = await prepareWorkspace(request, context);
   if (!made.ok) return made;
-  const kept = await recordOrigin(world.stateDir, made.path, NOTHING);
+  const kept = await recordOrigin(context.stateDir, made.path, NOTHING);
   if (!kept.ok) return { ok: false, reason: `${kept.problem.message}. ${kept.problem.hint}` };
   if (task === null) return made;
-  const { stateDir, projectId: project } = world;
+  const { stateDir, projectId: project } = context;
   const { task_id: taskId, epoch } = task;
-  const { into } = world.sessions;
+  const { into } = context.sessions;
   const fenced = await installFence(made.path, { stateDir, project, taskId, epoch, branch: made.branch, into });
   if (!fenced.ok) return { ok: false, reason: `${fenced.problem.message}. ${fenced.problem.hint}` };
-  // Git took its time. What the fence says is what holds now, not what held when we were asked.
-  await world.fence(taskId);
+  // Git took time: the claim may have changed since.
+  await context.fence(taskId);
   return made;
 }
 
-/** What a pipeline needs in its worktree, its steps bring. */
+/** The steps of a pipeline prepare its worktree themselves. */
 const NOTHING = { copied: {}, linked: [] };
 
 type WorkspacePlan =
   | { readonly ok: true; readonly request: WorkspaceRequest; readonly task: TaskRef | null }
   | { readonly ok: false; readonly reason: string };
 
-function fillIn(state: State, effect: PrepareWorkspaceEffect, world: EffectContext): WorkspacePlan | undefined {
-  const { pipelineId, step, branch, base } = effect;
-  const pipeline = state.pipelines.get(pipelineId);
+function fillIn(state: State, asked: WorkspaceRequest, context: EffectContext): WorkspacePlan | undefined {
+  const { pipeline_id, step, branch, base } = asked;
+  const pipeline = state.pipelines.get(pipeline_id);
   if (pipeline === undefined) return undefined;
-  const context = stepContext(state, pipeline, step, world);
-  const name = renderTemplate(branch, context, { quote: 'none' });
-  const from = renderTemplate(base ?? '', context, { quote: 'none' });
+  const templates = stepContext(state, pipeline, step, context);
+  const name = renderTemplate(branch, templates, { quote: 'none' });
+  const from = renderTemplate(base ?? '', templates, { quote: 'none' });
   if (!name.ok) return { ok: false, reason: name.problems.map(({ message }) => message).join('; ') };
   if (!from.ok) return { ok: false, reason: from.problems.map(({ message }) => message).join('; ') };
-  const request = { pipelineId, step, branch: name.value, base: base === null ? null : from.value };
+  const request = { pipeline_id, step, branch: name.value, base: base === null ? null : from.value };
   return { ok: true, request, task: pipeline.task };
-}
-
-export interface WorkspaceRequest {
-  readonly pipelineId: string;
-  readonly step: string;
-  /** With its templates filled in. */
-  readonly branch: string;
-  readonly base: string | null;
 }
 
 export type Workspace =
@@ -82,8 +74,8 @@ export type Workspace =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Makes the worktree of a pipeline. A mark is made before git is asked: a branch that is found together with it was made by a daemon
- * that ended before it could say so, and is gone on with; one without it is somebody else's.
+ * Makes the worktree of a pipeline. A mark is written before git is called: a branch with a mark was made by a daemon that was killed, and
+ * is reused; one without a mark belongs to someone else.
  */
 export async function prepareWorkspace(
   request: WorkspaceRequest,
@@ -112,18 +104,18 @@ export async function prepareWorkspace(
   return { ok: false, reason: `${message}. ${hint}` };
 }
 
-/** It is on record now. */
-export function removeWorkspaceMark(stateDir: string, request: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): void {
+/** Called after the outcome is recorded. */
+export function removeWorkspaceMark(stateDir: string, request: Pick<WorkspaceRequest, 'pipeline_id' | 'step'>): void {
   rmSync(markOf(stateDir, request), { force: true });
 }
 
-function markOf(stateDir: string, { pipelineId, step }: Pick<WorkspaceRequest, 'pipelineId' | 'step'>): string {
-  return join(stateDir, 'workspaces', encodeURIComponent(`${pipelineId}-${step}`));
+function markOf(stateDir: string, { pipeline_id, step }: Pick<WorkspaceRequest, 'pipeline_id' | 'step'>): string {
+  return join(stateDir, 'workspaces', encodeURIComponent(`${pipeline_id}-${step}`));
 }
 
 async function defaultBase(path: string): Promise<string> {
   const main = await findMainBranch(path);
-  // By its full name: a tag or a file of the same name would come first.
+  // The full name: a tag or a file of the same name would take precedence.
   return main.ok ? main.value.ref : 'HEAD';
 }
 
@@ -131,51 +123,51 @@ export type FurnishResult =
   | { readonly ok: true; readonly port: number | null }
   | { readonly ok: false; readonly reason: string };
 
-/** What a set-up command is known by: it is run once for a start, however often that is tried. */
+/** The id of the setup command: it runs once per agent, however often the start is tried. */
 export function setupCommandOf(agentId: string): string {
   return `setup-${agentId}`;
 }
 
 /**
- * Brings into a worktree what git does not: configured files, a port, and what the set-up command makes, which is run until it has
- * succeeded once. How the worktree is then is what later findings in it are judged by. Undefined where nobody wants to know any more.
+ * Adds what git does not: configured files, a port, and the result of the setup command, which runs until it has succeeded once. The result
+ * is recorded as the worktree's original state. Undefined if the start was cancelled.
  */
 export async function furnishWorkspace(
   worktree: string,
   agentId: string,
-  world: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<FurnishResult | undefined> {
-  const { workspace } = world.sessions;
+  const { workspace } = context.sessions;
   const filled = await fillWorktree(worktree, workspace);
   if (!filled.ok) return { ok: false, reason: `${filled.problem.message}. ${filled.problem.hint}` };
-  const port = await world.placeMutex.run(' port', async () => findPort(worktree));
+  const port = await context.placeMutex.run(' port', async () => findPort(worktree));
   const { setup, setupTimeoutMs: timeoutMs } = workspace;
   const found = await findRepository(worktree);
   if (!found.ok) return { ok: false, reason: found.problem.message };
   const note = readWorktreeNote(found.value.gitDir);
   const keep = async (): Promise<FurnishResult> => {
-    const kept = await recordOrigin(world.stateDir, worktree, filled.value);
+    const kept = await recordOrigin(context.stateDir, worktree, filled.value);
     return kept.ok ? { ok: true, port } : { ok: false, reason: kept.problem.message };
   };
   if (setup === undefined || note.setup === setup) return keep();
   const env = port === null ? {} : { BATON_PORT: String(port) };
   const prepare = async () => ({ ok: true, shell: { command: setup, cwd: worktree, env, timeoutMs } }) as const;
-  const end = await superviseCommand(setupCommandOf(agentId), prepare, world, signal);
+  const end = await superviseCommand(setupCommandOf(agentId), prepare, context, signal);
   if (end === undefined) return undefined;
-  if (end.exitCode !== 0) {
-    const how = end.timedOut ? 'timed out' : `exit code ${end.exitCode ?? 'unknown'}`;
+  if (end.exit_code !== 0) {
+    const how = end.timed_out ? 'timed out' : `exit code ${end.exit_code ?? 'unknown'}`;
     return { ok: false, reason: `the set-up of its worktree failed (${how}): ${end.output ?? 'no output'}` };
   }
   writeWorktreeNote(found.value.gitDir, { ...note, setup });
   return keep();
 }
 
-/** Above what most programs take by themselves, and below what systems give out at random. */
+/** Above the usual ports of programs, and below the range that systems assign at random. */
 const FIRST = 3100;
 const LAST = 9999;
 
-/** The port of a worktree: the one it has, else the first that no other worktree has and that nobody listens on. */
+/** The port of a worktree: its own, else the first that no other worktree has and no program listens on. */
 export async function findPort(worktree: string): Promise<number | null> {
   const own = await findRepository(worktree);
   if (!own.ok) return null;
@@ -190,7 +182,6 @@ export async function findPort(worktree: string): Promise<number | null> {
   return null;
 }
 
-/** Of all worktrees, from where git keeps what it knows of them. */
 async function takenPorts(commonDir: string): Promise<ReadonlySet<number>> {
   const folder = join(commonDir, 'worktrees');
   const names = await readdir(folder).catch(() => []);

@@ -87,7 +87,8 @@ export interface StateFold {
 }
 
 interface RunningFold {
-  fold(entry: Entry): void;
+  /** Folds one entry. Returns what is wrong with it; undefined if it was folded. */
+  fold(entry: Entry): string | undefined;
   /** Whether these bytes hold the state of the entries so far. */
   equals(state: Uint8Array): boolean;
 }
@@ -114,8 +115,8 @@ export async function refoldSnapshot(
   for await (const batch of store.entries({ from: 1, to: size })) {
     for (const { seq, bytes } of batch) {
       const entry = parseEntry(bytes);
-      if (!entry.ok) return { ok: false, finding: unreadable(seq) };
-      folding.fold(entry.value);
+      const wrong = entry.ok ? folding.fold(entry.value) : `entry ${seq} cannot be read`;
+      if (wrong !== undefined) return { ok: false, finding: unreadable(seq, wrong) };
     }
     onProgress?.(batch.at(-1)?.seq ?? 0);
   }
@@ -128,6 +129,6 @@ export async function refoldSnapshot(
 const REMOVE =
   "Stop Baton (baton down), remove the snapshot (sqlite3 FILE 'DELETE FROM snapshot'), and find out who can read key.pem.";
 
-function unreadable(seq: number): LedgerFault {
-  return { seq, problem: ledgerProblem('ledger/unreadable', `entry ${seq} cannot be read`, DO_NOT_WRITE) };
+function unreadable(seq: number, what: string): LedgerFault {
+  return { seq, problem: ledgerProblem('ledger/unreadable', what, DO_NOT_WRITE) };
 }

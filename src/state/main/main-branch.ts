@@ -1,38 +1,37 @@
 import type { EventOf, RecordedEvent } from '../event.ts';
-import type { Effect } from '../runs/effect.ts';
+import { type Effect, isStartEffect } from '../runs/effect.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 
-/** The main branch as Baton last knew it. */
 export interface MainBranchState {
   readonly branch: string;
   readonly sha: string;
   /** When this position was recorded. */
   readonly at: string;
   /**
-   * Identifies the upstream branch that counts, without naming it: the address may hold a credential. It is the one of the first look, or
-   * one that a person approved. Null if there is none.
+   * A digest of the trusted upstream address, which may hold a credential: the one of the first observation, or one that a person approved.
+   * Null if there is none.
    */
   readonly upstream: string | null;
-  /** The merge that Baton is about to move the branch to, or has just moved it to. */
+  /** The merge that Baton is moving the branch to, or has just moved it to. */
   readonly prepared: { readonly mergeId: string; readonly sha: string } | null;
-  /** The last position that counts, while newer commits wait for a person; null if all of them count. */
+  /** The last accepted position while newer commits wait for a person; null if all commits are accepted. */
   readonly trusted: TrustedPosition | null;
   /** The open decision about those commits. */
   readonly decisionId: string | null;
-  /** The newest end of a command that ran code of a branch; null if none has ended since the branch was first seen. */
+  /** The newest command that ran code of a branch and has ended; null if none has since the first observation. */
   readonly lastCommand: EndedCommand | null;
 }
 
 export interface TrustedPosition {
   readonly branch: string;
   readonly sha: string;
-  /** The upstream that counts once a person approves the move; left out if it is the same as before. */
+  /** The upstream that a person's approval makes trusted; missing if it is the same as before. */
   readonly upstream?: string | null;
 }
 
 export type MainMoved = WorkflowEvents['MainMoved'];
 
-/** A map like every other part of the state, so that changes can be taken back; a project has one main branch. */
+/** A map so that changes can be rolled back; a project has one main branch. */
 export type MainBranches = Map<string, MainBranchState>;
 
 const MAIN_KEY = 'main';
@@ -51,28 +50,27 @@ export interface AcceptedMain {
   readonly sha?: string;
 }
 
-/** Undefined before the first look. While newer commits wait for a person, the last position that counts. */
+/** Undefined before the first observation. While newer commits wait for a person, the last accepted position. */
 export function acceptedMain(state: { readonly main: MainBranches }): AcceptedMain | undefined {
   const main = findMain(state);
   if (main === undefined) return undefined;
   return main.trusted === null ? { branch: main.branch } : { branch: main.trusted.branch, sha: main.trusted.sha };
 }
 
-/** Whether merges wait: the main branch has commits that nobody has accepted. */
+/** Merges wait while this is true. */
 export function isMainUnaccepted(state: { readonly main: MainBranches }): boolean {
   return (findMain(state)?.trusted ?? null) !== null;
 }
 
 /**
- * Whether a person must look at a move that Baton did not make: history was rewritten, or a session without a sandbox could have made it
- * and the commits are not on the upstream branch either.
+ * Whether a person must approve a move that Baton did not make: history was rewritten, or a session without a sandbox could have made it
+ * and the commits are not on the upstream branch.
  */
 export function needsApproval({ old, fast_forward, on_upstream, sessions }: MainMoved): boolean {
   if (old === null) return false;
   return !fast_forward || (sessions.length > 0 && on_upstream !== true);
 }
 
-/** (main branch, entry) → main branch. Entries about other things pass by. */
 export function evolveMain(
   state: { readonly main: MainBranches },
   recorded: RecordedEvent,
@@ -91,12 +89,12 @@ function evolveMainMoved(
   { data, at }: EventOf<'MainMoved'> & Pick<RecordedEvent, 'at'>,
 ): MainBranchState {
   const { branch } = data;
-  // An agent can change the address of the remote: after the first look only a person's approval makes another upstream count.
+  // An agent can change the address of the remote: after the first observation only a person's approval makes another upstream trusted.
   const upstream = before === undefined || data.old === null ? data.upstream : before.upstream;
   const position = { branch, sha: data.new, at, upstream };
   if (before === undefined) return { ...position, prepared: null, trusted: null, decisionId: null, lastCommand: null };
   const { trusted, decisionId, lastCommand } = before;
-  // The branch has gone on from Baton's merge: that it was made needs no further look.
+  // The branch has moved on from Baton's merge: the merge is settled.
   const prepared = data.old === before.prepared?.sha ? null : before.prepared;
   if (trusted?.branch === branch && trusted.sha === data.new)
     return { ...position, prepared, trusted: null, decisionId, lastCommand };
@@ -133,25 +131,22 @@ function updateMain(main: MainBranchState, recorded: RecordedEvent): MainBranchS
   }
 }
 
-/** A command that has ended, and when that was recorded. */
 export interface EndedCommand extends SuspectSession {
   readonly at: string;
 }
 
-/**
- * The command of an effect, if it runs without a sandbox and may run code that an agent wrote: checks and gates run what a branch
- * contains. Such a command can move a branch of the repository just as a session can.
- */
+/** The command of an effect that runs code of a branch without a sandbox: checks, gates, steps. Like a session, it could move a branch. */
 export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefined {
-  switch (effect.kind) {
-    case 'run-checks':
-      return { id: effect.checksId, name: 'checks', task_id: effect.taskId };
-    case 'merge': {
-      const runsCode = effect.checks.some(({ run }) => run !== undefined);
-      return runsCode ? { id: effect.mergeId, name: 'checks of a merge', task_id: effect.taskId } : undefined;
+  const { type, data } = effect;
+  switch (type) {
+    case 'ChecksRequested':
+      return { id: data.checks_id, name: 'checks', task_id: data.task_id };
+    case 'MergeRequested': {
+      const runsCode = data.checks.some(({ run }) => run !== undefined);
+      return runsCode ? { id: data.merge_id, name: 'checks of a merge', task_id: data.task_id } : undefined;
     }
-    case 'run-command': {
-      const { subject, commandId: id } = effect;
+    case 'CommandRequested': {
+      const { subject, command_id: id } = data;
       const name = subject.kind === 'step' ? `step ${subject.step}` : `gate ${subject.handler}`;
       return { id, name, task_id: null };
     }
@@ -160,7 +155,7 @@ export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefin
   }
 }
 
-/** The last command that an entry ended. */
+/** The last command that an entry settled. */
 export function findEndedCommand(
   { type, at }: Pick<RecordedEvent, 'type' | 'at'>,
   settled: readonly Effect[],
@@ -168,20 +163,20 @@ export function findEndedCommand(
   const isGivenUp = type === 'AgentStartFailed' || type === 'AgentKillRequested';
   const ended = settled
     .map((effect) =>
-      isGivenUp && effect.kind === 'start-agent' ? findSetupCommand(effect.agentId) : findUnsandboxedCommand(effect),
+      isGivenUp && isStartEffect(effect) ? findSetupCommand(effect.data.agent_id) : findUnsandboxedCommand(effect),
     )
     .findLast((command) => command !== undefined);
   return ended && { ...ended, at };
 }
 
-/** The start of an agent runs the setup of its workspace. If it is given up, there was no session that could be named instead. */
+/** A cancelled start has no session yet, but the setup of its workspace may have run. */
 function findSetupCommand(agentId: string): SuspectSession {
   return { id: agentId, name: 'setup of a workspace', task_id: null };
 }
 
-/** A session, or a command that Baton runs, as a move of the main branch names it. */
+/** A session or command that could have moved the main branch. */
 export interface SuspectSession {
-  /** Of the agent run, of the session that a client holds a claim in, or of the command. */
+  /** Of the agent run, of the client's session, or of the command. */
   readonly id: string;
   readonly name: string;
   readonly task_id: string | null;

@@ -6,25 +6,25 @@ import type { State } from '../state.ts';
 import type { Task } from '../tasks/task.ts';
 import { findMain, findUnsandboxedCommand, type SuspectSession } from './main-branch.ts';
 
-/** What a look at the main branch found. */
+/** The result of looking at the main branch. */
 export interface ObserveMain {
   readonly branch: string;
   readonly sha: string;
   readonly upstream: string | null;
-  /** The project names its main branch. Otherwise the repository says which it is, and whoever can write there can change that. */
+  /** The runbook names the main branch. Otherwise the repository does, and anyone who can write to it can change that. */
   readonly isConfigured: boolean;
-  /** The branch was last known to be where it is on record. */
+  /** When the branch was last seen at the recorded position. */
   readonly seenAt: string;
-  /** The move as it was measured; null if there was nothing to compare with. */
+  /** Null if there was nothing to compare with. */
   readonly move: ObservedMove | null;
 }
 
 export interface ObservedMove {
-  /** Where the move began: the position on record, or the merge commit that Baton has moved the branch to since. */
+  /** The recorded position, or the merge commit that Baton has moved the branch to since. */
   readonly old: string;
   readonly fastForward: boolean;
   readonly commits: number;
-  /** Whether the commits are on the upstream branch; null if it was not asked. */
+  /** Null if this was not checked. */
   readonly onUpstream: boolean | null;
   readonly authors: readonly string[];
   readonly stat: string | null;
@@ -33,8 +33,8 @@ export interface ObservedMove {
 export type ObserveResult = 'known' | 'recorded' | 'stale';
 
 /**
- * Records where the main branch is, if Baton did not move it there. `stale`: the position on record is no longer the one that the move was
- * measured from, and the caller looks again.
+ * Records the position of the main branch, if Baton did not move it there. `stale`: the move was measured from a position that is no longer
+ * the recorded one; the caller measures again.
  */
 export function decideObserveMain(state: State, seen: ObserveMain): Outcome<ObserveResult> {
   const { branch, sha, upstream, move } = seen;
@@ -52,7 +52,7 @@ export function decideObserveMain(state: State, seen: ObserveMain): Outcome<Obse
     new: sha,
     fast_forward: move.fastForward && !isRenamed,
     commits: move.commits,
-    // An upstream that was exchanged since is no witness.
+    // An upstream that was replaced meanwhile proves nothing.
     on_upstream: move.onUpstream === true && upstream !== main.upstream ? false : move.onUpstream,
     upstream,
     authors: move.authors,
@@ -69,15 +69,14 @@ function firstObservation({ branch, sha, upstream }: ObserveMain) {
   return event('MainMoved', { branch, old: null, new: sha, fast_forward: true, commits: 0, upstream, ...nothing });
 }
 
-/** Whether a session could write only where its sandbox let it. Sessions that do not name one had none. */
+/** Sessions that report no sandbox had none. */
 function isSandboxed({ sandbox = 'none' }: Pick<AgentRun, 'sandbox'>): boolean {
   return sandbox !== 'none';
 }
 
 /**
- * The sessions without a sandbox that were alive at any time since a moment: each could have changed the repository. Agents that Baton runs,
- * clients that hold a claim with a worker's token, and commands that run code of a branch (checks, gates, steps); a person who holds a
- * claim is no session in this sense.
+ * The sessions and commands without a sandbox that ran since a time: agents, clients that claim with a worker token, and commands that run
+ * code of a branch. A person who holds a claim does not count.
  */
 export function listSessionsSince(state: State, at: string): readonly SuspectSession[] {
   const runs = runsSince(state, at).map(({ id, plan, task }) => ({
@@ -89,7 +88,7 @@ export function listSessionsSince(state: State, at: string): readonly SuspectSes
   return [...runs, ...commandsSince(state, at), ...clients];
 }
 
-/** Whether there was none. While agents or commands run, the tasks are not looked through. */
+/** Does not search the tasks while agents or commands run. */
 export function hasNoSessionSince(state: State, at: string): boolean {
   if (commandsSince(state, at).length > 0) return false;
   for (const run of state.agents.values()) if (isSuspect(state, run, at)) return false;
@@ -105,7 +104,7 @@ function isSuspect(state: State, run: AgentRun, at: string): boolean {
   return !isSandboxed(run) && wasAlive(state, run, at);
 }
 
-/** Of the commands that have ended only the newest is known: whether one ended since then is what matters. */
+/** Of the ended commands only the newest is recorded, which is enough. */
 function commandsSince(state: State, at: string): readonly SuspectSession[] {
   const open = [...state.effects.values()].map(findUnsandboxedCommand).filter((command) => command !== undefined);
   const last = findMain(state)?.lastCommand ?? null;
@@ -116,12 +115,12 @@ function commandsSince(state: State, at: string): readonly SuspectSession[] {
 
 function wasAlive(state: State, run: AgentRun, at: string): boolean {
   if (run.process === 'running') return true;
-  // A process that was started is on record a moment later.
+  // The process may run already, and be recorded a moment later.
   if (run.process === 'wanted' && !isHeldByBudget(state, run)) return true;
   return run.exit !== null && run.exit.at >= at;
 }
 
-/** The same as whether `clientsOf` finds any, without a list for each task: this is asked once a second. */
+/** The same as whether `clientsOf` finds any, without building lists: this is called once a second. */
 function hasClient({ claim, endings }: Task, at: string): boolean {
   if (claim !== null && isClient(claim)) return true;
   return endings.some((ending) => ending.at >= at && isClient(ending));

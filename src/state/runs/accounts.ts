@@ -12,7 +12,7 @@ import {
   type Spending,
 } from './spent.ts';
 
-/** By what spending is added up. Of each kind every part of it is in exactly one account. */
+/** Spending is added up by each of these; every amount is in exactly one account of each kind. */
 export const ACCOUNTS = ['agent', 'pipeline', 'task', 'day', 'model'] as const;
 export type AccountKind = (typeof ACCOUNTS)[number];
 
@@ -20,10 +20,10 @@ export function accountKey(kind: AccountKind, name: string): string {
   return `${kind}:${name}`;
 }
 
-/** An interval of an agent's time is over where it begins to work, to wait, or does neither any more. */
+/** Closes an interval when the agent begins to work, begins to wait, or stops both. */
 export function addElapsedTime(before: AgentRun, after: AgentRun, at: string): AgentRun {
   const was = timeCategory(before);
-  // A clock that was set back would count nothing until it has caught up: the interval begins anew.
+  // If the clock was set back, the interval starts over; otherwise it would count nothing for a while.
   if (was === timeCategory(after)) return at < after.since ? { ...after, since: at } : after;
   const ms = Math.max(0, Date.parse(at) - Date.parse(before.since));
   return {
@@ -34,10 +34,7 @@ export function addElapsedTime(before: AgentRun, after: AgentRun, at: string): A
   };
 }
 
-/**
- * Puts what an entry has added to an agent's spending where it belongs: to its name, its outermost pipeline, its task, its model and the day,
- * and to each pipeline that it runs in. A few additions, however much there is.
- */
+/** Adds an agent's new spending to its accounts (agent, outermost pipeline, task, model, day) and to each pipeline that it runs in. */
 export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: string): void {
   const spent = subtractSpending(agentSpending(after), agentSpending(before));
   if (Object.values(spent).every((value) => value === 0)) return;
@@ -47,7 +44,7 @@ export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: 
   add(runs, 'pipeline', chain.at(-1)?.name ?? '', spent);
   add(runs, 'task', after.task?.task_id ?? '', spent);
   add(runs, 'model', after.usage?.model ?? '', spent);
-  // Tokens count when they are told of; time counts when it passes.
+  // Tokens count when they are reported; time counts when it passes.
   const { work_ms, wait_ms, ...used } = spent;
   add(runs, 'day', dayOf(at), { ...used, work_ms: 0, wait_ms: 0 });
   if (work_ms + wait_ms === 0) return;
@@ -55,7 +52,7 @@ export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: 
   for (const { day, ms } of splitByDay(before.since, at)) add(runs, 'day', day, { ...NO_SPENDING, [kind]: ms });
 }
 
-/** The pipelines that an agent runs in, the innermost first. */
+/** Innermost first. */
 export function pipelinesAround(
   { pipelines }: Pick<Runs, 'pipelines'>,
   { owner }: Pick<AgentRun, 'owner'>,

@@ -2,7 +2,7 @@ import type { AgentPlan, HandlerName, StopAction } from '../../protocol/run-plan
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import type { RunOutcome, TaskRef } from './run-event.ts';
 
-/** One agent at work, from the moment it is wanted until its process has gone and nobody waits for it. */
+/** A run of an agent, from its request until its process has gone and its outcome is known. */
 export interface AgentRun {
   readonly id: string;
   readonly plan: AgentPlan;
@@ -12,38 +12,37 @@ export interface AgentRun {
   readonly worker: string | null;
   readonly onStop: StopAction;
   readonly requestedAt: string;
-  /** Of its process. */
   readonly process: 'wanted' | 'running' | 'gone';
-  /** The how-manieth process this is, from 1. */
+  /** Process number, starting at 1. */
   readonly start: number;
-  /** What a resumed process is told; null for the first one, which gets the prompt. */
+  /** The message of a resumed process; null for the first, which gets the prompt. */
   readonly resume: { readonly message: string | null; readonly append: boolean } | null;
   readonly supervisor: string | null;
   readonly pid: string | null;
-  /** The sandbox of its newest process; left out: none. */
+  /** Of the newest process; missing if there is none. */
   readonly sandbox?: string;
   readonly signal: { readonly kind: 'complete' | 'escalate'; readonly message: string | null } | null;
   /** The decision it is parked for. */
   readonly parked: string | null;
   readonly killed: boolean;
-  /** The newest time that a person had it in their terminal, or wants it there; null where nobody ever did. */
+  /** The newest time that a person attached, or asked to; null if nobody ever did. */
   readonly attach: Attachment | null;
-  /** How the run ended for whoever waited for it; null while somebody does. */
+  /** Null while the run continues. */
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
-  /** An API error is being got over: if the process leaves now, it is started again, and that is no death. */
+  /** The agent recovers from an API error: if its process exits now, it is resumed, and `on_dead` does not act. */
   readonly recovering: boolean;
-  /** An API has set a limit, and it waits until that is lifted. */
+  /** The agent waits for the end of an API limit. */
   readonly limited: boolean;
-  /** How often it has waited for that, since the run began or a person last set it going again. */
+  /** How often it has waited for a limit, since the run began or a person last resumed it. */
   readonly waits: number;
-  /** How often each handler has acted since the run began, or a person last set it going again, and when it last did. */
+  /** How often each handler has acted, and when last, since the run began or a person last resumed it. */
   readonly tries: Readonly<Partial<Record<HandlerName, { readonly count: number; readonly at: string }>>>;
-  /** How many of its stops were blocked, over all its processes. Nothing resets it. */
+  /** How many stops were blocked, over all processes. Never reset. */
   readonly blocks: number;
-  /** How often a handler has resumed it, since the run began or a person last set it going again. */
+  /** How often a handler has resumed it, since the run began or a person last resumed it. */
   readonly resumes: number;
-  /** Its process is being ended, and its next one begins with this message. */
+  /** The process is being stopped, and the next one begins with this message. */
   readonly restart?: string;
   readonly exit: {
     readonly code: number | null;
@@ -53,40 +52,40 @@ export interface AgentRun {
     readonly output: string | null;
     readonly at: string;
   } | null;
-  /** What it has used so far; null where its client does not say. */
+  /** Totals; null if the client does not report usage. */
   readonly usage: Omit<WorkflowEvents['SessionUsed'], 'agent_id'> | null;
-  /** How long it has worked, and waited for people and limits, up to `since`: then it began what it does now. */
+  /** Time spent working and waiting, without the current interval, which began at `since`. */
   readonly workMs: number;
   readonly waitMs: number;
   readonly since: string;
-  /** Seq of the entry since which it is over, process and all; null while it is not. */
+  /** Seq of the entry at which both the run and its process were over; null before that. */
   readonly over: number | null;
 }
 
-/** A person and the conversation of an agent: the process with the number `start` is theirs. */
+/** A person's use of an agent's conversation: process number `start` is theirs. */
 export interface Attachment {
   readonly start: number;
   readonly by: string;
-  /** When they asked for it. */
+  /** When they asked to attach. */
   readonly at: string;
-  /** The decision that was open when they came; what they say answers it. */
+  /** The decision that was open when they attached; their messages answer it. */
   readonly asked: string | null;
-  /** Somebody who never came is still only wanted. */
+  /** A person who never came stays `wanted`. */
   readonly state: 'wanted' | 'there' | 'gone';
   readonly talked: boolean;
 }
 
-/** Somebody is to have it: the process before theirs still has to stop. */
+/** A person is to have the conversation: the process before theirs still has to stop. */
 export function isAttaching({ attach, start, outcome }: AgentRun): boolean {
   return attach !== null && start < attach.start && outcome === null;
 }
 
-/** Its process is a person's: nobody else says anything to it, or wonders what it does. */
+/** The process belongs to a person: Baton sends it nothing and does not judge it. */
 export function isAttached({ attach, start, process }: AgentRun): boolean {
   return attach !== null && start === attach.start && process !== 'gone';
 }
 
-/** The word for people: the same in the CLI, on the page and in the API. */
+/** The same word in the CLI, on the page and in the API. */
 export type AgentStatus =
   | 'starting'
   | 'running'

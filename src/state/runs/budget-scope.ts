@@ -1,20 +1,21 @@
-/** Whose spending a budget limits: one run of an agent or a pipeline, a task over all its sessions, or a day (UTC) of the project. */
-export interface BudgetScope {
-  readonly kind: 'agent' | 'pipeline' | 'task' | 'day';
-  readonly id: string;
-}
+import { object, choice, text } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 
-/** What has happened to a budget. One that nobody was told of has none. */
+/** Whose spending a budget limits: one run of an agent or a pipeline, a task over all its sessions, or a day (UTC) of the project. */
+export const budgetScope = object({ kind: choice(['agent', 'pipeline', 'task', 'day']), id: text });
+export type BudgetScope = ValueOf<typeof budgetScope>;
+
+/** A budget that has had no event has no record. */
 export interface BudgetRecord {
   readonly scope: BudgetScope;
-  /** By how often its own amount it was raised. */
+  /** How many times its own amount was added. */
   readonly raises: number;
   readonly isWarned: boolean;
-  /** People know that its cost cannot be watched. */
+  /** People were notified that its cost cannot be measured. */
   readonly isUnpriced: boolean;
-  /** The question about it, the newest. */
+  /** The newest decision about it. */
   readonly decisionId: string | null;
-  /** Of a day: a person has decided that there is no more, and workers do not ask again. */
+  /** Of a day: a person denied more, and workers do not ask again. */
   readonly isClosed: boolean;
 }
 

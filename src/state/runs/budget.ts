@@ -9,25 +9,24 @@ import { findPipelinePlan } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
 import { agentSpending, dayOf, NO_SPENDING, type Spending, timeCategory, tokensIn } from './spent.ts';
 
-/** How far a budget is used, by the measure that is furthest. */
+/** How much of a budget is used, by one measure. */
 export interface BudgetUse {
   readonly measure: Measure;
   readonly used: number;
   readonly limit: number;
-  /** What requests that are under way may use: each as much as the largest of its run. */
+  /** An estimate for requests in progress: each as much as the largest of its run. */
   readonly reserved: number;
-  /** What the runbook says, before it was raised. */
+  /** The amount in the runbook, before raises. */
   readonly base: number;
 }
 
-/** From here on people are told that it runs out. */
+/** At this share people are notified. */
 export const WARN_AT = 0.8;
 
 export function budgetKey({ kind, id }: BudgetScope): string {
   return `${kind}:${id}`;
 }
 
-/** The budgets that an agent draws on. */
 export function scopesOf(runs: Runs, agent: AgentRun, at: string): readonly BudgetScope[] {
   return [
     { kind: 'agent', id: agent.id },
@@ -37,10 +36,10 @@ export function scopesOf(runs: Runs, agent: AgentRun, at: string): readonly Budg
   ];
 }
 
-/** A workflow keeps the budget that it was started with, so that the tasks are looked at too, if they are at hand. */
+/** With tasks, because a workflow keeps the budget that it was started with. */
 type BudgetSources = Runs & { readonly tasks?: ReadonlyMap<string, Task> };
 
-/** The budget that the runbook sets; undefined if it sets none. */
+/** Undefined if the runbook sets none. */
 export function budgetOf(runs: BudgetSources, { kind, id }: BudgetScope, rules: Rules): BudgetPlan | undefined {
   switch (kind) {
     case 'agent':
@@ -58,7 +57,7 @@ export function budgetOf(runs: BudgetSources, { kind, id }: BudgetScope, rules: 
   }
 }
 
-/** The measure with the largest share used. Undefined if nothing is limited. */
+/** The measure with the largest share used. Undefined if there is no limit. */
 export function findHighestUse(
   runs: BudgetSources,
   scope: BudgetScope,
@@ -69,7 +68,6 @@ export function findHighestUse(
   return listBudgetUses(runs, scope, rules, at).toSorted((a, b) => share(b) - share(a))[0];
 }
 
-/** By each measure that the budget limits. */
 export function listBudgetUses(
   runs: BudgetSources,
   scope: BudgetScope,
@@ -88,12 +86,12 @@ export function listBudgetUses(
   });
 }
 
-/** It is used up, or will be when the requests that are under way have ended. */
+/** Whether it is used up, or will be when the requests in progress have ended. */
 export function isSpent(use: BudgetUse | undefined): boolean {
   return use !== undefined && use.used + use.reserved >= use.limit;
 }
 
-/** Only a running process has requests under way: the last report of one that crashed may name some. */
+/** Only running processes have requests in progress; the last report of a crashed one may still name some. */
 function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
   if (measure === 'time') return 0;
   const field = measure === 'tokens' ? 'reserved_tokens' : 'reserved_millicents';
@@ -101,7 +99,7 @@ function reservedIn(runs: Runs, scope: BudgetScope, measure: Measure): number {
   return working.reduce((sum, { usage }) => sum + (usage?.[field] ?? 0), 0);
 }
 
-/** Without the intervals that are not over yet. */
+/** Without current intervals. */
 export function spendingIn({ agents, pipelines, accounts }: Runs, { kind, id }: BudgetScope): Spending {
   if (kind === 'pipeline') return pipelines.get(id)?.spent ?? NO_SPENDING;
   if (kind === 'task' || kind === 'day') return accounts.get(accountKey(kind, id)) ?? NO_SPENDING;
@@ -117,7 +115,7 @@ const USED: Readonly<Record<Measure, (spent: Spending) => number>> = {
   time: ({ work_ms }) => work_ms,
 };
 
-/** Those who draw on it. */
+/** The agents that draw on a budget. */
 export function agentsIn(runs: Runs, { kind, id }: BudgetScope): readonly AgentRun[] {
   if (kind === 'agent') return [runs.agents.get(id)].filter((agent) => agent !== undefined);
   const all = [...runs.agents.values()].filter(({ over }) => over === null);
@@ -126,7 +124,7 @@ export function agentsIn(runs: Runs, { kind, id }: BudgetScope): readonly AgentR
   return all.filter((agent) => pipelinesAround(runs, agent).some((run) => run.id === id));
 }
 
-/** What those who are at work have added since it was last counted. */
+/** Work in current intervals. */
 export function openWorkMs(runs: Runs, scope: BudgetScope, at: string): number {
   const begin = scope.kind === 'day' ? Date.parse(`${scope.id}T00:00:00.000Z`) : 0;
   const working = agentsIn(runs, scope).filter((agent) => timeCategory(agent) === 'work');
@@ -134,14 +132,14 @@ export function openWorkMs(runs: Runs, scope: BudgetScope, at: string): number {
   return times.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** (budgets, entry) → budgets. What is over is forgotten with its run; of days the newest is kept. */
+/** Budgets of runs are removed with their run; of days only the newest is kept. */
 export function evolveBudgets({ agents, pipelines, budgets, decisions }: Runs, { type, data }: RecordedEvent): void {
   const change = (scope: BudgetScope, what: Partial<BudgetRecord>): void => {
     const key = budgetKey(scope);
     if (scope.kind === 'day') forgetDaysBefore(budgets, scope.id);
     budgets.set(key, { ...(budgets.get(key) ?? untouched(scope)), ...what });
   };
-  // A budget is judged once more when the last process of its run has gone: it is kept as long as the run.
+  // A budget is checked again after the last process of its run has exited, so it is kept as long as the run.
   const forgetRuns = (): void => {
     for (const [key, { scope }] of budgets) {
       const isKnown = scope.kind === 'agent' ? agents.has(scope.id) : pipelines.has(scope.id);
@@ -191,7 +189,7 @@ export function hasCapacity(
   return all.length < (maxAgents ?? Infinity) && same.length < (most ?? Infinity);
 }
 
-/** A process, or one that is about to come back. An agent that left and waits for a person takes none. */
+/** A running process, or one that will be resumed. An agent that exited and waits for a person does not count. */
 function usesCapacity({ process, outcome, parked }: AgentRun): boolean {
   return process !== 'gone' || (outcome === null && parked === null);
 }

@@ -8,16 +8,15 @@ import { type BudgetUse, findHighestUse } from './budget.ts';
 import type { Runs } from './runs.ts';
 import { addSpending, NO_SPENDING, type Spending, splitByDay, timeCategory } from './spent.ts';
 
-/** One line of the table of costs. */
 export interface CostRow {
-  /** Of the agent, the outermost pipeline, the task, the day or the model; null for what belongs to none. */
+  /** Null for spending that belongs to none. */
   readonly name: string | null;
   readonly spent: Spending;
-  /** The budget that is furthest used: of a run that is under way, of the task, of the day. */
+  /** The most used budget, of a running run, the task or the day. */
   readonly budget: BudgetUse | null;
 }
 
-/** What was used up to this moment, by one of the accounts: days in their order, everything else by what it cost. */
+/** Costs up to now by one kind of account: days in order, others by cost. */
 export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
   const sums = new Map(
     [...runs.accounts]
@@ -34,7 +33,7 @@ export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string)
   return rows.toSorted(by === 'day' ? byName : byCost);
 }
 
-/** The models in use that the runbook has no price for, and the shipped list has. */
+/** Models in use whose price comes from the shipped list instead of the runbook. */
 export function findModelsPricedByDefault(state: State, rules: Rules): readonly string[] {
   const { prices = [] } = rulesInForce(state, rules);
   const models = [...state.accounts.keys()].filter((key) => key.startsWith(accountKey('model', '')));
@@ -44,7 +43,7 @@ export function findModelsPricedByDefault(state: State, rules: Rules): readonly 
     .toSorted();
 }
 
-/** The interval that an agent is in is not on record yet. */
+/** Spending in the current interval. */
 function openInterval(
   runs: Runs,
   agent: AgentRun,

@@ -1,3 +1,5 @@
+import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { BudgetScope } from './budget-scope.ts';
 
 /** A question to a person. */
@@ -10,17 +12,17 @@ export interface Decision {
   readonly agentId: string | null;
   readonly pipelineId: string | null;
   readonly taskId: string | null;
-  /** Of a budget: what is asked about; several agents may wait for the answer. */
+  /** The budget, if the decision is about one; several agents may wait for the answer. */
   readonly scope: BudgetScope | null;
   /** The runbook that the answer `approve` puts in force. */
   readonly adopts: { readonly sha256: string; readonly commit: string } | null;
-  /** The main branch, if it is about moves that nobody has accepted. */
+  /** The main branch, if the decision is about moves that nobody has accepted. */
   readonly branch: string | null;
-  /** It is about an agent that is silent: withdrawn as soon as the agent is heard again. */
+  /** About a silent agent: withdrawn as soon as the agent prints something again. */
   readonly untilHeard?: true;
   readonly openedAt: string;
   readonly result: DecisionResult | null;
-  /** Seq of the entry since which it is settled; null while it is open. */
+  /** Seq of the entry that settled it; null while it is open. */
   readonly over: number | null;
 }
 
@@ -43,12 +45,9 @@ export const DECISION_ACTIONS = [
 ] as const;
 export type DecisionAction = (typeof DECISION_ACTIONS)[number];
 
-/** Numbered from 1 in the order of the list. */
-export interface DecisionOption {
-  readonly label: string;
-  readonly action: DecisionAction;
-  readonly recommended: boolean;
-}
+/** Options are numbered from 1 in the order of their list. */
+export const decisionOption = object({ label: text, action: choice(DECISION_ACTIONS), recommended: flag });
+export type DecisionOption = ValueOf<typeof decisionOption>;
 
 export type DecisionResult =
   | {

@@ -1,147 +1,99 @@
-import type { Phase } from '../../protocol/phase.ts';
-import type { AgentError, HandlerName } from '../../protocol/run-plan.ts';
-import type { BudgetScope } from './budget-scope.ts';
-import type { CheckPlan, MergeMethod, PullRepository } from '../workflow/workflow-event.ts';
+import type { EventOf, EventType } from '../event.ts';
+import type { TimerPurpose } from './run-event.ts';
 
-/** Whom a command or a timer is for. */
-export type EffectSubject =
-  | { readonly kind: 'step'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
-  | {
-      readonly kind: 'gate';
-      readonly agent_id: string;
-      readonly handler: HandlerName;
-      readonly error: AgentError | null;
-    };
+export type { EffectSubject, TimerPurpose } from './run-event.ts';
 
-export type TimerPurpose =
-  /** The cooldown of a handler is over: the action that was put off is due. */
-  | {
-      readonly kind: 'handler';
-      readonly agent_id: string;
-      readonly handler: HandlerName;
-      readonly error: AgentError | null;
-    }
-  /** The limit of an API is lifted: the agent goes on. */
-  | { readonly kind: 'reset'; readonly agent_id: string }
-  /** A step has taken too long. */
-  | { readonly kind: 'step'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
-  /** A step is to be tried again. */
-  | { readonly kind: 'retry'; readonly pipeline_id: string; readonly step: string; readonly visit: number }
-  /** A task has stayed in a phase for long. */
-  | { readonly kind: 'stall'; readonly task_id: string; readonly phase: Phase; readonly since: number }
-  /** A recoverable error is to be tried again. */
-  | { readonly kind: 'unblock'; readonly task_id: string; readonly since: number }
-  /** An agent that nobody waits for has not left by itself. */
-  | { readonly kind: 'leave'; readonly agent_id: string }
-  /** So much time is used, if nobody stops working: the budget is looked at. */
-  | { readonly kind: 'budget'; readonly scope: BudgetScope }
-  /** The day is over, and its budget with it. */
-  | { readonly kind: 'day'; readonly day: string };
+/** The keys under which effects are owed: the same however often an effect is tried. */
+export const effectKey = {
+  start: (agentId: string, start: number) => `start:${agentId}:${start}`,
+  message: (messageId: string) => `message:${messageId}`,
+  kill: (agentId: string) => `kill:${agentId}`,
+  stop: (agentId: string) => `stop:${agentId}`,
+  command: (commandId: string) => `command:${commandId}`,
+  workspace: (pipelineId: string, step: string) => `workspace:${pipelineId}:${step}`,
+  timer: (timerId: string) => `timer:${timerId}`,
+  notification: (id: string) => `notification:${id}`,
+  checks: (id: string) => `checks:${id}`,
+  merge: (id: string) => `merge:${id}`,
+  publish: (id: string) => `publish:${id}`,
+  close: (id: string) => `close:${id}`,
+  clear: (taskId: string) => `clear:${taskId}`,
+  watch: (taskId: string) => `watch:${taskId}`,
+  seal: 'seal',
+} as const;
+
+/** The entries that ask for something outside, and the key under which it is owed; undefined if this one asks for nothing. */
+export const EFFECT_KEYS = {
+  AgentRequested: ({ agent_id }) => effectKey.start(agent_id, 1),
+  AgentResumeRequested: ({ agent_id, start }) => effectKey.start(agent_id, start),
+  MessageRequested: ({ message_id }) => effectKey.message(message_id),
+  AgentKillRequested: ({ agent_id }) => effectKey.kill(agent_id),
+  /** The process before stops, and the run goes on. */
+  AgentAttachRequested: ({ agent_id }) => effectKey.stop(agent_id),
+  AgentRestartRequested: ({ agent_id }) => effectKey.stop(agent_id),
+  CommandRequested: ({ command_id }) => effectKey.command(command_id),
+  WorkspaceRequested: ({ pipeline_id, step }) => effectKey.workspace(pipeline_id, step),
+  TimerSet: ({ timer_id }) => effectKey.timer(timer_id),
+  NotificationRequested: ({ notification_id }) => effectKey.notification(notification_id),
+  /** Checks that another system runs are only waited for. */
+  ChecksRequested: ({ checks_id, checks }) =>
+    checks.some(({ run }) => run !== undefined) ? effectKey.checks(checks_id) : undefined,
+  MergeRequested: ({ merge_id }) => effectKey.merge(merge_id),
+  PullRequestRequested: ({ pull_id }) => effectKey.publish(pull_id),
+  /** The checks that GitHub runs are polled, because not every project has a webhook. */
+  PullRequestPublished: ({ task_id, watch }) => (watch.length === 0 ? undefined : effectKey.watch(task_id)),
+  PullRequestCloseRequested: ({ pull_id }) => effectKey.close(pull_id),
+  PlaceClearRequested: ({ task_id }) => effectKey.clear(task_id),
+  /** The end of a workflow is sealed: COMPLETED, and no role is next. */
+  PhaseMoved: ({ from, to, next_role }) =>
+    from === 'COMPLETED' && to === 'COMPLETED' && next_role === null ? effectKey.seal : undefined,
+} as const satisfies { readonly [T in EventType]?: (data: EventOf<T>['data']) => string | undefined };
+
+export type EffectType = keyof typeof EFFECT_KEYS;
 
 /**
- * Something that is owed to the world outside: recorded as wanted, not yet recorded as done. The key is the same however often it is
- * tried, and whoever does it makes sure that a key is done once.
+ * An entry that asks for something outside, as long as no entry records its outcome. The daemon performs it once under its key, however
+ * often it is tried.
  */
-export type Effect =
-  | { readonly kind: 'start-agent'; readonly key: string; readonly agentId: string; readonly start: number }
-  | {
-      readonly kind: 'send-message';
-      readonly key: string;
-      readonly agentId: string;
-      readonly messageId: string;
-      readonly text: string;
-      /** It only wakes one whose turn is over. */
-      readonly wakes: boolean;
-    }
-  | { readonly kind: 'kill-agent'; readonly key: string; readonly agentId: string; readonly reason: string }
-  /** This process ends, the run goes on: a person takes the conversation over, or it is restarted. */
-  | { readonly kind: 'stop-agent'; readonly key: string; readonly agentId: string; readonly start: number }
-  | {
-      readonly kind: 'run-command';
-      readonly key: string;
-      readonly commandId: string;
-      readonly subject: EffectSubject;
-      readonly command: string;
-      readonly timeoutMs: number | null;
-    }
-  | {
-      readonly kind: 'prepare-workspace';
-      readonly key: string;
-      readonly pipelineId: string;
-      readonly step: string;
-      readonly branch: string;
-      readonly base: string | null;
-    }
-  | {
-      readonly kind: 'wait';
-      readonly key: string;
-      readonly timerId: string;
-      readonly due: string;
-      readonly purpose: TimerPurpose;
-    }
-  | {
-      readonly kind: 'run-checks';
-      readonly key: string;
-      readonly checksId: string;
-      readonly taskId: string;
-      readonly head: string;
-      readonly checks: readonly CheckPlan[];
-    }
-  | {
-      readonly kind: 'merge';
-      readonly key: string;
-      readonly mergeId: string;
-      readonly taskId: string;
-      readonly head: string;
-      readonly branch: string;
-      /** Empty: the repository's main branch. */
-      readonly into: string;
-      readonly method: MergeMethod;
-      readonly checks: readonly CheckPlan[];
-      readonly message: string;
-      readonly pull?: PullRepository;
-    }
-  | {
-      readonly kind: 'publish-pull';
-      readonly key: string;
-      readonly pullId: string;
-      readonly taskId: string;
-      readonly place: PullRepository;
-      readonly branch: string;
-      readonly head: string;
-      /** Empty: the repository's main branch. */
-      readonly into: string;
-      readonly title: string;
-      readonly body: string;
-      readonly draft: boolean;
-    }
-  | {
-      readonly kind: 'close-pull';
-      readonly key: string;
-      readonly pullId: string;
-      readonly taskId: string;
-      readonly repository: string;
-      readonly number: number;
-      readonly comment: string;
-    }
-  /** A cancelled task needs no worktree and no branch: they go if they hold nothing. */
-  | { readonly kind: 'clear-place'; readonly key: string; readonly taskId: string; readonly branch: string }
-  /** What GitHub runs is asked for, in case it could not tell us. */
-  | {
-      readonly kind: 'watch-checks';
-      readonly key: string;
-      readonly taskId: string;
-      readonly head: string;
-      readonly names: readonly string[];
-    }
-  /** The end of a workflow is sealed: from then on what led to it cannot be told otherwise. */
-  | { readonly kind: 'seal'; readonly key: string; /** The entry that is to be covered. */ readonly seq: number }
-  | {
-      readonly kind: 'notify';
-      readonly key: string;
-      readonly notificationId: string;
-      readonly about: 'attention' | 'warning' | 'done' | 'failed';
-      readonly title: string;
-      readonly message: string;
-      readonly decisionId: string | null;
-    };
+export type Effect = { [T in EffectType]: EffectOf<T> }[EffectType];
+
+export interface EffectOf<T extends EffectType> extends EventOf<T> {
+  readonly key: string;
+  /** Of the entry. */
+  readonly seq: number;
+}
+
+/** The timers that are set, by their purpose. */
+export function findTimers(
+  { effects }: { readonly effects: ReadonlyMap<string, Effect> },
+  fits: (purpose: TimerPurpose) => boolean,
+): readonly EffectOf<'TimerSet'>[] {
+  return [...effects.values()].filter((effect) => effect.type === 'TimerSet').filter(({ data }) => fits(data.purpose));
+}
+
+/** The effect that is owed under a key, if an entry of this type asked for it. */
+export function findEffect<T extends EffectType>(
+  { effects }: { readonly effects: ReadonlyMap<string, Effect> },
+  type: T,
+  key: string,
+): EffectOf<T> | undefined {
+  const effect = effects.get(key);
+  return effect?.type === type ? (effect as EffectOf<T>) : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+type StartEffect = EffectOf<'AgentRequested'> | EffectOf<'AgentResumeRequested'>;
+type StopEffect = EffectOf<'AgentAttachRequested'> | EffectOf<'AgentRestartRequested'>;
+
+export function isStartEffect(effect: Effect): effect is StartEffect {
+  return effect.type === 'AgentRequested' || effect.type === 'AgentResumeRequested';
+}
+
+export function isStopEffect(effect: Effect): effect is StopEffect {
+  return effect.type === 'AgentAttachRequested' || effect.type === 'AgentRestartRequested';
+}
+
+/** The number of the process that an effect starts or stops. */
+export function processNumber({ type, data }: StartEffect | StopEffect): number {
+  if (type === 'AgentRequested') return 1;
+  return type === 'AgentAttachRequested' ? data.start - 1 : data.start;
+}

@@ -41,7 +41,6 @@ export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope):
   };
 }
 
-/** (agent, entry) → agent. Entries that say nothing about it leave it as it is. */
 export function evolveAgent(agent: AgentRun, recorded: Event & Envelope): AgentRun {
   const after = addElapsedTime(agent, change(agent, recorded), recorded.at);
   const isOver = after.outcome !== null && after.process === 'gone';
@@ -73,7 +72,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
       return { ...agent, parked: data.decision_id };
     case 'AgentUnparked':
       if (data.keeps_counts === true) return { ...agent, parked: null };
-      // A person has set it going again: everything is counted anew, and what it asked for has been answered.
+      // A person has resumed it: all counts start over, and its question is answered.
       return {
         ...agent,
         parked: null,
@@ -106,7 +105,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
     case 'MessageDelivered':
       return data.ok ? { ...agent, recovering: false } : agent;
     case 'HandlerTried':
-      // How often an agent waits for limits is counted over its life: other errors do not add to it, and no lifted limit takes away.
+      // Waits for limits are counted over the whole run; other errors and lifted limits do not change the count.
       if (data.action === 'wait') return { ...agent, waits: data.attempt };
       return {
         ...agent,
@@ -118,7 +117,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
       return data.purpose.kind === 'reset' ? { ...agent, limited: true } : agent;
     case 'TimerFired':
       if (data.purpose.kind !== 'reset') return agent;
-      // It is told to go on: where its process is on its way out, by the same error, the next one hears that.
+      // The agent is told to continue. If its process is exiting because of the same error, the next process gets the message.
       return {
         ...agent,
         limited: false,
@@ -126,7 +125,7 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
         recovering: agent.process === 'running',
       };
     case 'TimerCancelled':
-      // Only that of a limit gets here.
+      // Only the timer of a limit reaches this case.
       return { ...agent, limited: false };
     default:
       return agent;
@@ -157,7 +156,7 @@ function exited(agent: AgentRun, data: EventOf<'AgentExited'>['data'], at: strin
   return { ...agent, process: 'gone', exit: { code, signal, timedOut, blocksUsed, output, at } };
 }
 
-/** The limit was lifted: an error that comes after that is another one. */
+/** The limit has ended: a later error is a new one. */
 function withoutErrors(tries: AgentRun['tries']): AgentRun['tries'] {
   const { on_error: known, ...others } = tries;
   return known === undefined ? tries : others;

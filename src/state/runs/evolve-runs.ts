@@ -2,15 +2,13 @@ import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import { postSpending } from './accounts.ts';
 import { evolveBudgets } from './budget.ts';
 import type { Decision } from './decision.ts';
-import type { Effect } from './effect.ts';
+import { type Effect, effectKey, findEffect } from './effect.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
-import { effectKey, evolveEffects } from './evolve-effects.ts';
+import { evolveEffects } from './evolve-effects.ts';
 import { createPipeline, evolvePipeline } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
 
-/**
- * (runs, entry) → runs. The runs that go in are used up; entries about other things pass by. Returns the effects that the entry settled.
- */
+/** Folds an entry into the maps of `runs`. Returns the effects that the entry settled. */
 export function evolveRuns(runs: Runs, recorded: RecordedEvent): readonly Effect[] {
   evolveAgents(runs, recorded);
   evolvePipelines(runs, recorded);
@@ -72,18 +70,18 @@ function evolveDecisions({ decisions }: Runs, recorded: RecordedEvent): void {
   keepNewest(decisions);
 }
 
-/** The agent that an entry is about. A gate is a command, but it is the agent's handler that waits for it. */
+/** The agent of an entry. For a gate, the agent whose handler waits for it. */
 function agentOf({ type, data }: Event, effects: Runs['effects']): string | undefined {
   if (type === 'TimerFired' || type === 'TimerSet')
     return 'agent_id' in data.purpose ? data.purpose.agent_id : undefined;
   if (type === 'TimerCancelled') {
-    const timer = effects.get(effectKey.timer(data.timer_id));
-    return timer?.kind === 'wait' && timer.purpose.kind === 'reset' ? timer.purpose.agent_id : undefined;
+    const purpose = findEffect({ effects }, 'TimerSet', effectKey.timer(data.timer_id))?.data.purpose;
+    return purpose?.kind === 'reset' ? purpose.agent_id : undefined;
   }
   return 'agent_id' in data ? (data.agent_id ?? undefined) : undefined;
 }
 
-/** The pipeline that an entry is about: for what a step asks for, the pipeline of that step. */
+/** The pipeline of an entry. For an agent or a command, the pipeline of its step. */
 function pipelineOf({ type, data }: Event): string | undefined {
   switch (type) {
     case 'PipelineStarted':
@@ -137,13 +135,10 @@ export function evolveWithdrawn(
   return { ...decision, over: seq, result: { kind: 'withdrawn', at, reason: data.reason } };
 }
 
-/** How many runs, and decisions, are remembered after they are over: what is older can be read in the ledger. */
+/** How many ended runs and decisions stay in the state; the ledger has all of them. */
 export const KEPT_OVER = 1000;
 
-/**
- * Forgets what has been over for the longest time. Which that is says its own `over`, not its place in the map: a map that took
- * something back has another order than one that never held it.
- */
+/** Removes the items that ended first, by their `over`: the order of a map depends on rollbacks. */
 export function keepNewest(map: Map<string, { readonly id: string; readonly over: number | null }>): void {
   if (map.size <= KEPT_OVER) return;
   const over = [...map.values()].filter((each) => each.over !== null);

@@ -3,12 +3,11 @@ import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import type { RunOutcome, TaskRef } from './run-event.ts';
 import { NO_SPENDING, type Spending } from './spent.ts';
 
-/** One pipeline under way, or how it ended. */
 export interface PipelineRun {
   readonly id: string;
   readonly name: string;
   readonly vars: Readonly<Record<string, string>>;
-  /** Of the root, where this one is nested. */
+  /** Of the root, for a nested pipeline. */
   readonly plan: Extract<Plan, { kind: 'pipeline' }>;
   readonly parent: { readonly pipelineId: string; readonly step: string } | null;
   readonly task: TaskRef | null;
@@ -17,16 +16,15 @@ export interface PipelineRun {
   readonly endedAt: string | null;
   /** Null before the first step and after the last. */
   readonly step: CurrentStep | null;
-  /** How often each step was entered, and how it went last. */
   readonly history: Readonly<Record<string, StepRecord>>;
-  /** `step` made it; empty where it is the parent's. */
+  /** `step` made it; empty if it is the parent's. */
   readonly workspace: { readonly path: string; readonly branch: string; readonly step: string } | null;
   readonly cancelling: string | null;
-  /** What all agents in it, and in the pipelines inside it, have used. */
+  /** Of all agents in it, nested pipelines included. */
   readonly spent: Spending;
   readonly outcome: RunOutcome | null;
   readonly reason: string | null;
-  /** Seq of the entry since which it is over; null while it is not. */
+  /** Seq of the entry that ended it; null before that. */
   readonly over: number | null;
 }
 
@@ -50,7 +48,7 @@ export interface StepRecord {
   readonly reason: string | null;
   readonly output: string | null;
   readonly exitCode: number | null;
-  /** The command that ran it last: everything it printed is kept under this id. */
+  /** The last command; its output is kept under this id. */
   readonly commandId: string | null;
 }
 
@@ -60,7 +58,7 @@ export function pipelineStatus({ outcome, step }: PipelineRun): PipelineStatus {
   return outcome ?? (step?.status === 'waiting' ? 'waiting' : 'running');
 }
 
-/** The definition that a run keeps to; undefined only where a plan lacks what it names. */
+/** Undefined only if the plan lacks the pipeline. */
 export function findPipelinePlan({ plan, parent, name }: PipelineRun): PipelinePlan | undefined {
   return plan.pipelines[parent === null ? plan.pipeline : name];
 }
@@ -71,7 +69,7 @@ export function findStepPlan(run: PipelineRun, step: string): StepPlan | undefin
 
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
-/** A nested pipeline keeps to the plan of its root, and works where its parent works. */
+/** A nested pipeline follows the plan of its root, and uses the workspace of its parent. */
 export function createPipeline(
   { data, at }: EventOf<'PipelineStarted'> & Envelope,
   parent: PipelineRun | undefined,
@@ -97,7 +95,6 @@ export function createPipeline(
   };
 }
 
-/** (pipeline, entry) → pipeline. Entries that say nothing about it leave it as it is. */
 export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event & Envelope): PipelineRun {
   switch (type) {
     case 'StepStarted':

@@ -11,7 +11,7 @@ import { findSilenceDecision } from './open-decisions.ts';
 import { isWorthRecording, priceRequests, priceUsage } from './usage.ts';
 
 export interface ReportAgent {
-  /** Left out: the caller's own. */
+  /** Missing: the caller's own. */
   readonly agentId?: string;
   readonly report: AgentReport;
   /** The time of the entry, for the budget of the day. */
@@ -69,7 +69,7 @@ function processEvent(agent_id: string, report: ProcessObservation): Event {
 
 type BlockObservation = Extract<AgentReport, { kind: 'blocked' }>;
 
-/** The count grows: a report that was delivered late or twice changes nothing. */
+/** The count only grows: a late or repeated report changes nothing. */
 function blockEvents({ id: agent_id, blocks }: AgentRun, report: BlockObservation): Event[] {
   return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
 }

@@ -9,7 +9,7 @@ import { excerptStart } from './excerpt.ts';
 
 export interface ResolveDecision {
   readonly id: string;
-  /** Its number, from 1. */
+  /** Starting at 1. */
   readonly option: number;
   readonly message?: string;
 }
@@ -20,7 +20,7 @@ export type ResolvedDecision = Outcome<{
   readonly action: DecisionAction;
 }>;
 
-/** A person chooses, once. Who chooses the same again hears what was chosen; who chooses otherwise hears who was first. */
+/** A repeated answer returns the first one; a different answer is refused. */
 export function decideResolveDecision(state: State, { id, option, message }: ResolveDecision): ResolvedDecision {
   const decision = state.decisions.get(id);
   if (decision === undefined)
@@ -38,7 +38,7 @@ export function decideResolveDecision(state: State, { id, option, message }: Res
   return decided([event('DecisionResolved', { decision_id: id, option, action, message: message ?? null })], answer);
 }
 
-/** The first option with one of these actions, in the order of the actions. */
+/** In the order of the actions. */
 export function findOption({ options }: Decision, ...actions: readonly DecisionAction[]): number | undefined {
   for (const action of actions) {
     const at = options.findIndex((option) => option.action === action);
@@ -56,30 +56,30 @@ function refuseSettled({ id, options, result }: Decision): ReturnType<typeof ref
   return refusal('decision-resolved', `decision ${id} was resolved by ${by} at ${at}: ${option} (${label})`, hint);
 }
 
-/** Something about a task that does not fit what is in git, and that only a person can settle. */
+/** A contradiction between a task and git that a person must settle. */
 export interface RaisedFinding {
   readonly decisionId: string;
   readonly taskId: string;
-  /** The same words are the same finding: what was asked once is not asked again. */
+  /** Identifies the finding: the same text is not asked about again. */
   readonly context: string;
-  /** What would make it fit. */
+  /** What would resolve it. */
   readonly remedy: 'reinstate' | 'complete' | null;
-  /** How the task was when it was compared: what has gone on since is no longer what was found. */
+  /** The task's state when it was compared; a finding about an older state is dropped. */
   readonly epoch: number;
   readonly movedAt: number;
 }
 
 export interface RaiseFindings {
-  /** All there are now: what was asked about and is not among them fits again. */
+  /** All current findings: open decisions about others are withdrawn. */
   readonly findings: readonly RaisedFinding[];
 }
 
 export interface RaiseResult {
-  /** The ids of the decisions that are new. */
+  /** New decisions. */
   readonly asked: readonly string[];
 }
 
-/** Each finding becomes a question, once, and is withdrawn when there is nothing left to ask. */
+/** Opens one decision per finding, and withdraws it when the finding is gone. */
 export function decideRaiseFindings(state: State, { findings }: RaiseFindings, rules: Rules): Outcome<RaiseResult> {
   const known = [...state.decisions.values()].filter(({ source }) => source === 'reconcile');
   const open = known.filter(({ result }) => result === null);
@@ -99,19 +99,19 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
   return decided(events, { asked: fresh.map(({ finding }) => finding.decisionId) });
 }
 
-/** A history that was rewritten contradicts everything at once: nobody answers hundreds of questions. */
+/** A rewritten history contradicts everything at once: nobody answers hundreds of decisions. */
 const MOST_OPEN = 50;
 
 function isAbout({ taskId, context }: Decision, finding: RaisedFinding): boolean {
   return taskId === finding.taskId && context === excerptStart(finding.context);
 }
 
-/** Whoever is at it, or merges it, is about to change it: it is looked at again another time. */
+/** A claimed task, or one that is being merged, is about to change, and is compared again later. */
 function isAsItWas({ epoch, claim, flow }: Task, finding: RaisedFinding): boolean {
   return claim === null && flow.merge === null && epoch === finding.epoch && flow.movedAt === finding.movedAt;
 }
 
-/** Only what can happen is offered. */
+/** Offers only what is possible. */
 function optionsFor(task: Task, { remedy }: RaisedFinding, rules: Rules): DecisionOption[] {
   const leave = { label: OPTION_LABELS.dismiss, action: 'dismiss' } as const;
   if (remedy === 'reinstate')

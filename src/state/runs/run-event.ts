@@ -1,275 +1,241 @@
-import type {
-  AgentError,
-  AgentPlan,
-  HandlerAction,
-  HandlerName,
-  Plan,
-  StopAction,
-  WorkerPlan,
+import { PHASES } from '../../protocol/phase.ts';
+import {
+  AGENT_ERRORS,
+  type AgentPlan,
+  DEAD_ACTIONS,
+  ERROR_ACTIONS,
+  HANDLER_NAMES,
+  IDLE_ACTIONS,
+  type Plan,
+  PROMPT_ACTIONS,
+  STOP_ACTIONS,
+  type WorkerPlan,
 } from '../../protocol/run-plan.ts';
-import type { BudgetScope, Measure } from './budget-scope.ts';
-import type { DecisionAction, DecisionOption, DecisionSource } from './decision.ts';
-import type { EffectSubject, TimerPurpose } from './effect.ts';
-
-/** What an agent is silent in: a turn of its model, or one tool call. */
-export const SILENCE_KINDS = ['turn', 'tool'] as const;
-export type SilenceKind = (typeof SILENCE_KINDS)[number];
-
-/**
- * What can happen to pipelines, agents and decisions. What must be done outside (start, send, kill, run, wait, notify) is itself an
- * entry, `…Requested` or `TimerSet`: it is owed from the moment it is recorded until the entry that tells how it went, and a daemon
- * that starts anew reads from the state what is still owed.
- */
-export interface RunEvents {
-  /** The workers of the runbook as it stands now. */
-  WorkersConfigured: { readonly workers: readonly WorkerPlan[] };
-
-  PipelineStarted: {
-    readonly pipeline_id: string;
-    readonly name: string;
-    readonly vars: Readonly<Record<string, string>>;
-    /** Null in a nested pipeline: it keeps to the plan of its root. */
-    readonly plan: Extract<Plan, { kind: 'pipeline' }> | null;
-    readonly parent: { readonly pipeline_id: string; readonly step: string } | null;
-    readonly task: TaskRef | null;
-    readonly worker: string | null;
-  };
-  StepStarted: {
-    readonly pipeline_id: string;
-    readonly step: string;
-    /** The how-manieth time, from 1. */
-    readonly visit: number;
-    /** One of the tries that `on_fail` allows; entered any other way, a step has all of them again. */
-    readonly retry: boolean;
-  };
-  /** A person is needed before the step can go on. */
-  StepWaiting: {
-    readonly pipeline_id: string;
-    readonly step: string;
-    readonly reason: string;
-    readonly decision_id: string;
-  };
-  StepResumed: { readonly pipeline_id: string; readonly step: string };
-  StepFinished: {
-    readonly pipeline_id: string;
-    readonly step: string;
-    readonly outcome: RunOutcome;
-    readonly reason: string | null;
-    /** The last words of its output, for `${step.NAME.output}`. */
-    readonly output: string | null;
-  };
-  PipelineFinished: { readonly pipeline_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
-  /** Somebody wants it to end; agents are being stopped. */
-  PipelineCancelRequested: { readonly pipeline_id: string; readonly reason: string };
-
-  WorkspaceRequested: {
-    readonly pipeline_id: string;
-    readonly step: string;
-    readonly branch: string;
-    readonly base: string | null;
-  };
-  WorkspacePrepared: { readonly pipeline_id: string; readonly path: string; readonly branch: string };
-  WorkspaceFailed: { readonly pipeline_id: string; readonly step: string; readonly reason: string };
-
-  /** An agent is to be started: `start` 1. What it is told, and how it may stop, is settled here. */
-  AgentRequested: {
-    readonly agent_id: string;
-    readonly plan: AgentPlan;
-    /** Null for a standalone run. */
-    readonly owner: { readonly pipeline_id: string; readonly step: string } | null;
-    readonly vars: Readonly<Record<string, string>>;
-    readonly task: TaskRef | null;
-    readonly worker: string | null;
-    readonly on_stop: StopAction;
-  };
-  /** The same agent in a new process, in the same conversation. */
-  AgentResumeRequested: {
-    readonly agent_id: string;
-    readonly start: number;
-    readonly message: string | null;
-    /** The message is added to the prompt instead of standing in its place. */
-    readonly append: boolean;
-  };
-  AgentStarted: {
-    readonly agent_id: string;
-    readonly start: number;
-    /** Boot, number and start time of the supervisor and of the agent itself. */
-    readonly supervisor: string;
-    readonly process: string;
-    /** The kind of sandbox that the agent runs in; left out: none. */
-    readonly sandbox?: string;
-  };
-  AgentStartFailed: { readonly agent_id: string; readonly start: number; readonly reason: string };
-  AgentSignalled: {
-    readonly agent_id: string;
-    readonly kind: 'complete' | 'escalate';
-    readonly message: string | null;
-  };
-  AgentIdle: { readonly agent_id: string; readonly why: 'stop' | 'waiting' | 'quiet' };
-  AgentStop: { readonly agent_id: string };
-  /** A stop was blocked. `blocks`: how many of the run, this one included. */
-  AgentBlocked: { readonly agent_id: string; readonly blocks: number };
-  /** Nothing was heard from the agent during a turn (`limits.silence`), or a tool call has been open for too long (`limits.tool`). */
-  AgentSilent: {
-    readonly agent_id: string;
-    readonly what: SilenceKind;
-    /** For how long, when it was reported. */
-    readonly for_ms: number;
-    /** The tool that is open; null for a silent turn. */
-    readonly tool: string | null;
-  };
-  /** The agent was heard again while a decision about its silence was open. */
-  AgentHeard: { readonly agent_id: string };
-  AgentPrompted: { readonly agent_id: string; readonly prompt: string };
-  AgentErrored: {
-    readonly agent_id: string;
-    readonly error: AgentError;
-    readonly message: string;
-    /** When a limit is lifted; RFC 3339. */
-    readonly reset_at: string | null;
-  };
-  AgentExited: {
-    readonly agent_id: string;
-    readonly start: number;
-    readonly code: number | null;
-    readonly signal: string | null;
-    readonly timed_out: boolean;
-    /** It was let go without a signal, after as many blocks as `attempts` allows. */
-    readonly blocks_used: boolean;
-    readonly output: string | null;
-  };
-  /** A person was called: it keeps its claim, and nothing is done to it until they answer. */
-  AgentParked: { readonly agent_id: string; readonly decision_id: string; readonly reason: string };
-  /** `keeps_counts`: no person decided, so the counts of attempts and resumes are not reset. */
-  AgentUnparked: { readonly agent_id: string; readonly keeps_counts?: true };
-  /** The end of the run, as far as others are concerned; its process may still have to leave. */
-  AgentEnded: { readonly agent_id: string; readonly outcome: RunOutcome; readonly reason: string | null };
-  AgentKillRequested: { readonly agent_id: string; readonly reason: string };
-  /** The process `start` is ended, and the next one continues the conversation with `message`. */
-  AgentRestartRequested: { readonly agent_id: string; readonly start: number; readonly message: string };
-  /** A person wants the conversation in their own terminal: the process that has it stops, and `start` is theirs. */
-  AgentAttachRequested: { readonly agent_id: string; readonly start: number; readonly by: string };
-  AgentAttached: { readonly agent_id: string; readonly start: number; readonly by: string };
-  AgentDetached: {
-    readonly agent_id: string;
-    readonly start: number;
-    readonly by: string;
-    /** They left the client, their terminal went away, they never came, or the run was ended under them. */
-    readonly how: 'left' | 'lost' | 'absent' | 'ended';
-    /** They, and the agent, said something. */
-    readonly talked: boolean;
-  };
-  MessageRequested: {
-    readonly message_id: string;
-    readonly agent_id: string;
-    readonly text: string;
-    /** Only for one whose turn is over: who is in the middle of one goes on by itself. */
-    readonly wakes?: boolean;
-  };
-  MessageDelivered: {
-    readonly message_id: string;
-    readonly agent_id: string;
-    readonly ok: boolean;
-    readonly reason: string | null;
-  };
-
-  /** A handler acts, for the `attempt`-th time since the agent last made progress. */
-  HandlerTried: {
-    readonly agent_id: string;
-    readonly handler: HandlerName;
-    readonly attempt: number;
-    readonly action: HandlerAction;
-  };
-
-  CommandRequested: {
-    readonly command_id: string;
-    readonly subject: EffectSubject;
-    readonly command: string;
-    readonly timeout_ms: number | null;
-  };
-  CommandFinished: {
-    readonly command_id: string;
-    readonly subject: EffectSubject;
-    readonly exit_code: number | null;
-    readonly timed_out: boolean;
-    readonly output: string | null;
-  };
-
-  /** Nobody waits for its end any more: whoever runs it stops it. */
-  CommandCancelled: { readonly command_id: string };
-
-  TimerSet: { readonly timer_id: string; readonly due: string; readonly purpose: TimerPurpose };
-  TimerFired: { readonly timer_id: string; readonly purpose: TimerPurpose };
-  TimerCancelled: { readonly timer_id: string };
-
-  DecisionOpened: {
-    readonly decision_id: string;
-    readonly source: DecisionSource;
-    readonly title: string;
-    readonly context: string;
-    readonly options: readonly DecisionOption[];
-    readonly agent_id: string | null;
-    readonly pipeline_id: string | null;
-    readonly task_id: string | null;
-    /** Of a budget. */
-    readonly scope?: BudgetScope;
-    /** Of a runbook that a person is asked about. */
-    readonly adopts?: { readonly sha256: string; readonly commit: string };
-    /** The main branch, if it is about moves that nobody has accepted. */
-    readonly branch?: string;
-    /** It is withdrawn as soon as the agent is heard again. */
-    readonly until_heard?: true;
-  };
-  /** What it asks about has grown while it was open. */
-  DecisionExtended: { readonly decision_id: string; readonly context: string };
-  /** Who chose is the entry's actor, and when is its time. */
-  DecisionResolved: {
-    readonly decision_id: string;
-    readonly option: number;
-    readonly action: DecisionAction;
-    readonly message: string | null;
-  };
-  /** What it asked about has settled itself. */
-  DecisionWithdrawn: { readonly decision_id: string; readonly reason: string };
-
-  /** Most of a budget is used: people are told, once. */
-  BudgetWarned: BudgetReading;
-  /** Money is limited, and nobody knows what the model costs. */
-  BudgetUnpriced: { readonly scope: BudgetScope; readonly model: string | null };
-  /** All of it is used: whoever draws on it is parked until the decision. */
-  BudgetReached: BudgetReading & { readonly decision_id: string };
-  /** By how often its own amount it is raised now. */
-  BudgetRaised: { readonly scope: BudgetScope; readonly raises: number };
-
-  NotificationRequested: {
-    readonly notification_id: string;
-    readonly kind: 'attention' | 'warning' | 'done' | 'failed';
-    readonly title: string;
-    readonly message: string;
-    readonly decision_id: string | null;
-  };
-  NotificationSent: {
-    readonly notification_id: string;
-    readonly sent: readonly string[];
-    readonly failed: readonly { readonly channel: string; readonly reason: string }[];
-    /** Why it was not sent at all: its decision was no longer open. */
-    readonly called_off?: string;
-  };
-}
-
-/** Tokens, thousandths of a cent, or milliseconds. */
-interface BudgetReading {
-  readonly scope: BudgetScope;
-  readonly measure: Measure;
-  readonly used: number;
-  readonly limit: number;
-}
-
-export type RunOutcome = 'done' | 'failed' | 'cancelled';
+import {
+  flag,
+  whole,
+  list,
+  map,
+  nullable,
+  object,
+  choice,
+  optional,
+  text,
+  typed,
+  variants,
+} from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
+import { budgetScope, MEASURES } from './budget-scope.ts';
+import { DECISION_ACTIONS, DECISION_SOURCES, decisionOption } from './decision.ts';
 
 /** The claim that a run works under. */
-export interface TaskRef {
-  readonly task_id: string;
-  readonly epoch: number;
-  readonly session_id: string;
-}
+export const claimRef = object({ task_id: text, epoch: whole, session_id: text });
+export type TaskRef = ValueOf<typeof claimRef>;
+
+/** The pipeline and step that a nested pipeline or an agent belongs to. */
+const stepRef = object({ pipeline_id: text, step: text });
+
+const outcome = choice(['done', 'failed', 'cancelled']);
+export type RunOutcome = ValueOf<typeof outcome>;
+
+const handler = { agent_id: text, handler: choice(HANDLER_NAMES), error: nullable(choice(AGENT_ERRORS)) };
+const stepVisit = { pipeline_id: text, step: text, visit: whole };
+
+/** What a command runs for: a step of a pipeline, or a gate of a handler. */
+const subject = variants({ step: stepVisit, gate: handler });
+export type EffectSubject = ValueOf<typeof subject>;
+
+const timerPurpose = variants({
+  /** The cooldown of a handler ends: the delayed action is due. */
+  handler,
+  /** The limit of an API ends: the agent continues. */
+  reset: { agent_id: text },
+  /** The timeout of a step. */
+  step: stepVisit,
+  /** A failed step is tried again. */
+  retry: stepVisit,
+  /** A task has stayed in a phase for long. */
+  stall: { task_id: text, phase: choice(PHASES), since: whole },
+  /** A recoverable error of a task is tried again. */
+  unblock: { task_id: text, since: whole },
+  /** An agent whose run is over has not exited by itself. */
+  leave: { agent_id: text },
+  /** The earliest time at which a time budget can be used up. */
+  budget: { scope: budgetScope },
+  /** The day ends, and its budget with it. */
+  day: { day: text },
+});
+export type TimerPurpose = ValueOf<typeof timerPurpose>;
+
+/** Tokens, thousandths of a cent, or milliseconds. */
+const budgetReading = { scope: budgetScope, measure: choice(MEASURES), used: whole, limit: whole };
+
+/**
+ * The entries about pipelines, agents, decisions, budgets and notifications. Whatever must be done outside is an entry itself (`…Requested`,
+ * `TimerSet`): it is owed from the moment it is recorded until an entry records its outcome, and a restarted daemon reads from the state
+ * what is still owed.
+ */
+export const RUN_EVENTS = {
+  WorkersConfigured: { workers: list(typed<WorkerPlan>()) },
+
+  PipelineStarted: {
+    pipeline_id: text,
+    name: text,
+    vars: map(text),
+    /** Null in a nested pipeline: it follows the plan of its root. */
+    plan: nullable(typed<Extract<Plan, { kind: 'pipeline' }>>()),
+    parent: nullable(stepRef),
+    task: nullable(claimRef),
+    worker: nullable(text),
+  },
+  /** `retry`: one of the attempts that `on_fail` allows. A step that is entered any other way has all of them again. */
+  StepStarted: { ...stepVisit, retry: flag },
+  StepWaiting: { pipeline_id: text, step: text, reason: text, decision_id: text },
+  StepResumed: { pipeline_id: text, step: text },
+  /** `output`: the end of what the step printed, for `${step.NAME.output}`. */
+  StepFinished: { pipeline_id: text, step: text, outcome, reason: nullable(text), output: nullable(text) },
+  PipelineFinished: { pipeline_id: text, outcome, reason: nullable(text) },
+  PipelineCancelRequested: { pipeline_id: text, reason: text },
+
+  WorkspaceRequested: { pipeline_id: text, step: text, branch: text, base: nullable(text) },
+  WorkspacePrepared: { pipeline_id: text, path: text, branch: text },
+  WorkspaceFailed: { pipeline_id: text, step: text, reason: text },
+
+  /** The first process of a run. `owner` is null for a run outside of pipelines. */
+  AgentRequested: {
+    agent_id: text,
+    plan: typed<AgentPlan>(),
+    owner: nullable(stepRef),
+    vars: map(text),
+    task: nullable(claimRef),
+    worker: nullable(text),
+    on_stop: choice(STOP_ACTIONS),
+  },
+  /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
+  AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },
+  /** `supervisor` and `process`: boot id, pid and start time. `sandbox`: its kind; missing if there is none. */
+  AgentStarted: { agent_id: text, start: whole, supervisor: text, process: text, sandbox: optional(text) },
+  AgentStartFailed: { agent_id: text, start: whole, reason: text },
+  AgentSignalled: { agent_id: text, kind: choice(['complete', 'escalate']), message: nullable(text) },
+  AgentIdle: { agent_id: text, why: choice(['stop', 'waiting', 'quiet']) },
+  AgentStop: { agent_id: text },
+  /** A stop was blocked. `blocks`: how many of the run, this one included. */
+  AgentBlocked: { agent_id: text, blocks: whole },
+  /** No event during a turn for `limits.silence`, or a tool call open for `limits.tool`. `tool` is null for a silent turn. */
+  AgentSilent: { agent_id: text, what: choice(['turn', 'tool']), for_ms: whole, tool: nullable(text) },
+  /** The agent printed something while a decision about its silence was open. */
+  AgentHeard: { agent_id: text },
+  AgentPrompted: { agent_id: text, prompt: text },
+  /** `reset_at`: when a limit ends; RFC 3339. */
+  AgentErrored: { agent_id: text, error: choice(AGENT_ERRORS), message: text, reset_at: nullable(text) },
+  /** `blocks_used`: the agent was let go without a signal, after as many blocks as `attempts` allows. */
+  AgentExited: {
+    agent_id: text,
+    start: whole,
+    code: nullable(whole),
+    signal: nullable(text),
+    timed_out: flag,
+    blocks_used: flag,
+    output: nullable(text),
+  },
+  /** The agent waits for the answer to a decision; it keeps its claim. */
+  AgentParked: { agent_id: text, decision_id: text, reason: text },
+  /** `keeps_counts`: no person decided, so the counts of attempts and resumes are not reset. */
+  AgentUnparked: { agent_id: text, keeps_counts: optional(flag) },
+  /** The run has its outcome; its process may still have to exit. */
+  AgentEnded: { agent_id: text, outcome, reason: nullable(text) },
+  AgentKillRequested: { agent_id: text, reason: text },
+  /** The process `start` is stopped, and the next one continues the conversation with `message`. */
+  AgentRestartRequested: { agent_id: text, start: whole, message: text },
+  /** A person wants the conversation in their own terminal: the process before is stopped, and `start` is theirs. */
+  AgentAttachRequested: { agent_id: text, start: whole, by: text },
+  AgentAttached: { agent_id: text, start: whole, by: text },
+  /** `absent`: the person never came. `talked`: a message was exchanged. */
+  AgentDetached: {
+    agent_id: text,
+    start: whole,
+    by: text,
+    how: choice(['left', 'lost', 'absent', 'ended']),
+    talked: flag,
+  },
+  /** `wakes`: deliver only if the turn has ended; a running turn needs no wake-up. */
+  MessageRequested: { message_id: text, agent_id: text, text, wakes: optional(flag) },
+  MessageDelivered: { message_id: text, agent_id: text, ok: flag, reason: nullable(text) },
+
+  /** `attempt`: how often the handler has acted since the agent last made progress. */
+  HandlerTried: {
+    agent_id: text,
+    handler: choice(HANDLER_NAMES),
+    attempt: whole,
+    action: choice([...STOP_ACTIONS, ...IDLE_ACTIONS, ...DEAD_ACTIONS, ...ERROR_ACTIONS, ...PROMPT_ACTIONS]),
+  },
+
+  CommandRequested: { command_id: text, subject, command: text, timeout_ms: nullable(whole) },
+  CommandFinished: {
+    command_id: text,
+    subject,
+    exit_code: nullable(whole),
+    timed_out: flag,
+    output: nullable(text),
+  },
+  /** The result is no longer needed: the command is stopped. */
+  CommandCancelled: { command_id: text },
+
+  TimerSet: { timer_id: text, due: text, purpose: timerPurpose },
+  TimerFired: { timer_id: text, purpose: timerPurpose },
+  TimerCancelled: { timer_id: text },
+
+  DecisionOpened: {
+    decision_id: text,
+    source: choice(DECISION_SOURCES),
+    title: text,
+    context: text,
+    options: list(decisionOption),
+    agent_id: nullable(text),
+    pipeline_id: nullable(text),
+    task_id: nullable(text),
+    /** The budget, if the decision is about one. */
+    scope: optional(budgetScope),
+    /** The runbook that the decision is about. */
+    adopts: optional(object({ sha256: text, commit: text })),
+    /** The main branch, if the decision is about moves that nobody has accepted. */
+    branch: optional(text),
+    /** The decision is withdrawn as soon as the agent prints something again. */
+    until_heard: optional(flag),
+  },
+  /** The context has grown while the decision was open. */
+  DecisionExtended: { decision_id: text, context: text },
+  /** The entry's actor chose, at the entry's time. */
+  DecisionResolved: {
+    decision_id: text,
+    option: whole,
+    action: choice(DECISION_ACTIONS),
+    message: nullable(text),
+  },
+  /** There is nothing left to decide. */
+  DecisionWithdrawn: { decision_id: text, reason: text },
+
+  /** Most of a budget is used: people are notified once. */
+  BudgetWarned: budgetReading,
+  /** Cost is limited, and no price is known for the model. */
+  BudgetUnpriced: { scope: budgetScope, model: nullable(text) },
+  /** All of a budget is used: agents that draw on it are parked until the decision. */
+  BudgetReached: { ...budgetReading, decision_id: text },
+  /** `raises`: how many times its own amount was added to the budget, in total. */
+  BudgetRaised: { scope: budgetScope, raises: whole },
+
+  NotificationRequested: {
+    notification_id: text,
+    kind: choice(['attention', 'warning', 'done', 'failed']),
+    title: text,
+    message: text,
+    decision_id: nullable(text),
+  },
+  /** `called_off`: why the notification was not sent at all. */
+  NotificationSent: {
+    notification_id: text,
+    sent: list(text),
+    failed: list(object({ channel: text, reason: text })),
+    called_off: optional(text),
+  },
+} as const;

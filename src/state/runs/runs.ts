@@ -6,15 +6,15 @@ import type { Decision } from './decision.ts';
 import type { Effect } from './effect.ts';
 import type { PipelineRun } from './pipeline-run.ts';
 
-/** The part of the state that is about runs. Its values are never changed in place; only the maps that hold them are. */
+/** The values are immutable; only the maps change. */
 export interface Runs {
   readonly agents: Map<string, AgentRun>;
   readonly pipelines: Map<string, PipelineRun>;
   readonly decisions: Map<string, Decision>;
-  /** What is owed to the outside, by key. */
+  /** By key. */
   readonly effects: Map<string, Effect>;
   readonly workers: Map<string, WorkerPlan>;
-  /** What was used, by agent, pipeline, task, day and model. */
+  /** By agent, pipeline, task, day and model. */
   readonly accounts: Map<string, Spending>;
   readonly budgets: Map<string, BudgetRecord>;
 }

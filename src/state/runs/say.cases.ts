@@ -102,28 +102,28 @@ export function startFailed(agentId: string, start = 1, reason = 'no such progra
   return { kind: 'report-start-failed', command: { agentId, start, reason } };
 }
 
-export function finish(commandId: string, exitCode: number | null = 0, more = {}): Command {
-  return { kind: 'finish-command', command: { commandId, exitCode, timedOut: false, output: null, ...more } };
+export function finish(command_id: string, exit_code: number | null = 0, more = {}): Command {
+  return { kind: 'finish-command', command: { command_id, exit_code, timed_out: false, output: null, ...more } };
 }
 
-export function fire(timerId: string): Command {
-  return { kind: 'fire-timer', command: { timerId } };
+export function fire(timer_id: string): Command {
+  return { kind: 'fire-timer', command: { timer_id } };
 }
 
-export function deliver(messageId: string, ok = true, reason: string | null = null): Command {
-  return { kind: 'deliver-message', command: { messageId, ok, reason } };
+export function deliver(message_id: string, ok = true, reason: string | null = null): Command {
+  return { kind: 'deliver-message', command: { message_id, ok, reason } };
 }
 
-export function prepared(pipelineId: string, step: string): Command {
-  return { kind: 'prepare-workspace', command: { pipelineId, step, path: '/tree', branch: 'feature/x' } };
+export function prepared(pipeline_id: string, step: string): Command {
+  return { kind: 'prepare-workspace', command: { pipeline_id, step, path: '/tree', branch: 'feature/x' } };
 }
 
-export function unprepared(pipelineId: string, step: string, reason = 'the branch exists'): Command {
-  return { kind: 'workspace-failed', command: { pipelineId, step, reason } };
+export function unprepared(pipeline_id: string, step: string, reason = 'the branch exists'): Command {
+  return { kind: 'workspace-failed', command: { pipeline_id, step, reason } };
 }
 
-export function notified(notificationId: string): Command {
-  return { kind: 'notification-sent', command: { notificationId, sent: ['terminal'], failed: [] } };
+export function notified(notification_id: string): Command {
+  return { kind: 'notification-sent', command: { notification_id, sent: ['terminal'], failed: [] } };
 }
 
 export function raise(findings: readonly RaisedFinding[]): Command {

@@ -1,20 +1,19 @@
 import type { AgentRun } from './agent-run.ts';
 
-/** What was used, in whole numbers. All of them only add up. */
+/** All values are whole numbers and only grow. */
 export interface Spending {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cached_tokens: number;
   /** Thousandths of a cent. */
   readonly cost_millicents: number;
-  /** Tokens whose price nobody knows: they are missing from the cost. */
+  /** Tokens without a known price: they are missing from the cost. */
   readonly unpriced_tokens: number;
   readonly turns: number;
-  /** Tokens that were used while there was nothing to do but wait. */
+  /** Tokens that were used while the agent only waited. */
   readonly waiting_tokens: number;
-  /** A process was at work. */
   readonly work_ms: number;
-  /** It waited for a person, or for a limit to be lifted. */
+  /** Waiting for a person, or for the end of a limit. */
   readonly wait_ms: number;
 }
 
@@ -38,14 +37,14 @@ export function subtractSpending(a: Spending, b: Spending): Spending {
   return combine(a, b, -1);
 }
 
-/** In, out and cached: what a budget of tokens counts. */
+/** Input, output and cached tokens: what a token budget counts. */
 export function tokensIn({ input_tokens, output_tokens, cached_tokens }: Pick<Spending, TokenName>): number {
   return input_tokens + output_tokens + cached_tokens;
 }
 
 type TokenName = 'input_tokens' | 'output_tokens' | 'cached_tokens';
 
-/** What one run has used; the interval that it is in is not in it yet. */
+/** Without the current interval. */
 export function agentSpending({ usage, workMs: work_ms, waitMs: wait_ms }: AgentRun): Spending {
   if (usage === null) return { ...NO_SPENDING, work_ms, wait_ms };
   const { input_tokens, output_tokens, cached_tokens, turns, waiting_tokens, unpriced_tokens = 0 } = usage;
@@ -54,13 +53,13 @@ export function agentSpending({ usage, workMs: work_ms, waitMs: wait_ms }: Agent
   return { ...tokens, cost_millicents, turns, work_ms, wait_ms };
 }
 
-/** What its time counts as from here on: work, waiting for a person or a limit, or nothing. */
+/** What the agent's time counts as from now on: work, waiting for a person or a limit, or nothing. */
 export function timeCategory({ outcome, process, parked, limited }: AgentRun): 'work' | 'wait' | 'off' {
   if (outcome === null && (parked !== null || limited)) return 'wait';
   return process === 'running' ? 'work' : 'off';
 }
 
-/** The milliseconds of an interval, by the UTC day that they are in. */
+/** Milliseconds of an interval, per UTC day. */
 export function splitByDay(from: string, to: string): { readonly day: string; readonly ms: number }[] {
   const end = Date.parse(to);
   const parts: { readonly day: string; readonly ms: number }[] = [];
@@ -72,7 +71,7 @@ export function splitByDay(from: string, to: string): { readonly day: string; re
   return parts;
 }
 
-/** `2026-11-15`: days are those of UTC, by the time of the entry. */
+/** As in `2026-11-15`, in UTC. */
 export function dayOf(at: string): string {
   return at.slice(0, 10);
 }

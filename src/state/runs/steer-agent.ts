@@ -9,13 +9,14 @@ import { decideExitSession, type ExitSession } from '../tasks/exit-session.ts';
 import { usesExitProtocol } from '../tasks/task.ts';
 import { decideUpdateTask } from '../tasks/update-task.ts';
 import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
+import { findTimers, type TimerPurpose } from './effect.ts';
 import { findAgent, findReportedAgent } from './find-run.ts';
 import { findSilenceDecision } from './open-decisions.ts';
 import { findOption } from './resolve-decision.ts';
 import type { RunOutcome } from './run-event.ts';
 
 export interface SignalAgent {
-  /** Left out: the caller's own. */
+  /** Missing: the caller's own. */
   readonly agentId?: string;
   readonly signal: 'complete' | 'escalate' | 'continue';
   readonly message?: string;
@@ -23,13 +24,13 @@ export interface SignalAgent {
   readonly exitProtocol: boolean;
   readonly eventId: string;
   readonly at: string;
-  /** What was measured of the session that ends with it; left out where nobody knows where it began. */
+  /** What was measured of the session that the signal ends; missing if its start is unknown. */
   readonly measures?: Pick<ExitSession, 'committed' | 'violations' | 'measured'>;
 }
 
 export type Signalled = Outcome<{ readonly kind: SignalAgent['signal'] }>;
 
-/** What an agent says about its own run. Under a claim, `complete` is also the end of the session. */
+/** An agent's signal about its own run. Under a claim, `complete` also ends the session. */
 export function decideSignalAgent(state: State, command: SignalAgent, caller: Caller, rules: Rules): Signalled {
   const speaker = findReportedAgent(state, caller, command.agentId);
   if (!speaker.ok) return speaker;
@@ -48,7 +49,7 @@ export function decideSignalAgent(state: State, command: SignalAgent, caller: Ca
 
 type SessionCaller = Caller & { readonly kind: 'session' };
 
-/** The claim that the run works under, if that is still one: what is over is no reason to refuse an agent its last word. */
+/** The live claim of the run. A claim that has ended does not prevent the agent's last signal. */
 function sessionOf(state: State, agent: AgentRun | undefined, caller: Caller): SessionCaller | undefined {
   if (agent === undefined) return caller.kind === 'session' ? caller : undefined;
   if (agent.task === null) return undefined;
@@ -82,7 +83,7 @@ function decideComplete(
   return outcome.ok ? decided(outcome.events, { kind: 'complete' }) : outcome;
 }
 
-/** A person is asked. Somebody who works without Baton's help gives the task back, blocked, until there is an answer. */
+/** Opens a decision. A session without a run of Baton's blocks its task instead. */
 function decideEscalate(
   state: State,
   command: SignalAgent,
@@ -104,7 +105,7 @@ function decideEscalate(
   return decided([asked, ...blocked.events], { kind: 'escalate' });
 }
 
-/** Still at work: what was to be done because it seemed idle is called off. */
+/** Cancels what was scheduled because the agent seemed idle. */
 function decideContinue(
   state: State,
   _command: SignalAgent,
@@ -113,22 +114,15 @@ function decideContinue(
 ): Signalled {
   if (agent !== undefined) {
     if (agent.outcome !== null) return refuseEndedAgent(agent.id, agent.outcome);
-    const timers = [...state.effects.values()].flatMap((effect) =>
-      effect.kind === 'wait' && isIdleTimer(effect.purpose, agent.id)
-        ? [event('TimerCancelled', { timer_id: effect.timerId })]
-        : [],
+    const isIdleTimer = (purpose: TimerPurpose): boolean =>
+      purpose.kind === 'handler' && purpose.agent_id === agent.id && purpose.handler === 'on_idle';
+    const cancelled = findTimers(state, isIdleTimer).map(({ data }) =>
+      event('TimerCancelled', { timer_id: data.timer_id }),
     );
-    return decided(timers, { kind: 'continue' });
+    return decided(cancelled, { kind: 'continue' });
   }
   const held = session === undefined ? NOBODY : checkSession(state, session);
   return held.ok ? acknowledge('continue') : held;
-}
-
-function isIdleTimer(
-  purpose: { readonly kind: string; readonly agent_id?: string; readonly handler?: string },
-  id: string,
-) {
-  return purpose.kind === 'handler' && purpose.agent_id === id && purpose.handler === 'on_idle';
 }
 
 function checkSession(state: State, session: SessionCaller) {
@@ -171,7 +165,7 @@ export interface SendMessage {
   readonly text: string;
 }
 
-/** A word to an agent at work. Where it waits for a person, this is the answer. */
+/** Sends a message to an agent. If the agent waits for a person, the message is the answer. */
 export function decideSendMessage(
   state: State,
   { agentId, messageId, text }: SendMessage,
@@ -201,11 +195,11 @@ export interface KillAgent {
 
 export interface KilledAgent {
   readonly id: string;
-  /** Where there was nothing left to end: how it had ended. */
+  /** The outcome of a run that had ended already. */
   readonly outcome?: RunOutcome;
 }
 
-/** Ends the process, and the run with it. One that is over, or about to be, is ended once. */
+/** Ends the process and the run, once. */
 export function decideKillAgent(state: State, { agentId, reason }: KillAgent): Outcome<KilledAgent> {
   const found = findAgent(state, agentId);
   if (!found.ok) return found;
@@ -218,11 +212,11 @@ export function decideKillAgent(state: State, { agentId, reason }: KillAgent): O
 
 export interface AttachAgent {
   readonly agentId: string;
-  /** Who, and in front of which terminal: for the next one who asks. */
+  /** The person and their terminal, for the next person who asks. */
   readonly by: string;
 }
 
-/** A person asks for the conversation of an agent. One at a time has it: the process with the number `start` is theirs. */
+/** A person asks for the conversation of an agent, one person at a time: process number `start` is theirs. */
 export function decideAttachAgent(
   state: State,
   { agentId, by }: AttachAgent,

@@ -13,9 +13,8 @@ import { findOption } from './resolve-decision.ts';
 export type PipelineRunPlan = Extract<Plan, { kind: 'pipeline' }>;
 
 export interface StartPipeline {
-  /** A new id. */
   readonly id: string;
-  /** As people call the run; usually that of its pipeline. */
+  /** The name for people; usually that of the pipeline. */
   readonly name: string;
   readonly plan: PipelineRunPlan;
   readonly vars: Readonly<Record<string, string>>;
@@ -40,7 +39,7 @@ export function decideStartPipeline(state: State, { id, name, plan, vars }: Star
   return decided([event('PipelineStarted', started)], { id });
 }
 
-/** A run of its own: in no pipeline and under no claim. Where it tries to stop without a word, a person is asked. */
+/** Starts a run outside of pipelines and claims. If it stops without a signal, a person is asked. */
 export function decideStartAgent(state: State, { id, plan, vars }: StartAgent, rules: Rules): StartedRun {
   if (state.agents.has(id)) return refuseExistingRun(id);
   if (!hasCapacity(state, plan, rules)) {
@@ -56,14 +55,14 @@ export function decideStartAgent(state: State, { id, plan, vars }: StartAgent, r
   return decided([event('AgentRequested', wanted)], { id });
 }
 
-/** A single shell command is a pipeline of one step: it is run, shown and cancelled like any other. Its arguments are its variables. */
+/** Turns a shell command into a pipeline of one step, with its arguments as variables. */
 export function pipelineOfShell(name: string, command: string, variables: readonly string[] = []): PipelineRunPlan {
   const vars = Object.fromEntries(variables.map((variable) => [variable, null]));
   const only: PipelinePlan = { name, vars, steps: [{ name: 'run', run: { kind: 'shell', command } }] };
   return { kind: 'pipeline', pipeline: name, pipelines: { [name]: only }, agents: {} };
 }
 
-/** What was given, and the defaults for the rest. */
+/** The given values, and defaults for the rest. */
 export function fillVars(
   { name, vars: declared }: PipelinePlan,
   given: Readonly<Record<string, string>>,
@@ -89,7 +88,7 @@ export interface ConfigureWorkers {
   readonly workers: readonly WorkerPlan[];
 }
 
-/** The workers of the runbook, as it is read at the start and whenever it changes. */
+/** Called at the start and whenever the runbook changes. */
 export function decideConfigureWorkers(state: State, { workers }: ConfigureWorkers): Outcome<null> {
   const same = JSON.stringify([...state.workers.values()]) === JSON.stringify(workers);
   return decided(same ? [] : [event('WorkersConfigured', { workers })], null);
@@ -99,7 +98,7 @@ function refuseExistingRun(id: string): ReturnType<typeof refusal> {
   return refusal('run-exists', `there is a run ${id} already`, 'Begin with a new id.');
 }
 
-/** A pipeline waits for a person if a pipeline inside it does, or if a run inside it overspent its budget and a person is asked about that. */
+/** A pipeline waits if a nested pipeline does, or if a decision about an overspent run in it is open. */
 export function overallPipelineStatus(state: State, run: PipelineRun): PipelineStatus {
   const child = run.outcome === null ? state.pipelines.get(run.step?.childId ?? '') : undefined;
   if (child !== undefined && child.outcome === null) return overallPipelineStatus(state, child);
@@ -107,7 +106,7 @@ export function overallPipelineStatus(state: State, run: PipelineRun): PipelineS
   return status === 'running' && findOverspentDecision(state, run.id) !== undefined ? 'waiting' : status;
 }
 
-/** The question that a pipeline, or one inside it, waits to have answered. */
+/** The decision that a pipeline, or one nested in it, waits for. */
 export function findPipelineDecision(state: State, { id, step, outcome }: PipelineRun): Decision | undefined {
   const child = state.pipelines.get(step?.childId ?? '');
   if (child !== undefined && child.outcome === null) return findPipelineDecision(state, child);
@@ -121,7 +120,7 @@ export interface CancelPipeline {
   readonly reason?: string;
 }
 
-/** It ends as soon as its steps have; cancelled a second time, it does not wait for its clean-up either. */
+/** A second cancellation does not wait for the clean-up steps. */
 export function decideCancelPipeline(state: State, { id, reason }: CancelPipeline): Outcome<{ readonly id: string }> {
   const found = findPipeline(state, id);
   if (!found.ok) return found;
@@ -134,11 +133,11 @@ export function decideCancelPipeline(state: State, { id, reason }: CancelPipelin
 
 export interface RetryPipeline {
   readonly id: string;
-  /** For the case that the whole is run again. */
+  /** Used if the whole pipeline runs again. */
   readonly newId: string;
 }
 
-/** A step that waits is started anew; a pipeline that failed is run again from its first step, as a run of its own. */
+/** Restarts a waiting step; runs a failed pipeline again from its first step, as a new run. */
 export function decideRetryPipeline(state: State, { id, newId }: RetryPipeline): Outcome<{ readonly id: string }> {
   const found = findPipeline(state, id);
   if (!found.ok) return found;
@@ -155,7 +154,7 @@ export interface ResumePipeline {
   readonly message?: string;
 }
 
-/** The agent that a pipeline waits with goes on in its own conversation. */
+/** Resumes the agent that the pipeline waits for, in its own conversation. */
 export function decideResumePipeline(state: State, { id, message }: ResumePipeline): Outcome<{ readonly id: string }> {
   const found = findPipeline(state, id);
   if (!found.ok) return found;

@@ -5,15 +5,15 @@ import type { AgentRun } from './agent-run.ts';
 import { agentsIn, listBudgetUses, scopesOf, WARN_AT } from './budget.ts';
 import { tokensIn } from './spent.ts';
 
-/** What a client has counted, over all processes of an agent. */
+/** Totals of all processes of an agent, as the client counts them. */
 export interface CountedUsage {
   readonly model: string | null;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cached_tokens: number;
-  /** The client's own price of all turns that are over; null where it names none. */
+  /** The client's own price of all ended turns; null if it names none. */
   readonly cost_millicents: number | null;
-  /** The part that the client has not priced: of a turn which is not over, and, `lasting`, so many tokens whose price it will never name. */
+  /** The part without a price from the client: of the current turn, and `lasting` tokens that it will never price. */
   readonly open?: TokenCounts & { readonly lasting?: number };
 }
 
@@ -23,8 +23,8 @@ export interface PricedUsage {
 }
 
 /**
- * What it costs: the client's own price, else the runbook's, else the one that Baton ships. Usage that is added now is priced by the
- * current model; tokens without a known price are counted apart.
+ * The cost: the client's own price, else the runbook's, else the shipped one. New usage is priced by the current model; tokens without a
+ * known price are counted separately.
  */
 export function priceUsage(before: AgentRun['usage'], counted: CountedUsage, prices: readonly Price[]): PricedUsage {
   const price = findPriceOrDefault(prices, counted.model);
@@ -38,7 +38,7 @@ export function priceUsage(before: AgentRun['usage'], counted: CountedUsage, pri
   const unpriced = before?.unpriced_tokens ?? 0;
   const added = since(before, counted);
   if (price !== undefined) return { cost_millicents: (known ?? 0) + costOf(added, price), unpriced_tokens: unpriced };
-  // A client may name the price at the end of the turn.
+  // The client may name the price at the end of the turn.
   const settled = tokensIn(counted) - (open.input + open.output + open.cached);
   return {
     cost_millicents: known,
@@ -46,7 +46,7 @@ export function priceUsage(before: AgentRun['usage'], counted: CountedUsage, pri
   };
 }
 
-/** What requests that are under way may cost; nothing if no price is known. */
+/** An estimate for requests in progress; 0 if no price is known. */
 export function priceRequests(model: string | null, requests: TokenCounts, prices: readonly Price[]): number {
   const price = findPriceOrDefault(prices, model);
   return price === undefined ? 0 : costOf(requests, price);
@@ -65,8 +65,8 @@ function since(before: AgentRun['usage'], { input_tokens, output_tokens, cached_
 type Usage = NonNullable<AgentRun['usage']>;
 
 /**
- * Whether a report of usage moves a budget far enough to be recorded. A step is 5 % of the budget, and less when little is left: each
- * agent may use half of its share of the rest before that is on record, so that several agents together do not overspend unseen.
+ * Whether new usage must be recorded because a budget moved by a step. A step is 5 % of the budget, and less when little is left: each
+ * agent may use half of its share of the rest unrecorded, so that several agents together do not overspend unseen.
  */
 export function isWorthRecording(state: State, agent: AgentRun, used: Usage, rules: Rules, at: string): boolean {
   const inForce = rulesInForce(state, rules);

@@ -9,7 +9,7 @@ export interface StartAudit {
   readonly taskId: string | null;
 }
 
-/** Proof-grade work begins: from here on a record is owed before anything is sealed. A session audits its own work only. */
+/** Starts an audit: a record is owed before anything is sealed. A session audits only its own work. */
 export function decideStartAudit(
   state: State,
   { auditId, taskId }: StartAudit,
@@ -27,7 +27,7 @@ export function decideStartAudit(
   return decided([event('AuditSessionStarted', { audit_id: auditId, task_id: taskId })], { auditId });
 }
 
-/** What was found when the ledger was verified, as part of an audit that is still open. */
+/** The result of verifying the ledger, for an open audit. */
 export interface VerifyAudit {
   readonly auditId: string;
   readonly size: number;
@@ -41,7 +41,7 @@ export function decideVerifyAudit(state: State, { auditId, size, root }: VerifyA
   return decided([event('AuditChainVerified', { audit_id: auditId, size, root })], null);
 }
 
-/** Whether this caller may seal: whoever audits writes the record first. Operators may always seal. */
+/** A caller with an open audit must write its record before it seals. Operators may always seal. */
 export function decideSeal(state: State, caller: Caller): Outcome<null> {
   if (caller.kind === 'operator' || caller.kind === 'system') return decided([], null);
   const actor = actorOf(caller);

@@ -18,18 +18,18 @@ import { type Claim, isCancelled, isWorkable, JUDGED_PHASES, type Task } from '.
 
 export interface ClaimTask {
   readonly id: string;
-  /** A new name: a session works under one claim, and is over with it. */
+  /** A new id: each session has one claim. */
   readonly sessionId: string;
-  /** A name that people recognise. It is a label: see `principal`. */
+  /** A label for people: see `principal`. */
   readonly holder: string;
-  /** Who answers for the work; left out: the agent definition of the holder's name. */
+  /** Who answers for the work. Missing: the agent definition with the holder's name. */
   readonly principal?: string;
   readonly role?: string;
   readonly requires?: readonly Requirement[];
   readonly process?: string;
 }
 
-/** The exclusive right to work on a task. Its epoch is larger than that of every claim before it. */
+/** Grants the exclusive right to work on a task. Its epoch is larger than that of every earlier claim. */
 export function decideClaimTask(state: State, command: ClaimTask, rules: Rules): Outcome<{ readonly epoch: number }> {
   const { sessionId, holder, role = null, requires = [], principal = agentPrincipal(holder) } = command;
   const task = state.tasks.get(command.id);
@@ -56,7 +56,7 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
   return decided([claimed, ...inReview], { epoch });
 }
 
-/** A completed task is nobody's work any more, but for the role that closes it, whose claim changes no status. */
+/** A completed task can be claimed only by the role that closes it; such a claim changes no status. */
 export function isClosable(task: Task): boolean {
   return task.phase === 'COMPLETED' && task.nextRole !== null && isFree(task);
 }
@@ -71,7 +71,7 @@ function isFree({ claim, flow }: Task): boolean {
   return claim === null && flow.held === null && flow.merge === null;
 }
 
-/** Why nobody can claim this task now; undefined where somebody can. */
+/** Undefined if the task can be claimed. */
 export function findClaimObstacle(
   state: State,
   task: Task,
@@ -99,7 +99,7 @@ function isDone(state: State, id: string): boolean {
 
 export interface ReleaseClaim {
   readonly id: string;
-  /** Which claim an operator means; the live one where left out. A session has only its own. */
+  /** The claim that an operator means; missing: the live one. A session has only its own. */
   readonly epoch?: number;
   readonly reason?: string;
 }
@@ -110,7 +110,7 @@ export interface ExpireClaim {
   readonly reason?: string;
 }
 
-/** The holder gives the task back, or an operator takes it away. */
+/** The holder returns the task, or an operator revokes the claim. */
 export function decideReleaseClaim(state: State, command: ReleaseClaim, caller: Caller): Outcome<null> {
   const { id, epoch, reason } = command;
   const task = state.tasks.get(id);
@@ -121,7 +121,7 @@ export function decideReleaseClaim(state: State, command: ReleaseClaim, caller: 
   return held.ok ? decided(abandonClaim(task, held.claim, 'released', reason ?? null), null) : held;
 }
 
-/** Its time has run out. Whoever finds out names the epoch they saw: a newer claim is none of their business. */
+/** The lease has expired. The epoch protects a newer claim. */
 export function decideExpireClaim(state: State, { id, epoch, reason }: ExpireClaim): Outcome<null> {
   const task = state.tasks.get(id);
   return task === undefined
@@ -138,7 +138,7 @@ function endNewestClaim(task: Task, epoch: number, how: HowClaimEnded, reason: s
   return refusal('claim-ended', message, `See it: baton task show ${task.id}`);
 }
 
-/** The end of a claim, and of a handoff that it still holds: what is not delivered is dropped, and nothing just vanishes. */
+/** Ends a claim, and drops the handoff that it still holds. */
 export function endClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: string | null): Event[] {
   const { epoch, sessionId, handoff } = claim;
   const ended = event(CLAIM_ENDS[how], { task_id: task.id, epoch, session_id: sessionId, reason });
@@ -146,7 +146,7 @@ export function endClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: s
   return [event('HandoffDropped', { ...handoff, reason: `the claim ended: ${how}` }), ended];
 }
 
-/** The same where the work just stops: a review that was begun waits for the next reviewer. */
+/** The same if the work just stops: a review that was begun waits for the next reviewer. */
 export function abandonClaim(task: Task, claim: Claim, how: HowClaimEnded, reason: string | null): Event[] {
   const ended = endClaim(task, claim, how, reason);
   const isOpenReview = task.phase === 'REVIEW' && claim.from === 'READY_FOR_REVIEW';
@@ -158,13 +158,13 @@ export function abandonClaim(task: Task, claim: Claim, how: HowClaimEnded, reaso
     : ended;
 }
 
-/** Why a task is moved: the cause for the rules, the reason for people. */
+/** `cause` for rules, `reason` for people. */
 export interface MoveReason {
   readonly cause: Exclude<MoveCause, 'unrecorded'>;
   readonly reason: string;
 }
 
-/** A change of phase. The next role stays as it is unless one is named. */
+/** The next role stays unless one is given. */
 export function phaseMovedEvent(
   task: Task,
   to: Phase,

@@ -53,7 +53,7 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   return decided([created], { n });
 }
 
-/** A session writes under its live claim, also where it writes about something else. */
+/** Every write of a session needs its live claim, also if it is about something else. */
 function checkCallerClaim(state: State, caller: Caller): Outcome<null> {
   if (caller.kind !== 'session') return decided([], null);
   const own = state.tasks.get(caller.taskId);
@@ -61,7 +61,7 @@ function checkCallerClaim(state: State, caller: Caller): Outcome<null> {
   return held.ok ? decided([], null) : held;
 }
 
-/** Nobody makes a task that is done already, or blocked from nowhere; and an agent makes none that has passed a gate. */
+/** Nobody creates a task that is completed or blocked; a session creates none that has passed a gate. */
 function firstPhases({ kind }: Caller): ReadonlySet<Phase> {
   return kind === 'operator' || kind === 'system' ? START_PHASES : AGENT_START_PHASES;
 }
@@ -76,7 +76,7 @@ export interface AddDependency {
   readonly after: string;
 }
 
-/** One more task to wait for. A cycle is refused when it is made, with the way around it. */
+/** Refuses a cycle, and shows it. */
 export function decideAddDependency(state: State, { id, after }: AddDependency): Outcome<null> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
@@ -88,7 +88,7 @@ export function decideAddDependency(state: State, { id, after }: AddDependency):
   return decided([event('DependencyAdded', { task_id: id, after })], null);
 }
 
-/** The way from a task to one of those that wait for it, breadth first: the shortest is the clearest to read. */
+/** Breadth first: the shortest path is the easiest to read. */
 function findDependencyPath(state: State, from: string, to: string): string[] | undefined {
   const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
   for (const id of cameFrom.keys()) {

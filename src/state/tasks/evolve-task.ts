@@ -11,11 +11,11 @@ import { evolveFlow } from '../workflow/evolve-flow.ts';
 import { NO_FLOW } from '../workflow/flow.ts';
 import { type Claim, isCancelled, type Task } from './task.ts';
 
-/** How long the memory of a task is: what is older can be read in the ledger. */
+/** How many are kept per task; the ledger has all of them. */
 const KEPT_ENDINGS = 20;
 const KEPT_RECORDS = 100;
 
-/** What is only tried out has no actor. */
+/** A rehearsed entry has no actor. */
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'> & Partial<Pick<RecordedEvent, 'actor'>>;
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
@@ -46,13 +46,9 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
   };
 }
 
-/**
- * (task, entry) → task. Facts are not argued with here: what was recorded, happened. Entries that say nothing about a task, and
- * those of other rooms, leave it as it is.
- */
 export function evolveTask(task: Task, recorded: Event & Envelope): Task {
   const after = evolveWork(task, recorded);
-  // What a session leaves behind is read from the claim as it was when the entry came.
+  // The claim from before the entry tells which session it is about.
   const flow = evolveFlow(after.flow, recorded, task);
   return flow === after.flow ? after : { ...after, flow };
 }
@@ -79,10 +75,10 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
     case 'ThoughtRecorded':
       return recordedThought(task, recorded);
     case 'WorkflowStarted':
-      // Every workflow begins in DRAFT, also one that a task has become.
+      // Every workflow begins in DRAFT, also one made of an existing task.
       return { ...task, firstPhase: 'DRAFT' };
     case 'TaskReinstated':
-      // The work begins again: what lies before this entry counts no more, and the task is `todo` where it stands.
+      // The work starts over: earlier records no longer count, and the task is `todo` again.
       return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null, lapsed: null };
     case 'ClaimRestored':
       return evolveClaimRestored(task);
@@ -95,7 +91,7 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
       return withClaim(task, { handoff: recorded.data });
     case 'HandoffDelivered':
     case 'HandoffDropped': {
-      // An operator's handoff passes by the one that the holder still has.
+      // An operator's handoff does not replace the one that the holder still holds.
       const handoff = task.claim?.handoff;
       if (handoff?.handoff_id !== recorded.data.handoff_id) return task;
       return withClaim(task, { handoff: null, ...(recorded.type === 'HandoffDropped' ? { dropped: handoff } : {}) });
@@ -124,7 +120,7 @@ function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): T
 
 function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   const { from, to, cause, reason } = data;
-  // Blocked once more, it still returns to where it was before the first time; and what was cancelled stays cancelled, with its reason.
+  // A task that is blocked again returns to the phase before the first block; a cancelled task stays cancelled, with its reason.
   const blocked =
     to !== 'BLOCKED'
       ? null
@@ -139,7 +135,7 @@ function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   return { ...task, phase: to, nextRole: data.next_role, blocked, lapsed, begun: task.begun || isProgress(task, to) };
 }
 
-/** BLOCKED is beside the row; and a move under a live claim is a review that begins, of which nothing may come. */
+/** BLOCKED is no progress, and neither is a move under a live claim: that is a review that begins. */
 function isProgress({ firstPhase, claim }: Task, to: Phase): boolean {
   return claim === null && to !== firstPhase && to !== 'BLOCKED';
 }
@@ -148,7 +144,7 @@ type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
 
 const HOW = new Map(Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded])); // oxlint-disable-line typescript/no-unsafe-type-assertion
 
-/** The moves that belong to the end of a claim. Any other move of the task is news that a lapsed claim has no part in. */
+/** Moves that belong to the end of a claim. Any other move makes a lapsed claim irrelevant. */
 const LEFT_BY_LAPSE: ReadonlySet<MoveCause> = new Set(['run-ended', 'review-ended', 'claim-restored']);
 
 function evolveClaimEnd(
@@ -171,13 +167,13 @@ function evolveClaimEnd(
   return { ...task, claim: null, lapsed, endings: [...task.endings, ending].slice(-KEPT_ENDINGS) };
 }
 
-/** Time ran out, or the engine found that the process had ended. A claim that its holder or a person ended stays ended. */
+/** The lease expired, or the engine saw the process end. A claim that its holder or a person ended stays ended. */
 function isLapse(how: HowClaimEnded, actor: string | undefined): boolean {
   if (how === 'expired') return true;
   return (how === 'failed' || how === 'released') && actor === 'system:engine';
 }
 
-/** What a claim still held is dropped just before it ends. */
+/** A held handoff is dropped just before its claim ends; the lapsed claim gets it back. */
 function withDroppedHandoff({ dropped, ...claim }: Claim): Claim {
   return { ...claim, handoff: claim.handoff ?? dropped ?? null };
 }
@@ -197,7 +193,7 @@ function recordedThought(task: Task, { data, seq }: EventOf<'ThoughtRecorded'> &
   return { ...task, records: [...task.records, ref].slice(-KEPT_RECORDS), latestRecord: data.record };
 }
 
-/** A message that was kept while the claim lived still belongs to the claim after it lapsed. */
+/** A message from the outbox belongs to the claim even after it lapsed. */
 function withClaim(task: Task, change: Partial<Claim>): Task {
   const { claim, lapsed } = task;
   if (claim !== null) return { ...task, claim: { ...claim, ...change } };

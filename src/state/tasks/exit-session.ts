@@ -26,11 +26,11 @@ export interface ExitSession {
   readonly signal: ExitSignal;
   readonly eventId: string;
   readonly at: string;
-  /** Whether the session committed anything: then its thought record is owed. Measured, not claimed. */
+  /** Whether the session made commits, as measured: then it owes a thought record. */
   readonly committed: boolean;
-  /** What Baton's measurements found against the mission; empty where all is well. */
+  /** What Baton measured against the mission. */
   readonly violations: readonly string[];
-  /** What the session really did; left out where nobody knows where it began. */
+  /** Missing if the session's start is unknown. */
   readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
 }
 
@@ -39,7 +39,7 @@ export interface ExitAnswer {
   readonly exit_reason: ExitSignal['exit_reason'];
 }
 
-/** Checks 9 to 12 of the specification, then the one transaction in which a session ends. */
+/** Checks 9 to 12 of the specification, then the transaction that ends a session. */
 export function decideExitSession(
   state: State,
   command: ExitSession,
@@ -69,7 +69,7 @@ export function decideExitSession(
   return endSession(state, task, claim, command, rules);
 }
 
-/** Equal after parsing. The version says how the signal was written, not what it says. */
+/** Compares after parsing. The version says how the signal was written, not what it means. */
 export function isSameSignal(exit: AgentSessionCompleted, signal: ExitSignal): boolean {
   return (
     exit.phase_completed === signal.phase_completed &&
@@ -84,7 +84,7 @@ function answerOf({ next_phase, exit_reason }: AgentSessionCompleted): ExitAnswe
   return { next_phase, exit_reason };
 }
 
-/** Baton measures what its own sessions leave behind. Of a claim by hand only the record says which commit is to be checked and merged. */
+/** Baton measures the commits of its own sessions. For a claim by hand only the record names the commit to check and merge. */
 function entersGate(task: Task, { handoff }: Claim, rules: Rules): boolean {
   return needsCommit(task, destinationOf(task, 'completed', handoff), rules);
 }
@@ -101,7 +101,7 @@ function endSession(state: State, task: Task, claim: Claim, command: ExitSession
   if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules)) {
     const reviewed = judge.ok ? checkIsReviewed(task, claim.principal) : judge;
     const asked = reviewed.ok ? askForMerge(task, claim, command, rules, seen) : reviewed;
-    // Without an approval that names a commit, the one that came up for the merge counts.
+    // Without an approval that names a commit, the commit with which the task came to the merge counts.
     const same = asked.ok ? checkJudgedHead(task, 'READY_FOR_MERGE', command.measured?.head) : asked;
     return same.ok ? asked : same;
   }
@@ -139,7 +139,7 @@ function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitS
   return [event('SessionMeasured', { task_id: task.id, epoch, session_id, ...measured, violations })];
 }
 
-/** The validator's session ends here. The task moves, and its handoff is delivered, when the merge is done. */
+/** The validator's session ends here. The task moves, and its handoff is delivered, after the merge. */
 function askForMerge(
   task: Task,
   claim: Claim,
@@ -168,12 +168,12 @@ function findFailure(claim: Claim, { violations }: ExitSession): string | undefi
   return resultStatus === null || resultStatus === 'completed' ? undefined : `the result says ${resultStatus}`;
 }
 
-/** Where the task goes; null where it stays. The handoff wins over the arrow, also where it says to wait. */
+/** The phase that the task moves to; null if it stays. The handoff overrides the exit reason, also if it moves nothing. */
 function destinationOf(task: Task, reason: ExitReason, handoff: HeldHandoff | null): Phase | null {
   return handoff === null ? (nextPhase(task.phase, reason) ?? null) : handoffPhase(task, handoff);
 }
 
-/** Every way to done passes the writeback, and what a gate guards opens by the gate alone. */
+/** Every path to COMPLETED needs the writeback, and a gated phase is completed by its gate alone. */
 function findClosedGate(task: Task, claim: Claim, to: Phase, rules: Rules): Refusal | undefined {
   const written: RuleCheck = to === 'COMPLETED' && task.phase !== to ? checkWriteback(task, claim) : { ok: true };
   const passed = written.ok ? checkGates(task, to, rules) : written;
@@ -193,7 +193,7 @@ function moveByHandoff(handoff: HeldHandoff, task: Task, to: Phase | null, reaso
       ];
 }
 
-/** A blocked task keeps the role it was blocked in. Otherwise the turn passes to nobody in particular. */
+/** A blocked task keeps the role that it was blocked in. Otherwise no role is next. */
 function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, reason: string | null): Event[] {
   const why = { cause: 'exit-signal', reason: reason ?? 'exit signal' } as const;
   if (to !== null) return [phaseMovedEvent(task, to, why, to === 'BLOCKED' ? task.nextRole : null)];
@@ -202,8 +202,8 @@ function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, 
 }
 
 /**
- * Whoever judges does not commit: from the checks to the merge the work is one commit, and what comes after it goes back to be checked and
- * reviewed. Otherwise a reviewer could approve what only they have seen, and CI has not.
+ * Judging roles must not commit: from the checks to the merge the work is one commit, and a later commit goes back to be checked and
+ * reviewed. Otherwise a reviewer could approve a commit that only they have seen, and CI has not.
  */
 export function checkJudgedHead(task: Task, to: Phase | null, head: string | undefined): RuleCheck {
   const { head: judged } = task.flow;

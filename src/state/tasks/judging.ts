@@ -6,8 +6,8 @@ import type { State } from '../state.ts';
 import { type Task, writebackRecords } from './task.ts';
 
 /**
- * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or have it merged. Every path to an
- * approval or a merge calls this function, and dispatch offers nothing that it refuses.
+ * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or request its merge. Every path to
+ * an approval or a merge calls this function, and dispatch offers nothing that it refuses.
  */
 export function checkMayJudge(state: State, task: Task, principal: Principal, rules: Rules): Outcome<null> {
   const isOther = checkIsNotAuthor(task, principal, rules);
@@ -15,8 +15,8 @@ export function checkMayJudge(state: State, task: Task, principal: Principal, ru
 }
 
 /**
- * A claim approves only in the role whose turn it is. A claim without a role may look at the work and find fault with it; if the task waits
- * for a role, it does not approve.
+ * A claim approves only in the role whose turn it is. A claim without a role may reject the work, but not approve it if the task waits for
+ * a role.
  */
 export function checkRoleTurn(task: Task, role: string | null): Outcome<null> {
   const { nextRole } = task;
@@ -25,7 +25,7 @@ export function checkRoleTurn(task: Task, role: string | null): Outcome<null> {
   return refusal('wrong-role', message, `Release the task and claim it with --role ${nextRole}.`);
 }
 
-/** The author or fixer of a change does not approve it. */
+/** The author or fixer of a change must not approve it. */
 function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules): Outcome<null> {
   if (!includesPrincipal(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)
     return decided([], null);
@@ -37,25 +37,25 @@ function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules): Outco
   return refusal('separation-of-duties', message, hint);
 }
 
-/** A person approved their own change at this very commit, with a reason that is on record. */
+/** A person approved their own change at this commit, with a recorded reason. */
 export function isSelfApproved(task: Task, principal: Principal): boolean {
   const { selfApproval } = task.flow;
   return selfApproval !== null && selfApproval.by === principal && selfApproval.head === judgedHead(task);
 }
 
-/** The commit that is up for judgement, and would be merged; undefined before one is recorded. */
+/** The commit that is judged and would be merged; undefined before one is recorded. */
 export function judgedHead(task: Task): string | undefined {
   return task.flow.head ?? writebackRecords(task).at(-1)?.commitSha.toLowerCase();
 }
 
-/** The merge of what another principal approved adds no approval: a person may ask for it, whoever made the change. */
+/** Requesting the merge of a change that another principal approved is no approval: its author may do it. */
 function isApprovedByAnother({ phase, flow }: Task): boolean {
   const { approval, head, authors } = flow;
   if (phase !== 'READY_FOR_MERGE' || approval === null || head === null) return false;
   return approval.head === head && approval.principal !== undefined && !includesPrincipal(authors, approval.principal);
 }
 
-/** What a person is still asked about the task comes first. */
+/** Open decisions about the task come first. */
 export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {
   const open = findOpenDecision(state, task);
   if (open === undefined) return decided([], null);
@@ -73,8 +73,8 @@ function findOpenDecision(state: State, task: Task): Decision | undefined {
 }
 
 /**
- * Not every question holds the work up. A budget says whether anything new may begin; a notice can only be dismissed; and a question about
- * the run that holds the claim is settled by that run's own end.
+ * Some decisions do not delay the work: a budget only delays new work, a notice can only be dismissed, and a decision about the run that
+ * holds the claim ends with that run.
  */
 function isAboutWork({ agents }: State, { claim }: Task, { source, options, agentId }: Decision): boolean {
   if (source === 'budget' || options.every(({ action }) => action === 'dismiss')) return false;

@@ -10,11 +10,9 @@ import type { LapsedClaim, Task } from './task.ts';
 type SessionCaller = Caller & { readonly kind: 'session' };
 
 /**
- * A message that was put into the outbox while its claim lived is judged by the epoch that it carries, not by the time of its delivery: it
- * counts also if the claim has lapsed since, provided that nothing else has happened to the task. Undefined if it is no such message.
- *
- * An accepted message that ends the claim restores it first, so that the claim ends as it would have ended then; any other message is added
- * to the lapsed claim, which stays as it is.
+ * Decides about a message that the outbox kept while its claim lived. It is judged by its epoch, not by the time of delivery: it counts
+ * even if the claim has lapsed, unless something else has happened to the task since. A message that ends the claim restores it first; any
+ * other message is added to the lapsed claim. Undefined if it is no such message.
  */
 export function decideOutboxMessage<A>(
   state: State,
@@ -47,7 +45,7 @@ function isBefore(keptAt: string, at: string): boolean {
   return Date.parse(keptAt) <= Date.parse(at);
 }
 
-/** A person was asked about the task, and has answered since the claim lapsed. */
+/** A person has answered a decision about the task since the claim lapsed. */
 function isAnswered({ decisions }: State, { id }: Task, { at }: LapsedClaim): boolean {
   for (const { taskId, result } of decisions.values())
     if (taskId === id && result?.kind === 'resolved' && isBefore(at, result.at)) return true;
@@ -69,18 +67,17 @@ function fold(task: Task, events: readonly Event[]): Task {
 }
 
 /**
- * What the token of an ended session may still send. The exit signal answers an exact repeat and refuses the rest. A signal and a report are
- * about the session's own run, whose process may outlive the claim, and say nothing about the task. A seal signs what is recorded and moves
- * no task: proof-grade work ends with it, after the task is done.
+ * Commands that the token of an ended session may still send. An exit signal returns the first answer to an exact repeat. A signal and a
+ * report are about the session's own process, which may outlive the claim. A seal signs what is recorded and moves no task: an audit ends
+ * with it, after the task is completed.
  */
 const ALLOWED_AFTER_END: ReadonlySet<string> = new Set(['exit-session', 'signal-agent', 'report-agent', 'seal']);
 
-/** The token of an ended session changes nothing: every command of a session passes here before it is decided. */
+/** Every command of a session passes through here: the token of an ended session changes nothing. */
 export function checkSessionIsLive(state: State, kind: string, caller: SessionCaller): Outcome<null> {
   return ALLOWED_AFTER_END.has(kind) ? decided([], null) : checkOwnClaim(state, caller);
 }
 
-/** The claim that a session was begun with still lives. */
 export function checkOwnClaim(state: Pick<State, 'tasks'>, caller: SessionCaller): Outcome<null> {
   const task = state.tasks.get(caller.taskId);
   if (task === undefined) return refuseUnknownTask(caller.taskId);

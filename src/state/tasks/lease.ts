@@ -1,27 +1,27 @@
 /**
- * Until when claims live. Renewals are not entries: this is the memory of one daemon, and a new daemon starts with a full interval
- * for everybody. Time is a monotonic clock in milliseconds, handed in; the wall clock, which jumps, plays no part.
+ * The deadlines of claims. Renewals are not entries: this is the memory of one daemon, and a new daemon gives every claim a full interval.
+ * Times are monotonic milliseconds, passed in; the wall clock, which jumps, is not used.
  */
 export interface Leases {
-  /** A claim was made, or its holder says that it lives. False where that claim is over: a late word revives nothing. */
+  /** Starts or renews a lease. Returns false if the claim has ended. */
   renew(taskId: string, epoch: number, nowMs: number): boolean;
   end(taskId: string): void;
-  /** The claims whose time has run out. Call it at every tick: a long silence between two calls is noticed. */
+  /** Returns the expired claims. Call it at every tick, so that a long gap between two calls is noticed. */
   expired(nowMs: number): readonly { readonly taskId: string; readonly epoch: number }[];
-  /** Milliseconds of life left, for people; undefined where there is no claim. */
+  /** Milliseconds left, for people; undefined if there is no claim. */
   remaining(taskId: string, nowMs: number): number | undefined;
 }
 
 export interface LeaseTimes {
   readonly expiryMs: number;
   readonly renewalMs: number;
-  /** Ticks come this often; one that comes this much too late means that the machine, or this process, was asleep. */
+  /** The interval of ticks; a tick that is late by this much means that the machine or the process was asleep. */
   readonly tickMs: number;
 }
 
 export function createLeases({ expiryMs, renewalMs, tickMs }: LeaseTimes): Leases {
   const leases = new Map<string, { readonly epoch: number; untilMs: number }>();
-  /** The newest epoch of each task that is over. */
+  /** The newest ended epoch of each task. */
   const ended = new Map<string, number>();
   let lastTickMs: number | undefined;
   return {
@@ -40,7 +40,7 @@ export function createLeases({ expiryMs, renewalMs, tickMs }: LeaseTimes): Lease
     expired(nowMs) {
       const slept = lastTickMs !== undefined && nowMs - lastTickMs > 2 * tickMs;
       lastTickMs = nowMs;
-      // While we slept nobody could renew. Holders that live get one interval to say so.
+      // While the machine slept, no holder could renew. Live holders get one more interval.
       if (slept)
         for (const lease of leases.values()) lease.untilMs = Math.max(lease.untilMs, nowMs + renewalMs + tickMs);
       return [...leases]

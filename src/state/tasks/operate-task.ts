@@ -9,7 +9,7 @@ import { reinstate } from './record-session.ts';
 import { isCancelled, JUDGED_PHASES, type Task } from './task.ts';
 import { completionEvents, refuseBlocked, refuseCancelled } from './update-task.ts';
 
-/** What only operators may do to a task, each with a reason that is recorded. */
+/** Actions that only operators may take, each with a recorded reason. */
 export interface OperateTask {
   readonly id: string;
   readonly action: 'unblock' | 'reinstate' | 'cancel' | 'waive';
@@ -40,7 +40,7 @@ function decideUnblock(task: Task, reason: string, rules: Rules): Outcome<null> 
   return decided(returnFromBlocked(task, { cause: 'unblocked', reason }, rules), null);
 }
 
-/** Only reinstating ends it. What follows from it, the engine adds in the same commit: see `on-cancelled`. */
+/** Only reinstating ends a cancellation. The engine ends the task's runs and decisions in the same commit: see `engine/cancel.ts`. */
 function decideCancel(state: State, task: Task, reason: string): Outcome<null> {
   if (isCancelled(task)) return decided([], null);
   if (task.phase === 'COMPLETED')
@@ -58,7 +58,7 @@ function decideCancel(state: State, task: Task, reason: string): Outcome<null> {
   );
 }
 
-/** An operator answers for the missing record, and for gates that were not passed: the waiver stays in the ledger. */
+/** An operator answers for the missing record and for gates that were not passed; the waiver is recorded. */
 function decideWaive(task: Task, reason: string): Outcome<null> {
   if (task.phase === 'COMPLETED') return decided([], null);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
@@ -67,29 +67,29 @@ function decideWaive(task: Task, reason: string): Outcome<null> {
 }
 
 /**
- * A blocked task goes back to the phase that it was blocked in. If that is a judged phase and the branch has another commit than the one
- * that came to judgement, no check has seen the commit: the task goes where such work is checked or taken up instead.
+ * Returns a blocked task to the phase before. If that is a judged phase and the branch has a newer commit than the judged one, no check has
+ * seen that commit: the task goes to the checks or to the fixer instead.
  */
 export function returnFromBlocked(task: Task, why: MoveReason, rules: Rules): Event[] {
   const { blocked } = task;
-  // Neither a timer nor an older decision brings back what a person cancelled.
+  // A cancelled task is not brought back by a timer or an older decision.
   if (blocked === null || isCancelled(task)) return [];
   return JUDGED_PHASES.has(blocked.from) && hasUnjudgedHead(task)
     ? sendBackToChecks(task, why, rules)
     : [phaseMovedEvent(task, blocked.from, why)];
 }
 
-/** A session that was to judge the work committed to it. Unknown for a task that came to judgement without a commit. */
+/** Whether a judging session committed to the work. Unknown for a task that came to judgement without a commit. */
 export function hasUnjudgedHead({ flow: { judged = null, head } }: Task): boolean {
   return judged !== null && head !== judged;
 }
 
-/** To the checks if there are any; else to the fixer, who decides what becomes of the commit. A task without roles keeps none. */
+/** To the checks if there are any, else to the fixer. A task without roles keeps none. */
 export function sendBackToChecks(task: Task, { cause, reason }: MoveReason, rules: Rules): Event[] {
   const { judged, head } = task.flow;
-  const words = `${reason}; ${head?.slice(0, 12) ?? ''} was committed after ${judged?.slice(0, 12) ?? ''} came to review`;
+  const why = `${reason}; ${head?.slice(0, 12) ?? ''} was committed after ${judged?.slice(0, 12) ?? ''} came to review`;
   const [to, role] = rulesFor(task, rules).ciGate
     ? (['CI_PENDING', 'reviewer'] as const)
     : (['IMPLEMENTATION', 'fixer'] as const);
-  return [phaseMovedEvent(task, to, { cause, reason: words }, task.nextRole === null ? null : role)];
+  return [phaseMovedEvent(task, to, { cause, reason: why }, task.nextRole === null ? null : role)];
 }

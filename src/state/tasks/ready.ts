@@ -5,39 +5,35 @@ import { isClaimable, isClosable } from './claim-task.ts';
 import type { Task } from './task.ts';
 
 /**
- * The tasks that somebody could claim now, in the order in which they should be: those on the longest remaining chain first, then
- * by priority (the larger number first), then by age. Kept beside the state, entry by entry, so that asking costs nothing even
- * where there are a hundred thousand tasks.
+ * The tasks that can be claimed now, in order: longest remaining chain first, then priority (larger first), then age. Updated entry by
+ * entry, so that a query is cheap even with a hundred thousand tasks.
  */
 export interface ReadyTasks {
-  /**
-   * Follows the state: call it with each entry after it was folded in, or after it was taken back. It only marks what may no
-   * longer be right; the state says what is.
-   */
+  /** Call it with each entry after it was folded or rolled back. It only marks what may have changed; the state decides. */
   note(state: State, recorded: RecordedEvent): void;
-  /** The most urgent tasks; with a role, of those that wait for it or for nobody in particular. */
+  /** The most urgent tasks; with a role, those that wait for it or for no role. */
   first(state: State, count: number, role?: string): readonly Task[];
-  /** The completed tasks that a role has yet to close. They are nobody's next work: only who asks for that role, or for these, gets them. */
+  /** The completed tasks that a role has yet to close. Only a request for that role, or for these, gets them. */
   closing(state: State, count: number): readonly Task[];
-  /** Whether any of all these tasks belongs to a workflow that was started with this runbook. */
+  /** Whether any of these tasks belongs to a workflow with this runbook. */
   hasRunbook(state: State, sha256: string): boolean;
 }
 
 export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
-  /** Length of the longest chain of open tasks that starts here; a task alone is 1. */
+  /** Length of the longest chain of open tasks that starts here; 1 for a task alone. */
   const chains = new Map<string, number>();
   const queue = createQueue();
   const closing = createQueue();
-  /** The same places once more, by the role that they wait for: nobody searches through the work of others. */
+  /** The same positions by role, so that a query does not search the work of other roles. */
   const ofRole = new Map<string | null, ReadyQueue>();
-  /** How many places there are of each runbook. */
+  /** Positions per runbook. */
   const ofRunbook = new Map<string, number>();
-  /** Tasks whose chain, or whose place, may no longer be right. */
+  /** Tasks whose chain or position may have changed. */
   const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
 
   return {
     note(current, { type, data }) {
-      // Whether CI is waited for is up to the rules: what waits there may be claimable now, or not any more.
+      // The rules decide whether CI_PENDING can be claimed.
       if (type === 'RunbookAdopted')
         for (const task of current.tasks.values()) if (task.phase === 'CI_PENDING') stale.places.add(task.id);
       const id = 'task_id' in data ? data.task_id : undefined;
@@ -76,7 +72,7 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
     for (const id of ids) stale.chains.add(id);
   }
 
-  /** Newest first: a task's dependants are mostly younger than itself, so each chain is looked at once. */
+  /** Newest first: dependants are mostly younger, so each chain is computed once. */
   function settleChains(current: State): void {
     if (stale.chains.size === 0) return;
     const waiting: Task[] = [];
@@ -138,7 +134,6 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
     if (task === undefined) return undefined;
     const { n, priority, nextRole: role } = task;
     const { runbook } = task.flow;
-    // The chain of what is completed has no length.
     if (isClosable(task)) return { id, n, priority, chain: 0, role, runbook };
     if (!isClaimable(current, task, rulesInForce(current, rules))) return undefined;
     return { id, n, priority, chain: chains.get(id) ?? 1, role, runbook };
@@ -161,27 +156,26 @@ function insertByAge(waiting: Task[], task: Task | undefined): void {
   if (waiting[low]?.id !== task.id) waiting.splice(low, 0, task);
 }
 
-/** A task's place among those that can be claimed. */
 export interface QueuePosition {
   readonly id: string;
   readonly n: number;
   readonly chain: number;
   readonly priority: number;
-  /** The role whose turn it is; null where anybody may have it. */
+  /** The role whose turn it is; null if any role may claim it. */
   readonly role: string | null;
-  /** The runbook that its workflow was started with; left out or null: the one in force. */
+  /** The runbook of its workflow; missing or null: the one in force. */
   readonly runbook?: string | null;
 }
 
-/** Places in their order, which changes a little at a time. */
+/** A sorted list of positions that changes little at a time. */
 export interface ReadyQueue {
   find(id: string): QueuePosition | undefined;
   first(count: number): readonly QueuePosition[];
-  /** Takes some out and puts others in; those that go out are the very ones that `find` gave. */
+  /** The removed positions must be the objects that `find` returned. */
   change(out: readonly QueuePosition[], put: readonly QueuePosition[]): void;
 }
 
-/** The more urgent comes first. Serial numbers are unique, so no two places are equal. */
+/** More urgent first. Serial numbers are unique, so no two positions are equal. */
 export function compareUrgency(a: QueuePosition, b: QueuePosition): number {
   return b.chain - a.chain || b.priority - a.priority || a.n - b.n;
 }
@@ -201,7 +195,7 @@ export function createQueue(): ReadyQueue {
   };
 }
 
-/** Each single change shifts everything behind it: past a few it is cheaper to go through all places once. */
+/** Each single change shifts all later positions: beyond this number one pass over the list is cheaper. */
 const BULK_CHANGE_MIN = 64;
 
 function changeOneByOne(order: QueuePosition[], out: readonly QueuePosition[], put: readonly QueuePosition[]): void {
@@ -227,7 +221,7 @@ function merge(
   return merged.concat(put.slice(i));
 }
 
-/** The first place that does not come before this one. */
+/** The first position that is not before this one. */
 function search(order: readonly QueuePosition[], place: QueuePosition): number {
   let low = 0;
   let high = order.length;

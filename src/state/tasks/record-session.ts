@@ -18,7 +18,7 @@ export interface RecordThought {
   readonly epoch?: number;
 }
 
-/** The account of what was done. With `status: todo` it is an account of undone work, and reinstates the task. */
+/** Records what was done. `status: todo` is a record of undone work, and reinstates the task. */
 export function decideRecordThought(
   state: State,
   command: RecordThought,
@@ -36,7 +36,7 @@ export function decideRecordThought(
   return decided([recorded, ...reinstated], { recordId });
 }
 
-/** The epoch under which, or for which, a record is made; null for an operator who records for nobody. */
+/** The epoch that a record is made under, or for; null for an operator's own record. */
 function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcome<number | null> {
   if (caller.kind === 'session') {
     const held = checkClaim(task, caller);
@@ -51,13 +51,10 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
   return refusal('claim-ended', `task ${task.id} has no live claim of epoch ${epoch}`, 'Leave the epoch out.');
 }
 
-/**
- * The work begins again, from IMPLEMENTATION and for whoever comes, since the role whose turn it was is the role of work that is
- * no more. Whoever was at it is no more either, and dependants wait again by themselves.
- */
+/** Restarts the work in IMPLEMENTATION, for any role, and ends the current claim. */
 export function reinstate(task: Task, reason: string): Event[] {
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', 'the task was reinstated');
-  // A workflow that was cancelled goes on as one: without a role none of its workers would take it.
+  // A cancelled workflow continues as one: without a role none of its workers would claim it.
   const role = isCancelled(task) && task.flow.mode !== null ? 'implementer' : null;
   const stays = task.phase === 'IMPLEMENTATION' && task.nextRole === null;
   const moves = stays ? [] : [phaseMovedEvent(task, 'IMPLEMENTATION', { cause: 'reinstated', reason }, role)];
@@ -68,7 +65,7 @@ export interface SubmitResult {
   readonly result: Result;
 }
 
-/** What a session reports about its mission. The newest counts: an agent may correct itself until it leaves. */
+/** The newest result counts: an agent may correct it until its session ends. */
 export function decideSubmitResult(
   state: State,
   { result }: SubmitResult,
@@ -90,7 +87,7 @@ export function decideSubmitResult(
   return decided([submitted], { task_id: task.id, status: result.status });
 }
 
-/** A form that was sent as Baton wrote it reports nothing: records, results and handoffs are refused until it is filled in. */
+/** Refuses records, results and handoffs that were sent as Baton's unfilled form. */
 export function checkFilledIn(what: 'record' | 'result' | 'handoff', message: unknown): RuleCheck {
   const path = findPlaceholder(message);
   if (path === undefined) return { ok: true };
@@ -102,14 +99,14 @@ export function checkFilledIn(what: 'record' | 'result' | 'handoff', message: un
   );
 }
 
-/** What was measured of a session that ended without an exit signal; one that sent a signal was measured with that. */
+/** The measurement of a session that ended without an exit signal. */
 export interface MeasureSession {
   readonly sessionId: string;
   readonly measured: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
   readonly violations: readonly string[];
 }
 
-/** Nothing comes of it where the session goes on, was measured already, or somebody else has the task by now. */
+/** Does nothing if the session continues, was measured already, or the task has another claim. */
 export function decideMeasureSession(
   state: State,
   { sessionId: session_id, measured, violations }: MeasureSession,

@@ -11,20 +11,20 @@ import { type HeldHandoff, isApproval, type Task, writebackRecords } from './tas
 import { refuseBlocked, refuseCompleted } from './update-task.ts';
 import { checkGates, checkWriteback, needsCommit, refuseMissing, type RuleCheck } from './writeback.ts';
 
-/** A handoff that was parsed, and whose edge was found. */
+/** A parsed handoff whose edge is known. */
 export interface SendHandoff {
   readonly handoffId: string;
   readonly taskId: string;
   readonly from: string;
   readonly to: string | null;
-  /** The role that `from` is the name of. */
+  /** The role of `from`. */
   readonly senderRole: string | null;
   readonly phase: Phase | null;
   readonly nextRole: string | null;
   readonly xml: string;
 }
 
-/** Under a claim a handoff waits for the session's end; an operator's takes effect at once. */
+/** Under a claim a handoff waits for the session's end; an operator's handoff is delivered at once. */
 export function decideSendHandoff(
   state: State,
   command: SendHandoff,
@@ -59,7 +59,7 @@ export function decideSendHandoff(
   return decided([...replaced, event('HandoffHeld', handoff)], { held: true });
 }
 
-/** The agent learns at once that it cannot approve, and not only when its session ends; what a gate stops is refused there. */
+/** Refuses an approval at once, not only when the session ends. */
 function checkHandoffApprover(
   state: State,
   task: Task,
@@ -72,17 +72,17 @@ function checkHandoffApprover(
   return isVerdict ? checkMayJudge(state, task, principal, rules) : decided([], null);
 }
 
-/** About a completed task a handoff can say that it is closed, that it is not yet, or that closing it failed. */
+/** A handoff about a completed task may report that it is closed, not closed yet, or that closing failed. */
 function leavesCompleted(task: Task, { phase }: HeldHandoff): boolean {
   return task.phase === 'COMPLETED' && phase !== null && phase !== 'COMPLETED' && phase !== 'BLOCKED';
 }
 
-/** The phase that a handoff leads to; null where it moves nothing. A completed task stays so, even where closing it failed. */
+/** The phase that a handoff leads to; null if it moves nothing. A completed task stays completed. */
 export function handoffPhase(task: Task, { phase }: HeldHandoff): Phase | null {
   return task.phase === 'COMPLETED' && phase !== 'COMPLETED' ? null : phase;
 }
 
-/** An operator speaks for agents that Baton did not start; the turns, the writeback and the gates are the same for them. */
+/** An operator hands off for agents that Baton did not start; turns, writeback and gates apply as usual. */
 function deliverByOperator(
   state: State,
   task: Task,
@@ -124,8 +124,8 @@ export interface SelfApprove {
 }
 
 /**
- * A person who works alone approves their own change, with a reason, at the commit that it has now. A later commit needs another approval.
- * For a change that another principal made there is nothing to record.
+ * A person who works alone approves their own change at its current commit, with a reason. A later commit needs another approval. If
+ * another principal made the change, nothing is recorded.
  */
 export function decideSelfApprove(state: State, { id, reason }: SelfApprove, caller: Caller): Outcome<null> {
   const task = state.tasks.get(id);

@@ -12,31 +12,31 @@ import { decideRecordThought, type RecordThought } from './record-session.ts';
 import { type Claim, isApproval, isCancelled, type Status, type Task, taskStatus } from './task.ts';
 import { checkGates, checkWriteback, hasWriteback } from './writeback.ts';
 
-/** The status afterwards. It is derived, so it is not always the one that was asked for. */
+/** The status after the update, which is derived and may differ from the requested one. */
 export type UpdateOutcome = Outcome<{ readonly status: Status }>;
 
-/** What a worker, or an operator, says about a task: how far it is, that it is stuck, given back, or done. */
+/** A worker or an operator reports progress, or that a task is blocked, returned or done. */
 export function decideUpdateTask(state: State, update: TaskUpdate, caller: Caller, rules: Rules): UpdateOutcome {
   const task = state.tasks.get(update.task_id);
   if (task === undefined) return refuseUnknownTask(update.task_id);
   const held = findClaim(task, caller);
   if (!held.ok) return held;
   const claim = held.answer;
-  const told = progressEvents(task, claim, update);
+  const progressed = progressEvents(task, claim, update);
   switch (update.status) {
     case 'done':
       if (isMeasured(state, caller)) return ONLY_BY_EXIT;
-      return finishAsCaller(state, task, claim, caller, rules, told);
+      return finishAsCaller(state, task, claim, caller, rules, progressed);
     case 'blocked':
-      return blockTask(task, claim, update.notes ?? '', told);
+      return blockTask(task, claim, update.notes ?? '', progressed);
     case 'todo':
-      return returnTask(task, claim, update.notes ?? null, told);
+      return returnTask(task, claim, update.notes ?? null, progressed);
     case 'in_progress':
-      return recordProgress(task, claim, told);
+      return recordProgress(task, claim, progressed);
   }
 }
 
-/** A session that Baton started is measured when it ends: its exit signal is the only way to say that its work is done. */
+/** A session that Baton started is measured when it ends: only its exit signal can report that its work is done. */
 export function isMeasured({ sessions }: State, caller: Caller): boolean {
   return caller.kind === 'session' && sessions.get(caller.sessionId)?.prepared !== undefined;
 }
@@ -47,7 +47,7 @@ export const ONLY_BY_EXIT = refusal(
   'This session was started with a mission. Record and hand in your work, then run: baton emit exit',
 );
 
-/** The claim that a session writes under; for operators, none. */
+/** Null for operators. */
 export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   if (caller.kind === 'operator') return decided([], null);
   if (caller.kind !== 'session')
@@ -56,32 +56,32 @@ export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   return held.ok ? decided([], held.claim) : held;
 }
 
-/** The ledger holds whole numbers only, and nobody needs half a per cent. */
+/** The ledger holds whole numbers only. */
 function progressEvents(task: Task, claim: Claim | null, { progress, notes }: TaskUpdate): Event[] {
   if (progress === undefined && notes === undefined) return [];
   const whole = progress === undefined ? null : Math.round(progress);
-  const told = { task_id: task.id, epoch: claim?.epoch ?? null, progress: whole, notes: notes ?? null };
-  return [event('TaskProgressed', told)];
+  const progressed = { task_id: task.id, epoch: claim?.epoch ?? null, progress: whole, notes: notes ?? null };
+  return [event('TaskProgressed', progressed)];
 }
 
-/** Done, for a caller: out of review that is an approval, which an author cannot give. */
+/** Completes a task for a caller. From review that is an approval, which an author must not give. */
 export function finishAsCaller(
   state: State,
   task: Task,
   claim: Claim | null,
   caller: Caller,
   rules: Rules,
-  told: readonly Event[],
+  progressed: readonly Event[],
 ): UpdateOutcome {
-  const finished = finishTask(task, claim, rules, told);
+  const finished = finishTask(task, claim, rules, progressed);
   if (!finished.ok || !isApproval(task.phase, 'COMPLETED')) return finished;
   const turn = claim === null ? decided([], null) : checkRoleTurn(task, claim.role);
   const judge = turn.ok ? checkMayJudge(state, task, principalOf(state, caller), rules) : turn;
   return judge.ok ? finished : judge;
 }
 
-/** Done: the record is there, the gates are passed, the claim ends and the task is COMPLETED, in one transaction. */
-export function finishTask(task: Task, claim: Claim | null, rules: Rules, told: readonly Event[]): UpdateOutcome {
+/** One transaction: checks record and gates, ends the claim, and completes the task. */
+export function finishTask(task: Task, claim: Claim | null, rules: Rules, progressed: readonly Event[]): UpdateOutcome {
   if (task.phase === 'COMPLETED') return updated(task, []);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const written = checkWriteback(task, claim);
@@ -89,7 +89,7 @@ export function finishTask(task: Task, claim: Claim | null, rules: Rules, told: 
   const passed = checkGates(task, 'COMPLETED', rules);
   if (!passed.ok) return passed;
   return updated(task, [
-    ...told,
+    ...progressed,
     ...completionEvents(task, claim, {
       cause: 'completed',
       reason: claim === null ? 'completed by an operator' : 'done',
@@ -98,8 +98,8 @@ export function finishTask(task: Task, claim: Claim | null, rules: Rules, told: 
 }
 
 /**
- * The entries of a completion. An operator, who comes without a claim, ends that of whoever is still at it: as completed where
- * the record was made under it, and as revoked where it was not.
+ * The entries of a completion. An operator's completion also ends the current claim: as completed if the record was made under it, else as
+ * revoked.
  */
 export function completionEvents(task: Task, claim: Claim | null, why: MoveReason): Event[] {
   const done = phaseMovedEvent(task, 'COMPLETED', why, null);
@@ -109,28 +109,33 @@ export function completionEvents(task: Task, claim: Claim | null, why: MoveReaso
   return [...endClaim(task, task.claim, how, why.reason), done];
 }
 
-function blockTask(task: Task, claim: Claim | null, reason: string, told: readonly Event[]): UpdateOutcome {
+function blockTask(task: Task, claim: Claim | null, reason: string, progressed: readonly Event[]): UpdateOutcome {
   if (task.phase === 'COMPLETED') return refuseCompleted(task);
   if (isCancelled(task)) return refuseCancelled(task);
-  if (task.phase === 'BLOCKED') return updated(task, told);
+  if (task.phase === 'BLOCKED') return updated(task, progressed);
   const live = claim ?? task.claim;
   const ended = live === null ? [] : endClaim(task, live, 'blocked', reason);
-  return updated(task, [...told, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
+  return updated(task, [...progressed, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
 }
 
-/** The holder returns the task; an operator takes it from the holder. */
-function returnTask(task: Task, claim: Claim | null, reason: string | null, told: readonly Event[]): UpdateOutcome {
-  if (claim !== null) return updated(task, [...told, ...abandonClaim(task, claim, 'released', reason)]);
+/** The holder returns the task, or an operator revokes the claim. */
+function returnTask(
+  task: Task,
+  claim: Claim | null,
+  reason: string | null,
+  progressed: readonly Event[],
+): UpdateOutcome {
+  if (claim !== null) return updated(task, [...progressed, ...abandonClaim(task, claim, 'released', reason)]);
   if (task.phase === 'COMPLETED') return refuseCompleted(task);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
   const revoked = task.claim === null ? [] : abandonClaim(task, task.claim, 'revoked', reason);
-  return updated(task, [...told, ...revoked]);
+  return updated(task, [...progressed, ...revoked]);
 }
 
-function recordProgress(task: Task, claim: Claim | null, told: readonly Event[]): UpdateOutcome {
+function recordProgress(task: Task, claim: Claim | null, progressed: readonly Event[]): UpdateOutcome {
   if (claim === null && task.phase === 'COMPLETED') return refuseCompleted(task);
   if (claim === null && task.phase === 'BLOCKED') return refuseBlocked(task);
-  return updated(task, told);
+  return updated(task, progressed);
 }
 
 function updated(task: Task, events: readonly Event[]): UpdateOutcome {
@@ -152,7 +157,6 @@ export function refuseBlocked(task: Task): ReturnType<typeof refusal> {
   );
 }
 
-/** Only reinstating ends a cancellation. */
 export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusal> {
   return refusal(
     'cancelled',
@@ -161,7 +165,7 @@ export function refuseCancelled({ id, blocked }: Task): ReturnType<typeof refusa
   );
 }
 
-/** The record and the completion in one call, and in one transaction: both, or neither. */
+/** Records and completes in one transaction: both or neither. */
 export function decideCompleteTask(state: State, command: RecordThought, caller: Caller, rules: Rules): UpdateOutcome {
   const task = state.tasks.get(command.record.task_id);
   if (task === undefined) return refuseUnknownTask(command.record.task_id);

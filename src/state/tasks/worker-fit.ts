@@ -7,13 +7,13 @@ import { checkMayJudge } from './judging.ts';
 import type { ReadyTasks } from './ready.ts';
 import { JUDGED_PHASES, type Task, taskStatus } from './task.ts';
 
-/** A worker, and the runbook whose workflows it works on; null: tasks that go by the runbook in force. */
+/** `runbook` is null for tasks that follow the runbook in force. */
 export interface PinnedWorker {
   readonly worker: WorkerPlan;
   readonly runbook: string | null;
 }
 
-/** Whether a worker takes this task once it is free. Dispatch offers nothing else, so a task that fits no worker is never started. */
+/** Whether a worker would claim this task. Dispatch offers nothing else, so a task that fits no worker is never started. */
 export function fitsWorker(state: State, { worker, runbook }: PinnedWorker, task: Task, rules: Rules): boolean {
   return (
     isOfRunbook(state, task, runbook) &&
@@ -22,7 +22,7 @@ export function fitsWorker(state: State, { worker, runbook }: PinnedWorker, task
   );
 }
 
-/** The workers in force, and those of earlier runbooks that the caller selects: their workflows keep the workers they started with. */
+/** The workers in force, and those of the earlier runbooks that the caller selects: workflows keep the workers they started with. */
 export function workersInUse(
   state: State,
   { adopted }: Rules,
@@ -36,7 +36,7 @@ export function workersInUse(
   return [...current, ...earlier].sort((a, b) => (a.worker.name < b.worker.name ? -1 : 1));
 }
 
-/** The name that people know a worker by: its agent's, or its own if it runs a pipeline or a shell command. */
+/** The worker's name for people: its agent's name, or its own if it runs a pipeline or a shell command. */
 export function holderName({ name, plan }: WorkerPlan): string {
   return plan.kind === 'agent' ? plan.agent.name : name;
 }
@@ -48,7 +48,7 @@ function isOfRunbook(state: AdoptionState, { flow: { runbook: own } }: Task, run
 
 function fits({ tasks, phases, roles, workflow, plan }: WorkerPlan, { id, phase, nextRole, flow }: Task): boolean {
   if (workflow === true && (flow.mode === null || nextRole === null)) return false;
-  // A completed task is closed by the role that closes, and is no work for any other.
+  // Only the closing role claims a completed task.
   if (phase === 'COMPLETED' && !roles?.includes(nextRole ?? '') && roleOf(plan) !== nextRole) return false;
   if (tasks !== undefined && !tasks.some((pattern) => matchesPattern(pattern, id))) return false;
   if (phases !== undefined && !phases.includes(phase)) return false;
@@ -61,14 +61,14 @@ function roleOf(plan: WorkerPlan['plan']): string | undefined {
   return plan.kind === 'agent' ? plan.agent.role : undefined;
 }
 
-/** Who answers for a worker's work: the agent definitions that it runs, and, of a pipeline, the worker itself. */
+/** The principals of a worker: the agent definitions that it runs, and for a pipeline the worker itself. */
 function principalsOf(worker: WorkerPlan): readonly Principal[] {
   const { plan } = worker;
   const agents = plan.kind === 'pipeline' ? Object.values(plan.agents).map(({ name }) => name) : [];
   return [holderName(worker), ...agents].map(agentPrincipal);
 }
 
-/** `*` stands for any part of an id. Without a regular expression: this runs for each task and worker, and its time must be linear. */
+/** `*` matches any part of an id. No regular expression: this runs for each task and worker, and must be linear. */
 export function matchesPattern(pattern: string, id: string): boolean {
   const [first = '', ...others] = pattern.split('*');
   const last = others.pop();
@@ -84,12 +84,12 @@ export function matchesPattern(pattern: string, id: string): boolean {
   return true;
 }
 
-/** Whether a claim of this task by this principal would pass the rules about judging: what would be refused is not offered. */
+/** Whether the rules about judging would accept a claim by this principal: dispatch does not offer what would be refused. */
 export function mayClaim(state: State, task: Task, principal: Principal, rules: Rules): boolean {
   return !JUDGED_PHASES.has(task.phase) || checkMayJudge(state, task, principal, rules).ok;
 }
 
-/** The most urgent tasks that fit. Most of the ready ones usually do, so only as many are looked at as it takes. */
+/** The most urgent tasks that fit. Searches only as far as needed. */
 export function findFittingTasks(
   ready: Pick<ReadyTasks, 'first'>,
   state: State,
@@ -105,9 +105,8 @@ export function findFittingTasks(
 }
 
 /**
- * The tasks that wait in a phase that no worker serves, oldest first: a session could claim them now, no worker of the runbook ever will,
- * and no open decision asks about them. Each needs a person. In a project without workers a `todo` task is not among them: such a project
- * is a list that people and their own sessions claim from.
+ * The claimable tasks in a phase that no worker serves, oldest first, without an open decision about them: each needs a person. In a
+ * project without workers, `todo` tasks are not listed: people and their own sessions claim them.
  */
 export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
   const inForce = rulesInForce(state, rules);
@@ -126,7 +125,7 @@ export function findUnservedTasks(state: State, rules: Rules): readonly Task[] {
     .sort((a, b) => a.n - b.n);
 }
 
-/** It is `todo`, no workflow is to begin it, and no session was lost over it. */
+/** A `todo` task without a workflow, of which no session was lost. */
 function isBacklog(task: Task): boolean {
   const { phase, endings, flow } = task;
   const how = endings.at(-1)?.how;

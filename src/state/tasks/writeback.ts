@@ -4,14 +4,14 @@ import { refusal, type Refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import { type Claim, type Task, writebackRecords } from './task.ts';
 
-/** The words of the source document, to the letter: agents are told to look for them. */
+/** The exact text of the source document: agents are told to look for it. */
 export const WRITEBACK_REQUIRED = 'Writeback required: thought_record must be recorded before task completion.';
 
 export type RuleCheck = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * Whether a task may become done. Every path there passes here, and no flag skips it: the record must have been made under the
- * claim that completes the task; an operator without a claim may lean on any record since the work began.
+ * Whether a task may be completed. Every path calls this, and no flag skips it: the record must have been made under the claim that
+ * completes the task; an operator without a claim may rely on any record since the work began.
  */
 export function checkWriteback(task: Task, claim: Claim | null): RuleCheck {
   if (claim === null ? writebackRecords(task).length > 0 : hasWriteback(task, claim)) return { ok: true };
@@ -22,22 +22,21 @@ export function checkWriteback(task: Task, claim: Claim | null): RuleCheck {
   );
 }
 
-/** Whether a record was made under this claim, or for it. */
 export function hasWriteback(task: Task, claim: Claim): boolean {
   return writebackRecords(task).some((record) => record.epoch === claim.epoch);
 }
 
-/** A workflow ends with a merge, whatever else the project does. */
+/** A workflow always ends with a merge. */
 export function isMerged(task: Pick<Task, 'flow'>, inForce: Rules): boolean {
   return task.flow.mode !== null || rulesFor(task, inForce).mergeGate;
 }
 
-/** Whether a task goes on to a gate that looks at one commit: the checks, and later the merge. */
+/** Whether the task moves to a gate that needs a commit: the checks, and later the merge. */
 export function needsCommit(task: Task, to: Phase | null, rules: Rules): boolean {
   return to === 'CI_PENDING' && task.phase !== to && (rulesFor(task, rules).ciGate || isMerged(task, rules));
 }
 
-/** Whether the gates of the project leave this way open: what is theirs to complete nobody else completes. */
+/** A phase that a gate completes cannot be completed otherwise. */
 export function checkGates(task: Task, to: Phase, inForce: Rules): RuleCheck {
   const rules = rulesFor(task, inForce);
   if (isMerged(task, inForce) && to === 'COMPLETED' && task.phase !== 'COMPLETED') {
@@ -81,7 +80,7 @@ export function refuseMissing(missing: readonly Requirement[]): ReturnType<typeo
   );
 }
 
-/** For a message that a session ended without: names what is missing, and how a session sends it. */
+/** Names the missing messages, and how a session sends them. */
 export function describeMissing(missing: readonly Requirement[]): string {
   return missing.length === 0 ? '' : `missing ${missing.map((each) => `${each} (${SEND_COMMANDS[each]})`).join(', ')}`;
 }

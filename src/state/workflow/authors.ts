@@ -5,8 +5,8 @@ import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
 
 /**
- * The principals that changed a task's work, after an entry: those that claimed it to implement or fix it, that committed anything, or that
- * recorded a commit other than the one under review.
+ * The principals that changed a task's work: those that claimed it to implement or fix it, committed, or recorded a commit other than the
+ * one under review.
  */
 export function authorsAfter(
   authors: readonly Principal[],
@@ -40,7 +40,7 @@ function findAuthor(recorded: Event & { readonly actor?: string }, before: Befor
   }
 }
 
-/** The roles that change the work; whichever runbook adds a role, these two are the ones that commit. */
+/** The roles that commit, in every runbook. */
 export function isAuthorRole(role: string | null): boolean {
   return role === 'implementer' || role === 'fixer';
 }
@@ -51,8 +51,8 @@ function principalOfSession(sessionId: string, { claim, endings }: Before): Prin
 }
 
 /**
- * A reviewer's record of the commit under review is no work on it; if none is known, the merge asks who chose the commit (see `merge.ts`).
- * A record that reinstates is an account of work that is undone.
+ * A reviewer's record of the commit under review is no work on it; if no commit is known, the merge asks who chose it (see `merge.ts`). A
+ * record that reinstates describes undone work.
  */
 function namesNewCommit({ record }: EventOf<'ThoughtRecorded'>['data'], { flow, phase }: Before): boolean {
   if (record.status === 'todo' || phase === 'COMPLETED') return false;
@@ -60,7 +60,7 @@ function namesNewCommit({ record }: EventOf<'ThoughtRecorded'>['data'], { flow, 
   return record.commit_sha.toLowerCase() !== flow.head;
 }
 
-/** The holder of the claim that the record was made under, or for; else the operator who made it. */
+/** The holder of the record's claim, else the operator who made it. */
 function recorderOf(
   { epoch }: EventOf<'ThoughtRecorded'>['data'],
   actor: string | undefined,

@@ -6,35 +6,29 @@ import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
 import type { CheckRun } from './flow.ts';
 import { fixerHandoff } from './gate-handoffs.ts';
-import type { CheckOutcome } from './workflow-event.ts';
+import type { CheckOutcome, WorkflowEvents } from './workflow-event.ts';
 
-/** How one required check of one commit went: run by Baton, or reported by whoever runs it. */
-export interface FinishCheck {
-  readonly checksId: string;
-  readonly name: string;
-  readonly outcome: CheckOutcome;
-  readonly exitCode: number | null;
-  readonly log: string | null;
-  readonly output: string | null;
+/** The outcome of one required check, run by Baton or reported by another system. */
+export type FinishCheck = Omit<WorkflowEvents['CheckFinished'], 'task_id' | 'head'> & {
   /** For the handoff that a failure leads to. */
   readonly handoffId: string;
-}
+};
 
 /**
- * The CI gate. All passed: the task is ready for review. One failed: it goes to the fixer, with the end of the log. One cancelled: it
- * stays where it is until that check is run again. What is told twice, or about checks that nobody waits for, changes nothing.
+ * The CI gate. All passed: the task is ready for review. One failed: it goes to the fixer, with the end of the log. One cancelled: it waits
+ * until that check runs again. Repeated reports, and reports about older checks, change nothing.
  */
 export function decideFinishCheck(state: State, command: FinishCheck): Outcome<null> {
-  const task = findChecked(state, command.checksId);
+  const task = findChecked(state, command.checks_id);
   const checks = task?.flow.checks;
   if (task === undefined || !checks || checks.outcome !== null) return decided([], null);
-  const { name, outcome, exitCode: exit_code, log, output } = command;
+  const { handoffId: _, ...check } = command;
+  const { name, outcome, output } = check;
   const before = checks.outcomes[name];
   if (!checks.plans.some((plan) => plan.name === name) || before === 'passed' || before === 'failed')
     return decided([], null);
   const about = { checks_id: checks.id, task_id: task.id, head: checks.head };
-  const said = output === null ? null : excerptEnd(output);
-  const finished = event('CheckFinished', { ...about, name, outcome, exit_code, log, output: said });
+  const finished = event('CheckFinished', { ...check, ...about, output: output === null ? null : excerptEnd(output) });
   const whole = outcomeOf(checks, name, outcome);
   if (whole === null) return decided([finished], null);
   const settled = event('ChecksFinished', { ...about, outcome: whole });
@@ -45,24 +39,24 @@ export function findChecked(state: State, checksId: string): Task | undefined {
   return [...state.tasks.values()].find(({ flow }) => flow.checks?.id === checksId);
 }
 
-/** Null while it is open: something has not been told yet, or was cancelled. */
+/** Null while checks are missing or cancelled. */
 function outcomeOf({ plans, outcomes }: CheckRun, name: string, outcome: CheckOutcome): CheckOutcome | null {
   if (outcome === 'failed') return 'failed';
   const all = { ...outcomes, [name]: outcome };
   return plans.every((plan) => all[plan.name] === 'passed') ? 'passed' : null;
 }
 
-/** Whether checks, or a pull request, are of another commit than the one that the task has now. */
+/** Whether checks or a pull request are for another commit than the task's head. */
 export function isOfOtherHead({ flow }: Task, made: { readonly head: string } | null): boolean {
   return flow.head !== null && made !== null && made.head !== flow.head;
 }
 
-/** Where somebody has moved the task meanwhile, its checks are a matter of record only. */
+/** If the task was moved meanwhile, its checks are only recorded. */
 function afterChecks(task: Task, outcome: CheckOutcome, { name, output, handoffId }: FinishCheck): Event[] {
   if (task.phase !== 'CI_PENDING') return [];
-  // Another commit was recorded meanwhile: the engine asks for checks of that one.
+  // Another commit was recorded meanwhile: the engine requests its checks.
   if (isOfOtherHead(task, task.flow.checks)) return [];
-  // The review begins when there is something to look at.
+  // The review begins when the pull request is open.
   if (outcome === 'passed' && task.flow.pull?.isWanted === true) return [];
   if (outcome === 'passed')
     return [phaseMovedEvent(task, 'READY_FOR_REVIEW', { cause: 'checks', reason: 'all required checks passed' })];

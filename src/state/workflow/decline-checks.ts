@@ -1,7 +1,6 @@
 import { event, type EventOf, type RecordedEvent } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 
-/** What operators answered about the project itself, once each. */
 export interface ProjectAnswers {
   readonly answers: Map<string, ProjectAnswer>;
 }
@@ -13,7 +12,7 @@ export interface ProjectAnswer {
 
 const NO_CHECKS = 'no-checks';
 
-/** The answer that nothing is checked before a merge; undefined if it was not given. It counts while the runbook does not set `ci.required`. */
+/** The answer that nothing is checked before a merge. It counts while the runbook does not set `ci.required`. */
 export function findChecksDeclined({ answers }: ProjectAnswers): ProjectAnswer | undefined {
   return answers.get(NO_CHECKS);
 }
@@ -22,7 +21,6 @@ export interface DeclineChecks {
   readonly by: string;
 }
 
-/** Records the answer once. */
 export function decideDeclineChecks(state: ProjectAnswers, { by }: DeclineChecks): Outcome<null> {
   return decided(findChecksDeclined(state) === undefined ? [event('ChecksDeclined', { by })] : [], null);
 }

@@ -8,10 +8,9 @@ import { type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
 type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
 
-/** The task as it was before the entry: what a session did is known by the claim that it had then. */
+/** The task before the entry, with the claim that the entry is about. */
 type TaskBefore = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
 
-/** (flow, entry) → flow. */
 export function evolveFlow(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
   const after = evolveByType(flow, recorded, before);
   const authors = authorsAfter(flow.authors, recorded, before);
@@ -37,7 +36,7 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     case 'SessionMeasured': {
       const { head, commits, broken } = recorded.data;
       const base = flow.unfit?.base ?? recorded.data.base;
-      // What was not committed is measured again anyway: it lies in the worktree.
+      // Uncommitted changes stay in the worktree and are measured again.
       const unfit = head !== base && broken.some((kind) => CONSTRAINTS.has(kind)) ? { base, head } : null;
       return { ...flow, head, headAt: recorded.seq, unfit, commits: flow.commits + commits };
     }
@@ -108,27 +107,27 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
   }
 }
 
-/** From one judged phase to the next it is still the same commit that is judged; a blocked task comes back to the same judgement. */
+/** Moving between judged phases, or returning from BLOCKED, keeps the commit under judgement. */
 function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): boolean {
   return JUDGED_PHASES.has(to) && !JUDGED_PHASES.has(from) && from !== 'BLOCKED';
 }
 
-/** The work begins again where it is. What runs for it outside is still to be heard of, and a new head makes new checks. */
+/** Restarts the work. Running checks and merges still report, and a new head gets new checks. */
 function restartFlow(flow: Flow): Flow {
   const { mode, runbook, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
   const { unfit, checks, merge, movedAt } = flow;
-  // What was merged stays merged: the work that is to be done again gets a pull request of its own.
+  // Merged work stays merged: the new work gets its own pull request.
   const pull = flow.mergeSha === null ? flow.pull : null;
   const work = { commits, reviews, branch, place, authors, head, headAt, unfit, checks, pull, merge };
   return { ...NO_FLOW, mode, runbook, startedAt, issue, movedAt, ...work };
 }
 
-/** A false result concerns its own session alone; work that breaks a constraint stays in the branch. */
+/** These stay in the branch. A false result concerns its own session alone. */
 const CONSTRAINTS: ReadonlySet<ViolationKind> = new Set(['max_files', 'no_git_commit', 'no_new_deps']);
 
 /**
- * Nobody measures what a claim by hand leaves behind: its record names the commit. A measured session's measurement comes later and counts.
- * From review on a record moves nothing: what was checked and reviewed is the commit that came there.
+ * Whether a record sets the head. A claim by hand is not measured, so its record names the commit; the measurement of a session comes later
+ * and overrides it. From review on a record does not change the head.
  */
 function isOfWork(
   { epoch, record }: EventOf<'ThoughtRecorded'>['data'],
@@ -145,7 +144,7 @@ interface Approver {
   readonly principal?: string;
 }
 
-/** An operator who hands a task on answers for that, also while another holds the claim. */
+/** An operator who hands off a task answers for that, even while another holds the claim. */
 function approverOf({ actor }: FlowEvent, { claim }: TaskBefore): Approver {
   if (actor !== undefined && isOperator(actor)) return { by: 'operator', principal: actor };
   return claim === null ? { by: 'operator' } : { by: claim.holder, principal: claim.principal };
@@ -174,7 +173,7 @@ type PullEvent =
   | EventOf<'PullRequestCloseRequested'>
   | EventOf<'PullRequestClosed'>;
 
-/** (pull request, entry) → pull request. One that was asked for again, with a new head, is still the same. */
+/** A new request with a new head keeps the same pull request. */
 export function evolvePull(pull: PullRequest | null, { type, data }: PullEvent): PullRequest | null {
   switch (type) {
     case 'PullRequestRequested': {
@@ -190,7 +189,7 @@ export function evolvePull(pull: PullRequest | null, { type, data }: PullEvent):
     case 'PullRequestFailed':
       return pull?.id === data.pull_id ? { ...pull, isWanted: false } : pull;
     case 'PullRequestCloseRequested':
-      // Whoever wants it back before it is closed must find it open in any case.
+      // Set before GitHub has closed it: a request to reopen must then be checked in any case.
       return pull?.number === data.number ? { ...pull, isClosed: true } : pull;
     case 'PullRequestClosed':
       return pull?.number === data.number ? { ...pull, isClosed: data.outcome === 'closed' } : pull;
@@ -199,7 +198,7 @@ export function evolvePull(pull: PullRequest | null, { type, data }: PullEvent):
 
 const UNPUBLISHED = { published: null, number: null, url: null, isClosed: false } as const;
 
-/** What a handoff to the fixer found wrong: place and text, so that the same finding is known when it comes back. */
+/** The findings of a handoff to the fixer, as place and text, so that a repeated finding is recognised. */
 export function findingsIn(xml: string): readonly string[] {
   const parsed = parseHandoff(xml);
   if (!parsed.ok || parsed.value.kind !== 'handoff') return [];

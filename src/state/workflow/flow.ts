@@ -1,103 +1,99 @@
 import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository, WorkflowMode } from './workflow-event.ts';
 
-/** How a task stands in its workflow: what no session holds, because it is there between them. */
+/** The part of a task that lives between its sessions. */
 export interface Flow {
-  /** How much of it people want to see; null where it is no workflow. */
+  /** Null if it is no workflow. */
   readonly mode: WorkflowMode | null;
-  /** The runbook that the workflow was started with; null: the one in force counts. */
+  /** The runbook that the workflow was started with; null: the one in force. */
   readonly runbook: string | null;
-  /** Nobody may claim it before a person has spoken. */
+  /** The task cannot be claimed before a person answers. */
   readonly held: { readonly decisionId: string; readonly stage: string } | null;
-  /** The branch it is worked on in, by the name that was recorded. */
+  /** As recorded. */
   readonly branch: string | null;
-  /** Where its sessions work. */
   readonly place: SessionPlace | null;
-  /** Where the main branch stood when its first session was prepared; null if no session was. */
+  /** Position of the main branch when the first session was prepared; null if none was. */
   readonly mainAt: string | null;
-  /** The commit that the newest session left its branch at: as it was measured, or, of a claim by hand, as its record names it. */
+  /** The commit at the end of the newest session: as measured, or for a claim by hand as its record names it. */
   readonly head: string | null;
-  /** The entry that says so; 0 if none does. */
+  /** Seq of the entry that set `head`; 0 if none did. */
   readonly headAt: number;
-  /** The head with which it last came to review or to the merge; left out before that. */
+  /** The head with which the task last came to review or to the merge; missing before that. */
   readonly judged?: string | null;
-  /** Work that broke a constraint: where the session began that did it, and where it left it. Whoever comes next answers for it too. */
+  /** Work that broke a constraint: the start and the end of that session. The next sessions answer for it too. */
   readonly unfit: { readonly base: string; readonly head: string } | null;
-  /** The newest handoff that was delivered: what the next role is given. */
+  /** The newest delivered handoff: input of the next role. */
   readonly handoff: HandoffRef | null;
-  /** What is to be done, as the issue-manager wrote it: everybody after it works by it. */
+  /** The issue-manager's handoff, which all later roles follow. */
   readonly issue: HandoffRef | null;
-  /** The principals that implemented or fixed it: they do not approve it. */
+  /** The principals that implemented or fixed it; they must not approve it. */
   readonly authors: readonly string[];
-  /** A review that found nothing against this commit; it says nothing about any other. */
+  /** An approval of this commit only. */
   readonly approval: {
     readonly head: string | null;
     readonly by: string;
-    /** Of the approver; left out for an operator of an entry that does not name one. */
+    /** Missing for an operator whom an old entry does not name. */
     readonly principal?: string;
   } | null;
-  /** An operator approved a change of their own; it says nothing about any other commit. */
+  /** An operator's approval of their own change, for this commit only. */
   readonly selfApproval: { readonly head: string; readonly by: string; readonly reason: string } | null;
-  /** When it began, as a workflow. */
   readonly startedAt: string | null;
-  /** How many commits its sessions made, as they were measured. */
+  /** As measured, over all sessions. */
   readonly commits: number;
-  /** How often a reviewer handed it on, to whomever. */
+  /** How often a reviewer handed it off. */
   readonly reviews: number;
   /** How often it went back to the fixer. */
   readonly rounds: number;
-  /** What was found the last time, and in how many rounds running. */
+  /** The last findings, with the number of consecutive rounds of each. */
   readonly findings: Readonly<Record<string, number>>;
-  /** How often a recoverable error was tried again, since something last went well. */
+  /** How often a recoverable error was retried since the last success. */
   readonly retries: number;
   readonly checks: CheckRun | null;
   readonly pull: PullRequest | null;
   readonly merge: PendingMerge | null;
-  /** The protected paths that its branch changes, as they were last measured; null if there were never any. */
+  /** As last measured; null if the branch never changed a protected path. */
   readonly protected: { readonly head: string; readonly base: string; readonly paths: readonly string[] } | null;
-  /** The merge that a person was asked about, with what is delivered after it. */
+  /** The merge that a person was asked about, with the handoff to deliver after it. */
   readonly heldMerge: { readonly head: string; readonly handoff: HandoffRef | null } | null;
   /** The commit that a person agreed to merge although it changes protected paths. */
   readonly agreed: string | null;
-  /** The entry that brought it into its phase. */
+  /** Seq of the entry that moved it into its phase. */
   readonly movedAt: number;
-  /** What Baton's own merge made of it. */
+  /** The commit of Baton's merge. */
   readonly mergeSha: string | null;
-  /** Where the main branch stood before it; the same where there was nothing to merge. */
+  /** Position of the main branch before the merge; equal to `mergeSha` if there was nothing to merge. */
   readonly mergeBase: string | null;
 }
 
 export interface SessionPlace {
   readonly workspace: string;
   readonly branch: string;
-  /** Where the newest session began. */
+  /** The start of the newest session. */
   readonly base: string;
   readonly port: number | null;
 }
 
-/** A merge that was asked for and has not ended. */
 export interface PendingMerge {
   readonly id: string;
   readonly head: string;
   readonly handoff: HandoffRef | null;
-  /** GitHub merges it: the commit is GitHub's. */
+  /** GitHub makes the merge commit. */
   readonly isAtGithub?: boolean;
-  /** The commit that the branch moves to, and from where; recorded before it moves. */
+  /** Recorded before the branch moves. */
   readonly prepared?: { readonly branch: string; readonly base: string; readonly sha: string };
 }
 
-/** The task's pull request at GitHub. */
 export interface PullRequest extends PullRepository {
-  /** The newest request for it. */
+  /** The newest request. */
   readonly id: string;
-  /** The commit it is to have. */
+  /** The commit to publish. */
   readonly head: string;
-  /** The commit that was last pushed; null before the first time. */
+  /** The commit that was last pushed; null before the first push. */
   readonly published: string | null;
   readonly number: number | null;
   readonly url: string | null;
-  /** It is on its way to GitHub: asked for, and not yet heard of. */
+  /** Requested, and not yet published or failed. */
   readonly isWanted: boolean;
-  /** Baton closes it, or has closed it, and may open it again. */
+  /** Baton closes it, or has closed it, and may reopen it. */
   readonly isClosed: boolean;
 }
 

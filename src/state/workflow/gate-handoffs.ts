@@ -9,7 +9,7 @@ export interface CheckFailure {
   readonly text: string;
 }
 
-/** What a gate sends to the fixer: it says what failed, and how the log ended. */
+/** A gate's handoff to the fixer: what failed, and the end of the log. */
 export function fixerHandoff(
   task: Task,
   from: 'ci-gate' | 'validator-agent',
@@ -42,7 +42,7 @@ export function fixerHandoff(
 
 const MOST_FAILURES = 20;
 
-/** What programs print may hold what XML cannot. */
+/** Removes characters that XML does not allow. */
 function withoutInvalidXml(text: string): string {
   const plain = excerptEnd(text.toWellFormed(), 3000)
     // oxlint-disable-next-line no-control-regex
@@ -54,7 +54,7 @@ function withoutInvalidXml(text: string): string {
   return plain === '' ? 'no output' : plain;
 }
 
-/** The validator's handoff to the closer, with what the merge made of it. */
+/** Adds the merge commit to the validator's handoff to the closer. */
 export function addMergeResult(handoff: HandoffRef, sha: string, method: MergeMethod): HandoffRef {
   const parsed = parseHandoff(handoff.xml);
   if (!parsed.ok || parsed.value.kind !== 'handoff') return handoff;
@@ -63,8 +63,8 @@ export function addMergeResult(handoff: HandoffRef, sha: string, method: MergeMe
 }
 
 /**
- * Where an issue and its pull request are: the one that Baton opened, else what a handoff said, else an address of Baton's own. A session is
- * told to put `pr_url` into its exit signal, so an address that the signal would refuse is not passed on.
+ * The addresses of an issue and its pull request: the one that Baton opened, else from a handoff, else a placeholder. A session copies
+ * `pr_url` into its exit signal, so an address that the signal would refuse is not used.
  */
 export interface TaskUrls {
   readonly issue_url: string;
@@ -73,20 +73,20 @@ export interface TaskUrls {
   readonly pr_number: string;
 }
 
-/** `.invalid` leads nowhere; the daemon's port changes, the address does not. An exit signal takes only `https://`. */
+/** `.invalid` never resolves. An exit signal accepts only `https://`. */
 const PLACEHOLDER_URL = 'https://baton.invalid/tasks';
 
 export function taskUrls({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): TaskUrls {
   const parsed = flow.handoff === null ? undefined : parseHandoff(flow.handoff.xml);
-  const said = parsed?.ok === true && parsed.value.kind === 'handoff' ? parsed.value : undefined;
+  const message = parsed?.ok === true && parsed.value.kind === 'handoff' ? parsed.value : undefined;
   const text = (name: string, otherwise: string): string => {
-    const value = said?.[name];
+    const value = message?.[name];
     return typeof value === 'string' ? value : otherwise;
   };
   return {
     issue_url: text('issue_url', `${PLACEHOLDER_URL}/${id}`),
     issue_number: String(n),
-    pr_url: [flow.pull?.url, said?.['pr_url']].find(isPrUrl) ?? `${PLACEHOLDER_URL}/${id}/pull`,
+    pr_url: [flow.pull?.url, message?.['pr_url']].find(isPrUrl) ?? `${PLACEHOLDER_URL}/${id}/pull`,
     pr_number: flow.pull?.number?.toString() ?? text('pr_number', String(n)),
   };
 }

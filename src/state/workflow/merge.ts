@@ -19,10 +19,7 @@ export interface RequestMerge {
   readonly mergeId: string;
 }
 
-/**
- * Asks for the merge of a task that is ready for it. Only the holder of the claim, in the role whose turn it is, an operator or the engine
- * may; a session that holds no claim here has no part in it.
- */
+/** Requests the merge of a task. Allowed for the holder of the claim in the role whose turn it is, for an operator and for the engine. */
 export function decideRequestMerge(
   state: State,
   { id, mergeId }: RequestMerge,
@@ -48,7 +45,7 @@ export function decideRequestMerge(
   if (missing.length > 0) return refuseMissing(missing);
   const asked = requestMerge(task, claim?.handoff ?? null, mergeId, rules);
   if (!asked.ok) return asked;
-  // The holder's part is done: the merge itself needs no claim.
+  // The merge itself needs no claim.
   const ended = claim === null ? [] : endClaim(task, { ...claim, handoff: null }, 'completed', 'asked for the merge');
   return decided([...asked.events, ...ended], { merge_id: mergeId });
 }
@@ -65,7 +62,7 @@ function checkMayRequestMerge(task: Task, caller: Caller): Outcome<null> {
   return checkRoleTurn(task, held.claim.role);
 }
 
-/** The engine merges for nobody in particular: who approved the change was judged before. */
+/** The engine is no principal: who approved the change was checked before. */
 function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Rules): Outcome<null> {
   if (task.flow.held !== null)
     return refusal(
@@ -79,7 +76,7 @@ function checkMergePrincipal(state: State, task: Task, caller: Caller, rules: Ru
   return judge.ok ? checkIsReviewed(task, principal) : judge;
 }
 
-/** A commit that was first recorded when the task was already up for judgement was chosen by its recorder, and no one else has seen it. */
+/** Only the recorder has seen a commit that was first recorded during review. */
 export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
   if (task.flow.head !== null || isSelfApproved(task, principal) || writebackRecords(task).length === 0)
     return decided([], null);
@@ -88,7 +85,7 @@ export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
   return refusal('unreviewed', message, hint);
 }
 
-/** The entry that asks for a merge, or why there can be none. */
+/** The entry that requests a merge, or why there can be none. */
 export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: string, inForce: Rules): Outcome<null> {
   const rules = rulesFor(task, inForce);
   const records = writebackRecords(task);
@@ -133,7 +130,7 @@ export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: s
   );
 }
 
-/** A commit that was recorded after the head was known: to merge the head would leave it out, and nobody has looked at it. */
+/** A commit that was recorded after the head: merging the head would leave it out. */
 function findLaterRecord(task: Task, head: string): string | undefined {
   const newest = writebackRecords(task).at(-1);
   if (newest === undefined || newest.seq <= task.flow.headAt) return undefined;
@@ -146,18 +143,17 @@ function placeOf({ repository, remote }: PullRepository): PullRepository {
 }
 
 /** The commit that a merge is about to move the branch to. */
-export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'merge_id' | 'task_id' | 'head'> & {
-  readonly mergeId: string;
-};
+export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'task_id' | 'head'>;
 
-/** Recorded before the branch moves. A merge that was called off is refused, and its branch stays where it is. */
-export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMerge, rules: Rules): Outcome<null> {
-  const task = findTaskOfMerge(state, mergeId);
+/** Recorded before the branch moves. A cancelled merge is refused, and its branch does not move. */
+export function decidePrepareMerge(state: State, made: PrepareMerge, rules: Rules): Outcome<null> {
+  const { merge_id } = made;
+  const task = findTaskOfMerge(state, merge_id);
   const merge = task?.flow.merge;
   if (task === undefined || !merge || task.phase !== 'READY_FOR_MERGE')
-    return refusal('merge-called-off', `merge ${mergeId} was called off`, 'See its task: baton task list');
+    return refusal('merge-called-off', `merge ${merge_id} was called off`, 'See its task: baton task list');
   if (needsAgreement(task, merge.head))
-    return refusal('merge-called-off', `merge ${mergeId} waits for a person`, 'See: baton decision list');
+    return refusal('merge-called-off', `merge ${merge_id} waits for a person`, 'See: baton decision list');
   const asked = checkNoOpenDecision(state, task);
   if (!asked.ok) return asked;
   const held = findMainRefusal(state, made, rulesFor(task, rules).merge?.into ?? null);
@@ -165,12 +161,12 @@ export function decidePrepareMerge(state: State, { mergeId, ...made }: PrepareMe
   const { prepared } = merge;
   if (prepared?.sha === made.merge_sha && prepared.base === made.base && prepared.branch === made.branch)
     return decided([], null);
-  return decided([event('MergePrepared', { merge_id: mergeId, task_id: task.id, head: merge.head, ...made })], null);
+  return decided([event('MergePrepared', { ...made, task_id: task.id, head: merge.head })], null);
 }
 
 /**
- * Baton merges onto a position of the main branch that is on record, and that nobody has to look at first. A workflow keeps the branch
- * that its own runbook names, also if another one is watched meanwhile.
+ * Baton merges only onto a recorded and accepted position of the main branch. A workflow keeps the branch that its own runbook names, even
+ * if another one is observed meanwhile.
  */
 function findMainRefusal(
   state: State,
@@ -186,9 +182,7 @@ function findMainRefusal(
   return refusal('main-moved', message, 'The merge is made again.');
 }
 
-/**
- * Whether the merge of a task can no longer be stopped: its commit is on record, and the main branch still stands where it is to move from.
- */
+/** Whether a merge can no longer be stopped: its commit is recorded, and the main branch has not moved elsewhere. */
 export function isLanding(state: State, { flow }: Task): boolean {
   const prepared = flow.merge?.prepared;
   if (prepared === undefined) return false;
@@ -201,30 +195,28 @@ function findTaskOfMerge({ tasks }: State, mergeId: string): Task | undefined {
   return [...tasks.values()].find(({ flow }) => flow.merge?.id === mergeId);
 }
 
-/** How a merge went. */
-export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'merge_id' | 'task_id' | 'head'> {
-  readonly mergeId: string;
+export interface FinishMerge extends Omit<WorkflowEvents['MergeFinished'], 'task_id' | 'head'> {
   readonly method: MergeMethod;
-  /** For the handoff that a failure leads to, and for the question that a refusal leads to. */
+  /** For the handoff after a failure, and for the decision after a refusal. */
   readonly newId: string;
 }
 
-/** Merged: the task is done, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
+/** Merged: the task is completed, and its handoff is delivered. Otherwise it goes to the fixer, or a person is asked. */
 export function decideFinishMerge(state: State, command: FinishMerge): Outcome<null> {
-  const { mergeId, method: _, newId, ...result } = command;
-  const task = findTaskOfMerge(state, mergeId);
+  const { method: _, newId, ...result } = command;
+  const task = findTaskOfMerge(state, result.merge_id);
   const merge = task?.flow.merge;
   if (task === undefined || !merge) return decided([], null);
   if (isUnprepared(merge, result)) {
-    const message = `${result.merge_sha ?? ''} is not the commit that merge ${mergeId} has prepared`;
+    const message = `${result.merge_sha ?? ''} is not the commit that merge ${result.merge_id} has prepared`;
     return refusal('merge-not-prepared', message, 'See what was recorded: baton ledger log');
   }
   const output = result.output === null ? null : excerptEnd(result.output);
-  const finished = event('MergeFinished', { ...result, output, merge_id: mergeId, task_id: task.id, head: merge.head });
+  const finished = event('MergeFinished', { ...result, output, task_id: task.id, head: merge.head });
   return decided([finished, ...afterMerge(task, merge.handoff, command, newId)], null);
 }
 
-/** Merged means merged by us: as the commit on record, by GitHub, or there was nothing left to merge. */
+/** A merge counts only as the recorded commit, by GitHub, or if there was nothing to merge. */
 function isUnprepared(
   { prepared, isAtGithub }: NonNullable<Task['flow']['merge']>,
   { outcome, merge_sha, base }: Pick<FinishMerge, 'outcome' | 'merge_sha' | 'base'>,
@@ -233,7 +225,7 @@ function isUnprepared(
   return merge_sha === null || prepared?.sha !== merge_sha;
 }
 
-/** It cannot even be tried. */
+/** For a merge that cannot be tried. */
 export function refuseMerge(
   task: Task,
   { id, head, handoff }: NonNullable<Task['flow']['merge']>,

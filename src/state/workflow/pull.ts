@@ -3,6 +3,7 @@ import type { Phase } from '../../protocol/phase.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
+import { effectKey, findEffect } from '../runs/effect.ts';
 import { excerptStart } from '../runs/excerpt.ts';
 import type { State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
@@ -12,23 +13,18 @@ import { refuseMerge } from './merge.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
 /** The branch is at GitHub, and its pull request is open. */
-export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'pull_id' | 'task_id' | 'head' | 'watch'> & {
-  readonly pullId: string;
-};
+export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'task_id' | 'head' | 'watch'>;
 
-/** Where the checks were faster, the task has waited for this. What was asked for before, and since asked for anew, changes nothing. */
-export function decidePublishPull(state: State, { pullId, ...found }: PublishPull, rules: Rules): Outcome<null> {
-  const task = findTaskOfPull(state, pullId);
+/** If the checks were faster, the task has waited for this. A report about an older request changes nothing. */
+export function decidePublishPull(state: State, found: PublishPull, rules: Rules): Outcome<null> {
+  const task = findTaskOfPull(state, found.pull_id);
   const pull = task?.flow.pull;
   if (task === undefined || !pull) return decided([], null);
   const { checks } = task.flow;
   const isOpen = checks !== null && checks.head === pull.head && checks.outcome === null;
   const watch = isOpen ? checks.plans.filter(({ run }) => run === undefined).map(({ name }) => name) : [];
-  const about = { pull_id: pullId, task_id: task.id, head: pull.head, watch };
-  return decided(
-    [event('PullRequestPublished', { ...about, ...found }), ...afterPublishing(task, rulesFor(task, rules))],
-    null,
-  );
+  const published = event('PullRequestPublished', { ...found, task_id: task.id, head: pull.head, watch });
+  return decided([published, ...afterPublishing(task, rulesFor(task, rules))], null);
 }
 
 function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
@@ -45,18 +41,15 @@ function afterPublishing(task: Task, { ciGate }: Rules): Event[] {
   ];
 }
 
-export interface FailPull {
-  readonly pullId: string;
-  readonly reason: string;
-}
+export type FailPull = Omit<WorkflowEvents['PullRequestFailed'], 'task_id'>;
 
-/** It cannot be published, and a person must see why: the work is kept, and goes on from there when they say so. */
-export function decideFailPull(state: State, { pullId, reason }: FailPull): Outcome<null> {
-  const task = findTaskOfPull(state, pullId);
+/** The pull request cannot be published: the task is blocked, and its work is kept. */
+export function decideFailPull(state: State, { pull_id, reason }: FailPull): Outcome<null> {
+  const task = findTaskOfPull(state, pull_id);
   if (task === undefined) return decided([], null);
-  const failed = event('PullRequestFailed', { pull_id: pullId, task_id: task.id, reason: excerptStart(reason) });
+  const failed = event('PullRequestFailed', { pull_id, task_id: task.id, reason: excerptStart(reason) });
   if (task.flow.merge !== null) return decided([failed, ...refuseMerge(task, task.flow.merge, reason)], null);
-  // Whoever works on it is not kept from it: it is published anew when they have done.
+  // A session keeps working; the branch is published again afterwards.
   if (task.claim !== null || !PHASES_AWAITING_PULL.has(task.phase)) return decided([failed], null);
   return decided(
     [
@@ -69,32 +62,31 @@ export function decideFailPull(state: State, { pullId, reason }: FailPull): Outc
 
 const PHASES_AWAITING_PULL: ReadonlySet<Phase> = new Set(['CI_PENDING', 'READY_FOR_REVIEW', 'READY_FOR_MERGE']);
 
-export type ClosePull = Omit<WorkflowEvents['PullRequestClosed'], 'pull_id' | 'task_id'> & { readonly pullId: string };
+export type ClosePull = Omit<WorkflowEvents['PullRequestClosed'], 'task_id'>;
 
-export function decideClosePull(state: State, { pullId, ...closed }: ClosePull): Outcome<null> {
-  const effect = [...state.effects.values()].find((each) => each.kind === 'close-pull' && each.pullId === pullId);
-  if (effect?.kind !== 'close-pull') return decided([], null);
-  return decided([event('PullRequestClosed', { pull_id: pullId, task_id: effect.taskId, ...closed })], null);
+export function decideClosePull(state: State, closed: ClosePull): Outcome<null> {
+  const effect = findEffect(state, 'PullRequestCloseRequested', effectKey.close(closed.pull_id));
+  if (effect === undefined) return decided([], null);
+  return decided([event('PullRequestClosed', { ...closed, task_id: effect.data.task_id })], null);
 }
 
-/** The task that waits for this to be published. */
 function findTaskOfPull({ tasks }: State, pullId: string): Task | undefined {
   return [...tasks.values()].find(({ flow }) => flow.pull?.id === pullId && flow.pull.isWanted);
 }
 
-/** What stands between these is Baton's, and is kept up to date; what people write around it stays. */
+/** Baton updates the text between the marks; text around them is kept. */
 export const PULL_MARKS = { begin: '<!-- baton -->', end: '<!-- /baton -->' } as const;
 
-/** The pull request in words: what the newest handoff says, and where it comes from. */
+/** The text of the pull request, from the newest handoff. */
 export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): string {
   const parsed = task.flow.handoff === null ? undefined : parseHandoff(task.flow.handoff.xml);
-  const said = parsed?.ok === true && parsed.value.kind === 'handoff' ? wordsOf(parsed.value) : [];
+  const parts = parsed?.ok === true && parsed.value.kind === 'handoff' ? handoffParts(parsed.value) : [];
   const rounds = task.flow.rounds === 0 ? [] : [`Rounds of changes so far: ${task.flow.rounds}.`];
   const origin = `Opened by Baton for the task \`${task.id}\`. Everything that led here is in its ledger.`;
-  return [PULL_MARKS.begin, ...fitToEntry(said), ...rounds, origin, PULL_MARKS.end].join('\n\n');
+  return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, origin, PULL_MARKS.end].join('\n\n');
 }
 
-/** Puts the text into what is there: in the place of the one before, else after it. */
+/** Replaces the marked part, or appends it. */
 export function replaceMarkedPart(body: string, own: string): string {
   const from = body.indexOf(PULL_MARKS.begin);
   const to = body.indexOf(PULL_MARKS.end, from);
@@ -102,12 +94,12 @@ export function replaceMarkedPart(body: string, own: string): string {
   return body.trim() === '' ? own : `${body.trimEnd()}\n\n${own}`;
 }
 
-/** It is part of an entry, which has its limit. */
-function fitToEntry(said: readonly string[]): readonly string[] {
-  return said.length === 0 ? said : [excerptStart(said.join('\n\n'), 10_000)];
+/** Keeps the entry within its size limit. */
+function fitToEntry(parts: readonly string[]): readonly string[] {
+  return parts.length === 0 ? parts : [excerptStart(parts.join('\n\n'), 10_000)];
 }
 
-function wordsOf(handoff: HandoffMessage): string[] {
+function handoffParts(handoff: HandoffMessage): string[] {
   if (isHandoffOn(handoff, 'implementer-agent', 'reviewer-agent')) {
     const { summary, files_changed, tests_added, coverage } = handoff;
     const claims = `Files changed: ${files_changed}. Tests added: ${tests_added}. Coverage: ${escapeAgentText(coverage)}. (As the implementer says.)`;
@@ -124,7 +116,7 @@ function wordsOf(handoff: HandoffMessage): string[] {
 
 const MOST_FIXES = 50;
 
-/** Text of agents is text: it calls nobody by name, closes no issue, and ends no comment that is ours. */
+/** Escapes mentions, issue-closing words and comment marks in text of agents. */
 function escapeAgentText(text: string): string {
   return excerptStart(text.toWellFormed(), 2000)
     .replaceAll('<!--', '<! --')

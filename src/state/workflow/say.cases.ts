@@ -30,13 +30,13 @@ export const nameBranch = (id: string, epoch: number, branch: string): Command =
   command: { id, epoch, branch },
 });
 
-export const finishCheck = (checksId: string, name: string, outcome: 'passed' | 'failed' | 'cancelled'): Command => ({
+export const finishCheck = (checks_id: string, name: string, outcome: 'passed' | 'failed' | 'cancelled'): Command => ({
   kind: 'finish-check',
   command: {
-    checksId,
+    checks_id,
     name,
     outcome,
-    exitCode: outcome === 'passed' ? 0 : 1,
+    exit_code: outcome === 'passed' ? 0 : 1,
     log: null,
     output: `${name} said so`,
     handoffId: 'h-ci',
@@ -66,19 +66,19 @@ export const seeMain = (
   return { kind: 'see-main', command: { ...command, ...seen } };
 };
 
-export const prepareMerge = (mergeId: string, merge_sha: string): Command => ({
+export const prepareMerge = (merge_id: string, merge_sha: string): Command => ({
   kind: 'prepare-merge',
-  command: { mergeId, branch: 'main', base: MAIN, merge_sha },
+  command: { merge_id, branch: 'main', base: MAIN, merge_sha },
 });
 
 export const finishMerge = (
-  mergeId: string,
+  merge_id: string,
   outcome: 'merged' | 'conflict' | 'failed' | 'refused',
   merge_sha: string | null = null,
 ): Command => ({
   kind: 'finish-merge',
   command: {
-    mergeId,
+    merge_id,
     method: 'squash',
     outcome,
     base: MAIN,
@@ -90,19 +90,19 @@ export const finishMerge = (
   },
 });
 
-export const publishPull = (pullId: string, number = 7): Command => ({
+export const publishPull = (pull_id: string, number = 7): Command => ({
   kind: 'publish-pull',
-  command: { pullId, number, url: `https://github.com/owner/name/pull/${number}`, how: 'opened' },
+  command: { pull_id, number, url: `https://github.com/owner/name/pull/${number}`, how: 'opened' },
 });
 
-export const failPull = (pullId: string, reason = 'no network'): Command => ({
+export const failPull = (pull_id: string, reason = 'no network'): Command => ({
   kind: 'fail-pull',
-  command: { pullId, reason },
+  command: { pull_id, reason },
 });
 
-export const closePull = (pullId: string, number: number): Command => ({
+export const closePull = (pull_id: string, number: number): Command => ({
   kind: 'close-pull',
-  command: { pullId, number, outcome: 'closed', reason: null },
+  command: { pull_id, number, outcome: 'closed', reason: null },
 });
 
 export const startWorkflow = (title: string, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous'): Command => ({
@@ -153,5 +153,8 @@ export function measureProtected(
   paths: readonly string[],
   { head = 'a'.repeat(40), mergeId = null }: { head?: string; mergeId?: string | null } = {},
 ): Command {
-  return { kind: 'measure-protected', command: { taskId, mergeId, head, base: 'b'.repeat(40), paths } };
+  return {
+    kind: 'measure-protected',
+    command: { task_id: taskId, merge_id: mergeId, head, base: 'b'.repeat(40), paths },
+  };
 }

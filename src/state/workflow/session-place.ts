@@ -1,9 +1,10 @@
 import { event } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
+import { effectKey, findEffect } from '../runs/effect.ts';
 import type { State } from '../state.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
-/** Where a session works and what it is asked to do, before its agent is started. A start that is tried again keeps the first. */
+/** Recorded before the agent is started; a retry keeps the first. */
 export function decidePrepareSession(state: State, command: WorkflowEvents['SessionPrepared']): Outcome<null> {
   const task = state.tasks.get(command.task_id);
   if (task?.claim?.epoch !== command.epoch)
@@ -15,11 +16,11 @@ export function decidePrepareSession(state: State, command: WorkflowEvents['Sess
 export interface NameBranch {
   readonly id: string;
   readonly epoch: number;
-  /** What the template makes of the task now. */
+  /** From the template. */
   readonly branch: string;
 }
 
-/** The branch that a task is worked on in, before git is asked for it. The first name stays, whatever the template says later. */
+/** Names the branch of a task before git creates it. The first name stays, even if the template changes. */
 export function decideNameBranch(state: State, { id, epoch, branch }: NameBranch): Outcome<string> {
   const task = state.tasks.get(id);
   if (task?.claim?.epoch !== epoch)
@@ -31,11 +32,11 @@ export function decideNameBranch(state: State, { id, epoch, branch }: NameBranch
   return refusal('branch-taken', `branch '${branch}' belongs to ${owner.id}`, hint);
 }
 
-export type ClearPlace = Omit<WorkflowEvents['PlaceCleared'], 'task_id' | 'branch'> & { readonly taskId: string };
+export type ClearPlace = Omit<WorkflowEvents['PlaceCleared'], 'branch'>;
 
-/** Records what became of the worktree and the branch of a cancelled task; nothing if the task was reinstated meanwhile. */
-export function decideClearPlace(state: State, { taskId, ...cleared }: ClearPlace): Outcome<null> {
-  const effect = [...state.effects.values()].find((each) => each.kind === 'clear-place' && each.taskId === taskId);
-  if (effect?.kind !== 'clear-place') return decided([], null);
-  return decided([event('PlaceCleared', { task_id: taskId, branch: effect.branch, ...cleared })], null);
+/** Does nothing if the task was reinstated meanwhile. */
+export function decideClearPlace(state: State, cleared: ClearPlace): Outcome<null> {
+  const effect = findEffect(state, 'PlaceClearRequested', effectKey.clear(cleared.task_id));
+  if (effect === undefined) return decided([], null);
+  return decided([event('PlaceCleared', { ...cleared, branch: effect.data.branch })], null);
 }

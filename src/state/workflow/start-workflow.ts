@@ -10,32 +10,31 @@ import type { Task } from '../tasks/task.ts';
 import { refuseBlocked, refuseCompleted } from '../tasks/update-task.ts';
 import type { WorkflowMode } from './workflow-event.ts';
 
-/** A new task, or with `task` one that is there already. */
+/** A new task, or with `task` an existing one. */
 export type StartWorkflow = NewWorkflow | TakenWorkflow;
 
 interface TakenWorkflow {
   readonly task: string;
   readonly mode: WorkflowMode;
-  /** Left out: the one in force. */
+  /** Missing: the one in force. */
   readonly runbook?: string;
 }
 
 interface NewWorkflow extends Omit<CreateTask, 'id' | 'phase' | 'nextRole'> {
-  /** Left out: the next free one, W-00001 and so on. */
+  /** Missing: the next free one, as in W-00001. */
   readonly id?: string;
   readonly mode: WorkflowMode;
-  /** Left out: the one in force. */
+  /** Missing: the one in force. */
   readonly runbook?: string;
 }
 
 type Started = Outcome<{ readonly id: string; readonly n: number }>;
 
-/** A task in DRAFT, which the roles of the workflow take from there. */
 export function decideStartWorkflow(state: State, command: StartWorkflow, caller: Caller): Started {
   return 'task' in command ? takeTask(state, command) : createWorkflow(state, command, caller);
 }
 
-/** The whole way, whatever was done before: the issue is written with what earlier sessions left, and their commits stay on the branch. */
+/** All roles, whatever was done before: the issue builds on what earlier sessions left, and their commits stay on the branch. */
 function takeTask(state: State, { task: id, mode, runbook }: TakenWorkflow): Started {
   const takable = findTaskForWorkflow(state, id);
   if (!takable.ok) return takable;
@@ -67,7 +66,7 @@ function freeId({ tasks }: State): string {
   }
 }
 
-/** An existing task can become a workflow before its work is checked or judged, and while nobody holds it. */
+/** An existing task can become a workflow while it is unclaimed, and before its work is checked or judged. */
 export function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);

@@ -1,6 +1,6 @@
-import type { ObjectShape, Shape, TypedShape } from '../protocol/shape/shape.ts';
+import type { ObjectShape, Shape, TypedShape } from './shape.ts';
 
-/** Short forms of the shapes that operations are declared with. */
+/** Short forms of the shapes that operations and entries are declared with. */
 export const text = { kind: 'text' } as const;
 export const flag = { kind: 'flag' } as const;
 export const whole = { kind: 'number', whole: true } as const;
@@ -12,6 +12,10 @@ export function object<const F extends ObjectShape['fields']>(fields: F) {
 
 export function list<const S extends Shape>(of: S) {
   return { kind: 'list', of } as const;
+}
+
+export function map<const S extends Shape>(of: S) {
+  return { kind: 'map', of, names: {} } as const;
 }
 
 export function choice<const V extends readonly string[]>(values: V) {
@@ -26,6 +30,23 @@ export function nullable<const S extends Shape>(shape: S): S & { readonly nullab
 /** Left out if there is no value. */
 export function optional<const S extends Shape>(shape: S, about = shape.about): S & { readonly optional: true } {
   return { ...shape, ...(about === undefined ? {} : { about }), optional: true };
+}
+
+/** Objects that their field `kind` tells apart; each variant is named by the value of that field. */
+export function variants<const V extends Readonly<Record<string, ObjectShape['fields']>>>(byKind: V): VariantsShape<V> {
+  const options = Object.entries(byKind).map(([kind, fields]) => object({ kind: choice([kind]), ...fields }));
+  return { kind: 'either', options, expected: Object.keys(byKind).join(', ') } as unknown as VariantsShape<V>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+interface VariantsShape<V> {
+  readonly kind: 'either';
+  readonly options: readonly { [K in keyof V]: VariantShape<K, V[K]> }[keyof V][];
+  readonly expected: string;
+}
+
+interface VariantShape<K, F> {
+  readonly kind: 'object';
+  readonly fields: { readonly kind: { readonly kind: 'choice'; readonly values: readonly [K] } } & F;
 }
 
 /** Any JSON, of a type that is declared in TypeScript. */

@@ -1,0 +1,108 @@
+import type { Shape } from './shape.ts';
+
+/** The first place at which a value does not have the type of its shape. */
+export interface Misfit {
+  /** Dotted, as in `checks[0].name`; empty for the value itself. */
+  readonly path: string;
+  readonly expected: string;
+}
+
+/** Returns undefined if the value fits. */
+export type MisfitFinder = (value: unknown) => Misfit | undefined;
+
+/**
+ * Compiles a shape into a check of exactly what `ValueOf` promises: fields that are there, kinds of values, choices. Limits, formats and
+ * unknown fields are not checked, so that a value which was recorded under other limits, or by a later version, is still read.
+ */
+export function compileMisfitFinder(shape: Shape): MisfitFinder {
+  const present = compilePresent(shape);
+  return shape.nullable === true ? (value) => (value === null ? undefined : present(value)) : present;
+}
+
+function compilePresent(shape: Shape): MisfitFinder {
+  switch (shape.kind) {
+    case 'text':
+      return (value) => (typeof value === 'string' ? undefined : misfit('a text'));
+    case 'choice': {
+      const values = new Set<unknown>(shape.values);
+      return (value) => (values.has(value) ? undefined : misfit(`one of ${shape.values.join(', ')}`));
+    }
+    case 'number':
+      return (value) => (typeof value === 'number' ? undefined : misfit('a number'));
+    case 'flag':
+      return (value) => (typeof value === 'boolean' ? undefined : misfit('a boolean'));
+    case 'list': {
+      const find = compileMisfitFinder(shape.of);
+      return (value) => (Array.isArray(value) ? findInList(value, find) : misfit('a list'));
+    }
+    case 'map': {
+      const find = compileMisfitFinder(shape.of);
+      return (value) => (isObject(value) ? findInMap(value, find) : misfit('an object'));
+    }
+    case 'object': {
+      const fields = Object.entries(shape.fields).map(
+        ([name, field]) => [name, compileMisfitFinder(field), field.optional === true] as const,
+      );
+      return (value) => (isObject(value) ? findInFields(value, fields) : misfit('an object'));
+    }
+    case 'either':
+      return findInEach(shape.options.map(compileMisfitFinder), shape.expected);
+    case 'any':
+      return () => undefined;
+  }
+}
+
+function misfit(expected: string): Misfit {
+  return { path: '', expected };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function findInList(items: readonly unknown[], find: MisfitFinder): Misfit | undefined {
+  for (let i = 0; i < items.length; i++) {
+    const found = find(items[i]);
+    if (found !== undefined) return within(`[${i}]`, found);
+  }
+  return undefined;
+}
+
+function findInMap(values: Readonly<Record<string, unknown>>, find: MisfitFinder): Misfit | undefined {
+  for (const name of Object.keys(values)) {
+    const found = find(values[name]);
+    if (found !== undefined) return within(name, found);
+  }
+  return undefined;
+}
+
+function findInFields(
+  value: Readonly<Record<string, unknown>>,
+  fields: readonly (readonly [name: string, find: MisfitFinder, isOptional: boolean])[],
+): Misfit | undefined {
+  for (const [name, find, isOptional] of fields) {
+    const field = value[name];
+    if (field === undefined && isOptional) continue;
+    const found = find(field);
+    if (found !== undefined) return within(name, found);
+  }
+  return undefined;
+}
+
+/** Of several options the one that fits furthest names the place. */
+function findInEach(finders: readonly MisfitFinder[], expected: string): MisfitFinder {
+  return (value) => {
+    let deepest = misfit(expected);
+    for (const find of finders) {
+      const found = find(value);
+      if (found === undefined) return undefined;
+      if (found.path !== 'kind' && found.path.length > deepest.path.length) deepest = found;
+    }
+    return deepest;
+  };
+}
+
+function within(name: string, { path, expected }: Misfit): Misfit {
+  const isItem = path.startsWith('[') || path === '';
+  return { path: `${name}${isItem ? '' : '.'}${path}`, expected };
+}
