@@ -1,15 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
-  STOP_ACTIONS,
-  type AgentPlan,
-  type HandlerAction,
-  type HandlerName,
-} from '../protocol/run-plan.ts';
+import { AGENT_ERRORS, HANDLERS, type AgentPlan, type HandlerAction, type HandlerName } from '../protocol/run-plan.ts';
 import type { AgentReport } from '../protocol/agent-report.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { create } from '../state/say.cases.ts';
@@ -66,10 +56,10 @@ function planOf(handler: HandlerName, action: HandlerAction): Partial<AgentPlan>
 
 /** Every cell of the table that has an effect besides the answer of the hook. */
 const CELLS = [
-  ...IDLE_ACTIONS.map((action) => ['on_idle', action] as const),
-  ...DEAD_ACTIONS.map((action) => ['on_dead', action] as const),
-  ...ERROR_ACTIONS.map((action) => ['on_error', action] as const),
-  ...PROMPT_ACTIONS.map((action) => ['on_prompt', action] as const),
+  ...HANDLERS.on_idle.actions.map((action) => ['on_idle', action] as const),
+  ...HANDLERS.on_dead.actions.map((action) => ['on_dead', action] as const),
+  ...HANDLERS.on_error.actions.map((action) => ['on_error', action] as const),
+  ...HANDLERS.on_prompt.actions.map((action) => ['on_prompt', action] as const),
   ['on_stop', 'escalate'] as const,
 ];
 const cells = contexts.flatMap((context) => CELLS.map(([handler, action]) => [context, handler, action] as const));
@@ -164,7 +154,7 @@ describe('every default', () => {
     expect(atWork(context, {}).agent().onStop).toBe(action);
   });
 
-  it.each(contexts.flatMap((context) => STOP_ACTIONS.map((action) => [context, action] as const)))(
+  it.each(contexts.flatMap((context) => HANDLERS.on_stop.actions.map((action) => [context, action] as const)))(
     '%s: on_stop = %s is kept for the hook, and says no more than that',
     (context, action) => {
       const play = atWork(context, { on_stop: { action } });

@@ -1,23 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import {
-  AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  HANDLER_NAMES,
-  type HandlerName,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
-  STOP_ACTIONS,
-} from '../protocol/run-plan.ts';
+import { AGENT_ERRORS, HANDLER_NAMES, type HandlerName, HANDLERS } from '../protocol/run-plan.ts';
 import { OPTIONS_OF } from './check/agents.ts';
 import { checkTree, runbookOf, WRITTEN } from './render.cases.ts';
 
 const ACTIONS: Record<HandlerName, readonly string[]> = {
-  on_stop: STOP_ACTIONS,
-  on_idle: IDLE_ACTIONS,
-  on_dead: DEAD_ACTIONS,
-  on_error: ERROR_ACTIONS,
-  on_prompt: PROMPT_ACTIONS,
+  on_stop: HANDLERS.on_stop.actions,
+  on_idle: HANDLERS.on_idle.actions,
+  on_dead: HANDLERS.on_dead.actions,
+  on_error: HANDLERS.on_error.actions,
+  on_prompt: HANDLERS.on_prompt.actions,
 };
 const ALL = [...new Set(Object.values(ACTIONS).flat())];
 

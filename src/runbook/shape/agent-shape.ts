@@ -1,11 +1,10 @@
 import {
   AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
+  CLIENT_NAMES,
+  HANDLER_NAMES,
+  HANDLERS,
+  type HandlerName,
   REQUIREMENTS,
-  STOP_ACTIONS,
 } from '../../protocol/run-plan.ts';
 import type { ChoiceShape, EitherShape, ObjectShape, Shape } from '../../protocol/shape/shape.ts';
 import {
@@ -65,17 +64,18 @@ function handler<const V extends readonly string[]>(values: V, about: string) {
   } as const satisfies EitherShape;
 }
 
-const errorHandler = handler(ERROR_ACTIONS, 'What to do about this error');
+const { actions: errorActions, about: aboutErrors } = HANDLERS.on_error;
+const errorHandler = handler(errorActions, 'What to do about this error');
 
 /** One handler for all errors, or one per kind; `any` covers the others. */
 const onError = {
   kind: 'either',
   optional: true,
-  expected: `${ERROR_ACTIONS.map((value) => `"${value}"`).join(', ')}, a table with such an action, or a table by kind of error`,
-  about: `When the client reports an API error: ${ERROR_ACTIONS.join(', ')}; or a table by kind of error: ${AGENT_ERRORS.join(', ')}, any.`,
+  expected: `${errorActions.map((value) => `"${value}"`).join(', ')}, a table with such an action, or a table by kind of error`,
+  about: `${aboutErrors}: ${errorActions.join(', ')}; or a table by kind of error: ${AGENT_ERRORS.join(', ')}, any.`,
   options: [
-    choiceOf(ERROR_ACTIONS),
-    objectOf(ERROR_ACTIONS),
+    choiceOf(errorActions),
+    objectOf(errorActions),
     {
       kind: 'object',
       fields: {
@@ -89,13 +89,18 @@ const onError = {
   ],
 } as const satisfies EitherShape;
 
-const HANDLER_SHAPES = {
-  on_stop: handler(STOP_ACTIONS, 'When the agent tries to end its turn'),
-  on_idle: handler(IDLE_ACTIONS, 'When it waits for input, or `on_stop` is `idle`'),
-  on_dead: handler(DEAD_ACTIONS, 'When its process ended without a signal'),
-  on_error: onError,
-  on_prompt: handler(PROMPT_ACTIONS, 'When it shows a permission or question prompt'),
-} as const;
+type HandlerShapes = {
+  readonly [H in HandlerName]: H extends 'on_error'
+    ? typeof onError
+    : ReturnType<typeof handler<(typeof HANDLERS)[H]['actions']>>;
+};
+
+const HANDLER_SHAPES = Object.fromEntries(
+  HANDLER_NAMES.map((name) => {
+    const { actions, about } = HANDLERS[name];
+    return [name, name === 'on_error' ? onError : handler(actions, about)];
+  }),
+) as HandlerShapes; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 export const agentShape = {
   kind: 'object',
@@ -103,7 +108,7 @@ export const agentShape = {
   fields: {
     run: optional(
       commandField,
-      '`claude`, `codex`, `gemini`, `scripted FILE`, `builtin:ROLE`, or a command for the shell.',
+      `${CLIENT_NAMES.map((name) => `\`${name}\``).join(', ')}, \`scripted FILE\`, \`builtin:ROLE\`, or a command for the shell.`,
     ),
     prompt: optional(textField, 'The first message; templates are filled in.'),
     prompt_file: optional(textField, 'A file with the prompt, relative to the project; templates in it are filled in.'),

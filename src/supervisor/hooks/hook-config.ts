@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { STOP_ACTIONS, type StopAction } from '../../protocol/run-plan.ts';
+import { HANDLERS, type StopAction } from '../../protocol/run-plan.ts';
 import type { HookConfig } from '../contract.ts';
 
 /**
@@ -26,7 +26,7 @@ export function readHookConfig(path: string): HookConfig {
 const SIGNAL: HookConfig = { on_stop: 'signal' };
 
 function isStopAction(value: unknown): value is StopAction {
-  return STOP_ACTIONS.some((action) => action === value);
+  return HANDLERS.on_stop.actions.some((action) => action === value);
 }
 
 function numberIn<N extends string>(config: object, name: N): { readonly [K in N]?: number } {
