@@ -11,6 +11,7 @@ import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts
 export const claudeAdapter: Adapter = {
   runs: (run) => run === 'claude',
   needsPrompt: true,
+  settingsFolder: (env) => env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude'),
   variables: (env) => [
     ...VARIABLES,
     ...(env['CLAUDE_CODE_USE_BEDROCK'] ? ['AWS_*'] : []),

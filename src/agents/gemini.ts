@@ -13,6 +13,7 @@ import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './cli
 export const geminiAdapter: Adapter = {
   runs: (run) => run === 'gemini',
   needsPrompt: true,
+  settingsFolder: (env) => join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? '', '.gemini'),
   variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
   hasUnreliableStopFlag: true,
   // Without a terminal; messages are sent on standard input.

@@ -20,18 +20,18 @@ export type Plan =
  * The clients that run a model, by the name that an agent's `run` has, with the format of what they print (`src/streams`). Each needs a first
  * message and can continue a conversation. `src/agents` has one file for each.
  */
-export const CLIENTS = {
+export const MODEL_CLIENTS = {
   claude: { stream: 'stream-json' },
   codex: { stream: 'codex' },
   gemini: { stream: 'gemini' },
 } as const;
 
-export const CLIENT_NAMES: readonly string[] = Object.keys(CLIENTS);
-export type StreamFormat = (typeof CLIENTS)[keyof typeof CLIENTS]['stream'];
+export const MODEL_CLIENT_NAMES: readonly string[] = Object.keys(MODEL_CLIENTS);
+export type StreamFormat = (typeof MODEL_CLIENTS)[keyof typeof MODEL_CLIENTS]['stream'];
 
 export interface AgentPlan extends HandlerPlans {
   readonly name: string;
-  /** A name of `CLIENTS`, `scripted`, `builtin:ROLE`, or a command for the shell. */
+  /** A name of `MODEL_CLIENTS`, `scripted`, `builtin:ROLE`, or a command for the shell. */
   readonly run: string;
   readonly prompt?: string;
   /** Relative to the project. */

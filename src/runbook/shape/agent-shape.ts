@@ -1,6 +1,6 @@
 import {
   AGENT_ERRORS,
-  CLIENT_NAMES,
+  MODEL_CLIENT_NAMES,
   HANDLER_NAMES,
   HANDLERS,
   type HandlerName,
@@ -108,7 +108,7 @@ export const agentShape = {
   fields: {
     run: optional(
       commandField,
-      `${CLIENT_NAMES.map((name) => `\`${name}\``).join(', ')}, \`scripted FILE\`, \`builtin:ROLE\`, or a command for the shell.`,
+      `${MODEL_CLIENT_NAMES.map((name) => `\`${name}\``).join(', ')}, \`scripted FILE\`, \`builtin:ROLE\`, or a command for the shell.`,
     ),
     prompt: optional(textField, 'The first message; templates are filled in.'),
     prompt_file: optional(textField, 'A file with the prompt, relative to the project; templates in it are filled in.'),

@@ -8,7 +8,7 @@ import {
   type FoundSignal,
   type SignalFinder,
 } from '../../protocol/find-signals.ts';
-import type { StreamReader } from '../../streams/reader.ts';
+import type { ClientStream } from '../../streams/client-stream.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 
 /** Searches a process's output for exit signals in the agent's own text. */
@@ -37,7 +37,10 @@ export function scanText(): SignalScanner {
  * For a client's JSON lines. Only the agent's own text counts, not tool output or messages to it, and only a signal at
  * the end of the turn's last message.
  */
-export function scanStream({ readLine }: StreamReader, onEvent: (event: StreamEvent) => void): SignalScanner {
+export function scanStream(
+  { readLine }: Pick<ClientStream, 'readLine'>,
+  onEvent: (event: StreamEvent) => void,
+): SignalScanner {
   const watch = new OutputSignalFinder();
   const closing = new LastMessage();
   const lines = splitLines((line) => {

@@ -13,7 +13,7 @@ import {
   totalUsage,
   type UsageTally,
 } from '../../streams/tally.ts';
-import { CONVERSATION_FINDERS, TRANSCRIPT_READERS } from '../../streams/transcript.ts';
+import { STREAMS } from '../../streams/reader.ts';
 import type { Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
 
@@ -194,7 +194,7 @@ export class TerminalUsage {
   readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const event = TRANSCRIPT_READERS[output]({
+    const event = STREAMS[output].readTranscript({
       conversation,
       since: this.#since,
       env: { ...process.env, ...env },
@@ -208,7 +208,7 @@ export class TerminalUsage {
   findConversation(): string | null {
     const { output, cwd, env } = this.#launch;
     if (output === 'text') return null;
-    return CONVERSATION_FINDERS[output]({ since: this.#began, cwd, env: { ...process.env, ...env } });
+    return STREAMS[output].findConversation({ since: this.#began, cwd, env: { ...process.env, ...env } });
   }
 }
 
