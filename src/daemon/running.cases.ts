@@ -111,7 +111,7 @@ export async function ask(where: RequestOptions, body?: string | Buffer): Promis
 }
 
 /** Waits for something that no event tells, with a deadline. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 30_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 60_000): Promise<void> {
   await waitUntil(what, holds, timeoutMs);
 }
 

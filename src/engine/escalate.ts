@@ -11,7 +11,7 @@ import { findSilenceDecision } from '../state/runs/open-decisions.ts';
 import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, timersOf } from './context.ts';
 import { notifyAttention } from './notify.ts';
 
-export interface Escalation {
+interface Escalation {
   readonly source: DecisionSource;
   /** As the step or the run shows it: `on_stop: escalate`. */
   readonly reason: string;

@@ -9,7 +9,7 @@ import { escalate } from './escalate.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './resume.ts';
 
 /** A lifecycle handler that fires. */
-export interface HandlerFiring {
+interface HandlerFiring {
   readonly handler: HandlerName;
   readonly plan: HandlerPlan;
   readonly source: DecisionSource;

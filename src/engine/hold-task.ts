@@ -7,7 +7,7 @@ import type { EngineContext } from './context.ts';
 import { notifyAttention } from './notify.ts';
 import { describeReason } from './resume.ts';
 
-export interface Hold {
+interface Hold {
   readonly source: DecisionSource;
   /** What is held, for example `ready for review`. */
   readonly stage: string;

@@ -127,146 +127,146 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
 /** The causes with which a task leaves BLOCKED without a person. */
 const RETURN_CAUSES: ReadonlySet<string> = new Set<MoveCause>(['retried', 'claim-restored']);
 
+type Data<T extends EventType> = EventOf<T>['data'];
+type Rule<T extends EventType> = (
+  world: EngineContext,
+  data: Data<T>,
+  recorded: RecordedEvent & EventOf<T>,
+) => readonly Event[];
+
+/** Every type of entry that something follows from, with its rules in order. */
+const RULES: { readonly [T in EventType]?: Rule<T> } = {
+  PipelineStarted: ofPipeline((_world, run) => enterPipeline(run)),
+  StepStarted: ofPipeline((world, run, { visit }) => beginStep(world, run, visit)),
+  WorkspacePrepared: ofPipeline((world, run) => runStep(world, run)),
+  WorkspaceFailed: ofPipeline((world, run, { reason }) =>
+    finishStep(world, run, { outcome: 'failed', reason, output: null }),
+  ),
+  PipelineCancelRequested: ofPipeline((world, run, { reason }) => cancelPipeline(world, run, reason)),
+  PipelineFinished: all(
+    onPipelineEnd,
+    ofPipeline((world, run) => askAfterPipeline(world, run)),
+  ),
+  CommandFinished: onCommand,
+  TimerFired: onTimer,
+  AgentSignalled: onSignal,
+  AgentSessionCompleted: onExitSignal,
+  AgentIdle: ofAgent(onIdle),
+  AgentSilent: ofAgent(onSilent),
+  AgentHeard: ofAgent(onHeard),
+  AgentStop: ofAgent(onStop),
+  AgentPrompted: ofAgent((world, agent, { prompt }) => onPrompt(world, agent, prompt)),
+  // The budgets of time too: the clock may have been changed since they were timed.
+  SessionUsed: ofAgent(watchBudgets, timeBudgets, askAfterAgent),
+  AgentRequested: ofAgent(watchBudgets),
+  // Also an agent that a person had taken over: its use was not limited meanwhile.
+  AgentResumeRequested: ofAgent(watchBudgets),
+  AgentStarted: ofAgent(timeBudgets),
+  AgentUnparked: ofAgent(watchBudgets, timeBudgets),
+  AgentErrored: ofAgent(onError),
+  AgentExited: ofAgent(onExit, afterProcess),
+  AgentStartFailed: ofAgent((world, agent, { reason }) => onStartFailed(world, agent, reason), afterProcess),
+  AgentKillRequested: ofAgent((world, agent, { reason }) => endAgent(world, agent, 'cancelled', reason)),
+  AgentAttachRequested: ofAgent(onAttach),
+  AgentEnded: ofAgent((world, { id }) => endTimeBudget(world, { kind: 'agent', id }), afterAgent),
+  MessageDelivered: ofAgent((world, agent, { ok, reason }) => (ok ? [] : onUndelivered(world, agent, reason))),
+  DecisionOpened: (world, { adopts, title, context, decision_id }) =>
+    adopts === undefined ? [] : [notifyAttention(world, title, context, decision_id)],
+  DecisionResolved: onDecision,
+  PhaseMoved: onMove,
+  ChecksFinished: ofTask((world, task, data) => onNewHead(world, task, data)),
+  PullRequestPublished: ofTask((world, task, data) => onNewHead(world, task, data)),
+  SessionMeasured: ofTask(onMeasured),
+  MergeHeld: ofTask(openProtectedDecision),
+  MainMoved: onMainMoved,
+  MergeFinished: ofTask(onMerged),
+  HandoffDelivered: (world, data, recorded) =>
+    data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
+  TaskReinstated: (world, { task_id }) => onUnblocked(world, task_id, 'the task was reinstated'),
+  TaskCreated: ofTask(holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
+  ClaimBlocked: all(
+    onEnd,
+    ofTask((world, task, { reason }) => onUnclosed(world, task, reason)),
+  ),
+  ClaimFailed: all(
+    onEnd,
+    ofTask((world, task, { reason }) => onUnclosed(world, task, reason)),
+  ),
+  ClaimReleased: all(
+    onEnd,
+    ofTask((world, task, { reason }) => onUnclosed(world, task, reason)),
+  ),
+  ClaimCompleted: onEnd,
+  ClaimExpired: onEnd,
+  ClaimRevoked: onEnd,
+};
+
 function reactionsTo(world: EngineContext, recorded: RecordedEvent): readonly Event[] {
-  const { type, data, seq } = recorded;
-  const ofAgent = (rule: (agent: AgentRun) => Event[], id: string): Event[] => {
-    const agent = world.state.agents.get(id);
-    return agent === undefined ? [] : rule(agent);
-  };
-  const ofPipeline = (rule: (run: PipelineRun) => Event[], id: string): Event[] => {
-    const run = world.state.pipelines.get(id);
-    return run === undefined ? [] : rule(run);
-  };
-  const ofTask = (rule: (task: Task) => Event[], id: string): Event[] => {
-    const task = world.state.tasks.get(id);
-    return task === undefined ? [] : rule(task);
-  };
-  switch (type) {
-    case 'PipelineStarted':
-      return ofPipeline(enterPipeline, data.pipeline_id);
-    case 'StepStarted':
-      return ofPipeline((run) => beginStep(world, run, data.visit), data.pipeline_id);
-    case 'WorkspacePrepared':
-      return ofPipeline((run) => runStep(world, run), data.pipeline_id);
-    case 'WorkspaceFailed': {
-      const failed = { outcome: 'failed', reason: data.reason, output: null } as const;
-      return ofPipeline((run) => finishStep(world, run, failed), data.pipeline_id);
-    }
-    case 'PipelineCancelRequested':
-      return ofPipeline((run) => cancelPipeline(world, run, data.reason), data.pipeline_id);
-    case 'PipelineFinished':
-      return [...onPipelineEnd(world, data), ...ofPipeline((run) => askAfterPipeline(world, run), data.pipeline_id)];
-    case 'CommandFinished':
-      return onCommand(world, data);
-    case 'TimerFired':
-      return onTimer(world, data);
-    case 'AgentSignalled':
-      return onSignal(world, data);
-    case 'AgentSessionCompleted':
-      return onExitSignal(world, data);
-    case 'AgentIdle':
-      return ofAgent((agent) => onIdle(world, agent), data.agent_id);
-    case 'AgentSilent':
-      return ofAgent((agent) => onSilent(world, agent, data), data.agent_id);
-    case 'AgentHeard':
-      return ofAgent((agent) => onHeard(world, agent), data.agent_id);
-    case 'AgentStop':
-      return ofAgent((agent) => onStop(world, agent), data.agent_id);
-    case 'AgentPrompted':
-      return ofAgent((agent) => onPrompt(world, agent, data.prompt), data.agent_id);
-    case 'SessionUsed':
-      // The budgets of time too: the clock may have been changed since they were timed.
-      return ofAgent(
-        (agent) => [...watchBudgets(world, agent), ...timeBudgets(world, agent), ...askAfterAgent(world, agent)],
-        data.agent_id,
-      );
-    case 'AgentRequested':
-    // Also an agent that a person had taken over: its use was not limited meanwhile.
-    case 'AgentResumeRequested':
-      return ofAgent((agent) => watchBudgets(world, agent), data.agent_id);
-    case 'AgentStarted':
-      return ofAgent((agent) => timeBudgets(world, agent), data.agent_id);
-    case 'AgentUnparked':
-      return ofAgent((agent) => [...watchBudgets(world, agent), ...timeBudgets(world, agent)], data.agent_id);
-    case 'AgentErrored':
-      return ofAgent((agent) => onError(world, agent, data), data.agent_id);
-    case 'AgentExited':
-      return ofAgent((agent) => [...onExit(world, agent, data), ...afterProcess(world, agent)], data.agent_id);
-    case 'AgentStartFailed':
-      return ofAgent(
-        (agent) => [...onStartFailed(world, agent, data.reason), ...afterProcess(world, agent)],
-        data.agent_id,
-      );
-    case 'AgentKillRequested':
-      return ofAgent((agent) => endAgent(world, agent, 'cancelled', data.reason), data.agent_id);
-    case 'AgentAttachRequested':
-      return ofAgent((agent) => onAttach(world, agent), data.agent_id);
-    case 'AgentEnded':
-      return ofAgent(
-        (agent) => [...endTimeBudget(world, { kind: 'agent', id: agent.id }), ...afterAgent(world, agent, data)],
-        data.agent_id,
-      );
-    case 'MessageDelivered':
-      return data.ok ? [] : ofAgent((agent) => onUndelivered(world, agent, data.reason), data.agent_id);
-    case 'DecisionOpened':
-      return data.adopts !== undefined ? [notifyAttention(world, data.title, data.context, data.decision_id)] : [];
-    case 'DecisionResolved':
-      return onDecision(world, data);
-    case 'PhaseMoved':
-      return [
-        ...(data.from === 'BLOCKED' && data.to !== 'BLOCKED'
-          ? RETURN_CAUSES.has(data.cause)
-            ? onReturned(world, data.task_id)
-            : onUnblocked(world, data.task_id, 'the task was unblocked')
-          : []),
-        ...(data.to === 'BLOCKED'
-          ? ofTask(
-              (task) => [...onBlocked(world, task, recorded), ...closePullOfCancelled(world, task, data)],
-              data.task_id,
-            )
-          : []),
-        ...(data.to === 'COMPLETED' ? onCompleted(world, data.task_id) : []),
-        ...(data.cause === 'cancelled' ? ofTask((task) => onCancelled(world, task), data.task_id) : []),
-        ...ofTask((task) => cancelMerge(task, data), data.task_id),
-        ...ofTask((task) => afterPhaseMove(world, task, data), data.task_id),
-        ...ofTask((task) => setStallTimer(world, task, seq), data.task_id),
-      ];
-    case 'ChecksFinished':
-    case 'PullRequestPublished':
-      return ofTask((task) => onNewHead(world, task, data), data.task_id);
-    case 'SessionMeasured':
-      return ofTask((task) => onMeasured(world, task), data.task_id);
-    case 'MergeHeld':
-      return ofTask((task) => openProtectedDecision(world, task), data.task_id);
-    case 'MainMoved':
-      return onMainMoved(world, data);
-    case 'MergeFinished':
-      return ofTask((task) => onMerged(world, task, data), data.task_id);
-    case 'HandoffDelivered':
-      if (data.to === 'fixer-agent') return ofTask((task) => reviewRounds(world, task), data.task_id);
-      return retryError(world, data);
-    case 'TaskReinstated':
-      return onUnblocked(world, data.task_id, 'the task was reinstated');
-    case 'TaskCreated':
-      return ofTask((task) => [...holdAtCheckpoint(world, task), ...setStallTimer(world, task, seq)], data.task_id);
-    case 'ClaimBlocked':
-    case 'ClaimFailed':
-    case 'ClaimReleased':
-      return [
-        ...onClaimEnd(world, type, data),
-        ...ofTask((task) => onUnclosed(world, task, data.reason), data.task_id),
-      ];
-    case 'ClaimCompleted':
-    case 'ClaimExpired':
-    case 'ClaimRevoked':
-      return onClaimEnd(world, type, data);
-    default:
-      return [];
-  }
+  // The rule of a type takes the data of that type: the table says so, but only for one type at a time.
+  const rule = RULES[recorded.type] as Rule<EventType> | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return rule?.(world, recorded.data, recorded) ?? [];
 }
 
-/** On a task that entered a phase. If it only returned there, people have been asked before. */
-function afterPhaseMove(world: EngineContext, task: Task, { from, to }: EventOf<'PhaseMoved'>['data']): Event[] {
+function all<D, R>(...rules: readonly ((world: EngineContext, data: D, recorded: R) => readonly Event[])[]) {
+  return (world: EngineContext, data: D, recorded: R) => rules.flatMap((rule) => rule(world, data, recorded));
+}
+
+type About<S, D, R> = (world: EngineContext, subject: S, data: D, recorded: R) => readonly Event[];
+
+/** Rules about the agent that the entry names; nothing follows if there is no such agent. */
+function ofAgent<D extends { readonly agent_id: string }, R>(...rules: readonly About<AgentRun, D, R>[]) {
+  return about<AgentRun, D, R>(({ agents }, { agent_id }) => agents.get(agent_id), rules);
+}
+
+function ofPipeline<D extends { readonly pipeline_id: string }, R>(...rules: readonly About<PipelineRun, D, R>[]) {
+  return about<PipelineRun, D, R>(({ pipelines }, { pipeline_id }) => pipelines.get(pipeline_id), rules);
+}
+
+function ofTask<D extends { readonly task_id: string }, R>(...rules: readonly About<Task, D, R>[]) {
+  return about<Task, D, R>(({ tasks }, { task_id }) => tasks.get(task_id), rules);
+}
+
+function about<S, D, R>(find: (state: State, data: D) => S | undefined, rules: readonly About<S, D, R>[]) {
+  return (world: EngineContext, data: D, recorded: R): readonly Event[] => {
+    const subject = find(world.state, data);
+    return subject === undefined ? [] : rules.flatMap((rule) => rule(world, subject, data, recorded));
+  };
+}
+
+function onEnd(world: EngineContext, data: Data<ClaimEndType>, { type }: EventOf<ClaimEndType>): Event[] {
+  return onClaimEnd(world, type, data);
+}
+
+function onMove(
+  world: EngineContext,
+  data: Data<'PhaseMoved'>,
+  recorded: RecordedEvent & EventOf<'PhaseMoved'>,
+): Event[] {
+  const { from, to, task_id } = data;
+  const task = world.state.tasks.get(task_id);
+  const isBlocked = to === 'BLOCKED' && task !== undefined;
+  return [
+    ...(from === 'BLOCKED' && to !== 'BLOCKED' ? onLeftBlocked(world, data) : []),
+    ...(isBlocked ? [...onBlocked(world, task, recorded), ...closePullOfCancelled(world, task, data)] : []),
+    ...(to === 'COMPLETED' ? onCompleted(world, task_id) : []),
+    ...(task === undefined ? [] : onMoved(world, task, recorded)),
+  ];
+}
+
+function onLeftBlocked(world: EngineContext, { cause, task_id }: Data<'PhaseMoved'>): Event[] {
+  return RETURN_CAUSES.has(cause) ? onReturned(world, task_id) : onUnblocked(world, task_id, 'the task was unblocked');
+}
+
+/** The rules of a phase. If the task only returned to it, people have been asked before. */
+function onMoved(world: EngineContext, task: Task, { data, seq }: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
+  const { from, to, cause } = data;
   const isBack = from === 'BLOCKED' || (from === 'REVIEW' && to === 'READY_FOR_REVIEW');
-  return [...requestPull(world, task), ...onCiPending(world, task), ...(isBack ? [] : holdAtCheckpoint(world, task))];
+  return [
+    ...(cause === 'cancelled' ? onCancelled(world, task) : []),
+    ...cancelMerge(task, data),
+    ...requestPull(world, task),
+    ...onCiPending(world, task),
+    ...(isBack ? [] : holdAtCheckpoint(world, task)),
+    ...setStallTimer(world, task, seq),
+  ];
 }

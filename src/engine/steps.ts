@@ -154,7 +154,7 @@ function failPipeline({ id }: PipelineRun, reason: string): Event {
   return event('PipelineFinished', { pipeline_id: id, outcome: 'failed', reason });
 }
 
-export interface StepResult {
+interface StepResult {
   readonly outcome: RunOutcome;
   readonly reason: string | null;
   readonly output: string | null;

@@ -142,7 +142,7 @@ function file(path: string, mark: string, tables: (before: Config) => readonly T
       const isTaken =
         at(before.value, 'mcp_servers', 'baton') !== undefined &&
         !wanted.some(({ header }) => header === '[mcp_servers.baton]');
-      const notes = isTaken ? ['mcp_servers.baton is there already and stays as it is'] : [];
+      const notes = isTaken ? ['mcp_servers.baton already exists and is not changed'] : [];
       return appended.ok ? { ...appended, made: [], notes } : appended;
     },
     remove: (text) => removeFromToml(text, mark),

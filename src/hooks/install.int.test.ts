@@ -156,7 +156,7 @@ describe('an MCP server of the name baton that is not ours', () => {
     for (const client of [claudeHooks, codexHooks]) {
       expect(installHooks(client, person.wanted())).toMatchObject({
         ok: true,
-        notes: [expect.stringContaining('there already')],
+        notes: [expect.stringContaining('already exists')],
       });
       uninstallHooks(client, person.wanted());
     }

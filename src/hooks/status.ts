@@ -71,10 +71,10 @@ export function describeVersion(client: HookedClient, version: Version): string 
     case 'missing':
       return 'not on the PATH';
     case 'silent':
-      return `on the PATH, but does not say its version (tested: ${tested})`;
+      return `on the PATH, but does not report its version (tested: ${tested})`;
     case 'found':
       return version.is === 'known'
         ? `${version.version}, known`
-        : `${version.version}, not known: ${version.is} than what was tested (${tested})`;
+        : `${version.version}, not tested: ${version.is} than the tested versions (${tested})`;
   }
 }

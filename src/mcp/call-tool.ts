@@ -10,11 +10,10 @@ export interface ToolContext {
   readonly connection: McpConnection;
   /** Whether tools accept a claim's token as an argument. */
   readonly takesToken: boolean;
-  /** How often a client that asked for progress is notified while a call waits. */
+  /** How often a client that asked for progress is notified during a wait. */
   readonly progressMs: number;
 }
 
-/** Calls an operation for a connection, with its token and a key, until the client cancels it. */
 export async function callTool(
   calling: ToolContext,
   operation: Operation,
@@ -50,12 +49,12 @@ function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: st
 }
 
 /**
- * A client cancelled a claim while it waited. If the claim was granted at that moment, nobody would work on the task until the claim expires.
- * The same call with the same key returns the claim, and it is released.
+ * The client cancelled a waiting claim. If it was granted at that moment, nobody would work on the task until the claim
+ * expires. Repeating the call with the same key shows that, and then the claim is released.
  */
 async function releaseClaim(backend: Backend, input: unknown, call: BackendCall): Promise<void> {
-  const asked = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
-  const answer = await backend.call('task_claim', asked, call);
+  const withoutWait = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
+  const answer = await backend.call('task_claim', withoutWait, call);
   if (!isClaim(answer)) return;
   const { task_id, token } = answer.result;
   await backend.call('task_release', { task_id, reason: CANCELLED_REASON }, { token, key: `${call.key}:release` });

@@ -158,11 +158,10 @@ export async function callOperation<N extends OperationName>(
 }
 
 export interface BackendCall {
-  /** The caller's token; left out: the backend's own worker. */
+  /** The caller's token; by default the backend's own worker. */
   readonly token?: string;
   readonly key?: string;
-  /** The client's own name for the conversation, if it sends one. */
+  /** The client's own name of the conversation, if it sends one. */
   readonly conversation?: string;
-  /** Aborted when the caller does not want the answer any more. */
   readonly signal?: AbortSignal;
 }

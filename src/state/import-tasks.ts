@@ -10,7 +10,7 @@ import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideUpdateTask } from './tasks/update-task.ts';
 
 /** Creates many tasks of another tool in one commit. */
-export interface ImportTasks {
+interface ImportTasks {
   /** The tool or file that the tasks come from; it is quoted in reasons. */
   readonly source: string;
   readonly tasks: readonly ImportedTask[];

@@ -125,5 +125,5 @@ it(
     expect(types.size).toBe(19);
     expect([...types].filter(([, count]) => count < numRuns / 10)).toEqual([]);
   },
-  30_000 + 20 * numRuns,
+  90_000 + 20 * numRuns,
 );

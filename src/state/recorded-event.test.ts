@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../ledger/format/canonical-json.ts';
 import { toRecordedEvent } from './recorded-event.ts';

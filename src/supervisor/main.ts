@@ -3,7 +3,7 @@ import { supervise } from './supervise.ts';
 /** `node PROGRAM FOLDER START`: the supervisor of one process. The daemon starts it; it outlives the daemon. */
 const [folder, start] = process.argv.slice(2);
 if (folder === undefined || !/^\d+$/.test(start ?? '')) {
-  process.stderr.write('Error: this program is started by the daemon, with a folder and a number\n');
+  process.stderr.write('Error: this program is started by the daemon, with a folder and a start number\n');
   process.exit(2);
 }
 // The log may be on a full disk: a failed write must not end the supervisor.

@@ -212,7 +212,7 @@ const TAIL_BYTES = 8192;
 /** Written to the supervisor's log, if that has room. */
 function logDiskWait(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${new Date().toISOString()} no room, and tried again later: ${why}\n`);
+  process.stderr.write(`${new Date().toISOString()} disk full, will retry: ${why}\n`);
 }
 
 /** Helps people who wonder why a check lacks a variable of their shell. */

@@ -34,7 +34,7 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
     if (!existsSync(stateDir)) return;
     writeRestarts(stateDir, crash);
     if (delayMs === undefined) return writeLogLine(log, 'the daemon is not started again', { crashes: inRow, reason });
-    writeLogLine(log, 'the daemon ended without stopping, and is started again', {
+    writeLogLine(log, 'the daemon crashed and is restarted', {
       crashes: inRow,
       wait_ms: delayMs,
       reason,

@@ -43,7 +43,7 @@ run = { agent = "coder" }
     return found.length > 0 && found;
   });
   expect(exits.map(({ data }) => data['exit_reason'])).toEqual(['completed']);
-  const { agents } = await world.ask<{ agents: readonly { id: string }[] }>('agent_list');
+  const { agents } = await world.ask<{ agents: readonly { id: string }[] }>('agent_list', { all: true });
   const [block, ...more] = agents.flatMap(({ id }) => world.blocks(id));
   expect(more).toEqual([]);
   expect(block).toContain('does not count, because it is quoted or you wrote more after it');

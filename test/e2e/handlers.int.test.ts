@@ -228,19 +228,19 @@ describe('on_error', { timeout: PATIENCE_MS * 2 }, () => {
 });
 
 describe('on_prompt', { timeout: PATIENCE_MS * 2 }, () => {
-  inLongLane(() => {
-    it('calls a person by default, who approves', async () => {
-      const { id, agentId } = await start('asks');
-      const waiting = await world.pipeline(id);
-      expect(waiting).toMatchObject({ status: 'waiting', reason: 'on_prompt: escalate' });
-      const decision = (await world.decisions()).find(({ agent_id }) => agent_id === agentId);
-      expect(decision?.context).toContain('May I delete it?');
-      await world.resolve(waiting.decision_id, 'approve');
-      expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
-      expect(world.told(agentId)).toEqual(['Approved. Go on.']);
-      await world.gone(agentId);
-    });
+  it('calls a person by default, who approves', async () => {
+    const { id, agentId } = await start('asks');
+    const waiting = await world.pipeline(id);
+    expect(waiting).toMatchObject({ status: 'waiting', reason: 'on_prompt: escalate' });
+    const decision = (await world.decisions()).find(({ agent_id }) => agent_id === agentId);
+    expect(decision?.context).toContain('May I delete it?');
+    await world.resolve(waiting.decision_id, 'approve');
+    expect(await world.pipeline(id)).toMatchObject({ status: 'done' });
+    expect(world.told(agentId)).toEqual(['Approved. Go on.']);
+    await world.gone(agentId);
+  });
 
+  inLongLane(() => {
     it('takes the step as done where the runbook says so', async () => {
       const { id, agentId } = await start('trusted');
       expect(await world.pipeline(id)).toMatchObject({ status: 'done' });

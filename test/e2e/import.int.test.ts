@@ -14,8 +14,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BATON, COMPILE_CACHE } from '../package/where.ts';
+import { runCli } from '../run-cli.ts';
 
-/** Tasks from other tools and back, through the command as people type it. */
+/** Tasks from other tools and back, through the command. */
 const root = join(import.meta.dirname, '../..');
 const fixtures = join(root, 'test/fixtures/exchange');
 let folder: string;
@@ -25,36 +26,36 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-import-'));
   repository = newRepository('repository');
 });
-afterAll(() => {
-  baton(['down']);
+afterAll(async () => {
+  await baton(['down']);
   rmSync(folder, { recursive: true });
 });
 
 describe('an import', () => {
-  it('shows first what it would do, and does nothing', () => {
-    const { code, out } = baton(['task', 'import', join(fixtures, 'task-master.json'), '--dry-run']);
+  it('shows first what it would do, and does nothing', async () => {
+    const { code, out } = await baton(['task', 'import', join(fixtures, 'task-master.json'), '--dry-run']);
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Would import 8 tasks from task-master') });
     expect(out).toContain('  3.2  todo  Limit the size of a body  (after 3.1, 1, 2)\n');
-    expect(baton(['task', 'list']).out).toBe('No tasks.\n');
+    expect((await baton(['task', 'list'])).out).toBe('No tasks.\n');
     expect(existsSync(join(repository, '.baton'))).toBe(false);
   });
 
-  it('brings tasks over with status, dependencies and descriptions', () => {
-    const { out } = baton(['task', 'import', join(fixtures, 'task-master.json')]);
+  it('brings tasks over with status, dependencies and descriptions', async () => {
+    const { out } = await baton(['task', 'import', join(fixtures, 'task-master.json')]);
     expect(out).toContain(
       'Imported 8 tasks from task-master (task-master.json): 1 done, 3 in_progress, 2 blocked, 2 todo.\n',
     );
-    expect(task('1')).toMatchObject({ status: 'done', phase: 'COMPLETED' });
-    expect(task('2')).toMatchObject({ status: 'in_progress', phase: 'IMPLEMENTATION', claimable: true });
-    expect(task('3.2')).toMatchObject({ status: 'todo', after: ['3.1', '1', '2'], claimable: false });
-    expect(task('4')).toMatchObject({ status: 'blocked', blocked_because: 'blocked in task-master' });
+    expect(await task('1')).toMatchObject({ status: 'done', phase: 'COMPLETED' });
+    expect(await task('2')).toMatchObject({ status: 'in_progress', phase: 'IMPLEMENTATION', claimable: true });
+    expect(await task('3.2')).toMatchObject({ status: 'todo', after: ['3.1', '1', '2'], claimable: false });
+    expect(await task('4')).toMatchObject({ status: 'blocked', blocked_because: 'blocked in task-master' });
     expect(readFileSync(join(repository, '.baton/tasks/3.md'), 'utf8')).toContain('Then POST.\n');
-    expect(baton(['task', 'brief', '3']).out).toContain('.baton/tasks/3.md');
+    expect((await baton(['task', 'brief', '3'])).out).toContain('.baton/tasks/3.md');
   });
 
-  it('answers for what was done elsewhere with a waiver, all in one commit', () => {
-    const entries = baton(['ledger', 'export'])
-      .out.split('\n')
+  it('answers for what was done elsewhere with a waiver, all in one commit', async () => {
+    const entries = (await baton(['ledger', 'export'])).out
+      .split('\n')
       .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
     const said = entries.filter(({ entry }) => /^(Task|Writeback|Phase)/.test(entry?.type ?? ''));
     const waived = said.find(({ entry }) => entry.type === 'WritebackWaived');
@@ -63,41 +64,41 @@ describe('an import', () => {
       data: { task_id: '1', reason: 'imported as done from task-master (task-master.json)' },
     });
     expect(new Set(said.map(({ entry }) => entry.at)).size).toBe(1);
-    expect(baton(['ledger', 'verify']).code).toBe(0);
+    expect((await baton(['ledger', 'verify'])).code).toBe(0);
   });
 
-  it('is the same a second time: what is there stays, what is new is added', () => {
-    baton(['task', 'claim', '2', '--as', 'ada']);
+  it('is the same a second time: what is there stays, what is new is added', async () => {
+    await baton(['task', 'claim', '2', '--as', 'ada']);
     const document = JSON.parse(readFileSync(join(fixtures, 'task-master.json'), 'utf8'));
     document.master.tasks[1].title = 'Another title';
     document.master.tasks.push({ id: 6, title: 'New', dependencies: [5], status: 'pending' });
     const file = write('again/tasks.json', JSON.stringify(document));
-    const { out } = baton(['task', 'import', file]);
+    const { out } = await baton(['task', 'import', file]);
     expect(out).toContain('Imported 1 task from task-master (tasks.json): 1 todo.');
     expect(out).toContain('since they are there already: 1, 2, 3.1, 3.2, 3.3, 3, 4, 5.');
     expect(out).toContain('Their titles differ from those here: 2.');
-    expect(task('2')).toMatchObject({ title: 'Read the configuration', claim: { holder: 'ada' } });
-    expect(task('6')).toMatchObject({ after: ['5'] });
-    expect(baton(['task', 'import', file]).out).toContain('Imported 0 tasks');
+    expect(await task('2')).toMatchObject({ title: 'Read the configuration', claim: { holder: 'ada' } });
+    expect(await task('6')).toMatchObject({ after: ['5'] });
+    expect((await baton(['task', 'import', file])).out).toContain('Imported 0 tasks');
   });
 
-  it('takes all or nothing, and says where something is wrong', () => {
+  it('takes all or nothing, and says where something is wrong', async () => {
     const file = write(
       'bad.md',
       '- [ ] B1: fine\n- [ ] B2: not fine (after: B9)\n- [ ] B3: a (after: B4)\n- [ ] B4: b (after: B3)\n',
     );
-    const { code, err } = baton(['task', 'import', file]);
+    const { code, err } = await baton(['task', 'import', file]);
     expect(code).toBe(1);
     expect(err).toContain('Error: B2 waits for B9, which does not exist\n  at bad.md:2:1\n');
     expect(err).toContain('Error: cycle: B3 → B4 → B3\n');
-    expect(baton(['task', 'show', 'B1']).code).toBe(1);
-    const json = JSON.parse(baton(['task', 'import', file, '--json']).out);
+    expect((await baton(['task', 'show', 'B1'])).code).toBe(1);
+    const json = JSON.parse((await baton(['task', 'import', file, '--json'])).out);
     expect(json).toMatchObject({ error: { code: 'import/unknown-dependency' }, problems: [{ line: 2 }, { line: 3 }] });
   });
 
-  it('never writes over a description that is there', () => {
+  it('never writes over a description that is there', async () => {
     write('repository/.baton/tasks/D1.md', 'Mine.\n');
-    const { out } = baton(
+    const { out } = await baton(
       ['task', 'import', '-'],
       '- [ ] D1: Describe\n  Theirs.\n- [ ] D2: Another\n  Also theirs.\n',
     );
@@ -106,70 +107,74 @@ describe('an import', () => {
     expect(readFileSync(join(repository, '.baton/tasks/D2.md'), 'utf8')).toBe('Also theirs.\n');
   });
 
-  it('reads beads and GitHub, too', () => {
-    expect(baton(['task', 'import', join(fixtures, 'beads.jsonl')]).out).toContain('Imported 5 tasks from beads');
-    expect(task('bd-a3f8')).toMatchObject({ after: ['bd-7c1e', 'bd-a3f8.1', 'bd-a3f8.2'], priority: 10 });
-    expect(task('bd-91d0')).toMatchObject({ status: 'blocked', blocked_because: 'deferred in beads' });
+  it('reads beads and GitHub, too', async () => {
+    expect((await baton(['task', 'import', join(fixtures, 'beads.jsonl')])).out).toContain(
+      'Imported 5 tasks from beads',
+    );
+    expect(await task('bd-a3f8')).toMatchObject({ after: ['bd-7c1e', 'bd-a3f8.1', 'bd-a3f8.2'], priority: 10 });
+    expect(await task('bd-91d0')).toMatchObject({ status: 'blocked', blocked_because: 'deferred in beads' });
   });
 
-  it('takes cancelled tasks over as cancelled, and writes them so', () => {
-    baton(['task', 'import', '-'], '- [-] C1: Not wanted (cancelled: too late)\n');
-    expect(task('C1')).toMatchObject({ status: 'cancelled', blocked_because: 'cancelled: too late' });
-    expect(baton(['task', 'export', '--to', 'markdown']).out).toContain(
+  it('takes cancelled tasks over as cancelled, and writes them so', async () => {
+    await baton(['task', 'import', '-'], '- [-] C1: Not wanted (cancelled: too late)\n');
+    expect(await task('C1')).toMatchObject({ status: 'cancelled', blocked_because: 'cancelled: too late' });
+    expect((await baton(['task', 'export', '--to', 'markdown'])).out).toContain(
       '- [-] Not wanted (id: C1; cancelled: too late)\n',
     );
   });
 
-  it('says what it does not know', () => {
+  it('says what it does not know', async () => {
     const nothing = write('nothing.txt', 'just words\n');
-    expect(baton(['task', 'import', nothing])).toMatchObject({
+    expect(await baton(['task', 'import', nothing])).toMatchObject({
       code: 1,
       err: expect.stringContaining('no list of tasks'),
     });
-    expect(baton(['task', 'import', nothing, '--from', 'bead'])).toMatchObject({
+    expect(await baton(['task', 'import', nothing, '--from', 'bead'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('Did you mean `beads`?'),
     });
-    expect(baton(['task', 'import'])).toMatchObject({ code: 2, err: expect.stringContaining('name the list') });
-    expect(baton(['task', 'import', '/dev/zero']).err).toContain('Error: input too large');
+    expect(await baton(['task', 'import'])).toMatchObject({ code: 2, err: expect.stringContaining('name the list') });
+    expect((await baton(['task', 'import', '/dev/zero'])).err).toContain('Error: input too large');
   });
 
-  it('is for operators', () => {
-    const { token } = JSON.parse(baton(['task', 'claim', 'D2', '--as', 'eve', '--json']).out);
-    const refused = baton(['task', 'import', '-', '--token', token], '- [ ] E1: Mine\n  Words.\n');
+  it('is for operators', async () => {
+    const { token } = JSON.parse((await baton(['task', 'claim', 'D2', '--as', 'eve', '--json'])).out);
+    const refused = await baton(['task', 'import', '-', '--token', token], '- [ ] E1: Mine\n  Words.\n');
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('a session may not call task_import') });
     expect(existsSync(join(repository, '.baton/tasks/E1.md'))).toBe(false);
   });
 });
 
 describe('an import of ten thousand tasks', () => {
-  it('is one commit, too', () => {
+  it('is one commit, too', async () => {
     const large = newRepository('large');
     const list = Array.from({ length: 10_000 }, (_, i) => `- [x] L${i}: Something to be done (after: L${i - 1})\n`);
     list[0] = '- [x] L0: The first\n';
     const began = performance.now();
-    const { code, out, err } = baton(['task', 'import', '-'], list.join(''), large);
+    const { code, out, err } = await baton(['task', 'import', '-'], list.join(''), large);
     expect({ code, err, out }).toEqual({
       code: 0,
       err: expect.anything(),
       out: expect.stringContaining('Imported 10000 tasks'),
     });
     expect(performance.now() - began).toBeLessThan(60_000);
-    expect(JSON.parse(baton(['task', 'show', 'L9999', '--json'], '', large).out)).toMatchObject({ status: 'done' });
+    expect(JSON.parse((await baton(['task', 'show', 'L9999', '--json'], '', large)).out)).toMatchObject({
+      status: 'done',
+    });
   });
 });
 
 describe('an export', () => {
-  it('into the file it came from changes what has changed, and keeps the rest', () => {
+  it('into the file it came from changes what has changed, and keeps the rest', async () => {
     const file = write('back/tasks.json', readFileSync(join(fixtures, 'task-master.json'), 'utf8'));
     chmodSync(file, 0o640);
     const other = newRepository('other');
-    baton(['task', 'import', file], '', other);
-    expect(baton(['task', 'export', '-o', file], '', other).out).toContain('8 tasks as task-master');
+    await baton(['task', 'import', file], '', other);
+    expect((await baton(['task', 'export', '-o', file], '', other)).out).toContain('8 tasks as task-master');
     expect(readFileSync(file, 'utf8')).toBe(readFileSync(join(fixtures, 'task-master.json'), 'utf8'));
-    baton(['task', 'complete', '2', '--waive', 'done by hand'], '', other);
-    baton(['task', 'add', 'P0.1', '--title', 'From here', '--after', '2'], '', other);
-    baton(['task', 'export', '-o', file], '', other);
+    await baton(['task', 'complete', '2', '--waive', 'done by hand'], '', other);
+    await baton(['task', 'add', 'P0.1', '--title', 'From here', '--after', '2'], '', other);
+    await baton(['task', 'export', '-o', file], '', other);
     const { master, later } = JSON.parse(readFileSync(file, 'utf8'));
     const before = JSON.parse(readFileSync(join(fixtures, 'task-master.json'), 'utf8'));
     expect(later).toEqual(before.later);
@@ -179,12 +184,12 @@ describe('an export', () => {
     expect(execFileSync('stat', ['-c', '%a', file], { encoding: 'utf8' })).toBe('640\n');
   });
 
-  it('of beads keeps every line that says the same', () => {
+  it('of beads keeps every line that says the same', async () => {
     const file = write('issues.jsonl', readFileSync(join(fixtures, 'beads.jsonl'), 'utf8'));
     const other = newRepository('beads');
-    baton(['task', 'import', file], '', other);
-    baton(['task', 'complete', 'bd-a3f8.1', '--waive', 'indexed'], '', other);
-    baton(['task', 'export', '-o', file], '', other);
+    await baton(['task', 'import', file], '', other);
+    await baton(['task', 'complete', 'bd-a3f8.1', '--waive', 'indexed'], '', other);
+    await baton(['task', 'export', '-o', file], '', other);
     const [before, after] = [join(fixtures, 'beads.jsonl'), file].map((path) => readFileSync(path, 'utf8').split('\n'));
     expect(after?.filter((line, i) => line !== before?.[i])).toHaveLength(1);
     expect(JSON.parse(after?.[1] ?? '')).toMatchObject({
@@ -195,17 +200,17 @@ describe('an export', () => {
     });
   });
 
-  it('leaves a file alone that it cannot read', () => {
+  it('leaves a file alone that it cannot read', async () => {
     const file = write('broken.json', '{"master": {"tasks": [');
-    const { code, err } = baton(['task', 'export', '--to', 'task-master', '-o', file]);
+    const { code, err } = await baton(['task', 'export', '--to', 'task-master', '-o', file]);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('invalid JSON') });
     expect(readFileSync(file, 'utf8')).toBe('{"master": {"tasks": [');
   });
 
-  it('is in its file also where nobody wants to hear all that is said about it', () => {
+  it('is in its file also where nobody wants to hear all that is said about it', async () => {
     const many = newRepository('many');
     const list = Array.from({ length: 100 }, (_, i) => `- [ ] N${i}: Something\n`);
-    baton(['task', 'import', '-'], list.join(''), many);
+    await baton(['task', 'import', '-'], list.join(''), many);
     const file = join(folder, 'many/tasks.json');
     // The pipe is closed before a word is said.
     const command = `"$0" "$@" 2>&1 | true`;
@@ -215,74 +220,76 @@ describe('an export', () => {
     });
     expect(status).toBe(0);
     expect(JSON.parse(readFileSync(file, 'utf8')).master.tasks).toHaveLength(100);
-    const { err } = baton(['task', 'export', '--to', 'task-master'], '', many);
+    const { err } = await baton(['task', 'export', '--to', 'task-master'], '', many);
     expect(err.split('\n').filter((line) => line.startsWith('note: '))).toHaveLength(21);
     expect(err).toContain('note: and 80 more');
   });
 
-  it('goes through a link, also where nothing is behind it yet, and leaves a file alone that is read-only', () => {
+  it('goes through a link, also where nothing is behind it yet, and leaves a file alone that is read-only', async () => {
     const link = join(folder, 'link.md');
     symlinkSync(join(folder, 'behind.md'), link);
-    expect(baton(['task', 'export', '-o', link])).toMatchObject({ code: 0 });
+    expect(await baton(['task', 'export', '-o', link])).toMatchObject({ code: 0 });
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, 'behind.md'), 'utf8')).toContain('- [');
     const kept = write('kept.md', '- [ ] Mine\n');
     chmodSync(kept, 0o444);
-    const refused = baton(['task', 'export', '-o', kept]);
+    const refused = await baton(['task', 'export', '-o', kept]);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('it is read-only') });
     expect(readFileSync(kept, 'utf8')).toBe('- [ ] Mine\n');
   });
 
-  it('of a Markdown list ticks its boxes', () => {
+  it('of a Markdown list ticks its boxes', async () => {
     const file = write('TODO.md', readFileSync(join(fixtures, 'TODO.md'), 'utf8'));
     const other = newRepository('markdown');
-    baton(['task', 'import', file], '', other);
-    baton(['task', 'complete', 'T2', '--waive', 'done'], '', other);
-    baton(['task', 'export', '-o', file], '', other);
+    await baton(['task', 'import', file], '', other);
+    await baton(['task', 'complete', 'T2', '--waive', 'done'], '', other);
+    await baton(['task', 'export', '-o', file], '', other);
     const expected = readFileSync(join(fixtures, 'TODO.md'), 'utf8').replace('- [ ] T2', '- [x] T2');
     expect(readFileSync(file, 'utf8')).toBe(expected);
   });
 });
 
 describe('gh', () => {
-  it('is asked for the issues, with arguments and no shell', () => {
+  it('is asked for the issues, with arguments and no shell', async () => {
     const other = newRepository('github');
     const path = programs(
       'gh',
       `printf '%s\\n' "$@" > "${folder}/asked"; pwd >> "${folder}/asked"; cat "${fixtures}/github.json"`,
     );
-    const { code, out } = baton(['task', 'import', '--from', 'github'], '', other, { PATH: path });
+    const { code, out } = await baton(['task', 'import', '--from', 'github'], '', other, { PATH: path });
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Imported 5 tasks from GitHub (gh)') });
     const asked = readFileSync(join(folder, 'asked'), 'utf8').split('\n');
     expect(asked.slice(0, 2)).toEqual(['issue', 'list']);
     expect(asked.slice(-4, -1)).toEqual(['--json', 'number,title,body,state,stateReason,labels', other]);
   });
 
-  it('is missed, or wants a login, in a sentence', () => {
-    const without = baton(['task', 'import', '--from', 'github'], '', repository, { PATH: dirname(process.execPath) });
+  it('is missed, or wants a login, in a sentence', async () => {
+    const without = await baton(['task', 'import', '--from', 'github'], '', repository, {
+      PATH: dirname(process.execPath),
+    });
     expect(without).toMatchObject({
       code: 1,
       err: expect.stringContaining('gh, the program of GitHub, is not on the PATH'),
     });
     const path = programs('gh', 'echo "To get started with GitHub CLI, please run:  gh auth login" >&2; exit 4');
-    const loggedOut = baton(['task', 'import', '--from', 'github'], '', repository, { PATH: path });
+    const loggedOut = await baton(['task', 'import', '--from', 'github'], '', repository, { PATH: path });
     expect(loggedOut).toMatchObject({ code: 1, err: expect.stringContaining('hint: Log in: gh auth login') });
   });
 });
 
-function task(id: string): unknown {
-  return JSON.parse(baton(['task', 'show', id, '--json']).out);
+async function task(id: string): Promise<unknown> {
+  return JSON.parse((await baton(['task', 'show', id, '--json'])).out);
 }
 
-function baton(args: readonly string[], input = '', cwd = repository, env: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BATON, ...args], {
-    cwd,
-    input,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-    env: { ...COMPILE_CACHE, PATH: process.env['PATH'], HOME: folder, BATON_STATE_DIR: join(folder, 'state'), ...env },
-  });
-  return { code: status, out: stdout, err: stderr };
+/** In this process, with a daemon of its own. */
+async function baton(
+  args: readonly string[],
+  input = '',
+  cwd = repository,
+  env: Readonly<Record<string, string>> = {},
+) {
+  const state = { HOME: folder, BATON_STATE_DIR: join(folder, 'state') };
+  return runCli(args, input, { cwd, env: { ...COMPILE_CACHE, PATH: process.env['PATH'], ...state, ...env } });
 }
 
 function newRepository(name: string): string {

@@ -2,6 +2,7 @@ import { globSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { someOf } from '../lanes.ts';
 import { readLedger } from '../processes/ledger.ts';
 import { isLongRun } from '../processes/long-run.ts';
 import { PATIENCE_MS, RunWorld } from '../processes/run-world.ts';
@@ -31,10 +32,12 @@ on_message: [run: echo $BATON_AGENT_ID >> $BATON_STATE_DIR/../woken.txt, signal:
 `,
 };
 
-describe.each([
+const TRANSPORTS = [
   ['over HTTP', 'scripted'],
   ['as a command', 'scripted --command-hook'],
-])('with the hook %s', { timeout: PATIENCE_MS * 4 }, (_, scripted) => {
+] as const;
+
+describe.each(someOf(TRANSPORTS, 1))('with the hook %s', { timeout: PATIENCE_MS * 4 }, (_, scripted) => {
   it('an agent works on while the daemon is away, is blocked, signals, and is heard once', async () => {
     await using world = await RunWorld.open({
       runbook: `

@@ -336,6 +336,7 @@ describe('baton agent', () => {
 
   it('hears what others say of it', async () => {
     const id = await start('agent', 'run', 'listener');
+    await until('its process runs', async () => String((await json('agent', 'show', id))['process']) === 'running');
     expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe('Heard: continue.\n');
     expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"cont')).code).toBe(1);
     expect((await baton('emit', 'agent:stop', '--agent', id)).code).toBe(0);

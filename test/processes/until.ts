@@ -5,7 +5,7 @@
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  deadlineMs = 20_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   const begun = performance.now();
   for (;;) {
@@ -20,6 +20,6 @@ export async function until<T>(
 }
 
 /** A tenth of what was waited so far, between 5 and 100 ms. */
-export function pauseAfter(waitedMs: number): number {
+function pauseAfter(waitedMs: number): number {
   return Math.min(100, Math.max(5, waitedMs / 10));
 }

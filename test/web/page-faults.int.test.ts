@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { someOf } from '../lanes.ts';
 import { until } from '../processes/until.ts';
 import { World } from '../processes/world.ts';
 import { openBrowser } from './open-browser.ts';
@@ -108,7 +109,7 @@ describe('the page, while the daemon is there and does not answer', () => {
 
   it('shows no verdict while any of its calls fails', { timeout: 90_000 }, async () => {
     await shows('Nothing needs you');
-    for (const [name, how] of Object.entries(BROKEN)) {
+    for (const [name, how] of someOf(Object.entries(BROKEN), 1, 3)) {
       const path = `**/v1/${name.split(':')[0] ?? ''}`;
       await page.route(path, async (route) => (how === 'abort' ? route.abort() : route.fulfill(how)));
       await standing().and(page.locator('.away')).waitFor();

@@ -69,13 +69,13 @@ interface ScriptedOptions {
 
 const USAGE = `Usage: baton agent play [options] SCRIPT
   --check          only check the script
-  --stream-json    print what happens as Claude Code does with --output-format stream-json
+  --stream-json    print events as Claude Code does with --output-format stream-json
   --settings FILE  hooks, in the format of Claude Code
   --keep DIR       keep the conversation there
   --session-id ID  the name of the conversation
-  --resume ID      go on with it
-  --prompted       begin when the first message comes
-  --terminal       for a person: show what was said so far, and ask for the next message
+  --resume ID      resume the conversation
+  --prompted       begin with the first message
+  --terminal       for a person: show the earlier messages, and ask for the next one
 `;
 
 function parseOptions(argv: readonly string[]): ScriptedOptions | string {

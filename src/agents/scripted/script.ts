@@ -9,14 +9,14 @@ import { parseJsonOrYaml } from '../../protocol/text/yaml.ts';
 
 /** The steps of a scripted agent, as shapes: the fields of each step, and a sentence for people. */
 export const STEPS = {
-  say: { kind: 'text', about: 'Words of the agent itself; an exit signal in them counts.' },
+  say: { kind: 'text', about: 'Text of the agent itself; an exit signal in it counts.' },
   run: { kind: 'text', about: 'A command for the shell, as a tool call.' },
   write: {
     kind: 'object',
     about: 'Writes a file, as a tool call.',
     fields: {
-      path: { kind: 'text', notEmpty: true, about: 'Relative to where the agent works.' },
-      text: { kind: 'text', about: 'All of its content.' },
+      path: { kind: 'text', notEmpty: true, about: "Relative to the agent's working directory." },
+      text: { kind: 'text', about: 'The whole content.' },
     },
   },
   commit: { kind: 'text', notEmpty: true, about: 'Commits everything with this message, as a tool call.' },
@@ -44,7 +44,7 @@ export const STEPS = {
   result: { kind: 'text', notEmpty: true, about: '`baton result submit FILE`.' },
   use: {
     kind: 'object',
-    about: 'Uses so many tokens, as the model does; `cost` in dollars.',
+    about: 'Reports this usage of tokens; `cost` in dollars.',
     fields: {
       input: { kind: 'number', min: 0, whole: true, optional: true },
       output: { kind: 'number', min: 0, whole: true, optional: true },
@@ -74,14 +74,14 @@ export const STEPS = {
     whole: true,
     about: 'Ends at once, with this exit code; alone, with SIGKILL.',
   },
-  print: { kind: 'text', about: 'Prints this as it stands, whatever the format of the output is.' },
-  flood: { kind: 'number', min: 1, whole: true, about: 'Prints so many bytes.' },
+  print: { kind: 'text', about: 'Prints this unchanged, whatever the output format is.' },
+  flood: { kind: 'number', min: 1, whole: true, about: 'Prints this many bytes.' },
   fork: {
     kind: 'object',
     about: 'Leaves a command running: alone, or as `run` with `setsid: true` for one that leaves the process group.',
     fields: { run: { kind: 'text', notEmpty: true }, setsid: { kind: 'flag', optional: true } },
   },
-  ignore: { kind: 'choice', values: ['SIGTERM', 'SIGINT', 'SIGHUP'], about: 'From now on this signal does nothing.' },
+  ignore: { kind: 'choice', values: ['SIGTERM', 'SIGINT', 'SIGHUP'], about: 'Ignores this signal from now on.' },
 } as const satisfies Readonly<Record<string, Shape>>;
 
 export const STEPS_WITHOUT_INPUT = ['stop', 'wait', 'hang', 'crash'] as const;

@@ -20,7 +20,7 @@ beforeAll(async () => {
   scene = new Scene();
   await start();
   const projectPath = scene.makeRepository();
-  client = createClient({ env: scene.env, stateDir: scene.stateDir, projectPath, autostart: false, reachMs: 5000 });
+  client = createClient({ env: scene.env, stateDir: scene.stateDir, projectPath, autostart: false, reachMs: 60_000 });
   await createTasks(3);
 });
 afterAll(async () => {

@@ -302,7 +302,7 @@ export class CommandLoop {
   }
 }
 
-export interface CommandLoopOptions {
+interface CommandLoopOptions {
   readonly ledger: Ledger;
   /** Its maps must be `TrackedMap`s. */
   readonly state: State;

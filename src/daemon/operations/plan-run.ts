@@ -92,7 +92,7 @@ export function configureLibrary(runbook: Runbook): Command {
   return { kind: 'configure-workers', command: { workers: sortedWorkers(withLibrary(runbook)) } };
 }
 
-export interface Preview {
+interface Preview {
   /** What would be recorded, in order. */
   readonly entries: readonly Event[];
   /** The effects that would be requested. */

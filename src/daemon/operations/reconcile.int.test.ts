@@ -163,7 +163,7 @@ async function start(): Promise<void> {
   daemon = await scene.runDaemon();
   const token = { ofFolder: 'operator' } as const;
   const { stateDir, env } = scene;
-  client = new Client({ stateDir, env, token, projectPath: repository, autostart: false, reachMs: 5000 });
+  client = new Client({ stateDir, env, token, projectPath: repository, autostart: false, reachMs: 60_000 });
 }
 
 async function ask(operation: string, input: unknown): Promise<unknown> {

@@ -21,7 +21,7 @@ import { type DaemonSettings, leaseTimesOf } from '../settings.ts';
 import type { AccessTokens } from '../tokens.ts';
 import type { Project } from './project.ts';
 
-export interface EffectContextOptions {
+interface EffectContextOptions {
   readonly project: Project;
   readonly services: Services;
   readonly tokens: Pick<AccessTokens, 'issueSession' | 'issueAgent' | 'issueSupervisor'>;

@@ -9,7 +9,7 @@ import { hasNoSessionSince, type ObservedMove, type ObserveResult } from '../../
 import type { CommandLoop } from '../loop/command-loop.ts';
 import { measureMain, type MeasureMain } from './measure-main.ts';
 
-export interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
+interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly id: string;
   readonly stateDir: string;
   readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;

@@ -41,9 +41,9 @@ export type FoundProject =
   | { readonly ok: false; readonly error: ApiError };
 
 /** Creates the effects of a project. */
-export type EffectsFor = (project: Project, services: Services) => Effects;
+type EffectsFor = (project: Project, services: Services) => Effects;
 
-export interface ProjectsOptions {
+interface ProjectsOptions {
   readonly stateDir: string;
   readonly settings: DaemonSettings;
   readonly signer: Signer;

@@ -57,7 +57,7 @@ export class StoreWatch {
 const FIRST_DELAY_MS = 1000;
 const LAST_DELAY_MS = 30_000;
 
-export interface FolderProbeOptions {
+interface FolderProbeOptions {
   readonly stateDir: string;
   readonly now: () => Date;
   readonly monotonicMs: () => number;

@@ -21,7 +21,7 @@ import {
 import { NO_RUNBOOK, renderDifferences, type Rulebook } from './rulebook.ts';
 import { runbookError, type RunbookWatch } from './runbook-watch.ts';
 
-export interface AdoptionsOptions {
+interface AdoptionsOptions {
   readonly project: {
     readonly id: string;
     readonly path: string;
@@ -35,12 +35,12 @@ export interface AdoptionsOptions {
 }
 
 /** The working file, compared with the rules in force. */
-export interface Proposal {
+interface Proposal {
   readonly pinned: PinnedRunbook;
   readonly differences: readonly RuleDifference[];
 }
 
-export type Proposed =
+type Proposed =
   | { readonly ok: true; readonly proposal: Proposal; readonly committed: CommittedRules | undefined }
   | { readonly ok: false; readonly error: ApiError };
 
@@ -232,7 +232,7 @@ export class Adoptions {
   }
 }
 
-export type AdoptedWorking =
+type AdoptedWorking =
   | { readonly ok: true; readonly pinned: PinnedRunbook; readonly differences: readonly RuleDifference[] }
   | { readonly ok: false; readonly error: ApiError };
 

@@ -14,7 +14,7 @@ import type { Task } from '../../state/tasks/task.ts';
 import type { Log } from '../log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
 
-export interface RulebookOptions {
+interface RulebookOptions {
   /** The path of the repository. */
   readonly path: string;
   /** The working file, which is in force until a runbook is adopted. */

@@ -69,7 +69,7 @@ export class RunbookWatch {
 const READ_INTERVAL_MS = 1000;
 
 /** Called with the problems when the runbook becomes invalid, and with undefined when it is valid again. */
-export type OnChange = (problems: RunbookProblems | undefined) => void;
+type OnChange = (problems: RunbookProblems | undefined) => void;
 export type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
 
 /** All problems in one error, so that they can be corrected together; the hint is that of the first. */

@@ -38,7 +38,7 @@ interface Adding {
 }
 
 function addTo(node: JsonNode, wanted: JsonTree, path: readonly string[], adding: Adding): string | undefined {
-  if (node.kind !== 'object') return `${path.join('.') || 'the whole'} is not an object`;
+  if (node.kind !== 'object') return `${path.join('.') || 'the file'} is not an object`;
   const missing: [string, JsonEditValue][] = [];
   for (const [key, value] of Object.entries(wanted)) {
     const found = memberOf(node, key)?.value;
@@ -57,7 +57,7 @@ function addTo(node: JsonNode, wanted: JsonTree, path: readonly string[], adding
       const what = addTo(found, value, here, adding);
       if (what !== undefined) return what;
     } else {
-      return `${here.join('.')} is there already`;
+      return `${here.join('.')} already exists`;
     }
   }
   addChildren(node, missing, adding);

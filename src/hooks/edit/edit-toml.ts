@@ -61,7 +61,7 @@ function markedTables(mark: string): RegExp {
 }
 
 function clash(headers: readonly string[], what: string): string {
-  return `${headers.join(', ')} cannot be added behind what is there (${what})`;
+  return `${headers.join(', ')} cannot be appended to the file (${what})`;
 }
 
 /** A TOML basic string escapes as JSON does. */

@@ -27,7 +27,7 @@ export function jsonFile({ path, hooks, mcp }: JsonParts): ClientFile {
         ...(mcp === undefined || isTaken ? {} : nested(mcp.at, mcp.server)),
       };
       const added = addToJson(text, wanted);
-      const notes = isTaken ? [`${mcp.at.join('.')} is there already and stays as it is`] : [];
+      const notes = isTaken ? [`${mcp.at.join('.')} already exists and is not changed`] : [];
       return added.ok ? { ...added, notes } : added;
     },
     remove: (text, isMade) => removeFromJson(text, isOurs, isMade),

@@ -38,7 +38,7 @@ export function scanJson(text: string): Scanned {
     scanner.skipSpace();
     const root = scanner.isAtEnd ? undefined : scanner.readValue(0);
     scanner.skipSpace();
-    if (!scanner.isAtEnd) scanner.fail('something follows the end');
+    if (!scanner.isAtEnd) scanner.fail('unexpected text after the end');
     return { ok: true, root };
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
@@ -80,7 +80,7 @@ class Scanner {
   }
 
   readValue(depth: number): JsonNode {
-    if (depth > MOST_LEVELS) this.fail('it is nested too deeply');
+    if (depth > MOST_LEVELS) this.fail('nested too deeply');
     const first = this.#text[this.#at];
     if (first === '{') return this.#readContainer('object', '}', depth);
     if (first === '[') return this.#readContainer('array', ']', depth);
@@ -124,7 +124,7 @@ class Scanner {
       this.#at += raw.length;
       return { kind: 'scalar', start, end: this.#at, value };
     } catch {
-      return this.fail(raw === '' ? 'expected a value' : 'this is no value');
+      return this.fail(raw === '' ? 'expected a value' : 'not a JSON value');
     }
   }
 }

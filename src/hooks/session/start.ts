@@ -108,7 +108,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export async function releaseDeadSessions(client: Client, stateDir: string, session: OwnSession): Promise<void> {
   for (const other of listOwnSessions(stateDir)) {
     if (other.folder === session.folder || !hasEnded(other.process)) continue;
-    await releaseHookClaims(client, other, 'the session ended without a word');
+    await releaseHookClaims(client, other, 'the session ended without reporting it');
     if (listOwnClaims(other).length === 0 || isOld(other)) removeOwnSession(other);
   }
 }

@@ -154,7 +154,7 @@ function workEvents(
   }
 }
 
-export interface ReportStarted {
+interface ReportStarted {
   readonly agentId: string;
   readonly start: number;
   readonly supervisor: string;
@@ -167,7 +167,7 @@ export function decideReportStarted(state: State, { agentId, ...started }: Repor
   return agent.ok ? decideProcess(agent.answer, { kind: 'started', ...started }) : agent;
 }
 
-export interface ReportStartFailed {
+interface ReportStartFailed {
   readonly agentId: string;
   readonly start: number;
   readonly reason: string;

@@ -7,7 +7,7 @@ import { finishTask } from '../tasks/update-task.ts';
 import { type Decision, type DecisionAction, type DecisionOption, OPTION_LABELS } from './decision.ts';
 import { excerptStart } from './excerpt.ts';
 
-export interface ResolveDecision {
+interface ResolveDecision {
   readonly id: string;
   /** Starting at 1. */
   readonly option: number;

@@ -28,7 +28,7 @@ export interface SignalAgent {
   readonly measures?: Pick<ExitSession, 'committed' | 'violations' | 'measured'>;
 }
 
-export type Signalled = Outcome<{ readonly kind: SignalAgent['signal'] }>;
+type Signalled = Outcome<{ readonly kind: SignalAgent['signal'] }>;
 
 /** An agent's signal about its own run. Under a claim, `complete` also ends the session. */
 export function decideSignalAgent(state: State, command: SignalAgent, caller: Caller, rules: Rules): Signalled {
@@ -159,7 +159,7 @@ const NOBODY = refusal(
   'Claim a task: baton task claim',
 );
 
-export interface SendMessage {
+interface SendMessage {
   readonly agentId: string;
   readonly messageId: string;
   readonly text: string;
@@ -188,15 +188,15 @@ export function decideSendMessage(
   return decided([event('DecisionResolved', { decision_id: decision.id, option, action, message: text })], answer);
 }
 
-export interface KillAgent {
-  readonly agentId: string;
-  readonly reason?: string;
-}
-
 export interface KilledAgent {
   readonly id: string;
   /** The outcome of a run that had ended already. */
   readonly outcome?: RunOutcome;
+}
+
+interface KillAgent {
+  readonly agentId: string;
+  readonly reason?: string;
 }
 
 /** Ends the process and the run, once. */
@@ -210,7 +210,7 @@ export function decideKillAgent(state: State, { agentId, reason }: KillAgent): O
   return decided([event('AgentKillRequested', { agent_id: agentId, reason: why })], { id: agentId });
 }
 
-export interface AttachAgent {
+interface AttachAgent {
   readonly agentId: string;
   /** The person and their terminal, for the next person who asks. */
   readonly by: string;

@@ -1,3 +1,4 @@
+import { renderCanonical } from '../../ledger/format/canonical-json.ts';
 import type { AgentPlan, PipelinePlan, Plan, WorkerPlan } from '../../protocol/run-plan.ts';
 import { event } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
@@ -90,7 +91,9 @@ export interface ConfigureWorkers {
 
 /** Called at the start and whenever the runbook changes. */
 export function decideConfigureWorkers(state: State, { workers }: ConfigureWorkers): Outcome<null> {
-  const same = JSON.stringify([...state.workers.values()]) === JSON.stringify(workers);
+  // Canonical: a plan read from the ledger has its keys in another order than one built from the runbook.
+  const known = renderCanonical([...state.workers.values()], 1, false);
+  const same = known === renderCanonical(workers, 1, false);
   return decided(same ? [] : [event('WorkersConfigured', { workers })], null);
 }
 
@@ -131,7 +134,7 @@ export function decideCancelPipeline(state: State, { id, reason }: CancelPipelin
   return decided([event('PipelineCancelRequested', { pipeline_id: id, reason: why })], { id });
 }
 
-export interface RetryPipeline {
+interface RetryPipeline {
   readonly id: string;
   /** Used if the whole pipeline runs again. */
   readonly newId: string;

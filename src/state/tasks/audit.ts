@@ -12,7 +12,7 @@ export interface StartAudit {
 /** Starts an audit: a record is owed before anything is sealed. A session audits only its own work. */
 export function decideStartAudit(
   state: State,
-  { auditId, taskId }: StartAudit,
+  { auditId, taskId }: { readonly auditId: string; readonly taskId: string | null },
   caller: Caller,
 ): Outcome<{ readonly auditId: string }> {
   if (state.openAudits.has(auditId))

@@ -97,14 +97,14 @@ function isDone(state: State, id: string): boolean {
   return state.tasks.get(id)?.phase === 'COMPLETED';
 }
 
-export interface ReleaseClaim {
+interface ReleaseClaim {
   readonly id: string;
   /** The claim that an operator means; missing: the live one. A session has only its own. */
   readonly epoch?: number;
   readonly reason?: string;
 }
 
-export interface ExpireClaim {
+interface ExpireClaim {
   readonly id: string;
   readonly epoch: number;
   readonly reason?: string;

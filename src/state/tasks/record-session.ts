@@ -68,7 +68,7 @@ export interface SubmitResult {
 /** The newest result counts: an agent may correct it until its session ends. */
 export function decideSubmitResult(
   state: State,
-  { result }: SubmitResult,
+  { result }: { readonly result: Result },
   caller: Caller,
 ): Outcome<{ readonly task_id: string; readonly status: Result['status'] }> {
   if (caller.kind !== 'session')

@@ -118,16 +118,15 @@ function deliverByOperator(
   return decided([delivered, ...ended, moved], { held: false });
 }
 
-export interface SelfApprove {
-  readonly id: string;
-  readonly reason: string;
-}
-
 /**
  * A person who works alone approves their own change at its current commit, with a reason. A later commit needs another approval. If
  * another principal made the change, nothing is recorded.
  */
-export function decideSelfApprove(state: State, { id, reason }: SelfApprove, caller: Caller): Outcome<null> {
+export function decideSelfApprove(
+  state: State,
+  { id, reason }: { readonly id: string; readonly reason: string },
+  caller: Caller,
+): Outcome<null> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   if (reason.trim() === '')

@@ -35,7 +35,7 @@ export function decideFinishCheck(state: State, command: FinishCheck): Outcome<n
   return decided([finished, settled, ...afterChecks(task, whole, command)], null);
 }
 
-export function findChecked(state: State, checksId: string): Task | undefined {
+function findChecked(state: State, checksId: string): Task | undefined {
   return [...state.tasks.values()].find(({ flow }) => flow.checks?.id === checksId);
 }
 

@@ -22,7 +22,7 @@ export interface RequestMerge {
 /** Requests the merge of a task. Allowed for the holder of the claim in the role whose turn it is, for an operator and for the engine. */
 export function decideRequestMerge(
   state: State,
-  { id, mergeId }: RequestMerge,
+  { id, mergeId }: { readonly id: string; readonly mergeId: string },
   caller: Caller,
   rules: Rules,
 ): Outcome<{ readonly merge_id: string }> {

@@ -13,7 +13,7 @@ export function decidePrepareSession(state: State, command: WorkflowEvents['Sess
   return decided(isKnown ? [] : [event('SessionPrepared', command)], null);
 }
 
-export interface NameBranch {
+interface NameBranch {
   readonly id: string;
   readonly epoch: number;
   /** From the template. */

@@ -106,7 +106,7 @@ export class HeldToolCalls {
 /** HTTP clients give up after five minutes without a response. */
 const MAX_HOLD_MS = 240_000;
 
-const BUDGET_REASON = 'A budget is used up. A person has been asked.';
+const BUDGET_REASON = 'A budget is exhausted. A person has been asked.';
 
 const DENY_QUESTION = {
   continue: false,

@@ -48,7 +48,7 @@ export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promis
 function describeSpawnError(error: unknown, program: string, { cwd, env }: Launch): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return message;
-  if (!existsSync(cwd)) return `the folder it runs in is not there: ${cwd}`;
+  if (!existsSync(cwd)) return `its working directory does not exist: ${cwd}`;
   if (program.includes('/')) return `there is no program ${program}`;
   if (env['PATH'] !== undefined) return `${program} is not on the PATH that the agent's env sets`;
   return `${program} is not on the daemon's PATH. Install it, or start the daemon where it is found: baton down && baton up`;

@@ -1,0 +1,1 @@
+import './hostile-agents.int.test.ts';

@@ -1,0 +1,1 @@
+import './on-stop-away.int.test.ts';
