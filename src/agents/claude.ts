@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AgentPlan } from '../protocol/run-plan.ts';
+import { type AgentPlan, MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts';
 
@@ -66,7 +66,7 @@ function prepared(
         ...last,
       ],
       env: ENVIRONMENT,
-      output: 'stream-json',
+      output: MODEL_CLIENTS.claude.stream,
       input: 'stream-json',
       prompt: context.prompt,
       finds_exit_signals: true,

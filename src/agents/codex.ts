@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import type { Adapter, AgentContext } from './adapter.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
@@ -30,7 +31,7 @@ export const codexAdapter: Adapter = {
         '-',
       ],
       env: {},
-      output: 'codex',
+      output: MODEL_CLIENTS.codex.stream,
       input: 'once',
       prompt: context.prompt,
       finds_exit_signals: true,
@@ -51,7 +52,7 @@ export const codexAdapter: Adapter = {
         ...(context.prompt === null ? [] : ['--', context.prompt]),
       ],
       env: {},
-      output: 'codex',
+      output: MODEL_CLIENTS.codex.stream,
       input: 'none',
       prompt: context.prompt,
       finds_exit_signals: true,

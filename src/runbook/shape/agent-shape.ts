@@ -95,12 +95,13 @@ type HandlerShapes = {
     : ReturnType<typeof handler<(typeof HANDLERS)[H]['actions']>>;
 };
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const HANDLER_SHAPES = Object.fromEntries(
   HANDLER_NAMES.map((name) => {
     const { actions, about } = HANDLERS[name];
     return [name, name === 'on_error' ? onError : handler(actions, about)];
   }),
-) as HandlerShapes; // oxlint-disable-line typescript/no-unsafe-type-assertion
+) as HandlerShapes;
 
 export const agentShape = {
   kind: 'object',
