@@ -26,18 +26,20 @@ function atWork(context: Context, plan: Partial<AgentPlan>): Play {
 }
 
 /** The report that makes each handler fire. */
-const TRIGGERS: Readonly<Record<HandlerName, AgentReport>> = {
+const TRIGGERS = {
   on_stop: { kind: 'stop' },
   on_idle: { kind: 'idle', why: 'waiting' },
   on_dead: { kind: 'exited', start: 1, code: 3, signal: null, timed_out: false, blocks_used: false, output: 'bye' },
   on_error: { kind: 'errored', error: 'out_of_credits', message: 'pay first', reset_at: RESET },
   on_prompt: { kind: 'prompted', prompt: 'May I?' },
-};
+} as const satisfies Readonly<Partial<Record<HandlerName, AgentReport>>>;
+
+type TestedHandler = keyof typeof TRIGGERS;
 
 const SOURCES = { on_stop: 'stop', on_idle: 'idle', on_dead: 'dead', on_error: 'error', on_prompt: 'prompt' } as const;
 
 /** The exact texts that people read. */
-const MESSAGES: Readonly<Record<HandlerName, string>> = {
+const MESSAGES: Readonly<Record<TestedHandler, string>> = {
   on_stop: 'Agent tried to stop without signaling completion',
   on_idle: 'Agent is idle and has not signaled completion',
   on_dead: 'Agent ended without signaling completion (exit code 3)',
@@ -45,11 +47,11 @@ const MESSAGES: Readonly<Record<HandlerName, string>> = {
   on_prompt: 'Agent asks: May I?',
 };
 
-function fire(play: Play, handler: HandlerName): Play {
+function fire(play: Play, handler: TestedHandler): Play {
   return play.say(runs.report(TRIGGERS[handler], play.agent().id), runs.supervisor(play.agent().id));
 }
 
-function planOf(handler: HandlerName, action: HandlerAction): Partial<AgentPlan> {
+function planOf(handler: TestedHandler, action: HandlerAction): Partial<AgentPlan> {
   const plan = { action, ...(action === 'gate' ? { run: 'npm test', timeout_ms: 600_000 } : {}) };
   return { [handler]: handler === 'on_error' ? { any: plan } : plan };
 }
@@ -89,7 +91,7 @@ describe('every action of every handler', () => {
 
 const NUDGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
 
-function expected(context: Context, handler: HandlerName, action: HandlerAction): Seen {
+function expected(context: Context, handler: TestedHandler, action: HandlerAction): Seen {
   switch (action) {
     case 'nudge':
       return { ...atEase(context), owed: [`send: ${NUDGE}`] };
@@ -117,7 +119,7 @@ function atEase(context: Context): Seen {
   return { agent: 'running', reason: null, asked: null, pipeline, task, owed: [] };
 }
 
-function ended(context: Context, handler: HandlerName, outcome: 'done' | 'failed', reason: string): Seen {
+function ended(context: Context, handler: TestedHandler, outcome: 'done' | 'failed', reason: string): Seen {
   const isGone = handler === 'on_dead';
   const isNews = context === 'standalone' || (context === 'claim' && outcome === 'failed');
   const told = !isNews ? [] : [`${outcome}: Agent ${outcome}: coder: ${reason}`];
@@ -134,7 +136,7 @@ function ended(context: Context, handler: HandlerName, outcome: 'done' | 'failed
   };
 }
 
-function escalated(context: Context, handler: HandlerName): Seen {
+function escalated(context: Context, handler: TestedHandler): Seen {
   const title = context === 'pipeline' ? 'Pipeline needs attention: main' : 'Agent needs attention: coder';
   return {
     ...atEase(context),

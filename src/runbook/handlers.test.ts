@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT_ERRORS, HANDLER_NAMES, type HandlerName, HANDLERS } from '../protocol/run-plan.ts';
+import { AGENT_ERRORS, HANDLER_ACTIONS, HANDLER_NAMES, type HandlerName, HANDLERS } from '../protocol/run-plan.ts';
 import { OPTIONS_OF } from './check/agents.ts';
 import { checkTree, runbookOf, WRITTEN } from './render.cases.ts';
-
-const ACTIONS: Record<HandlerName, readonly string[]> = {
-  on_stop: HANDLERS.on_stop.actions,
-  on_idle: HANDLERS.on_idle.actions,
-  on_dead: HANDLERS.on_dead.actions,
-  on_error: HANDLERS.on_error.actions,
-  on_prompt: HANDLERS.on_prompt.actions,
-};
-const ALL = [...new Set(Object.values(ACTIONS).flat())];
 
 /** One agent with one handler, as its plan. */
 function handlerIn(syntax: (typeof WRITTEN)[number], name: HandlerName, value: unknown): unknown {
@@ -50,7 +41,7 @@ describe.each(WRITTEN)('on_stop in $syntax', (syntax) => {
 });
 
 describe.each(HANDLER_NAMES)('%s', (handler) => {
-  it.each(ACTIONS[handler])('allows %s, and both forms mean the same', (action) => {
+  it.each<string>(HANDLERS[handler].actions)('allows %s, and both forms mean the same', (action) => {
     const expected = handler === 'on_error' ? { any: complete(action) } : complete(action);
     for (const syntax of WRITTEN) {
       expect(handlerIn(syntax, handler, complete(action))).toEqual(expected);
@@ -59,15 +50,18 @@ describe.each(HANDLER_NAMES)('%s', (handler) => {
     }
   });
 
-  it.each(ALL.filter((action) => !ACTIONS[handler].includes(action)))('does not allow %s', (action) => {
-    for (const value of [action, complete(action)]) {
-      const message = handlerIn(WRITTEN[0], handler, value);
-      expect(message).toContain(`: ${action} (expected: ${ACTIONS[handler].join(', ')})`);
-    }
-  });
+  it.each(HANDLER_ACTIONS.filter((action) => !(HANDLERS[handler].actions as readonly string[]).includes(action)))(
+    'does not allow %s',
+    (action) => {
+      for (const value of [action, complete(action)]) {
+        const message = handlerIn(WRITTEN[0], handler, value);
+        expect(message).toContain(`: ${action} (expected: ${HANDLERS[handler].actions.join(', ')})`);
+      }
+    },
+  );
 
   it.each(
-    ACTIONS[handler].flatMap((action) =>
+    HANDLERS[handler].actions.flatMap((action) =>
       ['message', 'attempts', 'cooldown', 'run', 'timeout', 'append'].map((option) => ({ action, option })),
     ),
   )('$action with $option', ({ action, option }) => {
