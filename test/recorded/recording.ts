@@ -92,11 +92,14 @@ export function differences(recorded: Rows, now: Rows): string[] {
  * folded from entries, and in the order of the caller's message if it came from a snapshot. Their values must be the same.
  */
 function hasSameValues(before: string, after: string): boolean {
-  const [one, other] = [before, after].map((row): unknown => {
-    const { code, machine } = JSON.parse(row) as { code?: number; machine?: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    return typeof machine === 'string' && machine.startsWith('{')
-      ? { code, machine: JSON.parse(machine) as unknown }
-      : row;
-  });
-  return isDeepStrictEqual(one, other);
+  try {
+    return isDeepStrictEqual(valuesOf(before), valuesOf(after));
+  } catch {
+    return false;
+  }
+}
+
+function valuesOf(row: string): unknown {
+  const { code, machine } = JSON.parse(row) as { code?: number; machine: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return { code, machine: JSON.parse(machine) as unknown };
 }
