@@ -6,19 +6,21 @@ var found = process.versions.node.split('.').map(Number);
 if (found[0] < 24 || (found[0] === 24 && found[1] < 11)) runOnNewerNode();
 else runHere();
 
-/** A clone brings its own Node along: whoever comes here with an older one, from whatever folder, gets that. */
+/** A clone has a Node of its own: with an older Node, from any folder, the command runs on that one. */
 function runOnNewerNode() {
   var fs = require('node:fs');
   var own = __dirname + '/../node_modules/.bin/node';
   if (fs.existsSync(own) && fs.realpathSync(own) !== fs.realpathSync(process.execPath)) {
     var args = [__filename].concat(process.argv.slice(2));
-    var child = require('node:child_process').spawn(own, args, { stdio: 'inherit' });
-    // Ctrl-C reaches both by itself.
+    // The handlers come first: a signal may arrive while the child starts. Ctrl-C reaches both processes by itself.
+    var child;
     process.on('SIGINT', function () {});
     process.on('SIGTERM', function () {
-      child.kill('SIGTERM');
+      if (child) child.kill('SIGTERM');
+      else process.exit(143);
     });
-    // As a shell counts: scripts must tell a run that was interrupted from one that has failed.
+    child = require('node:child_process').spawn(own, args, { stdio: 'inherit' });
+    // The exit code of a shell: scripts must tell an interrupted run from a failed one.
     child.on('exit', function (code, signal) {
       process.exit(code === null ? 128 + (require('node:os').constants.signals[signal] || 0) : code);
     });

@@ -13,6 +13,8 @@ export interface ProcStat {
   readonly session: number;
   /** When it was started, in ticks since the machine was: with its number that tells it from all others until the next boot. */
   readonly started: string;
+  /** It has been killed or has exited, and the kernel is still closing its files. */
+  readonly isExiting: boolean;
 }
 
 /** Undefined if there is no such process, or the system is not Linux. */
@@ -32,8 +34,11 @@ export function readProcStat(pid: number): ProcStat | undefined {
     group: Number(group),
     session: Number(session),
     started: fields[19] ?? '',
+    isExiting: (Number(fields[6]) & PF_EXITING) !== 0,
   };
 }
+
+const PF_EXITING = 0x4;
 
 /** A zombie accepts signals, but has ended: its parent has not collected it yet. */
 export function isLiving({ state }: ProcStat): boolean {

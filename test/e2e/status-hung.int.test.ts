@@ -14,7 +14,7 @@ it(
   'status reports a daemon that hangs, within seconds, and says that it hung when it goes on',
   { timeout: 90_000 },
   async () => {
-    await using world = await World.open({ BATON_ANSWER_MS: '1500', BATON_LOOP_LAG_MS: '1000' });
+    await using world = await World.open({ BATON_ANSWER_MS: '4000', BATON_LOOP_LAG_MS: '1000' });
     expect(world.baton(['status']).out).toBe('Nothing needs you, nothing runs.\n');
     const watch = spawn(process.execPath, [BATON, 'status', '--watch', '--json'], {
       cwd: world.repository,

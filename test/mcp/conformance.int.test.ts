@@ -65,7 +65,7 @@ async function conformance(...args: string[]): Promise<{ readonly code: number |
   const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json');
   const child = spawn(process.execPath, [join(manifest, '..', 'dist/index.js'), 'server', ...args], {
     cwd: folder,
-    timeout: 25_000,
+    timeout: 80_000,
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -19,12 +19,13 @@ interface Scene {
   readonly inside: (look: number) => readonly number[];
   /** Holders of the socket. Negative: the process cannot be inspected. */
   readonly holders: readonly number[];
+  readonly exiting?: readonly number[];
   readonly sockets?: readonly (number | 'gone' | undefined)[];
 }
 
 const BROWSER = 10;
 
-function judge({ inside, holders, sockets = [SOCKET] }: Scene) {
+function judge({ inside, holders, exiting = [], sockets = [SOCKET] }: Scene) {
   let looks = 0;
   let asked = 0;
   const machine: PeerLookup = {
@@ -35,6 +36,7 @@ function judge({ inside, holders, sockets = [SOCKET] }: Scene) {
       list: () => [1, BROWSER, ...inside(looks++)],
     }),
     peerSocket: () => sockets[Math.min(asked++, sockets.length - 1)],
+    isExiting: (pid) => exiting.includes(pid),
     holds: (pid, socket) => (holders.includes(-pid) ? undefined : socket === SOCKET && holders.includes(pid)),
   };
   return findPeerSession(stateDir, ENDS, machine);
@@ -53,6 +55,12 @@ it('reports a socket closed before or during the search as gone', () => {
   expect(judge({ inside: () => [], holders: [], sockets: ['gone'] })).toBe('gone');
   expect(judge({ inside: () => [100], holders: [], sockets: [SOCKET, 'gone'] })).toBe('gone');
   expect(judge({ inside: () => [100], holders: [], sockets: [SOCKET, 78] })).toBe('gone');
+});
+
+it('refuses while a process exits whose open socket belongs to nobody', () => {
+  expect(judge({ inside: () => [100], holders: [], exiting: [100] })).toBe('gone');
+  expect(judge({ inside: () => [], holders: [], exiting: [1] })).toBe('gone');
+  expect(judge({ inside: () => [100], holders: [BROWSER], exiting: [100] })).toBeUndefined();
 });
 
 it('finds a process that was started during the search', () => {

@@ -80,9 +80,18 @@ export interface PeerLookup {
   readonly table: () => ProcessTable;
   readonly peerSocket: (ends: TcpEnds) => number | 'gone' | undefined;
   readonly holds: (pid: number, socket: number) => boolean | undefined;
+  readonly isExiting: (pid: number) => boolean;
 }
 
-const THIS_MACHINE: PeerLookup = { table: readProcessTable, peerSocket: findPeerSocket, holds: holdsSocket };
+const THIS_MACHINE: PeerLookup = {
+  table: readProcessTable,
+  peerSocket: findPeerSocket,
+  holds: holdsSocket,
+  isExiting: (pid) => {
+    const stat = readProcStat(pid);
+    return stat !== undefined && stat.isExiting && isLiving(stat);
+  },
+};
 
 /**
  * Finds the session that the peer of a loopback connection belongs to. Only processes inside sessions are searched,
@@ -98,8 +107,12 @@ export function findPeerSession(
   if (socket === undefined || socket === 'gone') return socket;
   const found = searchHolder(stateDir, socket, machine);
   if (found !== undefined) return found;
+  // While a killed process exits, its sockets stay open for a moment and belong to nobody: then the holder must be found.
+  const processes = machine.table().list();
+  const isDoubtful = processes.some(machine.isExiting);
   // A process that exited during the search would be missed.
-  return machine.peerSocket(ends) === socket ? undefined : 'gone';
+  if (machine.peerSocket(ends) !== socket) return 'gone';
+  return isDoubtful && !processes.some((pid) => machine.holds(pid, socket) === true) ? 'gone' : undefined;
 }
 
 function searchHolder(stateDir: string, socket: number, { table: read, holds }: PeerLookup): SessionAbove | undefined {
