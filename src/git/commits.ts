@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { constants, inflateSync } from 'node:zlib';
 import { git, gitFields, gitLines, type GitLocation, type GitResult, gitText, type OwnGitFolder } from './run-git.ts';
 
-/** Whether the repository has a commit with this full id. */
 export async function hasCommit(repository: GitLocation, sha: string): Promise<boolean> {
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(sha)) return false;
   // New commits are loose objects, which need no git process to read.
@@ -109,7 +108,6 @@ export interface Diff {
   readonly diff: string | null;
 }
 
-/** The difference between two commits, for people and agents to read. */
 export async function readDiff(own: OwnGitFolder, from: string, to: string, whole = true): Promise<Diff> {
   const [stat, diff] = await Promise.all([
     gitText([...DIFF, '--stat=100', from, to, '--'], { cwd: own }),

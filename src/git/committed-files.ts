@@ -96,10 +96,8 @@ class ObjectReader implements HashedFiles {
 
   async #readFolders(folders: readonly Entry[]): Promise<readonly Entry[]> {
     if (folders.length === 0) return [];
-    const read = await this.#readObjects(
-      'tree',
-      folders.map(({ object }) => object),
-    );
+    const objects = folders.map(({ object }) => object);
+    const read = await this.#readObjects('tree', objects);
     return folders.flatMap(({ path, object }) => entriesOf(read.get(object), path, this.#commit.length / 2));
   }
 
@@ -107,12 +105,8 @@ class ObjectReader implements HashedFiles {
   async #readObjects(type: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     const wanted = [...new Set(names)];
-    const ran = await git(['cat-file', '--batch'], {
-      cwd: this.#repository,
-      input: `${wanted.join('\n')}\n`,
-      encoding: 'latin1',
-      maxBytes: MOST_BYTES,
-    });
+    const options = { cwd: this.#repository, encoding: 'latin1', maxBytes: MOST_BYTES } as const;
+    const ran = await git(['cat-file', '--batch'], { ...options, input: `${wanted.join('\n')}\n` });
     const printed = Buffer.from(ran.ok ? ran.value.stdout : '', 'latin1');
     for (let at = 0; at < printed.length;) {
       const end = printed.indexOf('\n', at);
@@ -127,11 +121,8 @@ class ObjectReader implements HashedFiles {
     if (lost !== undefined && this.#damage === undefined) {
       const about = lost === this.#commit ? `commit ${lost}` : `object ${lost} (part of ${this.#commit})`;
       const why = ran.ok ? 'its content does not match its id, or it is missing' : ran.problem.message;
-      this.#damage = gitFailure(
-        'git/damaged-object',
-        `${about} is missing or damaged in the repository: ${why}`,
-        DAMAGED_HINT,
-      );
+      const message = `${about} is missing or damaged in the repository: ${why}`;
+      this.#damage = gitFailure('git/damaged-object', message, DAMAGED_HINT);
     }
     return found;
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { git, gitFailure, gitFields, type GitOptions, type GitResult } from './run-git.ts';
+import { attempt, git, gitFailure, gitFields, type GitOptions, type GitResult, unwrap } from './run-git.ts';
 
 /** Settings by name as git prints it: section and key in lower case. */
 export type OperatorConfig = ReadonlyMap<string, string>;
@@ -59,12 +59,10 @@ export function operatorIdentity(
   config: OperatorConfig,
   env: NodeJS.ProcessEnv = process.env,
 ): GitIdentity {
-  const variable = `GIT_${part.toUpperCase()}`;
-  const name = env[`${variable}_NAME`] ?? config.get(`${part}.name`) ?? config.get('user.name');
-  const email = env[`${variable}_EMAIL`] ?? config.get(`${part}.email`) ?? config.get('user.email');
-  return name === undefined || email === undefined || name === '' || email === ''
-    ? { name: 'Baton', email: 'baton@localhost' }
-    : { name, email };
+  const find = (field: 'name' | 'email'): string | undefined =>
+    env[`GIT_${part}_${field}`.toUpperCase()] ?? config.get(`${part}.${field}`) ?? config.get(`user.${field}`);
+  const [name, email] = [find('name'), find('email')];
+  return name && email ? { name, email } : { name: 'Baton', email: 'baton@localhost' };
 }
 
 /** The operator's signing settings as git arguments; undefined if commits are not signed. */
@@ -73,7 +71,6 @@ export function signingArguments(config: OperatorConfig): readonly string[] | un
   return settingArguments(config, (name) => name === 'user.signingkey' || name.startsWith('gpg.'));
 }
 
-/** The environment for reaching another host from Baton's repository with the operator's logins. */
 export function operatorEnvironment({ HOME = '', ...env }: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const xdg = env['XDG_CONFIG_HOME'] ?? join(HOME, '.config');
   const files = [join(HOME, '.gitconfig'), join(xdg, 'git', 'config')];
@@ -81,7 +78,6 @@ export function operatorEnvironment({ HOME = '', ...env }: NodeJS.ProcessEnv = p
   return { HOME, XDG_CONFIG_HOME: xdg, GIT_CONFIG_GLOBAL: file };
 }
 
-/** One setting from the given scope; null if it is not set. */
 export async function readConfig(
   cwd: string,
   scope: readonly string[],
@@ -113,24 +109,21 @@ export async function changeConfig(cwd: string, args: readonly string[]): Promis
 export async function enableWorktreeConfig(commonDir: string): Promise<GitResult<void>> {
   const common = ['--file', join(commonDir, 'config')];
   const main = ['--file', join(commonDir, 'config.worktree')];
-  const enabled = await readConfig(commonDir, [...common, '--type=bool'], 'extensions.worktreeConfig');
-  if (!enabled.ok || enabled.value === 'true') return enabled.ok ? { ok: true, value: undefined } : enabled;
-  const bare = await readConfig(commonDir, [...common, '--type=bool'], 'core.bare');
-  if (!bare.ok) return bare;
-  const tree = await readConfig(commonDir, common, 'core.worktree');
-  if (!tree.ok) return tree;
-  const changes = [
-    ...(bare.value === 'true' ? [[...main, 'core.bare', 'true']] : []),
-    ...(tree.value === null ? [] : [[...main, 'core.worktree', tree.value]]),
-    [...common, 'extensions.worktreeConfig', 'true'],
-    ...(bare.value === 'true' ? [[...common, '--unset-all', 'core.bare']] : []),
-    ...(tree.value === null ? [] : [[...common, '--unset-all', 'core.worktree']]),
-  ];
-  for (const change of changes) {
-    const changed = await changeConfig(commonDir, change);
-    if (!changed.ok) return changed;
-  }
-  return { ok: true, value: undefined };
+  const isTrue = async (name: string): Promise<boolean> =>
+    unwrap(await readConfig(commonDir, [...common, '--type=bool'], name)) === 'true';
+  return attempt(async () => {
+    if (await isTrue('extensions.worktreeConfig')) return;
+    const isBare = await isTrue('core.bare');
+    const tree = unwrap(await readConfig(commonDir, common, 'core.worktree'));
+    const changes = [
+      ...(isBare ? [[...main, 'core.bare', 'true']] : []),
+      ...(tree === null ? [] : [[...main, 'core.worktree', tree]]),
+      [...common, 'extensions.worktreeConfig', 'true'],
+      ...(isBare ? [[...common, '--unset-all', 'core.bare']] : []),
+      ...(tree === null ? [] : [[...common, '--unset-all', 'core.worktree']]),
+    ];
+    for (const change of changes) unwrap(await changeConfig(commonDir, change));
+  });
 }
 
 /** The repository's settings about files and line ends, as git arguments. Unknown values are dropped. */
@@ -181,20 +174,15 @@ export async function readAuthorEnvironment(
 ): Promise<Readonly<Record<string, string>>> {
   const command = ['--includes', '--get-regexp', '^(user|author|committer)\\.(name|email)$'];
   const settings = new Map(await listSettings(command, { cwd: repository, env: configOf(env) }));
-  return { ...person('AUTHOR', 'author', settings, env), ...person('COMMITTER', 'committer', settings, env) };
-}
-
-/** Both or neither: a name with an address derived from the host is no identity. */
-function person(
-  variable: string,
-  section: string,
-  settings: ReadonlyMap<string, string>,
-  env: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, string>> {
-  const [nameOf, emailOf] = [`GIT_${variable}_NAME`, `GIT_${variable}_EMAIL`];
-  const name = env[nameOf] || settings.get(`${section}.name`) || settings.get('user.name');
-  const email = env[emailOf] || settings.get(`${section}.email`) || settings.get('user.email');
-  return name && email ? { [nameOf]: name, [emailOf]: email } : {};
+  const variables = ['author', 'committer'].flatMap((part) => {
+    const pairs = ['name', 'email'].map((field) => {
+      const variable = `GIT_${part}_${field}`.toUpperCase();
+      return [variable, env[variable] || settings.get(`${part}.${field}`) || settings.get(`user.${field}`)] as const;
+    });
+    // Both or neither: a name with an address derived from the host is no identity.
+    return pairs.every(([, value]) => value) ? pairs : [];
+  });
+  return Object.fromEntries(variables.map(([name, value = '']) => [name, value]));
 }
 
 function configOf(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

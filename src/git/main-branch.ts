@@ -5,7 +5,6 @@ import { isPath, listSettings, operatorEnvironment } from './config.ts';
 import { type OwnRepository, runOwnGit } from './own/own-repository.ts';
 import { git, gitLines, type GitLocation, type GitResult, gitText } from './run-git.ts';
 
-/** The change of a branch from one commit to another. */
 export interface MeasuredMove {
   readonly fastForward: boolean;
   readonly commits: number;
@@ -21,7 +20,6 @@ export async function measureMove(place: GitLocation, old: string, now: string):
   };
 }
 
-/** Whether a commit is part of a branch's history. */
 export async function isInHistory(place: GitLocation, sha: string, branch: string): Promise<boolean> {
   const ancestor = await git([...TRUE_HISTORY, 'merge-base', '--is-ancestor', sha, branch], options(place, [1]));
   return ancestor.ok && ancestor.value.code === 0;
@@ -80,7 +78,6 @@ function options(cwd: GitLocation, answers: readonly number[] = []) {
   return { cwd, env: ENV, answers };
 }
 
-/** The remote branch that the main branch follows. */
 export interface Upstream {
   readonly url: string;
   readonly ref: string;

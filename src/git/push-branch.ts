@@ -25,16 +25,12 @@ export async function pushBranch(own: OwnRepository, push: Push): Promise<GitRes
   if (!current.ok) return current;
   if (current.value === head) return { ok: true, value: 'there' };
   if (current.value !== null && current.value !== last && !(await isBefore(own, current.value, head))) {
-    return rejected(
-      push,
-      `the remote has ${current.value.slice(0, 12)}, which Baton did not push and ${head.slice(0, 12)} does not descend from`,
-    );
+    const [theirs, ours] = [current.value.slice(0, 12), head.slice(0, 12)];
+    return rejected(push, `the remote has ${theirs}, which Baton did not push and ${ours} does not descend from`);
   }
   const lease = `--force-with-lease=${ref}:${current.value ?? ''}`;
-  const pushed = await reach(own, push, ['push', '--porcelain', lease], [`${head}:${ref}`], {
-    // The remote answered with a refusal.
-    answers: [1],
-  });
+  // 1: the remote answered with a refusal.
+  const pushed = await reach(own, push, ['push', '--porcelain', lease], [`${head}:${ref}`], { answers: [1] });
   if (!pushed.ok) return unreachable(push, pushed);
   if (pushed.value.code === 0) return { ok: true, value: 'pushed' };
   return rejected(push, reasonIn(pushed.value));
@@ -43,11 +39,8 @@ export async function pushBranch(own: OwnRepository, push: Push): Promise<GitRes
 function reasonIn({ stdout, stderr }: GitOutput): string {
   const refused = stdout.split('\n').filter((line) => line.startsWith('!'));
   const reported = stderr.split('\n').filter((line) => /^(?:remote|error|fatal): \S/.test(line));
-  const lines = [
-    ...refused.map((line) => line.split('\t').at(-1) ?? ''),
-    ...(reported.length > 0 ? reported : [stderr]),
-  ];
-  return lines.join('; ').trim().slice(0, 1000);
+  const reasons = refused.map((line) => line.split('\t').at(-1) ?? '');
+  return [...reasons, ...(reported.length > 0 ? reported : [stderr])].join('; ').trim().slice(0, 1000);
 }
 
 /** Removes a branch from a remote if it still has this commit. */
@@ -121,12 +114,8 @@ async function reachAt(
   refs: readonly string[],
   options: Pick<GitOptions, 'answers'> = {},
 ): Promise<GitResult<GitOutput>> {
-  const args = [...settings(push), ...command, '--', url, ...refs];
+  const args = [...push.config.flatMap((each) => ['-c', each]), ...command, '--', url, ...refs];
   return runOwnGit(own, args, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
-}
-
-function settings({ config }: Pick<Push, 'config'>): string[] {
-  return config.flatMap((each) => ['-c', each]);
 }
 
 function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: string): GitFailure {
@@ -135,9 +124,6 @@ function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: stri
 }
 
 function unreachable({ remote }: Pick<Push, 'remote'>, { problem }: GitFailure): GitFailure {
-  return gitFailure(
-    'git/remote-unreachable',
-    `'${remote}' does not answer: ${problem.message}`,
-    `Check it by hand: git ls-remote ${remote}`,
-  );
+  const hint = `Check it by hand: git ls-remote ${remote}`;
+  return gitFailure('git/remote-unreachable', `'${remote}' does not answer: ${problem.message}`, hint);
 }

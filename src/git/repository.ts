@@ -3,13 +3,12 @@ import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isGitRef } from '../protocol/text/text-format.ts';
 import { DAMAGED_HINT } from './own/transfer-pack.ts';
-import { git, gitFailure, type GitLocation, type GitResult, gitText } from './run-git.ts';
+import { attempt, git, gitFailure, type GitLocation, type GitResult, gitText, unwrap } from './run-git.ts';
 
 /** The folders of a repository, from any of its worktrees. */
 export interface Repository {
   /** The top of the worktree; the repository itself if it is bare. */
   readonly top: string;
-  /** The git folder of that worktree. */
   readonly gitDir: string;
   /** The git folder shared by all worktrees. */
   readonly commonDir: string;
@@ -19,17 +18,14 @@ export interface Repository {
 
 export async function findRepository(folder: string): Promise<GitResult<Repository>> {
   const args = ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--git-dir', '--git-common-dir'];
-  const dirs = await gitText(args, { cwd: folder });
-  if (!dirs.ok) return dirs;
-  const [bare, gitDir, commonDir] = dirs.value.split('\n');
-  if (gitDir === undefined || commonDir === undefined) return oddPath(folder);
-  if (bare === 'true') return { ok: true, value: { top: gitDir, gitDir, commonDir, mainTop: commonDir } };
-  const top = await gitText(['rev-parse', '--path-format=absolute', '--show-toplevel'], { cwd: folder });
-  if (!top.ok) return top;
-  if (top.value.includes('\n')) return oddPath(folder);
-  const mainTop = await findMainTop(folder);
-  if (!mainTop.ok) return mainTop;
-  return { ok: true, value: { top: top.value, gitDir, commonDir, mainTop: mainTop.value ?? commonDir } };
+  return attempt(async () => {
+    const [bare, gitDir, commonDir] = unwrap(await gitText(args, { cwd: folder })).split('\n');
+    if (gitDir === undefined || commonDir === undefined) return oddPath(folder);
+    if (bare === 'true') return { top: gitDir, gitDir, commonDir, mainTop: commonDir };
+    const top = unwrap(await gitText(['rev-parse', '--path-format=absolute', '--show-toplevel'], { cwd: folder }));
+    if (top.includes('\n')) return oddPath(folder);
+    return { top, gitDir, commonDir, mainTop: (await findMainTop(folder)) ?? commonDir };
+  });
 }
 
 /** The checked-out branch, even without a commit; null if HEAD is detached. */
@@ -44,7 +40,6 @@ export async function findCurrentBranch(folder: string): Promise<GitResult<strin
 export interface MainBranchHead {
   readonly name: string;
   readonly sha: string;
-  /** The ref of this commit. */
   readonly ref: string;
 }
 
@@ -57,25 +52,23 @@ export async function findMainBranch(folder: string, configured?: string): Promi
   if (configured !== undefined && !isGitRef(configured)) {
     return gitFailure('git/bad-name', `not a branch name: '${configured}'`, 'Name a branch that git would accept.');
   }
-  const names = configured === undefined ? [await remoteHead(folder), 'main', 'master'] : [configured];
-  for (const name of names.filter((name) => name !== null)) {
+  const found = configured === undefined ? [await remoteHead(folder), 'main', 'master'] : [configured];
+  const names = found.filter((name) => name !== null);
+  for (const name of names) {
     for (const ref of [`refs/heads/${name}`, remoteCopy(name)]) {
       const sha = await findSha(folder, ref);
       if (sha !== null) return { ok: true, value: { name, sha, ref } };
     }
   }
-  for (const name of names.filter((name) => name !== null)) {
+  for (const name of names) {
     const ref = await gitText(['rev-parse', '--verify', '--quiet', `refs/heads/${name}`], { cwd: folder });
     if (!ref.ok) continue;
     const damage = `commit ${ref.value}, where branch '${name}' is, is missing or damaged in the repository`;
     return gitFailure('git/damaged-object', damage, DAMAGED_HINT);
   }
   const message = configured === undefined ? 'no main branch with a commit' : `no branch '${configured}' with a commit`;
-  return gitFailure(
-    'git/no-main-branch',
-    message,
-    'Make a first commit on main, or name the main branch in baton.toml.',
-  );
+  const hint = 'Make a first commit on main, or name the main branch in baton.toml.';
+  return gitFailure('git/no-main-branch', message, hint);
 }
 
 /**
@@ -100,13 +93,11 @@ export async function findSha(folder: GitLocation, name: string): Promise<string
   return sha.ok && /^[0-9a-f]{40,64}$/.test(sha.value) ? sha.value : null;
 }
 
-async function findMainTop(folder: string): Promise<GitResult<string | null>> {
-  const list = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: folder });
-  if (!list.ok) return list;
-  const [first = ''] = list.value.stdout.split('\0\0');
-  const lines = first.split('\0');
-  const path = lines.find((line) => line.startsWith('worktree '))?.slice('worktree '.length);
-  return { ok: true, value: lines.includes('bare') ? null : (path ?? null) };
+async function findMainTop(folder: string): Promise<string | undefined> {
+  const list = unwrap(await git(['worktree', 'list', '--porcelain', '-z'], { cwd: folder })).stdout;
+  const lines = (list.split('\0\0')[0] ?? '').split('\0');
+  if (lines.includes('bare')) return undefined;
+  return lines.find((line) => line.startsWith('worktree '))?.slice('worktree '.length);
 }
 
 async function remoteHead(folder: string): Promise<string | null> {
@@ -119,9 +110,10 @@ function remoteCopy(name: string): string {
   return `refs/remotes/origin/${name}`;
 }
 
-function oddPath(folder: string): GitResult<never> {
+function oddPath(folder: string): never {
   const message = `the path of the repository of '${folder}' has a line break`;
-  return gitFailure('git/odd-path', message, 'Move the repository to a folder without line breaks in its name.');
+  const hint = 'Move the repository to a folder without line breaks in its name.';
+  return unwrap(gitFailure('git/odd-path', message, hint));
 }
 
 /** A readable id, equal for all worktrees: the folder's name and a hash of the real path of the shared git folder. */

@@ -31,7 +31,6 @@ export interface GitOptions {
   readonly maxBytes?: number;
   /** `latin1` keeps every byte of the output. */
   readonly encoding?: 'utf8' | 'latin1';
-  /** Added to the clean environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Exit codes that are results, not failures: 1 of `merge-base --is-ancestor` means no. */
   readonly answers?: readonly number[];
@@ -170,18 +169,39 @@ export function gitFailure(code: string, message: string, hint: string): GitFail
   return { ok: false, problem: problem(code, message, hint) };
 }
 
+class GitError extends Error {
+  readonly failure: GitFailure;
+
+  constructor(failure: GitFailure) {
+    super(failure.problem.message);
+    this.failure = failure;
+  }
+}
+
+/** Runs several git commands in a row and returns the first failure that `unwrap` meets. */
+export async function attempt<T>(work: () => Promise<T>): Promise<GitResult<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    if (error instanceof GitError) return error.failure;
+    throw error;
+  }
+}
+
+/** The value of a result. A failure ends the enclosing `attempt`. */
+export function unwrap<T>(result: GitResult<T>): T {
+  if (!result.ok) throw new GitError(result);
+  return result.value;
+}
+
 type ExecError = Parameters<NonNullable<Parameters<typeof execFile>[3]>>[0];
 
 function failure(args: readonly string[], options: GitOptions, error: ExecError, stderr: string): GitFailure {
   const command = `git ${args.find((word, i) => !word.startsWith('-') && args[i - 1] !== '-c') ?? ''}`;
   const code: unknown = error?.code;
   if (code === 'ENOENT') {
-    const message = `cannot run git in '${folderOf(options.cwd)}'`;
-    return gitFailure(
-      'git/cannot-run',
-      message,
-      'Check that the folder exists, and that git is installed and on the PATH.',
-    );
+    const hint = 'Check that the folder exists, and that git is installed and on the PATH.';
+    return gitFailure('git/cannot-run', `cannot run git in '${folderOf(options.cwd)}'`, hint);
   }
   if (isShortage(error)) {
     const message = `${command} could not be started: ${error?.message ?? ''}`;
@@ -198,11 +218,8 @@ function failure(args: readonly string[], options: GitOptions, error: ExecError,
   }
   const output = stderr.trim();
   if (/not a git repository/.test(output)) {
-    return gitFailure(
-      'git/no-repository',
-      `'${folderOf(options.cwd)}' is not in a git repository`,
-      'Create one: git init',
-    );
+    const message = `'${folderOf(options.cwd)}' is not in a git repository`;
+    return gitFailure('git/no-repository', message, 'Create one: git init');
   }
   if (/dubious ownership/.test(output)) {
     const hint = `If you trust it: git config --global --add safe.directory ${shellWord(folderOf(options.cwd))}`;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { findProgram } from '../notify/run-program.ts';
 import { problem, type Problem } from '../protocol/shape/problem.ts';
+import { fieldOf, findText } from '../protocol/shape/read-unknown.ts';
 
 export type GithubResult<T> = { readonly ok: true; readonly value: T } | GithubFailure;
 
@@ -37,10 +38,8 @@ function readAnswer(status: number, head: string, text: string, request: ApiRequ
   try {
     body = text.trim() === '' ? null : JSON.parse(text);
   } catch {
-    return githubFailure('github/unreachable', `GitHub answered ${status} with a body that is not JSON`, RETRY, {
-      status,
-      isPassing: true,
-    });
+    const what = `GitHub answered ${status} with a body that is not JSON`;
+    return githubFailure('github/unreachable', what, RETRY, { status, isPassing: true });
   }
   const message = messageIn(body);
   // GraphQL reports errors with a successful status.
@@ -50,13 +49,10 @@ function readAnswer(status: number, head: string, text: string, request: ApiRequ
   const what = `${request.method} ${request.path.split('?', 1)[0] ?? ''}: ${status}${message === undefined ? '' : ` ${message}`}`;
   if (status === 401)
     return githubFailure('github/not-logged-in', `GitHub refused the login: ${what}`, LOG_IN_HINT, { status });
+  const passing = { status, isPassing: true };
   if (status === 429 || (status === 403 && isLimit(message ?? '', head)))
-    return githubFailure('github/rate-limited', `GitHub's rate limit is reached: ${what}`, RETRY, {
-      status,
-      isPassing: true,
-    });
-  if (status >= 500)
-    return githubFailure('github/unreachable', `GitHub reports an error: ${what}`, RETRY, { status, isPassing: true });
+    return githubFailure('github/rate-limited', `GitHub's rate limit is reached: ${what}`, RETRY, passing);
+  if (status >= 500) return githubFailure('github/unreachable', `GitHub reports an error: ${what}`, RETRY, passing);
   return githubFailure('github/refused', `GitHub refused: ${what}`, CHECK_ACCESS_HINT, { status });
 }
 
@@ -72,37 +68,21 @@ const CHECK_ACCESS_HINT = 'Check the permissions: gh auth status, and the settin
 function unanswered({ code, err }: GhResult, { host }: ApiRequest): GithubFailure {
   const message = err.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
   if (code === NOT_LOGGED_IN || /gh auth login|GH_TOKEN|authentication token/i.test(err)) {
-    return githubFailure(
-      'github/not-logged-in',
-      `gh is not logged in to ${host}${message === '' ? '' : `: ${message}`}`,
-      LOG_IN_HINT,
-    );
+    const what = `gh is not logged in to ${host}${message === '' ? '' : `: ${message}`}`;
+    return githubFailure('github/not-logged-in', what, LOG_IN_HINT);
   }
-  const why = message === '' ? `gh ended with ${code ?? 'a signal'}` : message;
-  return githubFailure('github/unreachable', `GitHub cannot be reached: ${why}`, 'Check the network: gh api user', {
-    isPassing: true,
-  });
+  const what = `GitHub cannot be reached: ${message === '' ? `gh ended with ${code ?? 'a signal'}` : message}`;
+  return githubFailure('github/unreachable', what, 'Check the network: gh api user', { isPassing: true });
 }
 
 const NOT_LOGGED_IN = 4;
 
-/** The message of a refusal with its details. */
 function messageIn(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  const { message, errors } = body as { message?: unknown; errors?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  const details = Array.isArray(errors) ? errors.map((each) => detailIn(each)).filter((each) => each !== '') : [];
-  if (typeof message !== 'string' && details.length === 0) return undefined;
-  return [typeof message === 'string' ? message : '', ...details]
-    .filter((each) => each !== '')
-    .join(': ')
-    .slice(0, 500);
-}
-
-function detailIn(error: unknown): string {
-  if (typeof error === 'string') return error;
-  if (typeof error !== 'object' || error === null) return '';
-  const { message } = error as { message?: unknown }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  return typeof message === 'string' ? message : '';
+  const [message, errors] = [findText(fieldOf(body, 'message')), fieldOf(body, 'errors')];
+  const found: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const details = found.map((each) => findText(each) ?? findText(fieldOf(each, 'message')) ?? '');
+  const parts = [message ?? '', ...details].filter((each) => each !== '');
+  return message === undefined && parts.length === 0 ? undefined : parts.join(': ').slice(0, 500);
 }
 
 export function githubFailure(
@@ -135,21 +115,19 @@ interface GhResult {
 }
 
 /** Runs `gh api` without a shell and without prompts; the body goes to its standard input. */
-async function runGh(
-  program: string,
-  { host, method, path, body }: ApiRequest,
-  context: ApiContext,
-): Promise<GhResult> {
+async function runGh(program: string, request: ApiRequest, context: ApiContext): Promise<GhResult> {
+  const { host, method, path, body } = request;
   const args = ['api', '--include', '--hostname', host, '--method', method, ...HEADERS];
   const input = body === undefined ? [] : ['--input', '-'];
   return new Promise((resolve) => {
+    const { cwd, signal } = context;
     const child = spawn(program, [...args, ...input, path], {
-      cwd: context.cwd,
+      cwd,
       env: { ...context.env, ...QUIET },
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: CALL_MS,
       killSignal: 'SIGKILL',
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...(signal === undefined ? {} : { signal }),
     });
     const [out, err]: [Buffer[], Buffer[]] = [[], []];
     let size = 0;
@@ -173,12 +151,5 @@ const HEADERS = ['--header', 'Accept: application/vnd.github+json', '--header', 
 const CALL_MS = 60_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Disables prompts, colours and paging. */
-const QUIET = {
-  GH_PROMPT_DISABLED: '1',
-  GH_NO_UPDATE_NOTIFIER: '1',
-  NO_COLOR: '1',
-  GH_PAGER: '',
-  GH_DEBUG: '',
-  GH_FORCE_TTY: '',
-};
+const ON = { GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' };
+const QUIET = { ...ON, GH_PAGER: '', GH_DEBUG: '', GH_FORCE_TTY: '' };

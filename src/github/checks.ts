@@ -3,7 +3,6 @@ import { type ApiContext, callApi, type GithubResult } from './call-api.ts';
 import type { GithubRepository } from './find-github.ts';
 import { findTextField } from './pulls.ts';
 
-/** A finished check or workflow of one commit. */
 export interface EndedCheck {
   readonly name: string;
   readonly outcome: ReturnType<typeof checkOutcome>;

@@ -69,7 +69,6 @@ async function readRemotes(path: string): Promise<readonly Remote[] | undefined>
   return remotes;
 }
 
-/** A repository on github.com or a GitHub Enterprise host. */
 export interface GithubRepository {
   readonly host: string;
   readonly owner: string;

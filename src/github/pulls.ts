@@ -9,7 +9,6 @@ export interface GithubPull {
   readonly isMerged: boolean;
   readonly isDraft: boolean;
   readonly head: string;
-  /** The target branch. */
   readonly base: string;
   readonly body: string;
   /** The merge commit, once it is merged. */
@@ -50,11 +49,10 @@ export class PullRequestApi {
   }
 
   /** The open pull request of a branch; there is at most one per base. */
-  async findOpen({
-    branch,
-    owner,
-    base,
-  }: Pick<NewGithubPull, 'branch' | 'owner' | 'base'>): Promise<GithubResult<GithubPull | undefined>> {
+  async findOpen(
+    pull: Pick<NewGithubPull, 'branch' | 'owner' | 'base'>,
+  ): Promise<GithubResult<GithubPull | undefined>> {
+    const { branch, owner, base } = pull;
     const query = new URLSearchParams({ state: 'open', head: `${owner}:${branch}`, base, per_page: '10' });
     const listed = await this.#call('GET', `pulls?${query.toString()}`);
     if (!listed.ok) return listed;
@@ -68,9 +66,8 @@ export class PullRequestApi {
     const head = owner === this.repository.owner ? branch : `${owner}:${branch}`;
     const opened = await this.#call('POST', 'pulls', { title, head, base, body, draft: isDraft });
     // Some plans have no drafts; open an ordinary pull request then.
-    if (!opened.ok && isDraft && /draft/i.test(opened.problem.message)) {
+    if (!opened.ok && isDraft && /draft/i.test(opened.problem.message))
       return this.open({ branch, owner, base, title, body, isDraft: false });
-    }
     return readPull(opened);
   }
 
@@ -102,10 +99,8 @@ export class PullRequestApi {
   async markReady({ nodeId: id }: GithubPull): Promise<GithubResult<unknown>> {
     const query =
       'mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }';
-    return callApi(
-      { host: this.repository.host, method: 'POST', path: 'graphql', body: { query, variables: { id } } },
-      this.#context,
-    );
+    const request = { method: 'POST', path: 'graphql', body: { query, variables: { id } } } as const;
+    return callApi({ host: this.repository.host, ...request }, this.#context);
   }
 
   /** Returns the commit on the base branch. GitHub refuses another head with status 409. */

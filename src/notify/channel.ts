@@ -13,7 +13,6 @@ export interface Notification {
   readonly kind: 'attention' | 'warning' | 'done' | 'failed';
   readonly title: string;
   readonly message: string;
-  /** A link to the details. */
   readonly url?: string;
 }
 

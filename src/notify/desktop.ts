@@ -17,11 +17,8 @@ export interface DesktopOptions {
 }
 
 /** Desktop notifications. If a program fails the next is tried, unless the first may have shown it. */
-export function desktopChannel({
-  env,
-  platform = process.platform,
-  timeoutMs = 5000,
-}: DesktopOptions): NotificationChannel {
+export function desktopChannel(options: DesktopOptions): NotificationChannel {
+  const { env, platform = process.platform, timeoutMs = 5000 } = options;
   return {
     name: 'desktop',
     send: async (notification): Promise<SendResult> => {
@@ -30,10 +27,8 @@ export function desktopChannel({
       for (const { program, args } of platform === 'darwin' ? MACOS : FREEDESKTOP) {
         const path = findProgram(program, env);
         if (path === undefined) continue;
-        const ran = await runProgram(path, args(text), {
-          env: allowedEnvironment(env, DESKTOP_VARIABLES).passed,
-          timeoutMs,
-        });
+        const { passed } = allowedEnvironment(env, DESKTOP_VARIABLES);
+        const ran = await runProgram(path, args(text), { env: passed, timeoutMs });
         if (ran.ok) return { ok: true };
         reasons.push(`${program}: ${ran.reason}`);
         if (ran.timedOut === true) break;
@@ -44,14 +39,9 @@ export function desktopChannel({
   };
 }
 
-/** The variables of the user's desktop session. */
 const DESKTOP_VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'];
 
-interface Texts {
-  readonly kind: Notification['kind'];
-  readonly title: string;
-  readonly message: string;
-}
+type Texts = Pick<Notification, 'kind' | 'title' | 'message'>;
 
 interface DesktopProgram {
   readonly program: string;
@@ -93,19 +83,11 @@ const MACOS: readonly DesktopProgram[] = [
   {
     program: 'osascript',
     // The texts are arguments of the script, never part of it.
-    args: ({ title, message }) => [
-      '-e',
-      'on run argv',
-      '-e',
-      'display notification (item 2 of argv) with title (item 1 of argv)',
-      '-e',
-      'end run',
-      '--',
-      title,
-      message,
-    ],
+    args: ({ title, message }) => [...SCRIPT.flatMap((line) => ['-e', line]), '--', title, message],
   },
 ];
+
+const SCRIPT = ['on run argv', 'display notification (item 2 of argv) with title (item 1 of argv)', 'end run'];
 
 /** Notifications that need a person stay on the screen. */
 const URGENCY = {

@@ -22,7 +22,6 @@ function isProgram(path: string): boolean {
 
 export type ProgramResult = SendResult & { readonly timedOut?: boolean };
 
-/** Runs a program without a shell and waits for its end. */
 export async function runProgram(
   program: string,
   args: readonly string[],

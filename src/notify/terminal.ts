@@ -14,11 +14,8 @@ export function terminalChannel({ say }: { readonly say?: (line: string) => void
   };
 }
 
-export function renderNotificationLine({
-  title,
-  message,
-  url,
-}: Pick<Notification, 'title' | 'message' | 'url'>): string {
+export function renderNotificationLine(notification: Pick<Notification, 'title' | 'message' | 'url'>): string {
+  const { title, message, url } = notification;
   const { titleCharacters, messageCharacters } = NOTIFICATION_LIMITS;
   const parts = [plainLine(title, titleCharacters), plainLine(message, messageCharacters), url ?? ''];
   return parts.filter((part) => part !== '').join(': ');

@@ -1,4 +1,5 @@
 import querystring from 'node:querystring';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   escapeMarkup,
   type Notification,
@@ -10,11 +11,9 @@ import {
 } from './channel.ts';
 
 export interface WebhookTimes {
-  /** For one response. */
   readonly timeoutMs: number;
   /** Before the first retry; doubled each time. */
   readonly backoffMs: number;
-  /** For all attempts together. */
   readonly giveUpMs: number;
 }
 
@@ -57,20 +56,14 @@ function basicLogin(username: string, password: string): string {
   return `Basic ${Buffer.from(plain).toString('base64')}`;
 }
 
-async function sendBeforeDeadline(
-  target: Target,
-  notification: Notification,
-  times: WebhookTimes,
-): Promise<SendResult> {
+async function sendBeforeDeadline(target: Target, sent: Notification, times: WebhookTimes): Promise<SendResult> {
   const until = performance.now() + times.giveUpMs;
   for (let backoffMs = times.backoffMs; ; backoffMs *= 2) {
-    const tried = await post(target, notification, times.timeoutMs);
+    const tried = await post(target, sent, times.timeoutMs);
     if (tried.ok) return { ok: true };
     const waitMs = Math.max(backoffMs, tried.waitMs ?? 0);
     if (!tried.isPassing || performance.now() + waitMs > until) return { ok: false, reason: tried.reason };
-    await new Promise((resolve) => {
-      setTimeout(resolve, waitMs);
-    });
+    await sleep(waitMs);
   }
 }
 

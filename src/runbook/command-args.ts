@@ -2,7 +2,6 @@ import type { PipelinePlan } from '../protocol/run-plan.ts';
 
 /** The arguments of a command: `args = "<title> [body] --dry-run [--priority <n>]"`. */
 export interface CommandArgs {
-  /** As written, for usage lines. */
   readonly text: string;
   readonly positionals: readonly { readonly name: string; readonly required: boolean }[];
   readonly options: readonly CommandOption[];
@@ -24,8 +23,7 @@ export interface ArgsFault {
 }
 
 const NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}';
-const POSITIONAL = new RegExp(`^<(${NAME})>$`);
-const OPTIONAL_POSITIONAL = new RegExp(`^\\[(${NAME})\\]$`);
+const POSITIONAL = new RegExp(`^(?:<(${NAME})>|\\[(${NAME})\\])$`);
 const SWITCH = new RegExp(`^(?:--(${NAME})|\\[--(${NAME})\\])$`);
 const OPTION = new RegExp(`^--(${NAME}) +<(${NAME})>$`);
 const OPTIONAL_OPTION = new RegExp(`^\\[--(${NAME}) +<(${NAME})>\\]$`);
@@ -35,7 +33,6 @@ const ITEM = /\[[^\]]*\]?|--[^\s[\]<>]+ +<[^>\s]*>?|\S+/g;
 
 const FORMS = 'Arguments are `<name>`, `[name]`, `--flag`, `--option <value>` and `[--option <value>]`.';
 
-/** Parses the definition, or returns its first fault. */
 export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {
   const positionals: { name: string; required: boolean }[] = [];
   const options: CommandOption[] = [];
@@ -58,10 +55,9 @@ export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {
 }
 
 function positionalOf(item: string): { name: string; required: boolean } | undefined {
-  const required = POSITIONAL.exec(item)?.[1];
-  if (required !== undefined) return { name: required, required: true };
-  const optional = OPTIONAL_POSITIONAL.exec(item)?.[1];
-  return optional === undefined ? undefined : { name: optional, required: false };
+  const [, required, optional] = POSITIONAL.exec(item) ?? [];
+  const name = required ?? optional;
+  return name === undefined ? undefined : { name, required: required !== undefined };
 }
 
 function optionOf(item: string): CommandOption | undefined {

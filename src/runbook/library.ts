@@ -3,7 +3,6 @@ import { type CommandArgs, parseArgsDefinition } from './command-args.ts';
 import { readRunbookFiles } from './read/read-runbook.ts';
 import type { Runbook } from './runbook.ts';
 
-/** The built-in workflow and its prompts. */
 export const LIBRARY_FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
 
 const PREFIX = 'baton:';
@@ -57,7 +56,6 @@ export interface RolePlayer {
   readonly run: string;
 }
 
-/** The agents of each role in the order of their turns. */
 export function issueRolePlayers(runbook: Runbook): readonly RolePlayer[] {
   const { agents, workers } = withLibrary(runbook);
   const players = [...workers.values()].flatMap(({ roles = [], run }) => {

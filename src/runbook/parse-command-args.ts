@@ -1,5 +1,5 @@
 import { accepted, didYouMean, type Parsed, problem, quote, refused, type Refused } from '../protocol/shape/problem.ts';
-import type { CommandOption } from './command-args.ts';
+import { argumentNames, type CommandOption } from './command-args.ts';
 import type { CommandDefinition } from './runbook.ts';
 
 /**
@@ -15,11 +15,9 @@ export function parseCommandArgs(
   const values = new Map<string, string>();
   const queue = [...argv];
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
-    if (word === '--') {
-      given.push(...queue.splice(0));
-    } else if (!word.startsWith('--')) {
-      given.push(word);
-    } else {
+    if (word === '--') given.push(...queue.splice(0));
+    else if (!word.startsWith('--')) given.push(word);
+    else {
       const wrong = parseOption(word, queue, options, values);
       if (wrong !== undefined) return usage(command, wrong.what, wrong.hint);
     }
@@ -30,17 +28,8 @@ export function parseCommandArgs(
   if (missing !== undefined) return usage(command, `missing argument: <${missing.name}>`);
   const owed = options.find(({ name, required }) => required && !values.has(name));
   if (owed !== undefined) return usage(command, `missing option: --${owed.name} <${owed.value ?? ''}>`);
-  return accepted(
-    Object.fromEntries([
-      ...positionals.map(({ name }, index) => [name, given[index] ?? ''] as const),
-      ...options.map(({ name }) => [name, values.get(name) ?? ''] as const),
-    ]),
-  );
-}
-
-interface Wrong {
-  readonly what: string;
-  readonly hint?: string | undefined;
+  for (const [index, { name }] of positionals.entries()) values.set(name, given[index] ?? '');
+  return accepted(Object.fromEntries(argumentNames(command.args).map((name) => [name, values.get(name) ?? ''])));
 }
 
 function parseOption(
@@ -48,7 +37,7 @@ function parseOption(
   queue: string[],
   options: readonly CommandOption[],
   values: Map<string, string>,
-): Wrong | undefined {
+): { readonly what: string; readonly hint?: string | undefined } | undefined {
   const [typed = '', ...inline] = word.slice(2).split('=');
   const option = options.find(({ name }) => name === typed);
   if (option === undefined) {

@@ -35,7 +35,6 @@ export function planRun(runbook: Runbook, name: string, argv: readonly string[])
   return withinSizeLimit({ plan: planPipeline(runbook, name), vars: withDefaults(pipeline, given.value), name });
 }
 
-/** Plans `baton agent run NAME`. */
 export function planAgentRun(runbook: Runbook, name: string): Parsed<AgentPlan> {
   const agent = runbook.agents.get(name);
   if (agent === undefined) {
@@ -88,11 +87,8 @@ function passedOn(
 ): Record<string, string> {
   const shared = argumentNames(args).filter((name) => Object.hasOwn(pipeline?.vars ?? {}, name));
   // An omitted argument does not hide the pipeline's default.
-  return Object.fromEntries(
-    shared
-      .map((name) => [name, given[name] ?? ''] as const)
-      .filter(([name, value]) => value !== '' || pipeline?.vars[name] === null),
-  );
+  const passed = shared.filter((name) => (given[name] ?? '') !== '' || pipeline?.vars[name] === null);
+  return Object.fromEntries(passed.map((name) => [name, given[name] ?? '']));
 }
 
 function withDefaults(
@@ -105,14 +101,9 @@ function withDefaults(
 
 /** The plan of a command or worker; also used by the size check. */
 export function plainPlan(runbook: Runbook, run: Runnable): Plan {
-  switch (run.kind) {
-    case 'shell':
-      return { kind: 'shell', command: run.command };
-    case 'agent':
-      return { kind: 'agent', agent: known(runbook.agents, run.agent) };
-    case 'pipeline':
-      return planPipeline(runbook, run.pipeline);
-  }
+  if (run.kind === 'shell') return run;
+  if (run.kind === 'pipeline') return planPipeline(runbook, run.pipeline);
+  return { kind: 'agent', agent: known(runbook.agents, run.agent) };
 }
 
 /** A worker can set a pipeline's variables from the task through a step of an outer pipeline. */
@@ -138,12 +129,8 @@ export function planPipeline(runbook: Runbook, name: string): Extract<Plan, { ki
       if (run.kind === 'pipeline') next.push(run.pipeline);
     }
   }
-  return {
-    kind: 'pipeline',
-    pipeline: name,
-    pipelines: Object.fromEntries(pipelines),
-    agents: Object.fromEntries(agents),
-  };
+  const definitions = { pipelines: Object.fromEntries(pipelines), agents: Object.fromEntries(agents) };
+  return { kind: 'pipeline', pipeline: name, ...definitions };
 }
 
 function known<T>(definitions: ReadonlyMap<string, T>, name: string): T {
@@ -173,7 +160,6 @@ function unknownName(runbook: Runbook, name: string): Problem {
   return problem('runbook/unknown-name', `there is no command, pipeline or agent ${quote(name)}`, hint);
 }
 
-/** A text with templates. */
 export interface TemplateText {
   readonly text: string;
   readonly path: Path;
@@ -220,10 +206,7 @@ export function templateTextAt(
   return text === undefined ? undefined : { text, path, isShell, isRecorded };
 }
 
-interface PlacedHandler {
-  readonly handler: HandlerPlan;
-  readonly path: Path;
-}
+type PlacedHandler = { readonly handler: HandlerPlan; readonly path: Path };
 
 function handlersOfPlan(agent: AgentPlan): PlacedHandler[] {
   return HANDLER_NAMES.flatMap((name): PlacedHandler[] => {
@@ -232,7 +215,6 @@ function handlersOfPlan(agent: AgentPlan): PlacedHandler[] {
   });
 }
 
-/** The variables that the agent requires. */
 function requiredVariables(agent: AgentPlan): string[] {
   const slots = templateTextsOf(agent).flatMap(({ text }) => slotsOf(parseTemplate(text)));
   return slots.flatMap(({ name, fallback }) => (name.of === 'var' && fallback === null ? [name.name] : []));

@@ -1,13 +1,13 @@
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
-import type { AgentPlan, BudgetPlan, PipelinePlan } from '../protocol/run-plan.ts';
+import type { AgentPlan, PipelinePlan } from '../protocol/run-plan.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
+import type { buildLimits } from './build/build-runbook.ts';
 import type { CommandArgs } from './command-args.ts';
 
 /** A checked runbook: names are resolved, defaults filled, and plans ready to start. */
 export interface Runbook {
-  /** Undefined if the runbook does not set it. */
   readonly exitProtocol: boolean | undefined;
   /** `postgres://…`; undefined means SQLite in the state folder. */
   readonly store: string | undefined;
@@ -24,23 +24,29 @@ export interface Runbook {
     /** Patterns that extend or reduce the built-in list of protected paths. */
     readonly protected: readonly string[];
   };
-  readonly merge: MergeSettings | undefined;
-  readonly git: {
-    /** The git filters that an operator allowed. */
-    readonly filters: readonly string[];
+  /** `into` is undefined for the repository's main branch. */
+  readonly merge: { readonly method: (typeof MERGE_METHODS)[number]; readonly into: string | undefined } | undefined;
+  /** The git filters that an operator allowed. */
+  readonly git: { readonly filters: readonly string[] };
+  readonly github: {
+    /** Undefined: pull requests are used if there is a GitHub remote and `gh`. */
+    readonly pullRequests: boolean | undefined;
+    readonly repository: string | undefined;
+    readonly remote: string | undefined;
+    readonly draft: boolean;
   };
-  readonly github: PullRequestSettings;
-  /** The built-in roles and edges with the changes of `roles`. */
   readonly workflow: Workflow;
-  /** An agent may approve its own work in another session. */
   readonly sameAgentMayReview: boolean;
   readonly mode: (typeof RUNBOOK_MODES)[number];
-  /** Commands of the built-in roles. */
   readonly workflowCommands: WorkflowCommands;
-  readonly notify: NotificationSettings;
+  readonly notify: {
+    readonly desktop: boolean;
+    readonly terminal: boolean;
+    readonly webhook: string | undefined;
+    readonly on: readonly (typeof NOTIFICATION_KINDS)[number][];
+  };
   readonly workspace: WorkspaceSettings;
   readonly limits: RunLimits;
-  /** For clients that report no price. */
   readonly prices: readonly Price[];
 }
 
@@ -81,81 +87,26 @@ export interface WorkflowCommands {
 }
 
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
-
-interface MergeSettings {
-  readonly method: (typeof MERGE_METHODS)[number];
-  /** Undefined: the repository's main branch. */
-  readonly into: string | undefined;
-}
-
-export interface PullRequestSettings {
-  /** Undefined: pull requests are used if there is a GitHub remote and `gh`. */
-  readonly pullRequests: boolean | undefined;
-  readonly repository: string | undefined;
-  readonly remote: string | undefined;
-  readonly draft: boolean;
-}
-
 /** A person is asked never, at four places, or at every stage. */
 export const RUNBOOK_MODES = ['autonomous', 'semi', 'supervised'] as const;
-
 export const NOTIFICATION_KINDS = ['attention', 'warning', 'done', 'failed'] as const;
 
-interface NotificationSettings {
-  readonly desktop: boolean;
-  readonly terminal: boolean;
-  readonly webhook: string | undefined;
-  readonly on: readonly (typeof NOTIFICATION_KINDS)[number][];
-}
-
-/** How worktrees are created and set up. */
 export interface WorkspaceSettings {
   /** A template for branch names; applies only until a branch is named. */
   readonly branch: string;
   /** Ignored paths that are copied or linked into each new worktree. */
   readonly copy: readonly string[];
   readonly link: readonly string[];
-  /** Runs once in each new worktree. */
   readonly setup: string | undefined;
   readonly setupTimeoutMs: number;
 }
 
+/** Times and sizes of a project; `shape/limits-shape.ts` describes each. */
+export type RunLimits = ReturnType<typeof buildLimits>;
+
 /** Limits stated in every mission and measured at the end of a session. */
-export interface SessionLimits {
-  readonly maxFiles: number | undefined;
-  readonly noGitCommit: boolean;
-  readonly noNewDeps: boolean;
-}
+export type SessionLimits = Pick<RunLimits, 'maxFiles' | 'noGitCommit' | 'noNewDeps'>;
 
-export interface RunLimits extends SessionLimits {
-  /** A claim without renewal ends after this. */
-  readonly claimExpiryMs: number;
-  readonly renewalMs: number;
-  /** An agent without output for this long is idle; undefined: only its own report counts. */
-  readonly idleMs: number | undefined;
-  readonly silenceMs: number;
-  readonly toolMs: number;
-  /** How long a finished agent may take to exit. */
-  readonly leaveMs: number;
-  /** Running agents, in total. */
-  readonly agents: number;
-  /** Blocked stops of one run before the agent may stop. */
-  readonly blocks: number;
-  /** Resumes of one run by its handlers before a person is asked. */
-  readonly resumes: number;
-  readonly reviewRounds: number;
-  /** Between SIGTERM and SIGKILL. */
-  readonly killAfterMs: number;
-  /** Bytes of an agent's output that are kept. */
-  readonly logBytes: number;
-  /** How long a task may stay in a phase before a notification. */
-  readonly stallMs: Readonly<Partial<Record<Phase, number>>>;
-  /** Budgets of all sessions of a task, and of all agents of a day. */
-  readonly taskBudget: BudgetPlan | undefined;
-  readonly dayBudget: BudgetPlan | undefined;
-}
-
-/** A problem with its file; line and column are positions in that file. */
 export interface RunbookProblem extends Problem {
   readonly file: string;
 }
@@ -170,7 +121,6 @@ export interface RunbookFile {
   readonly text: string;
 }
 
-/** What a project decided about checks before a merge. */
 export type ChecksAnswer = 'checked' | 'none' | 'declined' | 'unanswered';
 
 /** `isDeclined`: an operator decided that nothing is checked while `ci.required` is not set. */
@@ -182,14 +132,10 @@ export function checksAnswerOf({ ci }: Pick<Runbook, 'ci'>, isDeclined: boolean)
 
 /** The answer as a sentence without a full stop; empty if there are checks. */
 export function describeChecks(answer: ChecksAnswer): string {
-  switch (answer) {
-    case 'checked':
-      return '';
-    case 'none':
-      return 'nothing is checked before a merge: ci.required is empty';
-    case 'declined':
-      return 'nothing is checked before a merge: an operator chose that, and the runbook does not set ci.required';
-    case 'unanswered':
-      return 'nothing would be checked before a merge: the runbook does not set ci.required';
-  }
+  return {
+    checked: '',
+    none: 'nothing is checked before a merge: ci.required is empty',
+    declined: 'nothing is checked before a merge: an operator chose that, and the runbook does not set ci.required',
+    unanswered: 'nothing would be checked before a merge: the runbook does not set ci.required',
+  }[answer];
 }

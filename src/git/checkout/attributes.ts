@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OperatorConfig } from '../config.ts';
-import { git, gitFailure, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { attempt, git, gitFailure, type GitResult, type OwnGitFolder, unwrap } from '../run-git.ts';
 
 export interface TwoCommits {
   readonly sha: string;
@@ -9,7 +9,6 @@ export interface TwoCommits {
   readonly base: string;
 }
 
-/** A `.gitattributes` file that differs between the two commits. */
 export interface AttributeFile {
   readonly path: string;
   /** The blob in each commit; null if the commit lacks the file. */
@@ -31,21 +30,19 @@ export async function withAttributesOf<T>(
   const folder = await mkdtemp(join(place.gitDir, 'attributes-'));
   try {
     const indexed = { ...place, env: { ...place.env, GIT_INDEX_FILE: join(folder, 'index') } };
-    const read = await git(['read-tree', commits.sha], { cwd: indexed, timeoutMs: 600_000 });
-    if (!read.ok) return read;
-    const differing = await findDiffering(place, commits);
-    if (!differing.ok) return differing;
-    const changed = await setIndexEntries(
-      indexed,
-      differing.value.map(({ path, base, head }) => ({ path, blob: base, instead: head })),
-    );
-    return changed.ok ? await use(indexed, differing.value) : changed;
+    const prepared = await attempt(async () => {
+      unwrap(await git(['read-tree', commits.sha], { cwd: indexed, timeoutMs: 600_000 }));
+      const differing = await findDiffering(place, commits);
+      const entries = differing.map(({ path, base, head }) => ({ path, blob: base, instead: head }));
+      unwrap(await setIndexEntries(indexed, entries));
+      return differing;
+    });
+    return prepared.ok ? await use(indexed, prepared.value) : prepared;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Replaces blobs in an index, or removes paths from it. */
 export async function setIndexEntries(
   indexed: OwnGitFolder,
   entries: readonly { readonly path: string; readonly blob: IndexBlob | null; readonly instead: IndexBlob | null }[],
@@ -60,31 +57,26 @@ export async function setIndexEntries(
 }
 
 /** Skips files of the base in folders that the commit lacks: they apply to no file. */
-async function findDiffering(
-  place: OwnGitFolder,
-  { sha, base }: TwoCommits,
-): Promise<GitResult<readonly AttributeFile[]>> {
+async function findDiffering(place: OwnGitFolder, { sha, base }: TwoCommits): Promise<readonly AttributeFile[]> {
   const args = ['diff-tree', '-r', '-z', '--no-renames', '--no-commit-id', sha, base, '--', ATTRIBUTE_FILES];
-  const compared = await git(args, { cwd: place });
-  if (!compared.ok) return compared;
-  const fields = compared.value.stdout.split('\0');
+  const fields = unwrap(await git(args, { cwd: place })).stdout.split('\0');
   const files: AttributeFile[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [headMode = '', baseMode = '', head = '', inBase = ''] = (fields[i] ?? '').slice(1).split(' ');
     const path = fields[i + 1] ?? '';
-    if (path.includes('\uFFFD')) return oddName(path);
+    if (path.includes('\uFFFD')) oddName(path);
     const file = { path, head: blobOf(headMode, head), base: blobOf(baseMode, inBase) };
     if (file.head !== null || (await isFolder(place, sha, path))) files.push(file);
   }
-  return { ok: true, value: files };
+  return files;
 }
 
 const ATTRIBUTE_FILES = ':(glob)**/.gitattributes';
 
 /** A path that cannot be named cannot be removed from the index, and would then apply. */
-function oddName(path: string): GitResult<never> {
+function oddName(path: string): never {
   const hint = 'Rename the folder, or remove its .gitattributes file.';
-  return gitFailure('git/odd-path', `the name of '${path}' is not UTF-8 text`, hint);
+  return unwrap(gitFailure('git/odd-path', `the name of '${path}' is not UTF-8 text`, hint));
 }
 
 function blobOf(mode: string, sha: string): IndexBlob | null {

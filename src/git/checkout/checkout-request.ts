@@ -5,16 +5,13 @@ export interface CheckoutRequest {
   readonly sha: string;
   /** The commit of the main branch whose `.gitattributes` files decide how files are written. */
   readonly base: string;
-  /** Filters that the operator allowed. */
   readonly filters: readonly string[];
   /** The current main branch: its name, and the allowed sources of submodules. */
   readonly main: CopiedRef;
   readonly stateDir: string;
-  /** The nesting depth of this submodule. */
   readonly depth?: number;
 }
 
-/** The repository of Baton that a checkout is made from. */
 export interface CheckoutSource extends OwnGitFolder {
   readonly format: ObjectFormat;
   readonly objects: string;

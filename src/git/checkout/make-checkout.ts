@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { platformConfig } from '../own/inspection-folder.ts';
 import { type ObjectFormat, renderOwnConfig } from '../own/own-repository.ts';
-import { type FilterAccess, readFilterAccess } from '../own/with-checkout.ts';
-import type { GitResult } from '../run-git.ts';
+import { readFilterAccess } from '../own/with-checkout.ts';
+import { attempt, type GitResult, unwrap } from '../run-git.ts';
 import { findForeignFilter, withAttributesOf } from './attributes.ts';
 import type { CheckoutRequest, CheckoutSource } from './checkout-request.ts';
 import { checkOutSubmodules } from './submodules.ts';
@@ -24,25 +24,24 @@ export async function makeCheckout(
   await removeCheckout(folder);
   const gitDir = join(folder, '.git');
   makeGitFolder(gitDir, own.format, request.sha);
-  const copied = await copyObjects(own, gitDir, [{ name: 'HEAD', sha: request.sha }, request.main], [request.base]);
-  if (!copied.ok) return copied;
-  const config = await readOperatorConfig();
-  const place = { gitDir, worktree: folder, env: homeOf(request.filters) };
-  const written = await withAttributesOf(place, request, async (indexed, differing) => {
-    const foreign = await findForeignFilter(indexed, request.filters, config);
-    if (!foreign.ok) return foreign;
-    const conversion = conversionSettings(config, request.filters);
-    const reach = own.source === undefined ? NO_REACH : await readFilterAccess(topOf(own.source.commonDir), conversion);
-    const settings = [...conversion, ...reach.settings];
-    return writeFiles({ place, indexed, sha: request.sha, differing }, { ...reach, settings });
+  return attempt(async () => {
+    unwrap(await copyObjects(own, gitDir, [{ name: 'HEAD', sha: request.sha }, request.main], [request.base]));
+    const config = await readOperatorConfig();
+    const place = { gitDir, worktree: folder, env: homeOf(request.filters) };
+    const written = await withAttributesOf(place, request, async (indexed, differing) => {
+      const foreign = await findForeignFilter(indexed, request.filters, config);
+      if (!foreign.ok) return foreign;
+      const conversion = conversionSettings(config, request.filters);
+      const reach = own.source && (await readFilterAccess(topOf(own.source.commonDir), conversion));
+      // The `origin` of a submodule is unknown here.
+      const access = { settings: [...conversion, ...(reach?.settings ?? [])], env: reach?.env ?? {} };
+      return writeFiles({ place, indexed, sha: request.sha, differing }, access);
+    });
+    unwrap(written);
+    unwrap(await checkOutSubmodules(own, request, place, makeCheckout));
+    return folder;
   });
-  if (!written.ok) return written;
-  const submodules = await checkOutSubmodules(own, request, place, makeCheckout);
-  return submodules.ok ? { ok: true, value: folder } : submodules;
 }
-
-/** The `origin` of a submodule is unknown here. */
-const NO_REACH: FilterAccess = { settings: [], env: {} };
 
 /** A remote's URL may be relative to the main worktree. */
 function topOf(commonDir: string): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readOperatorConfig, settingArguments } from '../config.ts';
 import { type ObjectFormat, renderOwnConfig, runOwnGit } from '../own/own-repository.ts';
 import { transferPack } from '../own/transfer-pack.ts';
-import { git, gitFailure, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { attempt, git, gitFailure, gitFields, type GitResult, gitText, type OwnGitFolder, unwrap } from '../run-git.ts';
 import type { CheckoutRequest, CheckoutSource, MakeCheckout } from './checkout-request.ts';
 
 /** Checks out the submodules of a commit at their recorded commits, from the URLs on the main branch. */
@@ -14,59 +14,44 @@ export async function checkOutSubmodules(
   place: OwnGitFolder & { readonly worktree: string },
   makeCheckout: MakeCheckout,
 ): Promise<GitResult<null>> {
-  const links = await findLinks(place);
-  if (!links.ok) return links;
-  if (links.value.length === 0) return { ok: true, value: null };
-  if ((request.depth ?? 0) >= MOST_DEPTH)
-    return gitFailure('git/submodule-depth', `submodules are nested more than ${MOST_DEPTH} levels deep`, FLATTEN);
-  const [main, head] = await Promise.all([readSubmodules(place, request.main.sha), readSubmodules(place, request.sha)]);
-  if (!main.ok) return main;
-  if (!head.ok) return head;
-  for (const { path, sha } of links.value) {
-    const entry = findAllowedSubmodule(path, main.value, head.value);
-    if (entry === undefined) {
-      const message = `'${path}' is a submodule whose path and URL are not on the main branch`;
-      const hint = 'Add it to .gitmodules on the main branch, then run the check again.';
-      return gitFailure('git/submodule-unknown', message, hint);
+  const { stateDir, depth = 0 } = request;
+  return attempt(async () => {
+    const listed = unwrap(await gitFields(['ls-files', '--stage', '-z'], { cwd: place, maxBytes: 1024 ** 3 }));
+    const links = listed.filter((line) => line.startsWith('160000 '));
+    if (links.length === 0) return null;
+    if (depth >= MOST_DEPTH) {
+      const message = `submodules are nested more than ${MOST_DEPTH} levels deep`;
+      unwrap(gitFailure('git/submodule-depth', message, 'Remove the submodule that contains itself.'));
     }
-    const onMain = await linkAt(place, request.main.sha, entry.path);
-    const clone = sha === onMain ? own.source : undefined;
-    const { stateDir } = request;
-    const wanted = { entry, stateDir, format: own.format, clone };
-    const fetched = await fetchSubmodule({ ...wanted, sha });
-    if (!fetched.ok) return fetched;
-    // The commit recorded on the main branch decides about attributes and nested submodules.
-    const before = onMain === undefined ? fetched : await fetchSubmodule({ ...wanted, sha: onMain, clone: own.source });
-    if (!before.ok) return before;
-    const base = onMain ?? sha;
-    const inside = { ...request, sha, base, main: { name: 'main', sha: base }, depth: (request.depth ?? 0) + 1 };
-    const source = own.source && findSubmoduleClone(own.source, entry);
-    const from = { ...fetched.value, ...(source === undefined ? {} : { source }) };
-    const made = await makeCheckout(from, inside, join(place.worktree, path));
-    if (!made.ok) return made;
-  }
-  return { ok: true, value: null };
+    const both = [request.main.sha, request.sha].map(async (commit) => readSubmodules(place, commit));
+    const [main = [], head = []] = await Promise.all(both);
+    for (const line of links) {
+      const [sha, path] = [line.split(' ')[1] ?? '', line.slice(line.indexOf('\t') + 1)];
+      const entry = findAllowedSubmodule(path, main, head) ?? unknownSubmodule(path);
+      const onMain = await linkAt(place, request.main.sha, entry.path);
+      const wanted = { entry, stateDir, format: own.format };
+      const clone = sha === onMain ? own.source : undefined;
+      const fetched = unwrap(await fetchSubmodule({ ...wanted, sha, clone }));
+      // The commit recorded on the main branch decides about attributes and nested submodules.
+      if (onMain !== undefined) unwrap(await fetchSubmodule({ ...wanted, sha: onMain, clone: own.source }));
+      const base = onMain ?? sha;
+      const inside = { ...request, sha, base, main: { name: 'main', sha: base }, depth: depth + 1 };
+      const source = own.source && findSubmoduleClone(own.source, entry);
+      const from = { ...fetched, ...(source === undefined ? {} : { source }) };
+      unwrap(await makeCheckout(from, inside, join(place.worktree, path)));
+    }
+    return null;
+  });
 }
 
 const MOST_DEPTH = 8;
-const FLATTEN = 'Remove the submodule that contains itself.';
 
-interface Link {
-  readonly path: string;
-  readonly sha: string;
+function unknownSubmodule(path: string): never {
+  const message = `'${path}' is a submodule whose path and URL are not on the main branch`;
+  const hint = 'Add it to .gitmodules on the main branch, then run the check again.';
+  return unwrap(gitFailure('git/submodule-unknown', message, hint));
 }
 
-async function findLinks(place: OwnGitFolder): Promise<GitResult<readonly Link[]>> {
-  const listed = await git(['ls-files', '--stage', '-z'], { cwd: place, maxBytes: 1024 * 1024 * 1024 });
-  if (!listed.ok) return listed;
-  const links = listed.value.stdout
-    .split('\0')
-    .filter((line) => line.startsWith('160000 '))
-    .map((line) => ({ sha: line.split(' ')[1] ?? '', path: line.slice(line.indexOf('\t') + 1) }));
-  return { ok: true, value: links };
-}
-
-/** The submodule commit recorded at a path. */
 async function linkAt(place: OwnGitFolder, commit: string, path: string): Promise<string | undefined> {
   const found = await gitText(['ls-tree', '-z', commit, '--', path], { cwd: place });
   return found.ok ? /^160000 commit ([0-9a-f]+)\t/.exec(found.value)?.[1] : undefined;
@@ -88,8 +73,7 @@ interface SubmoduleWanted {
 async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<CheckoutSource>> {
   const { entry, sha, format } = wanted;
   const own = openSubmodule(wanted);
-  if (await has(own, sha)) return { ok: true, value: own };
-  if (await copyFromClone(own, wanted)) return { ok: true, value: own };
+  if ((await has(own, sha)) || (await copyFromClone(own, wanted))) return { ok: true, value: own };
   const protocol = protocolsFor(entry.url);
   if (protocol === undefined) {
     const about = isRelativeUrl(entry.url) ? 'is relative' : 'has an unsupported protocol';
@@ -111,11 +95,8 @@ async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<Checko
   if (all.ok && (await has(own, sha))) return { ok: true, value: own };
   const why = all.ok ? `${entry.url} does not have it` : all.problem.message;
   const message = `submodule '${entry.path}' at ${sha} (${format}) cannot be fetched: ${why}`;
-  return gitFailure(
-    'git/submodule-fetch',
-    message,
-    `Check whether the commit is published: git ls-remote ${entry.url}`,
-  );
+  const hint = `Check whether the commit is published: git ls-remote ${entry.url}`;
+  return gitFailure('git/submodule-fetch', message, hint);
 }
 
 const PIN = 'refs/heads/commits';
@@ -136,9 +117,8 @@ function openSubmodule({ entry, stateDir, format }: SubmoduleWanted): CheckoutSo
 
 /** A ref proves that the commit is complete: an interrupted fetch leaves none. */
 async function has(own: CheckoutSource, sha: string): Promise<boolean> {
-  const found = await runOwnGit(own, ['for-each-ref', '--count=1', '--contains', sha, '--format=%(refname)'], {
-    answers: [129, 128, 1],
-  });
+  const args = ['for-each-ref', '--count=1', '--contains', sha, '--format=%(refname)'];
+  const found = await runOwnGit(own, args, { answers: [129, 128, 1] });
   return found.ok && found.value.code === 0 && found.value.stdout !== '';
 }
 
@@ -161,7 +141,6 @@ async function copyFromClone(own: CheckoutSource, { entry, sha, clone }: Submodu
   return copied.ok && (await runOwnGit(own, ['update-ref', `${PIN}/${sha}`, sha])).ok;
 }
 
-/** An entry of a `.gitmodules` file. */
 export interface SubmoduleEntry {
   readonly name: string;
   readonly path: string;
@@ -169,13 +148,12 @@ export interface SubmoduleEntry {
 }
 
 /** The submodules that a commit names; empty if it has no `.gitmodules` file. */
-async function readSubmodules(place: OwnGitFolder, commit: string): Promise<GitResult<readonly SubmoduleEntry[]>> {
+async function readSubmodules(place: OwnGitFolder, commit: string): Promise<readonly SubmoduleEntry[]> {
   const blob = `${commit}:.gitmodules`;
-  const found = await git(['cat-file', '-t', blob], { cwd: place, answers: [128] });
-  if (!found.ok) return found;
-  if (found.value.stdout !== 'blob\n') return { ok: true, value: [] };
-  const listed = await git(['config', '--blob', blob, '--no-includes', '--list', '-z'], { cwd: place });
-  return listed.ok ? { ok: true, value: parseSubmodules(listed.value.stdout) } : listed;
+  const found = unwrap(await git(['cat-file', '-t', blob], { cwd: place, answers: [128] }));
+  if (found.stdout !== 'blob\n') return [];
+  const listed = unwrap(await git(['config', '--blob', blob, '--no-includes', '--list', '-z'], { cwd: place }));
+  return parseSubmodules(listed.stdout);
 }
 
 /** Parses `git config --list -z`. The last value of a key applies, as in git. */

@@ -4,7 +4,16 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FilterAccess } from '../own/with-checkout.ts';
-import { git, gitFailure, type GitResult, gitText, ownEnvironment, type OwnGitFolder } from '../run-git.ts';
+import {
+  attempt,
+  git,
+  gitFailure,
+  type GitResult,
+  gitText,
+  ownEnvironment,
+  type OwnGitFolder,
+  unwrap,
+} from '../run-git.ts';
 import { type AttributeFile, type IndexBlob, setIndexEntries } from './attributes.ts';
 import type { CheckoutSource, CopiedRef } from './checkout-request.ts';
 
@@ -25,30 +34,26 @@ export async function writeFiles(
   { place, indexed, sha, differing }: WrittenFiles,
   { settings, env }: FilterAccess,
 ): Promise<GitResult<null>> {
-  const mixed = differing.length === 0 ? ({ ok: true, value: sha } as const) : await writeTree(indexed);
-  if (!mixed.ok) return mixed;
-  const args = [...settings, 'read-tree', '--reset', '-u', mixed.value];
-  const read = await git(args, { cwd: place, env, timeoutMs: 1_800_000 });
-  if (!read.ok) return read;
-  return differing.length === 0 ? { ok: true, value: null } : restoreIndexEntries(place, differing);
+  return attempt(async () => {
+    const mixed = differing.length === 0 ? sha : unwrap(await gitText(['write-tree'], { cwd: indexed }));
+    const args = [...settings, 'read-tree', '--reset', '-u', mixed];
+    unwrap(await git(args, { cwd: place, env, timeoutMs: 1_800_000 }));
+    if (differing.length > 0) await restoreIndexEntries(place, differing);
+    return null;
+  });
 }
 
-async function writeTree(indexed: OwnGitFolder): Promise<GitResult<string>> {
-  return gitText(['write-tree'], { cwd: indexed });
-}
-
-async function restoreIndexEntries(place: OwnGitFolder, differing: readonly AttributeFile[]): Promise<GitResult<null>> {
+async function restoreIndexEntries(place: OwnGitFolder, differing: readonly AttributeFile[]): Promise<void> {
   try {
     for (const { path, head } of differing) await writeRaw(place, path, head);
   } catch (error) {
     const message = `a .gitattributes file cannot be written: ${error instanceof Error ? error.message : String(error)}`;
-    return gitFailure('git/failed', message, 'Check the .gitattributes files of the commit: git ls-tree -r HEAD');
+    const hint = 'Check the .gitattributes files of the commit: git ls-tree -r HEAD';
+    unwrap(gitFailure('git/failed', message, hint));
   }
   const entries = differing.map(({ path, head, base }) => ({ path, blob: head, instead: base }));
-  const set = await setIndexEntries(place, entries);
-  if (!set.ok) return set;
-  const refreshed = await git(['update-index', '-q', '--refresh'], { cwd: place, answers: [1], timeoutMs: 600_000 });
-  return refreshed.ok ? { ok: true, value: null } : refreshed;
+  unwrap(await setIndexEntries(place, entries));
+  unwrap(await git(['update-index', '-q', '--refresh'], { cwd: place, answers: [1], timeoutMs: 600_000 }));
 }
 
 /** The parent is a folder of the commit, so no link of the commit leads elsewhere. */
@@ -85,11 +90,8 @@ export async function copyObjects(
   const shallow = isShallow ? ['--shallow'] : [];
   // Reuses existing packs; searching for better deltas would take longer than the check.
   const pack = ['pack-objects', '-q', '--revs', ...shallow, '--delta-base-offset', '--window=0'];
-  const packed = await git([...pack, join(gitDir, 'objects/pack/pack')], {
-    cwd: own,
-    input: `${lines.join('\n')}\n`,
-    timeoutMs: 1_800_000,
-  });
+  const options = { cwd: own, input: `${lines.join('\n')}\n`, timeoutMs: 1_800_000 };
+  const packed = await git([...pack, join(gitDir, 'objects/pack/pack')], options);
   if (!packed.ok) return packed;
   if (isShallow) writeFileSync(join(gitDir, 'shallow'), shas.map((sha) => `${sha}\n`).join(''));
   for (const { name, sha } of refs) if (name !== 'HEAD') writeBranch(gitDir, name, sha);
@@ -102,10 +104,8 @@ const MOST_HISTORY_BYTES = 64 * 1024 * 1024;
 function sizeOf(objects: string): number {
   const folder = join(objects, 'pack');
   // A concurrent import renames its files.
-  return readdirSync(folder).reduce(
-    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
+  const sizes = readdirSync(folder).map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function writeBranch(gitDir: string, name: string, sha: string): void {

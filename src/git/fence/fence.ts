@@ -33,7 +33,6 @@ export interface Fence {
   readonly taskId: string;
   readonly epoch: number;
   readonly branch: string;
-  /** The file that names the live claim. */
   readonly livePath: string;
   /** The user's hooks folder, unless the configuration names another. */
   readonly hooksDir: string;
@@ -56,7 +55,6 @@ export function renderFence(fence: Fence): string {
   return `${values.join('\n')}\n`;
 }
 
-/** The fence of a worktree; null if it has none. */
 export function readFence(gitDir: string): Fence | null {
   const lines = readOrNull(join(gitDir, FENCE_FILE))?.split('\n') ?? [];
   const [version, taskId, epoch, ref, livePath, hooksDir, ownHooksPath, main = ''] = lines;

@@ -4,44 +4,21 @@ import { FENCE_VERSION } from './fence.ts';
  * Git runs only the fence's hooks, so each must call the user's hook of the same name. These are always installed: a
  * user's hooks may appear at any time, for example with dependencies.
  */
-export const HOOK_NAMES = [
-  'applypatch-msg',
-  'commit-msg',
-  'post-applypatch',
-  'post-checkout',
-  'post-commit',
-  'post-merge',
-  'post-rewrite',
-  'pre-applypatch',
-  'pre-auto-gc',
-  'pre-commit',
-  'pre-merge-commit',
-  'pre-push',
-  'pre-rebase',
-  'prepare-commit-msg',
-  'reference-transaction',
-  'sendemail-validate',
-] as const;
+export const HOOK_NAMES: readonly string[] = (
+  'applypatch-msg commit-msg post-applypatch post-checkout post-commit post-merge post-rewrite ' +
+  'pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg ' +
+  'reference-transaction sendemail-validate'
+).split(' ');
 
 /**
  * Installed only if the user has one: git calls the first at every status, the next two change git's behaviour by their
  * presence, and the others are rare in a worktree.
  */
-export const RARE_HOOK_NAMES = [
-  'post-index-change',
-  'proc-receive',
-  'push-to-checkout',
-  'p4-changelist',
-  'p4-post-changelist',
-  'p4-pre-submit',
-  'p4-prepare-changelist',
-  'post-receive',
-  'post-update',
-  'pre-receive',
-  'update',
-] as const;
+export const RARE_HOOK_NAMES: readonly string[] = (
+  'post-index-change proc-receive push-to-checkout p4-changelist p4-post-changelist p4-pre-submit ' +
+  'p4-prepare-changelist post-receive post-update pre-receive update'
+).split(' ');
 
-/** The fence's hooks, in the git folder of a worktree. */
 export const HOOKS_FOLDER = 'baton-hooks';
 
 /** The branches created by the claim, one per line, beside the fence. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync }
 import { basename, join, resolve } from 'node:path';
 import { changeConfig, enableWorktreeConfig, readConfig } from '../config.ts';
 import { findMainBranch, findRepository, type Repository } from '../repository.ts';
-import { git, gitFailure, gitLines, type GitResult } from '../run-git.ts';
+import { attempt, git, gitFailure, gitLines, type GitResult, unwrap } from '../run-git.ts';
 import { unlockCompletedWorktree } from '../worktree/worktree.ts';
 import { type Fence, FENCE_FILE, fencePath, readFence, renderFence, rewriteFile } from './fence.ts';
 import {
@@ -31,40 +31,37 @@ const SCRIPT = 'fence';
  * other refs. A later call replaces the fence. The user's hooks still run.
  */
 export async function installFence(worktree: string, request: FenceRequest): Promise<GitResult<Fence>> {
-  const found = await findLinked(worktree);
-  if (!found.ok) return found;
-  const { gitDir, commonDir } = found.value;
-  const hooksPath = join(gitDir, HOOKS_FOLDER);
-  const enabled = await enableWorktreeConfig(commonDir);
-  if (!enabled.ok) return enabled;
-  const before = await readConfig(worktree, ['--worktree', '--type=path'], 'core.hooksPath');
-  if (!before.ok) return before;
-  const earlier = readFence(gitDir);
-  const main = await findMainBranch(worktree, request.into);
-  const fence: Fence = {
-    taskId: request.taskId,
-    epoch: request.epoch,
-    branch: request.branch,
-    livePath: fencePath(request.stateDir, request.project, request.taskId),
-    hooksDir: join(commonDir, 'hooks'),
-    ownHooksPath: isFencePath(before.value) ? (earlier?.ownHooksPath ?? '') : (before.value ?? ''),
-    mainBranch: main.ok ? main.value.name : '',
-  };
-  const odd = Object.values(fence).find((value) => /[\n\r]/.test(String(value)));
-  if (odd !== undefined)
-    return gitFailure('git/odd-path', `a line break in '${odd}'`, 'Choose a path without line breaks.');
-  const rare = await findRareHooks(worktree, fence);
-  if (!rare.ok) return rare;
-  const passOn = rare.value.includes('reference-transaction') ? [PASS_ON_FILE] : [];
-  writeHooks(hooksPath, [...HOOK_NAMES, ...rare.value, ...passOn]);
-  // Branches of an earlier claim existed before this one.
-  if (earlier?.taskId !== fence.taskId || earlier.epoch !== fence.epoch)
-    rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
-  rewriteFile(join(gitDir, FENCE_FILE), renderFence(fence));
-  const set = await setFenceConfig(worktree, hooksPath);
-  if (!set.ok) return set;
-  await unlockCompletedWorktree(gitDir);
-  return { ok: true, value: fence };
+  const { stateDir, project, taskId, epoch, branch } = request;
+  return attempt(async () => {
+    const { gitDir, commonDir } = unwrap(await findLinked(worktree));
+    const hooksPath = join(gitDir, HOOKS_FOLDER);
+    unwrap(await enableWorktreeConfig(commonDir));
+    const before = unwrap(await readConfig(worktree, ['--worktree', '--type=path'], 'core.hooksPath'));
+    const earlier = readFence(gitDir);
+    const main = await findMainBranch(worktree, request.into);
+    const fence: Fence = {
+      taskId,
+      epoch,
+      branch,
+      livePath: fencePath(stateDir, project, taskId),
+      hooksDir: join(commonDir, 'hooks'),
+      ownHooksPath: isFencePath(before) ? (earlier?.ownHooksPath ?? '') : (before ?? ''),
+      mainBranch: main.ok ? main.value.name : '',
+    };
+    const odd = Object.values(fence).find((value) => /[\n\r]/.test(String(value)));
+    if (odd !== undefined)
+      unwrap(gitFailure('git/odd-path', `a line break in '${odd}'`, 'Choose a path without line breaks.'));
+    const rare = await findRareHooks(worktree, fence);
+    const passOn = rare.includes('reference-transaction') ? [PASS_ON_FILE] : [];
+    writeHooks(hooksPath, [...HOOK_NAMES, ...rare, ...passOn]);
+    // Branches of an earlier claim existed before this one.
+    if (earlier?.taskId !== taskId || earlier.epoch !== epoch)
+      rmSync(join(gitDir, CREATED_BRANCHES_FILE), { force: true });
+    rewriteFile(join(gitDir, FENCE_FILE), renderFence(fence));
+    await setFenceConfig(worktree, hooksPath);
+    await unlockCompletedWorktree(gitDir);
+    return fence;
+  });
 }
 
 /** A worktree added from a fenced one copies its configuration, and with it the hooks path of another fence. */
@@ -72,7 +69,6 @@ function isFencePath(path: string | null): boolean {
   return path !== null && basename(path) === HOOKS_FOLDER;
 }
 
-/** The hooks of a fenced worktree; null if it has no fence. */
 export async function findFenceHooks(worktree: string): Promise<string | null> {
   const found = await findRepository(worktree);
   return found.ok && readFence(found.value.gitDir) !== null ? join(found.value.gitDir, HOOKS_FOLDER) : null;
@@ -110,64 +106,34 @@ function writeHooks(hooksPath: string, names: readonly string[]): void {
 }
 
 /** Finds the user's hooks as the script does, without the fence's own folder. */
-async function findRareHooks(worktree: string, fence: Fence): Promise<GitResult<string[]>> {
+async function findRareHooks(worktree: string, fence: Fence): Promise<string[]> {
   const args = ['config', '--show-scope', '--type=path', '--get-all', 'core.hooksPath'];
-  const lines = await gitLines(args, { cwd: worktree, answers: [1] });
-  if (!lines.ok) return lines;
-  const configured = lines.value.map((line) => line.split('\t')).findLast(([scope]) => scope !== 'worktree');
+  const lines = unwrap(await gitLines(args, { cwd: worktree, answers: [1] }));
+  const configured = lines.map((line) => line.split('\t')).findLast(([scope]) => scope !== 'worktree');
   const folder = resolve(worktree, fence.ownHooksPath || (configured?.[1] ?? fence.hooksDir));
-  return {
-    ok: true,
-    value: [...RARE_HOOK_NAMES, 'reference-transaction'].filter((name) => existsSync(join(folder, name))),
-  };
+  return [...RARE_HOOK_NAMES, 'reference-transaction'].filter((name) => existsSync(join(folder, name)));
 }
 
 /**
  * Configures a worktree for its fence. `git gc` packs refs of others and `git fetch` brings new tags, which the fence
  * refuses, so both are turned off. Git copies these settings into worktrees added from this one.
  */
-async function setFenceConfig(worktree: string, hooksPath: string): Promise<GitResult<void>> {
-  const now = await listConfig(worktree);
-  if (!now.ok) return now;
-  const wanted: readonly (readonly [string, string])[] = [
-    [HOOKS_PATH, hooksPath],
-    [PACK_REFS, 'false'],
-    ...now.value.remotes.map((remote) => [tagOption(remote), NO_TAGS] as const),
-  ];
-  for (const [name, value] of wanted) {
-    if (now.value.own.get(name) === value) continue;
-    const set = await changeConfig(worktree, ['--worktree', '--replace-all', name, value]);
-    if (!set.ok) return set;
-  }
-  return { ok: true, value: undefined };
-}
-
-/** Lower case, as git lists them. */
-const HOOKS_PATH = 'core.hookspath';
-const PACK_REFS = 'gc.packrefs';
-const NO_TAGS = '--no-tags';
-
-function tagOption(remote: string): string {
-  return `remote.${remote}.tagopt`;
-}
-
-interface Config {
-  readonly remotes: readonly string[];
-  /** The settings of this worktree only. */
-  readonly own: ReadonlyMap<string, string>;
-}
-
-async function listConfig(worktree: string): Promise<GitResult<Config>> {
-  const listed = await git(['config', '--list', '--show-scope', '-z'], { cwd: worktree });
-  if (!listed.ok) return listed;
-  const remotes = new Set<string>();
+async function setFenceConfig(worktree: string, hooksPath: string): Promise<void> {
+  // Names in lower case, as git lists them.
+  const wanted = new Map([
+    ['core.hookspath', hooksPath],
+    ['gc.packrefs', 'false'],
+  ]);
   const own = new Map<string, string>();
-  const parts = listed.value.stdout.split('\0');
+  const parts = unwrap(await git(['config', '--list', '--show-scope', '-z'], { cwd: worktree })).stdout.split('\0');
   for (let i = 0; i + 1 < parts.length; i += 2) {
     const [name = '', value = ''] = (parts[i + 1] ?? '').split(/\n(.*)/s);
     const remote = /^remote\.(.+)\.url$/s.exec(name)?.[1];
-    if (remote !== undefined) remotes.add(remote);
+    if (remote !== undefined) wanted.set(`remote.${remote}.tagopt`, '--no-tags');
     if (parts[i] === 'worktree') own.set(name, value);
   }
-  return { ok: true, value: { remotes: [...remotes], own } };
+  for (const [name, value] of wanted) {
+    if (own.get(name) === value) continue;
+    unwrap(await changeConfig(worktree, ['--worktree', '--replace-all', name, value]));
+  }
 }

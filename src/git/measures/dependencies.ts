@@ -21,7 +21,6 @@ import {
   parseTomlLock,
 } from './python.ts';
 
-/** A changed file with its blobs in commits and the index. */
 export interface ChangedManifest {
   readonly path: string;
   readonly blobs: ReadonlySet<string>;
@@ -29,7 +28,6 @@ export interface ChangedManifest {
 
 export interface DependencySources {
   readonly worktree: string;
-  /** Baton's repository, which has the commits. */
   readonly own: OwnGitFolder;
 }
 
@@ -93,8 +91,7 @@ export interface ChangedText {
 interface NewDependency {
   readonly ecosystem: DependencyFile['ecosystem'];
   readonly name: string;
-  /** The files that name it now. */
-  readonly paths: readonly string[];
+  readonly paths: string[];
 }
 
 export interface DependencyFindings {
@@ -109,7 +106,7 @@ export interface DependencyFindings {
  */
 export function findNewDependencies(changes: readonly ChangedText[]): DependencyFindings {
   const before = new Set<string>();
-  const after = new Map<string, { ecosystem: DependencyFile['ecosystem']; name: string; paths: string[] }>();
+  const after = new Map<string, NewDependency>();
   const unreadable: { path: string; why: string }[] = [];
   for (const { path, before: old, after: now } of changes) {
     const file = findDependencyFile(path);
@@ -148,32 +145,21 @@ interface DependencyFile {
   readonly nameIn?: (text: string) => string | undefined;
 }
 
-/** The kind of a dependency file by its name; undefined for other files. */
 function findDependencyFile(path: string): DependencyFile | undefined {
   // Files inside installed packages belong to those packages.
   if (/(?:^|\/)(?:node_modules|vendor|\.venv|target)\//.test(path)) return undefined;
   const name = basename(path);
-  return BY_NAME.get(name) ?? (isRequirements(name, path) ? REQUIREMENTS : undefined);
+  const isRequirements = REQUIREMENTS_NAME.test(name) || REQUIREMENTS_PATH.test(path);
+  return BY_NAME.get(name) ?? (isRequirements ? { ecosystem: 'python', read: parseRequirements } : undefined);
 }
 
-const REQUIREMENTS: DependencyFile = { ecosystem: 'python', read: parseRequirements };
+const REQUIREMENTS_NAME = /^[\w.-]*requirements[\w.-]*\.(?:txt|in)$/;
+const REQUIREMENTS_PATH = /(?:^|\/)requirements\/[\w.-]+\.(?:txt|in)$/;
 
-function isRequirements(name: string, path: string): boolean {
-  return (
-    /^[\w.-]*requirements[\w.-]*\.(?:txt|in)$/.test(name) || /(?:^|\/)requirements\/[\w.-]+\.(?:txt|in)$/.test(path)
-  );
-}
-
-const OWN_NAMES: Readonly<Record<string, DependencyFile['nameIn']>> = {
-  'package.json': nameInPackageJson,
-  'pyproject.toml': nameInPyproject,
-  'Cargo.toml': nameInCargoToml,
-  'go.mod': nameInGoMod,
-};
-
+/** The parser of each file; a manifest also has a reader of its own package's name. */
 const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
   ...files('npm', {
-    'package.json': parsePackageJson,
+    'package.json': [parsePackageJson, nameInPackageJson],
     'package-lock.json': parseNpmLock,
     'npm-shrinkwrap.json': parseNpmLock,
     'pnpm-lock.yaml': parsePnpmLock,
@@ -182,7 +168,7 @@ const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
     'bun.lockb': readNothing,
   }),
   ...files('python', {
-    'pyproject.toml': parsePyproject,
+    'pyproject.toml': [parsePyproject, nameInPyproject],
     'uv.lock': parseTomlLock,
     'poetry.lock': parseTomlLock,
     'pdm.lock': parseTomlLock,
@@ -192,19 +178,21 @@ const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
     Pipfile: parsePipfile,
     'Pipfile.lock': parsePipfileLock,
   }),
-  ...files('cargo', { 'Cargo.toml': parseCargoToml, 'Cargo.lock': parseCargoLock }),
-  ...files('go', { 'go.mod': parseGoMod, 'go.sum': parseGoSum }),
+  ...files('cargo', { 'Cargo.toml': [parseCargoToml, nameInCargoToml], 'Cargo.lock': parseCargoLock }),
+  ...files('go', { 'go.mod': [parseGoMod, nameInGoMod], 'go.sum': parseGoSum }),
 ]);
 
 function files(
   ecosystem: DependencyFile['ecosystem'],
-  readers: Readonly<Record<string, DependencyFile['read']>>,
+  readers: Readonly<Record<string, Reader | readonly [Reader, NonNullable<DependencyFile['nameIn']>]>>,
 ): [string, DependencyFile][] {
-  return Object.entries(readers).map(([name, read]) => {
-    const nameIn = OWN_NAMES[name];
-    return [name, nameIn === undefined ? { ecosystem, read } : { ecosystem, read, nameIn }];
+  return Object.entries(readers).map(([name, reader]) => {
+    if (typeof reader === 'function') return [name, { ecosystem, read: reader }];
+    return [name, { ecosystem, read: reader[0], nameIn: reader[1] }];
   });
 }
+
+type Reader = DependencyFile['read'];
 
 /** Only bun can read the binary format. */
 function readNothing(): never {

@@ -2,7 +2,6 @@ import { fieldsOf, isObject, type Fields } from '../../protocol/shape/read-unkno
 import { parse as parseYaml } from 'yaml';
 import { namesIn } from './table.ts';
 
-/** The direct dependencies of a package.json. */
 export function parsePackageJson(text: string): Set<string> {
   const manifest = parseJson(text);
   const pnpm = isObject(manifest['pnpm']) ? manifest['pnpm']['overrides'] : undefined;

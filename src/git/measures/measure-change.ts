@@ -1,12 +1,11 @@
 import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { findSha } from '../repository.ts';
-import { gitFields, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { attempt, gitFields, type GitResult, gitText, type OwnGitFolder, unwrap } from '../run-git.ts';
 import { type UnhiddenFiles, withUnhiddenFiles } from '../worktree/unhidden-files.ts';
 import { type ChangedManifest, type DependencyFindings, measureDependencies } from './dependencies.ts';
 
 /** The measured work of a session in its worktree, independent of its own report. */
 export interface MeasuredChange {
-  /** The commits at the start and now. */
   readonly base: string;
   readonly head: string;
   /** All files that differ from the base: committed, staged, changed or new, except files that the base ignores. */
@@ -24,7 +23,6 @@ export interface MeasuredFile {
 export interface MeasureRequest {
   readonly stateDir: string;
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
-  /** The commit that the session started from. */
   readonly base: string;
   /** The task's branch: the next session continues from it, independent of this session's HEAD. */
   readonly branch?: string;
@@ -36,26 +34,18 @@ export interface MeasureRequest {
  */
 export async function measureChange(worktree: string, measuring: MeasureRequest): Promise<GitResult<MeasuredChange>> {
   const { stateDir, base, branch } = measuring;
-  const head = await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: worktree });
-  if (!head.ok) return head;
-  const onBranch = branch === undefined ? null : await findSha(worktree, `refs/heads/${branch}`);
-  const tips = [...new Set([head.value, onBranch ?? head.value])];
-  const copied = await measuring.own.with(base, ...tips);
-  if (!copied.ok) return copied;
-  const own = copied.value;
-  const found = await withUnhiddenFiles(worktree, { stateDir, rulesAt: base, own }, async (view) =>
-    readFiles(view, own, base, tips),
-  );
-  if (!found.ok) return found;
-  const commits = await gitText(['rev-list', '--count', ...tips, '--not', base, '--'], { cwd: own });
-  if (!commits.ok) return commits;
-  const dependencies = await measureDependencies({ worktree, own }, base, found.value);
-  if (!dependencies.ok) return dependencies;
-  const files = found.value.map(({ path, action }) => ({ path, action }));
-  return {
-    ok: true,
-    value: { base, head: head.value, files, commits: Number(commits.value), dependencies: dependencies.value },
-  };
+  return attempt(async () => {
+    const head = unwrap(await gitText(['rev-parse', '--verify', 'HEAD^{commit}'], { cwd: worktree }));
+    const onBranch = branch === undefined ? null : await findSha(worktree, `refs/heads/${branch}`);
+    const tips = [...new Set([head, onBranch ?? head])];
+    const own = unwrap(await measuring.own.with(base, ...tips));
+    const read = async (view: UnhiddenFiles) => attempt(async () => readFiles(view, own, base, tips));
+    const found = unwrap(await withUnhiddenFiles(worktree, { stateDir, rulesAt: base, own }, read));
+    const commits = unwrap(await gitText(['rev-list', '--count', ...tips, '--not', base, '--'], { cwd: own }));
+    const dependencies = unwrap(await measureDependencies({ worktree, own }, base, found));
+    const files = found.map(({ path, action }) => ({ path, action }));
+    return { base, head, files, commits: Number(commits), dependencies };
+  });
 }
 
 /** Compares the worktree with the base. Staged files and committed-only files count too, because they can be merged. */
@@ -64,43 +54,33 @@ async function readFiles(
   own: OwnGitFolder,
   base: string,
   tips: readonly string[],
-): Promise<GitResult<(MeasuredFile & ChangedManifest)[]>> {
+): Promise<(MeasuredFile & ChangedManifest)[]> {
   const options = ['--raw', '--no-abbrev', '-z', '--no-renames', '--no-ext-diff'];
   const files = new Map<string, { action: MeasuredFile['action']; blobs: Set<string> }>();
   const listings = [
-    ...tips
-      .filter((tip) => tip !== base)
-      .map(
-        (tip) => async () =>
-          gitFields(['diff-tree', '-r', ...options, base, tip, '--'], { cwd: own, maxBytes: MOST_BYTES }),
-      ),
-    async () => view.list('diff', ...options, '--cached', base, '--'),
+    ...tips.filter((tip) => tip !== base).map((tip) => ['diff-tree', '-r', ...options, base, tip, '--']),
+    ['diff', ...options, '--cached', base, '--'],
     // Does not enter submodules: git would run there with their configuration.
-    async () => view.list('diff', ...options, '--ignore-submodules=dirty', base, '--'),
+    ['diff', ...options, '--ignore-submodules=dirty', base, '--'],
   ];
-  for (const list of listings) {
-    const words = await list();
-    if (!words.ok) return words;
-    for (let i = 0; i + 1 < words.value.length; i += 2) {
-      const path = words.value[i + 1] ?? '';
-      const [, mode = '', , sha = '', status = ''] = (words.value[i] ?? '').split(' ');
+  for (const args of listings) {
+    const inOwn = args[0] === 'diff-tree';
+    const words = unwrap(await (inOwn ? gitFields(args, { cwd: own, maxBytes: MOST_BYTES }) : view.list(...args)));
+    for (let i = 0; i + 1 < words.length; i += 2) {
+      const path = words[i + 1] ?? '';
+      const [, mode = '', , sha = '', status = ''] = (words[i] ?? '').split(' ');
       const blobs = files.get(path)?.blobs ?? new Set();
       // Links and submodules have no text; files only in the worktree have no object id.
       if (mode.startsWith('100') && !/^0+$/.test(sha)) blobs.add(sha);
       files.set(path, { action: ACTIONS[status] ?? 'modified', blobs });
     }
   }
-  const untracked = await view.untracked();
-  if (!untracked.ok) return untracked;
-  for (const path of untracked.value) {
-    const known = files.get(path);
+  for (const path of unwrap(await view.untracked())) {
+    const { action, blobs = new Set<string>() } = files.get(path) ?? {};
     // A file deleted in the index but present again is modified, not new.
-    files.set(path, {
-      action: known?.action === 'deleted' ? 'modified' : 'created',
-      blobs: known?.blobs ?? new Set(),
-    });
+    files.set(path, { action: action === 'deleted' ? 'modified' : 'created', blobs });
   }
-  return { ok: true, value: [...files].map(([path, file]) => ({ path, ...file })) };
+  return [...files].map(([path, file]) => ({ path, ...file }));
 }
 
 const MOST_BYTES = 128 * 1024 * 1024;

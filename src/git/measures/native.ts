@@ -9,13 +9,7 @@ export function parseCargoToml(text: string): Set<string> {
   return new Set(places.flatMap((place) => CARGO_KINDS.flatMap((kind) => cratesIn(place[kind]))));
 }
 
-const CARGO_KINDS = [
-  'dependencies',
-  'dev-dependencies',
-  'dev_dependencies',
-  'build-dependencies',
-  'build_dependencies',
-];
+const CARGO_KINDS = ['', 'dev-', 'dev_', 'build-', 'build_'].map((kind) => `${kind}dependencies`);
 
 /** A crate may be renamed; a crate with a path is part of the repository. */
 function cratesIn(dependencies: unknown): string[] {

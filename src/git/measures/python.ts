@@ -8,23 +8,21 @@ export function parsePyproject(text: string): Set<string> {
   const project = fieldsOf(manifest['project']);
   const tool = fieldsOf(manifest['tool']);
   const poetry = fieldsOf(tool['poetry']);
-  const specifiers = [
-    ...textsIn(project['dependencies']),
-    ...Object.values(fieldsOf(project['optional-dependencies'])).flatMap((extra) => textsIn(extra)),
-    ...Object.values(fieldsOf(manifest['dependency-groups'])).flatMap((group) => textsIn(group)),
-    ...textsIn(fieldsOf(manifest['build-system'])['requires']),
-    ...textsIn(fieldsOf(tool['uv'])['dev-dependencies']),
-    ...Object.values(fieldsOf(fieldsOf(tool['pdm'])['dev-dependencies'])).flatMap((group) => textsIn(group)),
-    ...Object.values(fieldsOf(fieldsOf(tool['hatch'])['envs'])).flatMap((env) =>
-      textsIn(fieldsOf(env)['dependencies']),
-    ),
+  const lists = [
+    project['dependencies'],
+    ...Object.values(fieldsOf(project['optional-dependencies'])),
+    ...Object.values(fieldsOf(manifest['dependency-groups'])),
+    fieldsOf(manifest['build-system'])['requires'],
+    fieldsOf(tool['uv'])['dev-dependencies'],
+    ...Object.values(fieldsOf(fieldsOf(tool['pdm'])['dev-dependencies'])),
+    ...Object.values(fieldsOf(fieldsOf(tool['hatch'])['envs'])).map((env) => fieldsOf(env)['dependencies']),
   ];
   const named = [
     ...namesIn(poetry['dependencies']),
     ...namesIn(poetry['dev-dependencies']),
     ...Object.values(fieldsOf(poetry['group'])).flatMap((group) => namesIn(fieldsOf(group)['dependencies'])),
   ].filter((name) => name !== 'python');
-  return new Set([...specifiers.flatMap(nameOfSpecifier), ...named.map(normalized)]);
+  return new Set([...lists.flatMap(textsIn).flatMap(nameOfSpecifier), ...named.map(normalized)]);
 }
 
 export function nameInPyproject(text: string): string | undefined {
@@ -131,7 +129,6 @@ export function parseSetupPy(text: string): Set<string> {
   return new Set(names);
 }
 
-/** The text from a bracket to its closing bracket. */
 function bracketed(code: string, from: number): string {
   let depth = 0;
   for (let at = from; at < code.length; at++) {

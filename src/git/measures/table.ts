@@ -1,11 +1,4 @@
-/** An object of JSON, YAML or TOML with unknown fields. */
-export interface Fields {
-  readonly [name: string]: unknown;
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject } from '../../protocol/shape/read-unknown.ts';
 
 export function namesIn(value: unknown): string[] {
   return isObject(value) ? Object.keys(value) : [];

@@ -43,7 +43,6 @@ function newDependencies({ no_new_deps }: Mission['constraints'] & object, { dep
   ];
 }
 
-/** Compares the agent's list with the measured files. */
 function falseClaims({ files_modified: claimed }: Result, { files }: MeasuredChange): string[] {
   const real = new Map(files.map(({ path, action }) => [path, action]));
   const named = new Set(claimed.map(({ path }) => path));

@@ -10,7 +10,6 @@ export interface AdvanceRequest {
   readonly branch: string;
   /** The branch must still be here: the checked merge was made from this commit. */
   readonly from: string;
-  /** A commit of Baton's repository. */
   readonly to: string;
 }
 

@@ -4,7 +4,17 @@ import { isDiskFaultText } from '../../protocol/resource-faults.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
 import { withCheckout } from '../own/with-checkout.ts';
-import { git, gitFailure, type GitFailure, gitFields, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import {
+  attempt,
+  git,
+  gitFailure,
+  type GitFailure,
+  gitFields,
+  type GitResult,
+  gitText,
+  type OwnGitFolder,
+  unwrap,
+} from '../run-git.ts';
 import { CheckoutBackup, type TouchedPath } from './checkout-backup.ts';
 
 export interface CheckoutMove {
@@ -56,47 +66,43 @@ export async function moveCheckout<T>(
 }
 
 type Run = (...args: string[]) => Promise<GitResult<unknown>>;
+type Checkout = OwnGitFolder & { readonly worktree: string };
 
-/** Why the move must not start; nothing has changed then. */
 async function findHindrance(
   run: Run,
-  place: OwnGitFolder & { readonly worktree: string },
+  place: Checkout,
   settings: readonly string[],
   { path, from, to }: CheckoutMove & { readonly path: string },
 ): Promise<GitFailure | undefined> {
   // A file that was touched but not changed is no obstacle.
   const refreshed = await run('update-index', '-q', '--refresh');
   if (!refreshed.ok && refreshed.problem.code === 'git/disk') return cannotUpdate(path, refreshed);
-  const untracked = await findOverwrittenFiles(place, settings, { from, to });
-  if (!untracked.ok) return untracked;
+  const overwritten = await attempt(async () => findOverwrittenFile(place, settings, { from, to }));
+  if (!overwritten.ok) return overwritten;
+  if (overwritten.value !== undefined) return wouldOverwrite(place.worktree, overwritten.value);
   const tried = await run('read-tree', '-m', '-u', '--dry-run', from, to);
   return tried.ok ? undefined : tried;
 }
 
 async function backUpFiles(
-  place: OwnGitFolder & { readonly worktree: string },
+  place: Checkout,
   path: string,
   { from, to }: CheckoutMove,
 ): Promise<GitResult<CheckoutBackup>> {
   const command = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to, '--'];
-  const changed = await git(command, { cwd: place, maxBytes: 64 * 1024 * 1024 });
+  const changed = await gitFields(command, { cwd: place, maxBytes: 64 * 1024 * 1024 });
   if (!changed.ok) return changed;
   const gitDir = await gitText(['rev-parse', '--path-format=absolute', '--git-dir'], { cwd: path });
   if (!gitDir.ok) return gitDir;
   try {
-    const touched = touchedIn(changed.value.stdout);
+    const touched: TouchedPath[] = [];
+    for (let i = 0; i + 1 < changed.value.length; i += 2)
+      touched.push({ path: changed.value[i + 1] ?? '', isNew: changed.value[i] === 'A' });
     return { ok: true, value: await CheckoutBackup.keep(place.worktree, gitDir.value, indexOf(place), touched) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return cannotUpdate(path, gitFailure(isDiskFaultText(message) ? 'git/disk' : 'git/failed', message, ''));
   }
-}
-
-function touchedIn(output: string): readonly TouchedPath[] {
-  const words = output.split('\0');
-  const touched: TouchedPath[] = [];
-  for (let i = 0; i + 1 < words.length; i += 2) touched.push({ path: words[i + 1] ?? '', isNew: words[i] === 'A' });
-  return touched;
 }
 
 function indexOf({ env }: OwnGitFolder): string {
@@ -126,36 +132,29 @@ function notRestored(path: string, folder: string, files: readonly string[], don
   const why = done.ok ? 'the branch has moved meanwhile' : done.problem.message;
   const shown = files.slice(0, 5).join(', ') + (files.length > 5 ? ` and ${files.length - 5} more` : '');
   const message = `${why}; these files of '${path}' could not be restored: ${shown}`;
-  return gitFailure(
-    'git/checkout-torn',
-    message,
-    `Their old content is in ${folder}: copy it back, do not commit them.`,
-  );
+  const hint = `Their old content is in ${folder}: copy it back, do not commit them.`;
+  return gitFailure('git/checkout-torn', message, hint);
 }
 
-type Checkout = OwnGitFolder & { readonly worktree: string };
-
-/** Refuses to overwrite files unknown to git; git itself would overwrite ignored ones, such as `.env`. */
-async function findOverwrittenFiles(
+/** A file unknown to git that the move would overwrite; git itself would overwrite ignored ones, such as `.env`. */
+async function findOverwrittenFile(
   place: Checkout,
   settings: readonly string[],
-  { from, to }: { readonly from: string; readonly to: string },
-): Promise<GitResult<null>> {
-  const list = (...args: string[]): Promise<GitResult<string[]>> =>
-    gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES });
+  { from, to }: CheckoutMove,
+): Promise<string | undefined> {
+  const list = async (...args: string[]): Promise<string[]> =>
+    unwrap(await gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES }));
   const changed = await list('diff-tree', '-r', '-z', '--no-renames', '--diff-filter=A', from, to, '--');
-  if (!changed.ok || changed.value.length === 0) return changed.ok ? { ok: true, value: null } : changed;
-  const indexed = await list('ls-files', '-z');
-  if (!indexed.ok) return indexed;
+  if (changed.length === 0) return undefined;
   const isCaseless =
     process.platform === 'darwin' || settings.some((each) => /^core\.ignorecase=(?:t|y|on|1)/.test(each));
   const fold = (path: string): string => (isCaseless ? path.toLowerCase() : path);
-  const known = new Set(indexed.value.map(fold));
+  const known = new Set((await list('ls-files', '-z')).map(fold));
   const clear = new Set<string>();
-  for (let i = 0; i + 1 < changed.value.length; i += 2) {
-    const path = changed.value[i + 1] ?? '';
+  for (let i = 0; i + 1 < changed.length; i += 2) {
+    const path = changed[i + 1] ?? '';
     // Git itself checks an existing submodule.
-    if ((changed.value[i] ?? '').startsWith(':000000 160000')) continue;
+    if ((changed[i] ?? '').startsWith(':000000 160000')) continue;
     const parts = path.split('/');
     for (let end = 1; end <= parts.length; end++) {
       const part = parts.slice(0, end).join('/');
@@ -163,25 +162,21 @@ async function findOverwrittenFiles(
       const found = known.has(fold(part)) ? null : await lstat(join(place.worktree, part)).catch(() => null);
       // Missing and indexed paths have nothing below them that could be overwritten.
       if (found === null) break;
-      if (!found.isDirectory()) return wouldOverwrite(place.worktree, part);
+      if (!found.isDirectory()) return part;
       if (end < parts.length) clear.add(part);
       else {
-        const inside = await list('--literal-pathspecs', 'ls-files', '--others', '-z', '--', part);
-        if (!inside.ok) return inside;
-        if (inside.value[0] !== undefined) return wouldOverwrite(place.worktree, inside.value[0]);
+        const [inside] = await list('--literal-pathspecs', 'ls-files', '--others', '-z', '--', part);
+        if (inside !== undefined) return inside;
       }
     }
   }
-  return { ok: true, value: null };
+  return undefined;
 }
 
 const MOST_BYTES = 128 * 1024 * 1024;
 
-function wouldOverwrite(worktree: string, path: string): GitResult<never> {
+function wouldOverwrite(worktree: string, path: string): GitFailure {
   const message = `'${path}' in '${worktree}' is not in git, and the merge adds a file of that name`;
-  return gitFailure(
-    'git/checkout-in-the-way',
-    message,
-    `Move it away: mv ${shellWord(join(worktree, path))} ELSEWHERE`,
-  );
+  const hint = `Move it away: mv ${shellWord(join(worktree, path))} ELSEWHERE`;
+  return gitFailure('git/checkout-in-the-way', message, hint);
 }

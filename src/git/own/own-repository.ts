@@ -23,16 +23,10 @@ export interface OwnRepository extends OwnGitFolder {
 /** The user's repository: objects are read from it, and those of a merge are added. */
 export interface SourceRepository {
   readonly path: string;
-  /** The git folder shared by all its worktrees. */
   readonly commonDir: string;
   readonly objects: string;
 }
 
-function ownRepositoryPath(stateDir: string, projectId: string, format: ObjectFormat = 'sha1'): string {
-  return join(stateDir, 'repositories', `${projectId}${format === 'sha1' ? '' : `.${format}`}.git`);
-}
-
-/** Opens Baton's repository of a project; creates it on the first call. */
 export async function openOwnRepository(
   stateDir: string,
   projectId: string,
@@ -43,13 +37,10 @@ export async function openOwnRepository(
   if (!found.ok) return found;
   const [format, commonDir] = found.value.split('\n');
   if (commonDir === undefined || (format !== 'sha1' && format !== 'sha256')) {
-    return gitFailure(
-      'git/object-format',
-      `'${path}' has objects of an unknown format: ${format ?? ''}`,
-      'Use sha1 or sha256.',
-    );
+    const message = `'${path}' has objects of an unknown format: ${format ?? ''}`;
+    return gitFailure('git/object-format', message, 'Use sha1 or sha256.');
   }
-  const gitDir = ownRepositoryPath(stateDir, projectId, format);
+  const gitDir = join(stateDir, 'repositories', `${projectId}${format === 'sha1' ? '' : `.${format}`}.git`);
   makeRepository(gitDir, format);
   const source = { path, commonDir, objects: join(commonDir, 'objects') };
   const own: OwnRepository = { stateDir, gitDir, format, objects: join(gitDir, 'objects'), source, recent: [] };
@@ -57,7 +48,6 @@ export async function openOwnRepository(
   return recent ? withRecent(own) : { ok: true, value: own };
 }
 
-/** Whether a commit is here with all its objects. */
 export function hasCompleteCommit({ gitDir, recent }: OwnRepository, sha: string): boolean {
   if (recent.includes(sha) || existsSync(join(gitDir, PINS, sha))) return true;
   const packed = join(gitDir, 'packed-refs');
@@ -132,14 +122,11 @@ export function renderOwnConfig(format: ObjectFormat, { bare = true }: { readonl
     ['maintenance', { auto: 'false' }],
     ['transfer', { fsckObjects: 'true' }],
   ];
-  return sections
-    .map(
-      ([name, values]) =>
-        `[${name}]\n${Object.entries(values)
-          .map(([key, value]) => `\t${key} = ${value}\n`)
-          .join('')}`,
-    )
-    .join('');
+  const lines = sections.flatMap(([name, values]) => [
+    `[${name}]\n`,
+    ...Object.entries(values).map(([key, value]) => `\t${key} = ${value}\n`),
+  ]);
+  return lines.join('');
 }
 
 export type ObjectFormat = 'sha1' | 'sha256';

@@ -58,7 +58,6 @@ export class OwnRepositoryImporter {
     return this.#progress;
   }
 
-  /** Returns Baton's repository after importing these commits. */
   async with(...wants: readonly string[]): Promise<GitResult<OwnRepository>> {
     const own = await this.#openOnce();
     if (!own.ok || wants.every((sha) => hasCompleteCommit(own.value, sha))) return own;
@@ -102,7 +101,6 @@ export class OwnRepositoryImporter {
   }
 }
 
-/** The received objects have other ids, or are no commits. */
 function notPinned({ problem }: GitFailure, wants: readonly string[]): GitFailure {
   const sha = wants.find((each) => problem.message.includes(each)) ?? wants.join(', ');
   if (problem.message.includes('non-commit'))

@@ -1,17 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { isDiskFaultText, isShortageText } from '../../protocol/resource-faults.ts';
-import { gitFailure, type GitResult, ownEnvironment, type OwnGitFolder } from '../run-git.ts';
+import { gitFailure, type GitFailure, type GitResult, ownEnvironment, type OwnGitFolder } from '../run-git.ts';
 
 interface ObjectStore {
   readonly objects: string;
-  /** Further `objects` folders to read from. */
   readonly also?: readonly string[];
 }
 
 export interface Transfer {
   readonly from: ObjectStore;
   readonly to: ObjectStore;
-  /** Commits to send with all their objects. */
   readonly wants: readonly string[];
   /** Commits that the receiver has completely. */
   readonly haves: readonly string[];
@@ -32,9 +30,13 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   const index = ['index-pack', '--stdin', STRICT, ...(onProgress === undefined ? [] : ['-v'])];
   const sender = start(own, pack, from);
   const receiver = start(own, index, to);
-  const stall = new Stall([sender, receiver]);
+  let isStalled = false;
+  const stall = setTimeout(() => {
+    isStalled = true;
+    for (const child of [sender, receiver]) child.kill('SIGTERM');
+  }, STALL_MS);
   const ends = Promise.all([endOf(sender, stall, onProgress), endOf(receiver, stall, onProgress)]);
-  sender.stdout?.on('data', () => stall.moved());
+  sender.stdout?.on('data', () => stall.refresh());
   if (receiver.stdin !== null) sender.stdout?.pipe(receiver.stdin);
   // The exit code and output explain why a process ended early.
   for (const stream of [sender.stdin, receiver.stdin]) stream?.on('error', () => undefined);
@@ -42,35 +44,20 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   receiver.stdout?.resume();
   sender.stdin?.end(`${[...wants, ...haves.map((sha) => `^${sha}`)].join('\n')}\n`);
   const [sent, received] = await ends;
-  stall.end();
+  clearTimeout(stall);
   if (sent.code === 0 && received.code === 0) return { ok: true, value: null };
-  if (stall.isOver)
+  if (isStalled)
     return gitFailure('git/timeout', `copying ${wants[0] ?? ''} made no progress for ${STALL_MS} ms`, DAMAGED_HINT);
   // If the sender fails, the receiver also fails for lack of a pack; the sender's reason is the cause.
   return failureOf(sent.code === 0 ? received.stderr : sent.stderr, wants);
 }
 
 /** Ignores harmless oddities of old histories; checks that protect the file system stay errors. */
-const STRICT = `--strict=${[
-  'badDate',
-  'badDateOverflow',
-  'badEmail',
-  'badTimezone',
-  'emptyName',
-  'extraHeaderEntry',
-  'missingAuthor',
-  'missingEmail',
-  'missingNameBeforeEmail',
-  'missingSpaceBeforeDate',
-  'missingSpaceBeforeEmail',
-  'missingTagEntry',
-  'missingTaggerEntry',
-  'multipleAuthors',
-  'zeroPaddedDate',
-  'zeroPaddedFilemode',
-]
-  .map((id) => `${id}=ignore`)
-  .join(',')}`;
+const IGNORED =
+  'badDate badDateOverflow badEmail badTimezone emptyName extraHeaderEntry missingAuthor missingEmail ' +
+  'missingNameBeforeEmail missingSpaceBeforeDate missingSpaceBeforeEmail missingTagEntry ' +
+  'missingTaggerEntry multipleAuthors zeroPaddedDate zeroPaddedFilemode';
+const STRICT = `--strict=${IGNORED.replaceAll(' ', '=ignore,')}=ignore`;
 
 /** Reading a pipe in place of an object would never end. */
 const STALL_MS = 120_000;
@@ -93,12 +80,12 @@ export function quotedPath(path: string): string {
 
 async function endOf(
   child: ChildProcess,
-  stall: Stall,
+  stall: NodeJS.Timeout,
   onProgress?: (line: string) => void,
 ): Promise<{ readonly code: number | null; readonly stderr: string }> {
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stall.moved();
+    stall.refresh();
     stderr = (stderr + text).slice(-MAX_MESSAGE_CHARACTERS);
     const line = text.split(/[\r\n]/).findLast((each) => each.includes('%'));
     if (line !== undefined) onProgress?.(line.trim());
@@ -111,55 +98,22 @@ async function endOf(
 
 const MAX_MESSAGE_CHARACTERS = 20_000;
 
-/** Stops the processes after a long time without progress. */
-class Stall {
-  readonly #children: readonly ChildProcess[];
-  readonly #timer: NodeJS.Timeout;
-  isOver = false;
-
-  constructor(children: readonly ChildProcess[]) {
-    this.#children = children;
-    this.#timer = this.#start();
-  }
-
-  moved(): void {
-    this.#timer.refresh();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #start(): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.isOver = true;
-      for (const child of this.#children) child.kill('SIGTERM');
-    }, STALL_MS);
-  }
-}
-
-function failureOf(stderr: string, wants: readonly string[]): GitResult<never> {
+function failureOf(stderr: string, wants: readonly string[]): GitFailure {
   if (isDiskFaultText(stderr) || isShortageText(stderr)) return noRoom(stderr, wants);
   const lines = stderr.split(/[\r\n]/).filter((line) => /^(?:fatal|error): /.test(line));
   const why = lines.join('; ').replaceAll(/(?:fatal|error): /g, '');
   const named = lines.flatMap((line) => /\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/.exec(line)?.[0] ?? []);
-  const object = named[0];
+  const [object] = named;
   if (object === undefined) {
-    return gitFailure(
-      'git/failed',
-      `copying ${wants.join(', ')} failed: ${why || stderr.trim().slice(-1000)}`,
-      DAMAGED_HINT,
-    );
+    const message = `copying ${wants.join(', ')} failed: ${why || stderr.trim().slice(-1000)}`;
+    return gitFailure('git/failed', message, DAMAGED_HINT);
   }
   const about = wants.includes(object) ? `commit ${object}` : `object ${object} (part of ${wants.join(', ')})`;
   return gitFailure('git/damaged-object', `${about} is missing or damaged in the repository: ${why}`, DAMAGED_HINT);
 }
 
-function noRoom(stderr: string, wants: readonly string[]): GitResult<never> {
-  const why = stderr
-    .trim()
-    .split(/[\r\n]/)
-    .findLast((line) => isDiskFaultText(line) || isShortageText(line));
+function noRoom(stderr: string, wants: readonly string[]): GitFailure {
+  const why = stderr.split(/[\r\n]/).findLast((line) => isDiskFaultText(line) || isShortageText(line));
   const message = `copying ${wants.join(', ')} failed: ${why ?? ''}`;
   return isDiskFaultText(stderr)
     ? gitFailure('git/disk', message, 'Free space on that disk, or make it writable; then try again.')

@@ -1,8 +1,8 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { isAncestor } from '../commits.ts';
 import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
 import { findMainBranch, findSha, type MainBranchHead } from '../repository.ts';
-import { gitLines, type GitLocation, type GitResult, gitText, type OwnGitFolder } from '../run-git.ts';
+import { attempt, gitLines, type GitLocation, type GitResult, gitText, type OwnGitFolder, unwrap } from '../run-git.ts';
 import type { MeasuredFacts, RecordedTask } from './reconcile.ts';
 import { type MainHistory, readMainHistory, readWorkFact, type WorkFact, type WorkPlaces } from './work-facts.ts';
 
@@ -24,16 +24,14 @@ export async function measureFacts(
   tasks: readonly RecordedTask[],
   options: MeasureOptions,
 ): Promise<GitResult<MeasuredFacts>> {
-  const main = await findMainBranch(repository, options.mainBranch);
-  if (!main.ok) return main;
-  const places = { repository, own: options.own };
-  const work = await measureWork(places, tasks, main.value, options.thorough ?? THOROUGH);
-  if (!work.ok) return work;
-  const paths = tasks.flatMap(({ worktree, status }) => (worktree === null || status === 'done' ? [] : [worktree]));
-  const missing = await Promise.all(paths.map((path) => isMissing(path)));
-  const missingWorktrees = new Set(paths.filter((_, i) => missing[i] === true));
-  const facts = { mainBranch: main.value.name, work: work.value, missingWorktrees };
-  return { ok: true, value: { ...facts, deadSessions: options.deadSessions } };
+  const { own, deadSessions, thorough = THOROUGH } = options;
+  return attempt(async () => {
+    const main = unwrap(await findMainBranch(repository, options.mainBranch));
+    const work = await measureWork({ repository, own }, tasks, main, thorough);
+    const paths = tasks.flatMap(({ worktree, status }) => (worktree === null || status === 'done' ? [] : [worktree]));
+    const missingWorktrees = new Set(paths.filter((path) => !existsSync(path)));
+    return { mainBranch: main.name, work, missingWorktrees, deadSessions };
+  });
 }
 
 async function measureWork(
@@ -41,30 +39,24 @@ async function measureWork(
   tasks: readonly RecordedTask[],
   main: MainBranchHead,
   thorough: number,
-): Promise<GitResult<Map<string, WorkFact>>> {
+): Promise<Map<string, WorkFact>> {
   const { repository } = places;
-  const own = await places.own.with(main.sha);
-  if (!own.ok) return own;
-  const newest = await findNewest(own.value, main);
+  const own = unwrap(await places.own.with(main.sha));
+  const newest = await findNewest(own, main);
   const history = await readMainHistory(repository, main.ref, newest);
-  const undisputed = await findUnrevertedCommits(own.value, newest);
-  if (!undisputed.ok) return undisputed;
+  const undisputed = await findUnrevertedCommits(own, newest);
   const branches = await readBranches(repository);
-  if (!branches.ok) return branches;
   const recent = new Set(tasks.filter(({ status }) => status === 'done').slice(-thorough));
   const isSettled = ({ status, record, mergeSha }: RecordedTask) =>
-    status === 'done' && (record === null || undisputed.value.has(mergeSha ?? record.commitSha));
+    status === 'done' && (record === null || undisputed.has(mergeSha ?? record.commitSha));
   const open = tasks.filter((task) => recent.has(task) || !isSettled(task));
   const work = new Map<string, WorkFact>();
   for (let i = 0; i < open.length; i += AT_ONCE) {
     const some = open.slice(i, i + AT_ONCE);
-    const facts = await Promise.all(some.map((task) => measureTask(places, task, branches.value, history)));
-    for (const [j, fact] of facts.entries()) {
-      if (!fact.ok) return fact;
-      if (fact.value !== null) work.set(some[j]?.id ?? '', fact.value);
-    }
+    const facts = await Promise.all(some.map((task) => measureTask(places, task, branches, history)));
+    for (const [j, fact] of facts.entries()) if (fact !== null) work.set(some[j]?.id ?? '', fact);
   }
-  return { ok: true, value: work };
+  return work;
 }
 
 /** The copy of GitHub's branch may be ahead, if the local main branch could not follow. */
@@ -79,49 +71,36 @@ async function measureTask(
   task: RecordedTask,
   branches: ReadonlyMap<string, string>,
   history: MainHistory,
-): Promise<GitResult<WorkFact | null>> {
+): Promise<WorkFact | null> {
   const { record, mergeSha } = task;
   const tip = branches.get(record?.branch ?? task.branch ?? '');
   // A finished task is judged by its record, another by its branch, which may be gone after a merge.
   const sha = task.status === 'done' ? record?.commitSha : (tip ?? record?.commitSha);
-  if (sha === undefined) return { ok: true, value: null };
-  const fact = await readWorkFact(places, { sha, mergeSha }, history);
-  if (!fact.ok) return fact;
+  if (sha === undefined) return null;
+  const fact = unwrap(await readWorkFact(places, { sha, mergeSha }, history));
   // An unused branch is part of the main branch too; only a record proves that work was done.
-  const isUnused = record === null && fact.value.state === 'on-main' && fact.value.landing.how === 'fast-forward';
-  return isUnused ? { ok: true, value: null } : fact;
+  const isUnused = record === null && fact.state === 'on-main' && fact.landing.how === 'fast-forward';
+  return isUnused ? null : fact;
 }
 
-async function readBranches(repository: string): Promise<GitResult<Map<string, string>>> {
+async function readBranches(repository: string): Promise<Map<string, string>> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads'];
-  const lines = await gitLines(args, { cwd: repository });
-  if (!lines.ok) return lines;
-  return {
-    ok: true,
-    value: new Map(lines.value.map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ')[0] ?? ''])),
-  };
-}
-
-async function isMissing(path: string): Promise<boolean> {
-  return access(path).then(
-    () => false,
-    () => true,
-  );
+  const lines = unwrap(await gitLines(args, { cwd: repository }));
+  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ')[0] ?? '']));
 }
 
 const MAX_BYTES = 128 * 1024 * 1024;
 
 /** The commits on the main branch that no other commit there claims to revert. Runs two processes in all. */
-async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<GitResult<ReadonlySet<string>>> {
+async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<ReadonlySet<string>> {
   const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
   // A history that is too long leaves every task to the further checks.
-  if (!graph.ok) return graph.problem.code === 'git/too-much-output' ? { ok: true, value: new Set() } : graph;
+  if (!graph.ok && graph.problem.code === 'git/too-much-output') return new Set();
   const search = ['rev-list', '--fixed-strings', '--grep=This reverts commit ', '--format=%B', main, '--'];
-  const messages = await gitText(search, options);
-  if (!messages.ok) return messages;
-  const named = [...messages.value.matchAll(/This reverts commit ([0-9a-f]{7,64})/g)].map(([, name = '']) => name);
-  return { ok: true, value: unrevertedCommits(graph.value, named) };
+  const messages = unwrap(await gitText(search, options));
+  const named = [...messages.matchAll(/This reverts commit ([0-9a-f]{7,64})/g)].map(([, name = '']) => name);
+  return unrevertedCommits(unwrap(graph), named);
 }
 
 /** `graph`: each commit with its parents, newest first, as `git rev-list --parents` prints them. */

@@ -6,7 +6,6 @@ export interface RecordedTask {
   readonly id: string;
   readonly phase: Phase;
   readonly status: 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
-  /** The commit and branch of the task's record. */
   readonly record: { readonly commitSha: string; readonly branch: string } | null;
   /** The commit of Baton's merge; null if Baton did not merge it. */
   readonly mergeSha: string | null;
@@ -49,7 +48,6 @@ type ReconcileAction =
   | { readonly do: 'complete'; readonly commit_sha: string }
   | { readonly do: 'make-worktree'; readonly branch: string };
 
-/** Compares the recorded tasks with the measured facts. Changes nothing. */
 export function findReconcileFindings(tasks: readonly RecordedTask[], facts: MeasuredFacts): ReconcileFinding[] {
   // A person cancelled this work, so it raises no question.
   const kept = tasks.filter(({ status }) => status !== 'cancelled');

@@ -1,6 +1,6 @@
 import { hasCommit, isAncestor } from '../commits.ts';
 import type { OwnRepositoryImporter } from '../own/transfer-commits.ts';
-import { gitLines, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { attempt, gitLines, type GitResult, type OwnGitFolder, unwrap } from '../run-git.ts';
 import { findLanding, findRevert, type Landing } from './landing.ts';
 
 export type WorkFact =
@@ -29,18 +29,16 @@ export async function readWorkFact(
   main: MainHistory,
 ): Promise<GitResult<WorkFact>> {
   const { sha, mergeSha } = work;
-  const own = await copy.with(main.sha);
-  if (!own.ok) return own;
-  if (!(await copy.with(sha)).ok) return { ok: true, value: { state: 'missing' } };
-  const merged = await readOwnMerge(own.value, mergeSha, main.sha);
-  const landing = merged === null ? await findLanding(own.value, sha, main.sha) : { ok: true as const, value: merged };
-  if (!landing.ok) return landing;
-  if (landing.value === null) return readLostFact(repository, sha, main, mergeSha !== null);
-  const found = { sha, landing: landing.value };
-  const revert = await findRevert(own.value, { sha: merged?.commit ?? sha, landing: found.landing }, main.sha);
-  if (!revert.ok) return revert;
-  if (revert.value === null) return { ok: true, value: { state: 'on-main', ...found } };
-  return { ok: true, value: { state: 'reverted', ...found, by: revert.value.commit } };
+  return attempt(async () => {
+    const own = unwrap(await copy.with(main.sha));
+    if (!(await copy.with(sha)).ok) return { state: 'missing' };
+    const merged = await readOwnMerge(own, mergeSha, main.sha);
+    const landing = merged ?? unwrap(await findLanding(own, sha, main.sha));
+    if (landing === null) return readLostFact(repository, sha, main, mergeSha !== null);
+    const revert = unwrap(await findRevert(own, { sha: merged?.commit ?? sha, landing }, main.sha));
+    if (revert === null) return { state: 'on-main', sha, landing };
+    return { state: 'reverted', sha, landing, by: revert.commit };
+  });
 }
 
 /** Baton's own merge commit is known, even if a conflict changed the patch. */
@@ -50,27 +48,18 @@ async function readOwnMerge(own: OwnGitFolder, mergeSha: string | null, main: st
   return ancestor.ok && ancestor.value ? { how: 'squash', commit: mergeSha, base: `${mergeSha}^` } : null;
 }
 
-/** The earlier commits of the main branch, newest first, from the reflog. */
 export async function readMainHistory(repository: string, ref: string, sha: string): Promise<MainHistory> {
   const args = ['rev-list', '--walk-reflogs', '--ignore-missing', '--max-count=500', ref, '--'];
   const log = await gitLines(args, { cwd: repository });
   return { sha, earlier: log.ok ? [...new Set(log.value)] : [] };
 }
 
-async function readLostFact(
-  repository: string,
-  sha: string,
-  main: MainHistory,
-  wasMerged: boolean,
-): Promise<GitResult<WorkFact>> {
+async function readLostFact(repository: string, sha: string, main: MainHistory, wasMerged: boolean): Promise<WorkFact> {
   // A commit only in Baton's copy is on no branch.
-  if (!(await hasCommit(repository, sha))) return { ok: true, value: { state: 'nowhere' } };
+  if (!(await hasCommit(repository, sha))) return { state: 'nowhere' };
   const args = ['for-each-ref', '--count=1', `--contains=${sha}`, 'refs/heads', 'refs/remotes'];
-  const refs = await gitLines(args, { cwd: repository });
-  if (!refs.ok) return refs;
-  if (refs.value.length === 0) return { ok: true, value: { state: 'nowhere' } };
-  const wasOnMain = wasMerged || (await isReachable(repository, sha, main.earlier));
-  return { ok: true, value: { state: 'elsewhere', wasOnMain } };
+  if (unwrap(await gitLines(args, { cwd: repository })).length === 0) return { state: 'nowhere' };
+  return { state: 'elsewhere', wasOnMain: wasMerged || (await isReachable(repository, sha, main.earlier)) };
 }
 
 async function isReachable(repository: string, sha: string, from: readonly string[]): Promise<boolean> {

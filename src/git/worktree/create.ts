@@ -19,7 +19,6 @@ import {
 export interface WorktreeRequest {
   readonly stateDir: string;
   readonly branch: string;
-  /** The commit, branch or tag to start from. */
   readonly base: string;
   /** The owner of the branch, if known, for the message if the branch is taken. */
   readonly owner?: BranchOwner | null;
@@ -33,16 +32,11 @@ export interface WorktreeRequest {
   readonly beside?: boolean;
 }
 
-interface BranchOwner {
-  readonly taskId: string;
-  /** The current holder of the task; null if there is none. */
-  readonly holder: string | null;
-}
+type BranchOwner = { readonly taskId: string; readonly holder: string | null };
 
 export interface NewWorktree {
   readonly path: string;
   readonly branch: string;
-  /** The start commit, or the commit of an existing branch. */
   readonly head: string;
 }
 
@@ -131,12 +125,8 @@ async function findTaken(mainTop: string, path: string, request: WorktreeRequest
     return checkedOut(branch, found.value, owner ?? (await findOwner(found.value)));
   const exists = (await findSha(mainTop, `refs/heads/${branch}`)) !== null;
   if (exists && request.existingBranch !== 'continue') {
-    const message = `branch '${branch}' already exists${ownedBy(owner ?? null)}`;
-    return gitFailure(
-      'git/branch-exists',
-      message,
-      nextThing(owner ?? null, `git branch -m ${shellWord(branch)} OTHER-NAME`),
-    );
+    const hint = nextThing(owner ?? null, `git branch -m ${shellWord(branch)} OTHER-NAME`);
+    return gitFailure('git/branch-exists', `branch '${branch}' already exists${ownedBy(owner ?? null)}`, hint);
   }
   if (await pathExists(path)) {
     const message = `'${path}' already exists and is not the worktree of '${branch}'`;
@@ -176,11 +166,8 @@ function nextThing(owner: BranchOwner | null, byHand: string): string {
 function conflict(branch: string, failure: GitFailure): GitFailure {
   if (!/cannot lock ref|unable to create directory|D\/F/i.test(failure.problem.message)) return failure;
   const message = `branch '${branch}' cannot be made: ${failure.problem.message}`;
-  return gitFailure(
-    'git/branch-conflict',
-    message,
-    'A branch cannot be named as the folder of another: rename one of them.',
-  );
+  const hint = 'A branch cannot be named as the folder of another: rename one of them.';
+  return gitFailure('git/branch-conflict', message, hint);
 }
 
 /**

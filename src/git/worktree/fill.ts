@@ -8,7 +8,6 @@ import { pathExists, readDigest } from './read-inside.ts';
 import { readWorktreeNote, writeWorktreeNote } from './worktree.ts';
 
 export interface FillRequest {
-  /** Paths in the repository that git ignores. */
   readonly copy: readonly string[];
   readonly link: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dirname } from 'node:path/posix';
-import { git, type GitLocation, type GitResult } from '../run-git.ts';
+import { git, gitFields, type GitLocation, type GitResult } from '../run-git.ts';
 
 /** A file of rules and the folder it applies to; empty for the top. */
 export interface IgnoreFile {
@@ -9,11 +9,18 @@ export interface IgnoreFile {
   readonly text: string;
 }
 
-/** Every `.gitignore` of a commit, independent of the files in a worktree. */
-export async function readIgnoreFiles(repository: GitLocation, commit: string): Promise<GitResult<IgnoreFile[]>> {
-  const listed = await git(['ls-tree', '-r', '-z', '--full-tree', commit], { cwd: repository, maxBytes: MOST_BYTES });
+/** Every `.gitignore` of a commit, independent of the files in a worktree; none without a commit. */
+export async function readIgnoreFiles(
+  repository: GitLocation,
+  commit: string | null,
+): Promise<GitResult<IgnoreFile[]>> {
+  if (commit === null) return { ok: true, value: [] };
+  const listed = await gitFields(['ls-tree', '-r', '-z', '--full-tree', commit], {
+    cwd: repository,
+    maxBytes: MOST_BYTES,
+  });
   if (!listed.ok) return listed;
-  const found = listed.value.stdout.split('\0').flatMap((line) => {
+  const found = listed.value.flatMap((line) => {
     // Git does not follow a link as `.gitignore` either.
     const [, sha, path = ''] = /^100\d{3} blob ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
     return sha !== undefined && /(?:^|\/)\.gitignore$/.test(path) ? [{ sha, path }] : [];
@@ -56,7 +63,6 @@ function anchor(folder: string, line: string): string {
   return `${isNegated ? '!' : ''}${literalPattern(folder)}/${rest}`;
 }
 
-/** A rule for exactly this path. */
 export function literalPattern(path: string): string {
   return `/${path.replaceAll(/[[\]*?\\!# ]/g, String.raw`\$&`)}`;
 }
@@ -75,10 +81,8 @@ export async function excludeFromGit(commonDir: string, ...patterns: readonly st
   await appendFile(path, `${start}${missing.map((pattern) => `${pattern}\n`).join('')}`);
 }
 
-/** The folder of Baton's worktrees in the main worktree. */
 export const WORKTREES_FOLDER = '.worktrees';
 
-/** The folder of a session's instructions in its worktree. */
 export const SESSION_FOLDER = '.baton/session';
 
 export async function excludeWorktrees(commonDir: string): Promise<void> {

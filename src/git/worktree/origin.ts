@@ -14,7 +14,6 @@ import { readWorktreeNote } from './worktree.ts';
 export interface WorktreeOrigin extends FilledFiles {
   /** Ignore rules outside commits, written by people. */
   readonly excludes: string;
-  /** Not all files of a commit are checked out. */
   readonly isSparse: boolean;
   /** The repository's settings about files and line ends before agents worked there, as git arguments. */
   readonly settings: readonly string[];
@@ -26,7 +25,6 @@ const NO_ORIGIN: WorktreeOrigin = { excludes: '', isSparse: false, settings: [],
 interface Kept extends WorktreeOrigin {
   /** The identity of the worktree: names are reused. */
   readonly of: string;
-  /** The git folder shared by all worktrees of the repository. */
   readonly repository: string;
 }
 

@@ -44,7 +44,7 @@ async function add(hash: Hash, path: string, name: string, stats: Stats): Promis
   } else hash.update(`other ${name}\0`);
 }
 
-/** Whether there is something at the path; a dangling link counts. */
+/** A dangling link counts. */
 export async function pathExists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined;
 }

@@ -2,59 +2,49 @@ import { realpath } from 'node:fs/promises';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { readOperatorFilters } from '../own/with-checkout.ts';
 import { findMainBranch, findRepository, findSha } from '../repository.ts';
-import { git, gitFailure, type GitResult } from '../run-git.ts';
+import { attempt, git, gitFailure, type GitResult, unwrap } from '../run-git.ts';
 import { describeContent, readWorktreeContent, type WorktreeContent, type WorktreeContentOptions } from './content.ts';
 import { removeOrigin } from './origin.ts';
-import { findWorktree, listWorktrees, type Worktree } from './worktree.ts';
+import { findWorktree, listWorktrees } from './worktree.ts';
 
-export interface RemovedWorktree {
-  readonly path: string;
-  /** The removed branch; null if HEAD was detached, on the main branch, or the branch has moved. */
-  readonly branch: string | null;
-}
-
-/** Removes a worktree and its branch only if nothing would be lost. Otherwise reports its content. */
+/**
+ * Removes a worktree and its branch only if nothing would be lost. Otherwise reports its content. Returns a null branch
+ * if HEAD was detached or on the main branch, or if the branch has moved.
+ */
 export async function removeWorktree(
   repository: string,
   path: string,
   guard: WorktreeContentOptions,
-): Promise<GitResult<RemovedWorktree>> {
-  const found = await requireLinked(repository, path);
-  if (!found.ok) return found;
-  const worktree = found.value;
-  const content = await readWorktreeContent(worktree.path, guard);
-  if (!content.ok) return content;
-  const kept = describeContent(content.value);
-  if (kept.length > 0) {
-    const message = `kept '${worktree.path}': ${kept.join(', ')}`;
-    return gitFailure('git/worktree-keeps-work', message, `Look at it: git -C ${shellWord(worktree.path)} status`);
-  }
-  const place = await findRepository(worktree.path);
-  // Without --force git checks again, so changes made meanwhile are safe too.
-  const remove = [...(await readOperatorFilters(worktree.path)), 'worktree', 'remove', '--', worktree.path];
-  const removed = await git(remove, { cwd: repository, timeoutMs: 600_000 });
-  if (!removed.ok) return removed;
-  if (place.ok) await removeOrigin(guard.stateDir, place.value);
-  const branch = await removeBranch(repository, content.value, guard.mainBranch);
-  return { ok: true, value: { path: worktree.path, branch } };
+): Promise<GitResult<{ readonly path: string; readonly branch: string | null }>> {
+  return attempt(async () => {
+    const worktree = unwrap(await requireLinked(repository, path));
+    const content = unwrap(await readWorktreeContent(worktree, guard));
+    const kept = describeContent(content);
+    if (kept.length > 0) {
+      const hint = `Look at it: git -C ${shellWord(worktree)} status`;
+      unwrap(gitFailure('git/worktree-keeps-work', `kept '${worktree}': ${kept.join(', ')}`, hint));
+    }
+    const place = await findRepository(worktree);
+    // Without --force git checks again, so changes made meanwhile are safe too.
+    const remove = [...(await readOperatorFilters(worktree)), 'worktree', 'remove', '--', worktree];
+    unwrap(await git(remove, { cwd: repository, timeoutMs: 600_000 }));
+    if (place.ok) await removeOrigin(guard.stateDir, place.value);
+    return { path: worktree, branch: await removeBranch(repository, content, guard.mainBranch) };
+  });
 }
 
-async function requireLinked(repository: string, path: string): Promise<GitResult<Worktree>> {
+async function requireLinked(repository: string, path: string): Promise<GitResult<string>> {
   const all = await listWorktrees(repository);
   if (!all.ok) return all;
   const real = await realpath(path).catch(() => path);
   const worktree = all.value.find((one) => one.path === real);
-  if (worktree === undefined) {
+  if (worktree === undefined)
     return gitFailure('git/no-worktree', `no worktree at '${path}'`, 'See them all: git worktree list');
-  }
-  if (worktree.isMain) {
+  if (worktree.isMain)
     return gitFailure('git/main-worktree', `'${path}' is the main worktree`, 'Only linked worktrees are ever removed.');
-  }
-  if (worktree.isLocked) {
-    const hint = `If the lock is not needed: git worktree unlock ${shellWord(path)}`;
-    return gitFailure('git/worktree-locked', `the worktree '${path}' is locked`, hint);
-  }
-  return { ok: true, value: worktree };
+  if (!worktree.isLocked) return { ok: true, value: real };
+  const hint = `If the lock is not needed: git worktree unlock ${shellWord(path)}`;
+  return gitFailure('git/worktree-locked', `the worktree '${path}' is locked`, hint);
 }
 
 /** Deletes the branch only at the inspected commit: a later commit keeps it. */
@@ -88,12 +78,8 @@ export async function removeMergedBranch(
   const missing = await git(['rev-list', '--count', head, `^refs/heads/${main.value.name}`, '--'], { cwd: repository });
   if (!missing.ok) return missing;
   if (missing.value.stdout.trim() !== '0' || main.value.name === branch) {
-    const hint = `Look at it: git log ${shellWord(branch)}`;
-    return gitFailure(
-      'git/worktree-keeps-work',
-      `kept the branch '${branch}': it has commits that are not merged`,
-      hint,
-    );
+    const message = `kept the branch '${branch}': it has commits that are not merged`;
+    return gitFailure('git/worktree-keeps-work', message, `Look at it: git log ${shellWord(branch)}`);
   }
   // Only at the inspected commit: a later commit keeps the branch.
   const deleted = await git(['update-ref', '-d', ref, head], { cwd: repository });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { withInspectionFolder } from '../own/inspection-folder.ts';
 import type { OwnRepository } from '../own/own-repository.ts';
-import { gitFailure, gitFields, type GitResult, gitText } from '../run-git.ts';
+import { attempt, gitFailure, gitFields, type GitResult, gitText, unwrap } from '../run-git.ts';
 import { joinIgnoreRules, literalPattern, readIgnoreFiles, SESSION_FOLDER, WORKTREES_FOLDER } from './ignore-rules.ts';
 import { readOrigin, type WorktreeOrigin } from './origin.ts';
 import { pathExists } from './read-inside.ts';
@@ -43,7 +43,7 @@ export async function withUnhiddenFiles<T>(
   if (commonDir === undefined || gitDir === undefined || (format !== 'sha1' && format !== 'sha256'))
     return gitFailure('git/odd-path', `'${worktree}' has an invalid git folder`, 'Check its .git file.');
   const origin = readOrigin(stateDir, gitDir);
-  const rules = rulesAt === null ? { ok: true as const, value: [] } : await readIgnoreFiles(own ?? worktree, rulesAt);
+  const rules = await readIgnoreFiles(own ?? worktree, rulesAt);
   if (!rules.ok) return rules;
   const settings = [...SAFE_SETTINGS, ...conversionSettings(await readOperatorConfig(), 'all'), ...origin.settings];
   const objects = [...(own === undefined ? [] : [own.objects]), join(commonDir, 'objects')];
@@ -52,21 +52,20 @@ export async function withUnhiddenFiles<T>(
     const own = [`/${WORKTREES_FOLDER}/`, `/${SESSION_FOLDER}/`, ...Object.keys(origin.copied), ...origin.linked];
     const last = own.map((path, i) => (i < 2 ? path : literalPattern(path))).join('\n');
     await writeFile(hidden, joinIgnoreRules([origin.excludes], rules.value) + joinIgnoreRules([last], []));
-    const run = async (args: readonly string[], input?: string): Promise<GitResult<string[]>> =>
-      gitFields([...settings, ...args], {
-        cwd: place,
-        maxBytes: MOST_BYTES,
-        ...(input === undefined ? {} : { input }),
-      });
-    const cleared = await clearMarks(worktree, origin, run);
+    const run: Run = async (args, input = '') =>
+      gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES, input });
+    const cleared = await attempt(async () => clearMarks(worktree, origin, run));
     if (!cleared.ok) return cleared;
+    const others = ['ls-files', '--others', `--exclude-from=${hidden}`, '-z'];
     return use({
       list: async (...args) => run(args),
-      untracked: async () => expand(worktree, await run(['ls-files', '--others', `--exclude-from=${hidden}`, '-z'])),
+      untracked: async () => attempt(async () => expand(worktree, unwrap(await run(others)))),
       submodules: cleared.value,
     });
   });
 }
+
+type Run = (args: readonly string[], input?: string) => Promise<GitResult<string[]>>;
 
 /** Makes git compare everything it knows about a file before it counts as unchanged. */
 const SAFE_SETTINGS = [
@@ -78,14 +77,8 @@ const SAFE_SETTINGS = [
 const MOST_BYTES = 128 * 1024 * 1024;
 
 /** Clears index flags that hide files, and lists submodules. Only an originally sparse checkout may lack files. */
-async function clearMarks(
-  worktree: string,
-  { isSparse }: WorktreeOrigin,
-  run: (args: readonly string[], input?: string) => Promise<GitResult<string[]>>,
-): Promise<GitResult<readonly string[]>> {
-  const tagged = await run(['ls-files', '--stage', '-v', '-z']);
-  if (!tagged.ok) return tagged;
-  const marked = tagged.value.map((line) => {
+async function clearMarks(worktree: string, { isSparse }: WorktreeOrigin, run: Run): Promise<readonly string[]> {
+  const marked = unwrap(await run(['ls-files', '--stage', '-v', '-z'])).map((line) => {
     const tab = line.indexOf('\t');
     return { tag: line.charAt(0), isSubmodule: line.startsWith('160000 ', 2), path: line.slice(tab + 1) };
   });
@@ -96,17 +89,15 @@ async function clearMarks(
   }
   for (const [flag, files] of [['--no-assume-unchanged', assumed] as const, ['--no-skip-worktree', skipped] as const]) {
     if (files.length === 0) continue;
-    const cleared = await run(['update-index', flag, '-z', '--stdin'], files.map(({ path }) => `${path}\0`).join(''));
-    if (!cleared.ok) return cleared;
+    unwrap(await run(['update-index', flag, '-z', '--stdin'], files.map(({ path }) => `${path}\0`).join('')));
   }
-  return { ok: true, value: marked.filter(({ isSubmodule }) => isSubmodule).map(({ path }) => path) };
+  return marked.filter(({ isSubmodule }) => isSubmodule).map(({ path }) => path);
 }
 
 /** Git lists a nested repository as one path; this lists its files. */
-async function expand(worktree: string, found: GitResult<string[]>): Promise<GitResult<string[]>> {
-  if (!found.ok) return found;
+async function expand(worktree: string, found: readonly string[]): Promise<string[]> {
   const paths: string[] = [];
-  for (const path of found.value) {
+  for (const path of found) {
     if (!path.endsWith('/')) paths.push(path);
     else {
       const inside = await readdir(join(worktree, path), { recursive: true, withFileTypes: true });
@@ -116,5 +107,5 @@ async function expand(worktree: string, found: GitResult<string[]>): Promise<Git
       paths.push(...(own.length === 0 ? [path] : own));
     }
   }
-  return { ok: true, value: paths };
+  return paths;
 }

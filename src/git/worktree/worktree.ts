@@ -80,7 +80,6 @@ async function readOrEmpty(path: string): Promise<string> {
 export interface WorktreeNote {
   /** Reserved while the worktree exists. */
   readonly port: number | null;
-  /** Digests of copied files by path. */
   readonly copied: Readonly<Record<string, string>>;
   readonly linked: readonly string[];
   /** The setup command that has run. */

@@ -38,7 +38,6 @@ function buildHandlers(value: AgentValue): Pick<AgentPlan, HandlerName> {
   return Object.fromEntries(written);
 }
 
-/** A handler as written, with any set of actions. */
 export type HandlerValue<A extends string = string> = A | HandlerObject<A>;
 
 interface HandlerObject<A extends string> {

@@ -17,10 +17,8 @@ export function buildPipeline(name: string, { vars, steps, budget, notify }: Pip
 /** Variables with their defaults; null if required. */
 export function buildVariables(vars: PipelineValue['vars']): Record<string, string | null> {
   if (vars === undefined) return {};
-  if (isNameList(vars)) return Object.fromEntries(vars.map((name) => [name, null]));
-  return Object.fromEntries(
-    Object.entries(vars).map(([name, value]) => [name, typeof value === 'string' ? value : null]),
-  );
+  const pairs = isNameList(vars) ? vars.map((name) => [name, null] as const) : Object.entries(vars);
+  return Object.fromEntries(pairs.map(([name, value]) => [name, typeof value === 'string' ? value : null]));
 }
 
 function isNameList(vars: NonNullable<PipelineValue['vars']>): vars is readonly string[] {

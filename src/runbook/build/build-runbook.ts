@@ -2,7 +2,7 @@ import { DEFAULT_BRANCH } from '../../protocol/branch-name.ts';
 import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { EDGES, ROLES } from '../../protocol/handoff/edges.ts';
 import { extendWorkflow, type Workflow } from '../../protocol/handoff/extend-workflow.ts';
-import { PHASES } from '../../protocol/phase.ts';
+import { type Phase, PHASES } from '../../protocol/phase.ts';
 import type { Parsed } from '../../protocol/shape/problem.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { type CommandArgs, parseArgsDefinition } from '../command-args.ts';
@@ -11,7 +11,6 @@ import {
   type CommandDefinition,
   NOTIFICATION_KINDS,
   type Runbook,
-  type RunLimits,
   type WorkerDefinition,
   type WorkflowCommands,
   type WorkspaceSettings,
@@ -112,74 +111,43 @@ function workflowIn(value: RunbookValue): Workflow {
 
 type LimitsValue = ValueOf<typeof limitsShape>;
 
-export const DEFAULT_LIMITS: RunLimits = {
-  claimExpiryMs: 15 * 60_000,
-  renewalMs: 30_000,
-  idleMs: undefined,
-  silenceMs: 10 * 60_000,
-  toolMs: 60 * 60_000,
-  leaveMs: 60_000,
-  agents: 50,
-  blocks: MAX_BLOCKS,
-  resumes: 5,
-  reviewRounds: 3,
-  killAfterMs: 10_000,
-  logBytes: 10 * 1024 * 1024,
-  maxFiles: undefined,
-  noGitCommit: false,
-  noNewDeps: false,
-  stallMs: {},
-  taskBudget: undefined,
-  dayBudget: undefined,
-};
-
-function buildLimits(value: LimitsValue): RunLimits {
+export function buildLimits(value: LimitsValue) {
   const ms = (text: string | undefined, otherwise: number): number =>
     text === undefined ? otherwise : parseDuration(text);
   return {
-    claimExpiryMs: ms(value.claim_expiry, DEFAULT_LIMITS.claimExpiryMs),
-    renewalMs: ms(value.renewal, DEFAULT_LIMITS.renewalMs),
+    claimExpiryMs: ms(value.claim_expiry, 15 * 60_000),
+    renewalMs: ms(value.renewal, 30_000),
+    /** Undefined: only the agent's own report counts. */
     idleMs: value.idle === undefined ? undefined : parseDuration(value.idle),
-    silenceMs: ms(value.silence, DEFAULT_LIMITS.silenceMs),
-    toolMs: ms(value.tool, DEFAULT_LIMITS.toolMs),
-    leaveMs: ms(value.leave, DEFAULT_LIMITS.leaveMs),
-    agents: value.agents ?? DEFAULT_LIMITS.agents,
-    blocks: value.blocks ?? DEFAULT_LIMITS.blocks,
-    resumes: value.resumes ?? DEFAULT_LIMITS.resumes,
-    reviewRounds: value.review_rounds ?? DEFAULT_LIMITS.reviewRounds,
-    killAfterMs: ms(value.kill_after, DEFAULT_LIMITS.killAfterMs),
-    logBytes: value.log_bytes ?? DEFAULT_LIMITS.logBytes,
+    silenceMs: ms(value.silence, 10 * 60_000),
+    toolMs: ms(value.tool, 60 * 60_000),
+    leaveMs: ms(value.leave, 60_000),
+    agents: value.agents ?? 50,
+    blocks: value.blocks ?? MAX_BLOCKS,
+    resumes: value.resumes ?? 5,
+    reviewRounds: value.review_rounds ?? 3,
+    killAfterMs: ms(value.kill_after, 10_000),
+    logBytes: value.log_bytes ?? 10 * 1024 * 1024,
     maxFiles: value.max_files,
     noGitCommit: value.no_git_commit ?? false,
     noNewDeps: value.no_new_deps ?? false,
     stallMs: stallOf(value.stall),
     taskBudget: value.task_budget && buildBudget(value.task_budget),
     dayBudget: value.day_budget && buildBudget(value.day_budget),
-  };
+  } as const;
 }
+
+export const DEFAULT_LIMITS = buildLimits({});
 
 /** A single duration applies to every phase with expected work. */
-function stallOf(stall: LimitsValue['stall']): RunLimits['stallMs'] {
+function stallOf(stall: LimitsValue['stall']): Readonly<Partial<Record<Phase, number>>> {
   const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
-  const active =
-    typeof stall === 'string' ? given.filter(([phase]) => phase !== 'COMPLETED' && phase !== 'BLOCKED') : given;
-  return Object.fromEntries(
-    active.flatMap(([phase, text]) => (text === undefined ? [] : [[phase, parseDuration(text)]])),
-  );
+  const isActive = (phase: Phase): boolean => typeof stall !== 'string' || !/^(?:COMPLETED|BLOCKED)$/.test(phase);
+  const set = given.flatMap(([phase, text]) => (text !== undefined && isActive(phase) ? [[phase, text] as const] : []));
+  return Object.fromEntries(set.map(([phase, text]) => [phase, parseDuration(text)]));
 }
 
-function buildWorkspace({
-  branch = DEFAULT_BRANCH,
-  copy = [],
-  link = [],
-  setup,
-  setup_timeout,
-}: NonNullable<RunbookValue['workspace']>): WorkspaceSettings {
-  return {
-    branch,
-    copy,
-    link,
-    setup,
-    setupTimeoutMs: setup_timeout === undefined ? 10 * 60_000 : parseDuration(setup_timeout),
-  };
+function buildWorkspace(value: NonNullable<RunbookValue['workspace']>): WorkspaceSettings {
+  const { branch = DEFAULT_BRANCH, copy = [], link = [], setup, setup_timeout = '10m' } = value;
+  return { branch, copy, link, setup, setupTimeoutMs: parseDuration(setup_timeout) };
 }

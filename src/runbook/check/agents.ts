@@ -2,10 +2,8 @@ import { MODEL_CLIENT_NAMES, HANDLER_NAMES, type HandlerAction, type HandlerName
 import { didYouMean, quote } from '../../protocol/shape/problem.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { errorHandlers, type HandlerValue, inheritedFields } from '../build/build-agent.ts';
-import type { AgentValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** Roles implemented by Baton. */
 const BUILT_IN_ROLES = ['prep', 'validator', 'closer'] as const;
 
 export function checkAgents(subject: RunbookSubject): void {
@@ -13,20 +11,14 @@ export function checkAgents(subject: RunbookSubject): void {
     const path = ['agents', name] as const;
     if (prompt !== undefined && prompt_file !== undefined) {
       const message = `agent ${name} has both prompt and prompt_file`;
-      const at = subject.placeOfName([...path, 'prompt_file']);
-      subject.report('runbook/prompt-twice', [...path, 'prompt_file'], message, 'Keep one of the two.', at);
+      subject.reportName('runbook/prompt-twice', [...path, 'prompt_file'], message, 'Keep one of the two.');
     }
     checkRun(subject, name);
     const builtIn = /^builtin:(.*)$/.exec(run ?? '')?.[1];
     if (builtIn !== undefined && !BUILT_IN_ROLES.some((role) => role === builtIn)) {
       const others = `There are: ${BUILT_IN_ROLES.map((role) => `builtin:${role}`).join(', ')}.`;
-      const message = `there is no built-in role ${quote(builtIn)}`;
-      subject.report(
-        'runbook/unknown-builtin',
-        [...path, 'run'],
-        message,
-        didYouMean(builtIn, BUILT_IN_ROLES) ?? others,
-      );
+      const hint = didYouMean(builtIn, BUILT_IN_ROLES) ?? others;
+      subject.report('runbook/unknown-builtin', [...path, 'run'], `there is no built-in role ${quote(builtIn)}`, hint);
     }
     for (const [field, value] of Object.entries({ prompt_file, cwd })) {
       // A path with templates is known only when they are filled.
@@ -52,12 +44,8 @@ function checkRun(subject: RunbookSubject, name: string): void {
   const hasAny = prompt !== undefined || prompt_file !== undefined || inherited.prompt_file !== undefined;
   if (hasAny && !isBlank) return;
   const message = `agent ${name} runs ${run ?? inherited.run ?? ''} and has no prompt`;
-  subject.report(
-    'runbook/no-prompt',
-    isBlank ? [...path, 'prompt'] : run === undefined ? path : [...path, 'run'],
-    message,
-    'Set `prompt`, or `prompt_file` with the path of a file.',
-  );
+  const at = isBlank ? [...path, 'prompt'] : run === undefined ? path : [...path, 'run'];
+  subject.report('runbook/no-prompt', at, message, 'Set `prompt`, or `prompt_file` with the path of a file.');
 }
 
 /** A model client waits for a first message and would never start without one. */
@@ -83,40 +71,25 @@ export const OPTIONS_OF: Readonly<Record<HandlerAction, readonly Option[]>> = {
 /** A gate needs a command, and an option must have an effect. */
 export function checkHandlers(subject: RunbookSubject): void {
   for (const [name, agent] of Object.entries(subject.value.agents ?? {})) {
-    for (const { handler, value, path } of handlersOf(name, agent)) checkHandler(handler, value, path, subject);
-  }
-}
-
-interface Written {
-  readonly handler: HandlerName;
-  readonly value: HandlerValue<HandlerAction>;
-  readonly path: Path;
-}
-
-function handlersOf(name: string, agent: AgentValue): Written[] {
-  return HANDLER_NAMES.flatMap((handler): Written[] => {
-    const path = ['agents', name, handler];
-    if (handler !== 'on_error') {
-      const value = agent[handler];
-      return value === undefined ? [] : [{ handler, value, path }];
+    for (const handler of HANDLER_NAMES) {
+      const path = ['agents', name, handler];
+      if (handler !== 'on_error') checkHandler(handler, agent[handler], path, subject);
+      else if (agent.on_error !== undefined) {
+        const isByKind = typeof agent.on_error === 'object' && !('action' in agent.on_error);
+        for (const [kind, value] of errorHandlers(agent.on_error))
+          checkHandler(handler, value, isByKind ? [...path, kind] : path, subject);
+      }
     }
-    const { on_error } = agent;
-    if (on_error === undefined) return [];
-    const isByKind = typeof on_error === 'object' && !('action' in on_error);
-    return errorHandlers(on_error).map(([kind, value]) => ({
-      handler,
-      value,
-      path: isByKind ? [...path, kind] : path,
-    }));
-  });
+  }
 }
 
 function checkHandler(
   handler: HandlerName,
-  value: HandlerValue<HandlerAction>,
+  value: HandlerValue<HandlerAction> | undefined,
   path: Path,
   subject: RunbookSubject,
 ): void {
+  if (value === undefined) return;
   const { action, ...options } = typeof value === 'string' ? { action: value } : value;
   if (action === 'gate' && (typeof value === 'string' || value.run === undefined)) {
     const hint = 'Say what it runs: { action = "gate", run = "npm test" }.';
@@ -129,30 +102,24 @@ function checkHandler(
     const message = `${handler}: ${option} has no effect for the action ${action}`;
     const hint =
       allowed.length === 0 ? `${action} has no options.` : `${action} has: ${[...new Set(allowed)].join(', ')}.`;
-    const at = subject.placeOfName([...path, option]);
-    subject.report('runbook/meaningless-option', [...path, option], message, hint, at);
+    subject.reportName('runbook/meaningless-option', [...path, option], message, hint);
   }
 }
 
-/** A budget without a limit is a mistake. */
 export function checkBudgets(subject: RunbookSubject): void {
   for (const [path, budget] of budgetsOf(subject)) {
-    if (Object.keys(budget).length > 0) continue;
-    const message = `${path.join('.')} limits nothing`;
+    if (budget === undefined || Object.keys(budget).length > 0) continue;
     const hint = 'Give it tokens = 200000, cost = "$2.50" or time = "2h".';
-    subject.report('runbook/empty-budget', path, message, hint, subject.placeOfName(path));
+    subject.reportName('runbook/empty-budget', path, `${path.join('.')} limits nothing`, hint);
   }
 }
 
-function budgetsOf({ value }: RunbookSubject): readonly (readonly [Path, object])[] {
-  const found: (readonly [Path, object])[] = [];
-  for (const section of ['agents', 'pipelines'] as const) {
-    for (const [name, { budget }] of Object.entries(value[section] ?? {}))
-      if (budget !== undefined) found.push([[section, name, 'budget'], budget]);
-  }
-  for (const name of ['task_budget', 'day_budget'] as const) {
-    const budget = value.limits?.[name];
-    if (budget !== undefined) found.push([['limits', name], budget]);
-  }
-  return found;
+function budgetsOf({ value }: RunbookSubject): readonly (readonly [Path, object | undefined])[] {
+  const definitions = (['agents', 'pipelines'] as const).flatMap((section) =>
+    Object.entries(value[section] ?? {}).map(([name, { budget }]) => [[section, name, 'budget'], budget] as const),
+  );
+  const limits = (['task_budget', 'day_budget'] as const).map(
+    (name) => [['limits', name], value.limits?.[name]] as const,
+  );
+  return [...definitions, ...limits];
 }

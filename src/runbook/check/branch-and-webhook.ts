@@ -17,31 +17,20 @@ export function checkBranch(subject: RunbookSubject): void {
   const unfit = slots.filter(({ name }) => !isFit(name));
   for (const { source } of unfit) {
     const hint = `A branch keeps its name: it can be named after ${BRANCH_FIELDS.join(', ')}.`;
-    const at = subject.placeInText(BRANCH_PATH, source);
-    subject.report(
-      'runbook/unknown-name-in-template',
-      BRANCH_PATH,
-      `no branch is named after this: ${quote(source)}`,
-      hint,
-      at,
-    );
+    const [message, at] = [`no branch is named after this: ${quote(source)}`, subject.placeInText(BRANCH_PATH, source)];
+    subject.report('runbook/unknown-name-in-template', BRANCH_PATH, message, hint, at);
   }
   if (unfit.length > 0) return;
   if (!slots.some(({ name }) => name.of === 'task' && (name.name === 'id' || name.name === 'n'))) {
     const hint = 'Each task has a branch of its own: put `${task.id}` into it, or `${task.n}`.';
-    subject.report('invalid-value', BRANCH_PATH, `branch template without the id of the task: ${quote(text)}`, hint);
-    return;
+    const message = `branch template without the id of the task: ${quote(text)}`;
+    return subject.report('invalid-value', BRANCH_PATH, message, hint);
   }
   for (const [task, hint] of SAMPLES) {
     const named = renderBranch(text, task);
     if (named.ok) continue;
-    subject.report(
-      'invalid-value',
-      BRANCH_PATH,
-      `branch template gives an invalid branch name: ${named.problems[0].message}`,
-      hint,
-    );
-    return;
+    const message = `branch template gives an invalid branch name: ${named.problems[0].message}`;
+    return subject.report('invalid-value', BRANCH_PATH, message, hint);
   }
 }
 
@@ -80,22 +69,13 @@ export function checkWebhook(subject: RunbookSubject): void {
   if (faults.length > 0 || slots.some(({ name }) => name.of !== 'env')) return;
   for (const { source } of slots.filter(({ at }) => at !== 0)) {
     const message = `a webhook must not send a variable to another host: ${quote(source)}`;
-    subject.report(
-      'invalid-template',
-      WEBHOOK_PATH,
-      message,
-      WHOLE_VARIABLE,
-      subject.placeInText(WEBHOOK_PATH, source),
-    );
+    const at = subject.placeInText(WEBHOOK_PATH, source);
+    subject.report('invalid-template', WEBHOOK_PATH, message, WHOLE_VARIABLE, at);
   }
   const [first, second] = parts;
-  if (first?.kind === 'slot' && second?.kind === 'text' && !/^[/?#]/.test(second.text))
-    subject.report(
-      'invalid-template',
-      WEBHOOK_PATH,
-      `text after a variable changes the host: ${quote(text)}`,
-      WHOLE_VARIABLE,
-    );
+  if (first?.kind !== 'slot' || second?.kind !== 'text' || /^[/?#]/.test(second.text)) return;
+  const message = `text after a variable changes the host: ${quote(text)}`;
+  subject.report('invalid-template', WEBHOOK_PATH, message, WHOLE_VARIABLE);
 }
 
 const WHOLE_VARIABLE =

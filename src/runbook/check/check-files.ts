@@ -15,7 +15,6 @@ import { findPromptFaults } from './templates.ts';
 
 export interface CheckedPrompts {
   readonly problems: readonly RunbookProblem[];
-  /** The files that were read, for showing their lines. */
   readonly files: readonly RunbookFile[];
 }
 
@@ -88,9 +87,8 @@ function readPrompt(path: string): string | { readonly wrong: string } {
     }
     return decodeUtf8(readFileSync(path)) ?? { wrong: 'it is not UTF-8' };
   } catch (error) {
-    return {
-      wrong: `it cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'})`,
-    };
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return { wrong: `it cannot be read (${code})` };
   }
 }
 

@@ -28,9 +28,7 @@ export function checkRunbook(files: readonly RunbookFile[]): CheckedRunbook {
 
 export interface ExaminedRunbook {
   readonly checked: CheckedRunbook;
-  /** The readable part with its positions. */
   readonly subject: RunbookSubject;
-  /** All files have valid syntax. */
   readonly isReadable: boolean;
 }
 

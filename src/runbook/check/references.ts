@@ -1,8 +1,7 @@
 import { didYouMean, quote } from '../../protocol/shape/problem.ts';
 import { buildVariables } from '../build/build-pipeline.ts';
-import { DEFAULT_LIMITS, parseDeclaredWorkflow } from '../build/build-runbook.ts';
+import { buildLimits, parseDeclaredWorkflow } from '../build/build-runbook.ts';
 import { argumentNames, parseArgsDefinition } from '../command-args.ts';
-import { parseDuration } from '../shape/fields.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
@@ -36,7 +35,6 @@ function checkRunnable(run: RunnableValue, path: Path, subject: RunbookSubject):
   subject.reportUnknown(code, [...path, kind], `there is no ${kind} ${quote(given)}`, given, known);
 }
 
-/** Every `run` with its path. */
 export function runnablesOf({ value }: RunbookSubject): { readonly run: RunnableValue; readonly path: Path }[] {
   const steps = Object.entries(value.pipelines ?? {}).flatMap(([name, pipeline]) =>
     pipeline.steps.map(({ run }, index) => ({ run, path: ['pipelines', name, 'steps', index, 'run'] })),
@@ -89,10 +87,8 @@ export function checkLists(subject: RunbookSubject): void {
   for (const [name, { vars }] of Object.entries(pipelines)) {
     if (Array.isArray(vars)) reportRepeated(vars, (index) => ['pipelines', name, 'vars', index], 'variable', subject);
   }
-  const expiryMs =
-    limits?.claim_expiry === undefined ? DEFAULT_LIMITS.claimExpiryMs : parseDuration(limits.claim_expiry);
-  const renewalMs = limits?.renewal === undefined ? DEFAULT_LIMITS.renewalMs : parseDuration(limits.renewal);
-  if (renewalMs * 2 <= expiryMs) return;
+  const { claimExpiryMs, renewalMs } = buildLimits(limits ?? {});
+  if (renewalMs * 2 <= claimExpiryMs) return;
   const path = ['limits', limits?.renewal === undefined ? 'claim_expiry' : 'renewal'] as const;
   const message = 'a claim must live for at least two renewals';
   subject.report('invalid-value', path, message, 'Make `claim_expiry` longer, or `renewal` shorter.');

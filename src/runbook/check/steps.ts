@@ -11,52 +11,39 @@ import type { Path, RunbookSubject } from './subject.ts';
 /** Step names must be unique, every step reachable, and the end reachable from every step. */
 export function checkSteps(subject: RunbookSubject): void {
   for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {
-    if (checkNames(name, steps, subject)) checkSuccessors(name, steps, subject);
+    const ways = checkNames(name, steps, subject) ? stepSuccessors(steps) : undefined;
+    // Checks the end only if all steps are reachable, because an unreachable step may be the cause.
+    if (ways !== undefined && checkReach(name, steps, ways, subject)) checkEnd(name, steps, ways, subject);
     for (const [index, { on_fail }] of steps.entries()) {
       if (typeof on_fail !== 'object' || on_fail.cooldown === undefined || on_fail.retries !== undefined) continue;
       const path = ['pipelines', name, 'steps', index, 'on_fail', 'cooldown'] as const;
       const message = 'on_fail: cooldown has no effect without retries';
-      subject.report(
-        'runbook/meaningless-option',
-        path,
-        message,
-        'Add `retries`, or remove it.',
-        subject.placeOfName(path),
-      );
+      subject.reportName('runbook/meaningless-option', path, message, 'Add `retries`, or remove it.');
     }
   }
 }
 
 function checkNames(pipeline: string, steps: readonly StepValue[], subject: RunbookSubject): boolean {
-  const seen = new Map<string, number>();
-  let isUnique = true;
-  for (const [index, { name }] of steps.entries()) {
-    const path = ['pipelines', pipeline, 'steps', index, 'name'] as const;
-    const first = seen.get(name);
-    seen.set(name, first ?? index);
-    if (first === undefined) continue;
-    isUnique = false;
-    const { file, line, column } = positionIn(
-      subject.files,
-      subject.placeOf(['pipelines', pipeline, 'steps', first, 'name']),
-    );
+  const names = steps.map(({ name }) => name);
+  for (const [index, name] of names.entries()) {
+    const first = names.indexOf(name);
+    if (first === index) continue;
+    const place = subject.placeOf(['pipelines', pipeline, 'steps', first, 'name']);
+    const { file, line, column } = positionIn(subject.files, place);
     const message = `pipeline ${pipeline} has two steps ${name}: first at ${file}:${line}:${column}`;
+    const path = ['pipelines', pipeline, 'steps', index, 'name'];
     subject.report('runbook/defined-twice', path, message, 'Give one of the two another name.');
   }
-  return isUnique;
+  return new Set(names).size === names.length;
 }
 
-function checkSuccessors(pipeline: string, steps: readonly StepValue[], subject: RunbookSubject): void {
-  const ways = stepSuccessors(steps);
-  // Checks the end only if all steps are reachable, because an unreachable step may be the cause.
-  if (ways !== undefined && checkReach(pipeline, steps, ways, subject)) checkEnd(pipeline, steps, ways, subject);
-}
+type Ways = readonly (readonly number[])[];
 
 /**
  * The successors of each step: on_done (default: the next step), then on_fail and on_cancel. The end is the index after
  * the last step. Undefined if a name is unknown.
  */
-function stepSuccessors(steps: readonly StepValue[]): readonly (readonly number[])[] | undefined {
+function stepSuccessors(steps: readonly StepValue[]): Ways | undefined {
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const ways: number[][] = [];
   for (const [index, { on_done, on_fail, on_cancel }] of steps.entries()) {
@@ -69,12 +56,7 @@ function stepSuccessors(steps: readonly StepValue[]): readonly (readonly number[
   return ways;
 }
 
-function checkReach(
-  pipeline: string,
-  steps: readonly StepValue[],
-  ways: readonly (readonly number[])[],
-  subject: RunbookSubject,
-): boolean {
+function checkReach(pipeline: string, steps: readonly StepValue[], ways: Ways, subject: RunbookSubject): boolean {
   const reached = follow(0, ways);
   for (const [index, { name }] of steps.entries()) {
     if (reached.has(index)) continue;
@@ -86,12 +68,7 @@ function checkReach(
 }
 
 /** Steps may form a loop only if a step leads out of it. */
-function checkEnd(
-  pipeline: string,
-  steps: readonly StepValue[],
-  ways: readonly (readonly number[])[],
-  subject: RunbookSubject,
-): void {
+function checkEnd(pipeline: string, steps: readonly StepValue[], ways: Ways, subject: RunbookSubject): void {
   const lost = steps.findIndex((_, index) => !follow(index, ways).has(steps.length));
   if (lost === -1) return;
   const circle = [lost];
@@ -107,8 +84,7 @@ function checkEnd(
   }
 }
 
-/** All steps reachable from a step, including itself. */
-function follow(from: number, ways: readonly (readonly number[])[]): ReadonlySet<number> {
+function follow(from: number, ways: Ways): ReadonlySet<number> {
   const reached = new Set<number>();
   const next = [from];
   for (let index = next.pop(); index !== undefined; index = next.pop()) {
@@ -119,45 +95,28 @@ function follow(from: number, ways: readonly (readonly number[])[]): ReadonlySet
   return reached;
 }
 
-interface PipelineCall {
-  readonly to: string;
-  readonly step: number;
-}
-
 /** No pipeline may run itself, directly or through others. */
 export function checkNesting(subject: RunbookSubject): void {
-  const ways = new Map(
-    Object.entries(subject.value.pipelines ?? {}).map(([name, { steps }]) => [name, pipelineCalls(steps)]),
-  );
+  const pipelines = new Map(Object.entries(subject.value.pipelines ?? {}));
   const done = new Set<string>();
   const visit = (name: string, trail: readonly string[]): void => {
     if (done.has(name)) return;
-    for (const { to, step } of ways.get(name) ?? []) {
+    for (const [step, { run }] of pipelines.get(name)?.steps.entries() ?? []) {
+      if (typeof run === 'string' || !('pipeline' in run)) continue;
       const circle = [...trail, name];
-      const start = circle.indexOf(to);
-      if (start !== -1) {
-        const path = ['pipelines', name, 'steps', step, 'run', 'pipeline'] as const;
-        const message = `pipelines run each other endlessly: ${[...circle.slice(start), to].join(' → ')}`;
-        subject.report('runbook/endless-nesting', path, message, 'Break the loop: use `on_done` to go back to a step.');
-      } else if (circle.length < RUNBOOK_LIMITS.nesting) {
-        visit(to, circle);
-      } else {
-        const path = ['pipelines', name, 'steps', step, 'run', 'pipeline'] as const;
-        const message = `pipelines nest deeper than ${RUNBOOK_LIMITS.nesting}: ${[...circle, to].join(' → ')}`;
-        subject.report('runbook/endless-nesting', path, message, 'Make it flatter.');
-      }
+      const start = circle.indexOf(run.pipeline);
+      const report = (what: string, from: number, hint: string): void => {
+        const message = `pipelines ${what}: ${[...circle.slice(from), run.pipeline].join(' → ')}`;
+        subject.report('runbook/endless-nesting', ['pipelines', name, 'steps', step, 'run', 'pipeline'], message, hint);
+      };
+      if (start !== -1)
+        report('run each other endlessly', start, 'Break the loop: use `on_done` to go back to a step.');
+      else if (circle.length < RUNBOOK_LIMITS.nesting) visit(run.pipeline, circle);
+      else report(`nest deeper than ${RUNBOOK_LIMITS.nesting}`, 0, 'Make it flatter.');
     }
     done.add(name);
   };
-  for (const name of ways.keys()) visit(name, []);
-}
-
-function pipelineCalls(steps: readonly { readonly run: unknown }[]): PipelineCall[] {
-  return steps.flatMap(({ run }, step) =>
-    typeof run === 'object' && run !== null && 'pipeline' in run && typeof run.pipeline === 'string'
-      ? [{ to: run.pipeline, step }]
-      : [],
-  );
+  for (const name of pipelines.keys()) visit(name, []);
 }
 
 export function checkCommands(subject: RunbookSubject): void {
@@ -171,8 +130,7 @@ export function checkCommands(subject: RunbookSubject): void {
 export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
   const check = (plan: Plan, path: Path, name: string): void => {
     const found = sizeProblem(plan, {}, name);
-    if (found === undefined) return;
-    subject.report(found.code, path, found.message, found.hint, subject.placeOfName(path));
+    if (found !== undefined) subject.reportName(found.code, path, found.message, found.hint);
   };
   for (const [name, agent] of runbook.agents) check({ kind: 'agent', agent }, ['agents', name], name);
   for (const name of runbook.pipelines.keys()) check(planPipeline(runbook, name), ['pipelines', name], name);
@@ -183,6 +141,6 @@ export function checkPlans(runbook: Runbook, subject: RunbookSubject): void {
   const bytes = utf8Length(JSON.stringify(workerPlans(runbook)));
   if (bytes > RUNBOOK_LIMITS.planBytes) {
     const message = `the plans of all workers are too large to be recorded: ${bytes} bytes > ${RUNBOOK_LIMITS.planBytes} bytes maximum`;
-    subject.report('runbook/plan-too-large', ['workers'], message, PROMPTS_IN_FILES, subject.placeOfName(['workers']));
+    subject.reportName('runbook/plan-too-large', ['workers'], message, PROMPTS_IN_FILES);
   }
 }

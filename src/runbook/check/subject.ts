@@ -4,7 +4,6 @@ import type { Node, ObjectField, ObjectNode } from '../../protocol/text/node.ts'
 import type { RunbookFile } from '../runbook.ts';
 import type { RunbookValue } from '../shape/runbook-shape.ts';
 
-/** The path to a value: field names and item indexes. */
 export type Path = readonly (string | number)[];
 
 export const NAMED_SECTIONS = ['agents', 'pipelines', 'commands', 'workers'] as const;
@@ -41,6 +40,11 @@ export class RunbookSubject {
     this.findings.push({ code, message, path: renderPath(path), at, hint });
   }
 
+  /** Reports at the name of a field instead of its value. */
+  reportName(code: string, path: Path, message: string, hint: string): void {
+    this.report(code, path, message, hint, this.#find(path).at);
+  }
+
   reportUnknown(code: string, path: Path, message: string, given: string, known: readonly string[]): void {
     const others = known.length === 0 ? 'There are none.' : `There are: ${known.join(', ')}.`;
     this.report(code, path, message, didYouMean(given, known) ?? others);
@@ -49,10 +53,6 @@ export class RunbookSubject {
   /** The offset of the value at a path, or of the nearest parent. */
   placeOf(path: Path): number {
     return this.#find(path).value.at;
-  }
-
-  placeOfName(path: Path): number {
-    return this.#find(path).at;
   }
 
   /** The offset of a part of a text, which may be lines below its start. */

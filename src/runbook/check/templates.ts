@@ -17,7 +17,6 @@ interface Scope {
   /** An agent may be run from several places, and its texts must be valid in each. */
   readonly sites: readonly CallSite[];
   readonly sources: readonly Source[];
-  /** The owner of the text for messages. */
   readonly owner: string;
   /** Further call sites may be unknown. */
   readonly isOpen?: boolean;
@@ -34,7 +33,7 @@ export function checkTemplates(subject: RunbookSubject): void {
     checkRunnable(run, ['commands', name, 'run'], { ...scope, sources: ['var', 'env'] }, subject);
   }
   for (const [name, { run }] of Object.entries(subject.value.workers ?? {})) {
-    const scope = { sites: [workerCallSite(name)], owner: `worker ${name}` };
+    const scope = { sites: [siteOf('workers', name, subject)], owner: `worker ${name}` };
     checkRunnable(run, ['workers', name, 'run'], { ...scope, sources: ['task', 'env'] }, subject);
   }
   for (const [index, { name, run }] of (subject.value.ci?.required ?? []).entries()) {
@@ -113,7 +112,6 @@ export function findPromptFaults(agent: string, text: string, subject: RunbookSu
 }
 
 export interface TemplateProblem extends Wrong {
-  /** The template as written. */
   readonly source: string;
 }
 
@@ -128,7 +126,7 @@ function faultsIn(text: TemplateText, scope: Scope): TemplateProblem[] {
   }
   for (const slot of slotsOf(template)) {
     if (found.has(slot.source)) continue;
-    const wrong = wrongSource(slot, text, scope) ?? unknownVariable(slot, scope) ?? unknownStep(slot, scope);
+    const wrong = wrongSource(slot, text, scope) ?? unknownName(slot, scope);
     if (wrong !== undefined) found.set(slot.source, { ...wrong, source: slot.source });
   }
   return [...found.values()];
@@ -142,47 +140,34 @@ interface Wrong {
 
 function wrongSource({ name, source }: Slot, { isRecorded }: TemplateText, scope: Scope): Wrong | undefined {
   const given: Source = name.of === 'output' || name.of === 'exit_code' ? 'step' : name.of;
+  const code = 'runbook/unknown-name-in-template';
   if (given === 'env' && isRecorded) {
     const hint = 'It would be written into the ledger. Use it in a command, a prompt or `env`.';
-    return {
-      code: 'runbook/unknown-name-in-template',
-      message: `the environment is not allowed here: ${source}`,
-      hint,
-    };
+    return { code, message: `the environment is not allowed here: ${source}`, hint };
   }
   if (name.of === 'env' && isBatonVariable(name.name)) {
     const message = `the daemon's own variables are not allowed in a template: ${quote(source)}`;
     const hint =
       'They are settings and secrets of the daemon. A command reads those of its session by itself: $BATON_PORT.';
-    return { code: 'runbook/unknown-name-in-template', message, hint };
+    return { code, message, hint };
   }
   if (scope.sources.includes(given)) return undefined;
   const hint = `In a ${scope.owner.split(' ', 1)[0]} there are: ${scope.sources.join(', ')}.`;
-  return {
-    code: 'runbook/unknown-name-in-template',
-    message: `${scope.owner} has no ${given}: ${quote(source)}`,
-    hint,
-  };
+  return { code, message: `${scope.owner} has no ${given}: ${quote(source)}`, hint };
 }
 
-function unknownVariable({ name, fallback, source }: Slot, scope: Scope): Wrong | undefined {
-  if (name.of !== 'var') return undefined;
-  const lacking = lackingSite(scope, fallback, (site) => site.vars.includes(name.name));
+/** A variable or step that a call site lacks. */
+function unknownName({ name, fallback, source }: Slot, scope: Scope): Wrong | undefined {
+  if (name.of === 'task' || name.of === 'step' || name.of === 'env') return undefined;
+  const [kind, given] = name.of === 'var' ? (['variable', name.name] as const) : (['step', name.step] as const);
+  const namesOf = (site: CallSite): readonly string[] => (kind === 'variable' ? site.vars : site.steps);
+  const lacking = lackingSite(scope, fallback, (site) => namesOf(site).includes(given));
   if (lacking === undefined) return undefined;
-  const known = lacking?.vars ?? [];
-  const message = `unknown variable: ${quote(source)}${whereOf(lacking, scope)}`;
-  return { code: 'runbook/unknown-variable', message, hint: didYouMean(name.name, known) ?? declared(known) };
-}
-
-function unknownStep({ name, fallback, source }: Slot, scope: Scope): Wrong | undefined {
-  if (name.of !== 'output' && name.of !== 'exit_code') return undefined;
-  const lacking = lackingSite(scope, fallback, (site) => site.steps.includes(name.step));
-  if (lacking === undefined) return undefined;
-  const known = lacking?.steps ?? [];
-  const message = `unknown step: ${quote(source)}${whereOf(lacking, scope)}`;
-  const hint =
-    didYouMean(name.step, known) ?? (known.length === 0 ? 'There are no steps.' : `There are: ${known.join(', ')}.`);
-  return { code: 'runbook/unknown-step', message, hint };
+  const known = lacking === null ? [] : namesOf(lacking);
+  const none = kind === 'variable' ? 'There are no variables: declare it.' : 'There are no steps.';
+  const hint = didYouMean(given, known) ?? (known.length === 0 ? none : `There are: ${known.join(', ')}.`);
+  const message = `unknown ${kind}: ${quote(source)}${whereOf(lacking, scope)}`;
+  return { code: `runbook/unknown-${kind}`, message, hint };
 }
 
 /**
@@ -202,10 +187,6 @@ function lackingSite(
 function whereOf(lacking: CallSite | null, { owner }: Scope): string {
   if (lacking === null) return ` (no caller of ${owner} sets it)`;
   return lacking.noun === owner ? '' : ` (${lacking.noun} runs ${owner})`;
-}
-
-function declared(known: readonly string[]): string {
-  return known.length === 0 ? 'There are no variables: declare it.' : `There are: ${known.join(', ')}.`;
 }
 
 /** A place that runs something, with its known names. */
@@ -230,11 +211,6 @@ function commandCallSite(name: string, { value }: RunbookSubject): CallSite {
   return { noun: `command ${name}`, vars: 'what' in args ? [] : argumentNames(args), steps: [] };
 }
 
-function workerCallSite(name: string): CallSite {
-  return { noun: `worker ${name}`, vars: [], steps: [] };
-}
-
-/** The call sites of each agent. */
 function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
   const sites = new Map<string, CallSite[]>();
   const known = new Map<string, CallSite>();
@@ -252,5 +228,5 @@ function callSitesOfAgents(subject: RunbookSubject): Map<string, CallSite[]> {
 
 function siteOf(section: string, name: string, subject: RunbookSubject): CallSite {
   if (section === 'pipelines') return pipelineCallSite(name, subject);
-  return section === 'commands' ? commandCallSite(name, subject) : workerCallSite(name);
+  return section === 'commands' ? commandCallSite(name, subject) : { noun: `worker ${name}`, vars: [], steps: [] };
 }

@@ -82,7 +82,6 @@ function workerFields({ name, concurrency, ...worker }: WorkerDefinition): Field
   ];
 }
 
-/** The requirements of an agent that sets none. */
 const OWED: readonly Requirement[] = ['exit', 'result'];
 
 function agentFields(agent: AgentPlan, isJudging: boolean, prompts: Prompts): Field[] {
@@ -164,7 +163,6 @@ function plain(value: unknown): GateValue {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => [name, plain(each)]));
 }
 
-/** Everything that workers can start, and what of it can judge work. */
 export interface WorkerReach {
   readonly agents: ReadonlyMap<string, AgentPlan>;
   readonly pipelines: ReadonlyMap<string, PipelinePlan>;

@@ -36,11 +36,9 @@ const ALWAYS_PROTECTED: readonly string[] = ['/baton.toml', '/.baton/**'];
 export interface Protection {
   /** `ci.protected` of the runbook, applied after the defaults; the last matching pattern decides. */
   readonly patterns: readonly string[];
-  /** Prompts and scripts that agents receive. */
   readonly inUse: readonly string[];
 }
 
-/** The protected paths among the changed ones, in the given order. */
 export function findProtectedPaths(files: readonly ChangedFileTexts[], protection: Protection): readonly string[] {
   const patterns = [...DEFAULT_PROTECTED, ...protection.patterns];
   const always = alwaysOf(protection);
@@ -50,7 +48,6 @@ export function findProtectedPaths(files: readonly ChangedFileTexts[], protectio
   return files.filter(isProtected).map(({ path }) => path);
 }
 
-/** Whether protection depends on the file's content. */
 export function needsContent(path: string, { patterns }: Protection): boolean {
   return [...DEFAULT_PROTECTED, ...patterns].some((pattern) => {
     const [glob, key] = splitKey(pattern.replace(/^!/, ''));
@@ -131,7 +128,6 @@ function fold(path: string): string {
   return path.normalize('NFKC').toLowerCase();
 }
 
-/** A pattern that matches only this path. */
 function escapeGlob(path: string): string {
   return path.replaceAll(/[*?\\]/g, String.raw`\$&`);
 }

@@ -9,7 +9,6 @@ import type { RunbookFile, RunbookProblem } from '../runbook.ts';
  */
 export interface JoinedFiles {
   readonly node: ObjectNode;
-  /** Definitions that appear twice. */
   readonly findings: readonly Finding[];
 }
 

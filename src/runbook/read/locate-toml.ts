@@ -1,4 +1,3 @@
-/** The location of a value in a TOML text. */
 export interface TomlLocation {
   /** A table's header, or the first character of a value. */
   readonly at: number;
@@ -87,7 +86,6 @@ function readPair(cursor: Cursor, table: TomlLocation): void {
 
 const BARE_KEY = /[^\s.=\]"'#{},]+/y;
 
-/** Reads `a."b c".'d'`. */
 function readKeys(cursor: Cursor): Key[] {
   const keys: Key[] = [];
   for (;;) {
@@ -189,7 +187,6 @@ function skipSpaces(cursor: Cursor): void {
   while (cursor.text[cursor.at] === ' ' || cursor.text[cursor.at] === '\t') cursor.at += 1;
 }
 
-/** Skips spaces, line breaks and comments. */
 function skipBlanks(cursor: Cursor): void {
   for (;;) {
     skipSpaces(cursor);

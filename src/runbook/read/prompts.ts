@@ -35,7 +35,6 @@ async function matching(file: string, { list }: PromptSource): Promise<readonly 
 
 const MOST_PROMPTS = 200;
 
-/** The prompt files on disk. */
 export function openWorkingFiles(projectDir: string): PromptSource {
   const at = (path: string): string => (isAbsolute(path) ? path : join(projectDir, path));
   return {

@@ -7,7 +7,6 @@ import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 import { RUNBOOK_ENDINGS } from './read-tree.ts';
 
 export interface ReadRunbook extends ExaminedRunbook {
-  /** The files that were read, for showing their lines. */
   readonly files: readonly RunbookFile[];
 }
 
@@ -24,14 +23,9 @@ export function isRunbookPath(path: string): boolean {
 
 /** Reads the runbook of a project: `baton.toml` and the files in `.baton/runbooks`. Empty if there are none. */
 export async function readRunbook(projectDir: string): Promise<ReadRunbook> {
-  return readRunbookNow(projectDir);
-}
-
-function readRunbookNow(projectDir: string): ReadRunbook {
   return readRunbookFiles(projectDir, runbookPaths(projectDir));
 }
 
-/** Reads the named files. */
 export function readRunbookFiles(projectDir: string, paths: readonly string[]): ReadRunbook {
   const files: RunbookFile[] = [];
   const problems: RunbookProblem[] = [];
@@ -54,11 +48,10 @@ export function createRunbookReader(projectDir: string): () => ReadRunbook {
   let seen: string | undefined;
   let current: ReadRunbook | undefined;
   return () => {
-    const now = runbookPaths(projectDir)
-      .map((path) => `${path}\0${identityOf(statOf(join(projectDir, path)))}`)
-      .join('\0');
+    const paths = runbookPaths(projectDir);
+    const now = paths.map((path) => `${path}\0${identityOf(statOf(join(projectDir, path)))}`).join('\0');
     if (current === undefined || now !== seen) {
-      current = readRunbookNow(projectDir);
+      current = readRunbookFiles(projectDir, paths);
       seen = now;
     }
     return current;
@@ -106,9 +99,8 @@ function readOne(projectDir: string, path: string): RunbookFile | { readonly pro
   try {
     const text = decodeUtf8(readFileSync(full));
     if (text !== undefined) return { path, text };
-    return {
-      problems: [{ ...problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.'), file: path }],
-    };
+    const found = problem('not-utf8', 'input is not valid UTF-8', 'Save the file as UTF-8.');
+    return { problems: [{ ...found, file: path }] };
   } catch (error) {
     return { problems: [unreadable(path, reasonOf(error))] };
   }

@@ -88,7 +88,6 @@ export type Syntax = (typeof SYNTAXES)[number];
 
 const BY_ENDING: Readonly<Record<string, Syntax>> = { toml: 'TOML', yaml: 'YAML', yml: 'YAML', json: 'JSON' };
 
-/** File name endings of runbooks. */
 export const RUNBOOK_ENDINGS: readonly string[] = Object.keys(BY_ENDING);
 
 const READERS: Readonly<Record<Syntax, (text: string) => ReadResult<Node>>> = {

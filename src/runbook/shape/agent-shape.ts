@@ -46,11 +46,8 @@ function choiceOf<const V extends readonly string[]>(values: V) {
 }
 
 function objectOf<const V extends readonly string[]>(values: V) {
-  return {
-    kind: 'object',
-    mark: 'action',
-    fields: { action: choiceOf(values), ...OPTIONS },
-  } as const satisfies ObjectShape;
+  const fields = { action: choiceOf(values), ...OPTIONS } as const;
+  return { kind: 'object', mark: 'action', fields } as const satisfies ObjectShape;
 }
 
 /** `on_idle = "nudge"` and `on_idle = { action = "nudge", … }`. */
@@ -65,7 +62,7 @@ function handler<const V extends readonly string[]>(values: V, about: string) {
 }
 
 const { actions: errorActions, about: aboutErrors } = HANDLERS.on_error;
-const errorHandler = handler(errorActions, 'What to do about this error');
+const one = handler(errorActions, 'What to do about this error');
 
 /** One handler for all errors, or one per kind; `any` covers the others. */
 const onError = {
@@ -78,13 +75,7 @@ const onError = {
     objectOf(errorActions),
     {
       kind: 'object',
-      fields: {
-        unauthorized: errorHandler,
-        out_of_credits: errorHandler,
-        no_internet: errorHandler,
-        rate_limited: errorHandler,
-        any: errorHandler,
-      },
+      fields: { unauthorized: one, out_of_credits: one, no_internet: one, rate_limited: one, any: one },
     },
   ],
 } as const satisfies EitherShape;
@@ -122,11 +113,9 @@ export const agentShape = {
     max_concurrency: optional(countField, 'How many of this agent may run at once.'),
     budget: optional(budgetShape, 'What a run of it may use before a person is asked.'),
     timeout: optional(durationField, 'How long a run may take, as in "2h".'),
-    requires: {
-      kind: 'list',
-      optional: true,
-      of: { kind: 'choice', values: REQUIREMENTS },
-      about: `What it owes before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
-    },
+    requires: optional(
+      { kind: 'list', of: { kind: 'choice', values: REQUIREMENTS } },
+      `What it owes before it may complete, of: ${REQUIREMENTS.join(', ')}.`,
+    ),
   },
 } as const satisfies ObjectShape;

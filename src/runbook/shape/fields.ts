@@ -8,34 +8,26 @@ import type {
   TextShape,
 } from '../../protocol/shape/shape.ts';
 
-/** Fields shared by several sections. */
 export const NAME_RULE = {
   pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
   expected: 'a letter, then letters, digits, _ and -, at most 64',
 } as const;
 
-/** An optional field with its description for the schema. */
 export function optional<const S extends Shape>(shape: S, about: string) {
-  return { ...shape, optional: true, about } as const;
+  return { ...shape, optional: true as const, about };
 }
 
 export const flagField = { kind: 'flag' } as const satisfies Shape;
 export const textField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 export const referenceField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 
-/** A positive duration. */
 export const durationField = {
   kind: 'text',
   pattern: '^[1-9][0-9]{0,5}(ms|s|m|h|d)$',
   expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
 } as const satisfies TextShape;
-
-export const pauseField = {
-  kind: 'text',
-  pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$',
-  expected: 'a duration such as 500ms, 10s, 5m, 2h or 1d',
-} as const satisfies TextShape;
-
+/** May be zero, unlike a duration. */
+export const pauseField = { ...durationField, pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$' } as const;
 export const commandField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
 
 export const countField = { kind: 'number', whole: true, min: 1, max: 1_000_000 } as const satisfies NumberShape;
@@ -45,15 +37,13 @@ const VARIABLE_NAMES = {
   expected: 'a letter or _, then letters, digits, _ and -, at most 64',
 } as const;
 
-const variableNameField = { kind: 'text', ...VARIABLE_NAMES } as const satisfies TextShape;
-
 export const variablesField = {
   kind: 'either',
   optional: true,
   expected: 'a list of names, or a table of names with their defaults',
   about: 'Variables: a list of those that must be given, or a table of names with their defaults.',
   options: [
-    { kind: 'list', of: variableNameField },
+    { kind: 'list', of: { kind: 'text', ...VARIABLE_NAMES } },
     {
       kind: 'map',
       names: VARIABLE_NAMES,
@@ -114,7 +104,6 @@ export const runnableField = {
   ],
 } as const satisfies EitherShape;
 
-/** A section of named definitions. */
 export function definitionsField<const S extends ObjectShape>(of: S, about: string) {
   const { definitions: max } = RUNBOOK_LIMITS;
   return { kind: 'map', optional: true, names: NAME_RULE, max, of, about } as const satisfies Shape;
@@ -134,7 +123,6 @@ export function parseMillicents(text: string): number {
   return Number(dollars) * 100_000 + Number(fraction.padEnd(5, '0'));
 }
 
-/** Every limit of runbooks. */
 export const RUNBOOK_LIMITS = {
   fileBytes: 256 * 1024,
   /** Files of a project, and their total size. */
@@ -143,7 +131,6 @@ export const RUNBOOK_LIMITS = {
   /** Per section: agents, pipelines, commands, workers. */
   definitions: 200,
   steps: 200,
-  /** Nesting of pipelines. */
   nesting: 16,
   promptFileBytes: 256 * 1024,
   /** A plan is recorded in one ledger entry, which holds 65,535 bytes. */

@@ -21,14 +21,7 @@ const someDollars = {
 export const budgetShape = {
   kind: 'object',
   fields: {
-    tokens: {
-      kind: 'number',
-      whole: true,
-      min: 1,
-      max: 1e12,
-      optional: true,
-      about: 'Tokens: input, output and cached together.',
-    },
+    tokens: optional({ kind: 'number', whole: true, min: 1, max: 1e12 }, 'Tokens: input, output and cached together.'),
     cost: optional(someDollars, 'Money, as in "$2.50".'),
     time: optional(durationField, 'Working time, as in "2h"; waiting does not count.'),
   },
@@ -116,21 +109,11 @@ export const limitsShape = {
     resumes: optional(countField, 'Resumes of one run by its handlers before a person is asked; 5.'),
     review_rounds: optional(countField, 'Rounds of review before a person decides; 3.'),
     kill_after: optional(durationField, 'Between SIGTERM and SIGKILL; 10s.'),
-    log_bytes: {
-      kind: 'number',
-      whole: true,
-      min: 1024,
-      max: 1_073_741_824,
-      optional: true,
-      about: "What is kept of an agent's output; 10485760.",
-    },
-    max_files: {
-      kind: 'number',
-      whole: true,
-      min: 0,
-      optional: true,
-      about: 'How many files a session may change; any number.',
-    },
+    log_bytes: optional(
+      { kind: 'number', whole: true, min: 1024, max: 1_073_741_824 },
+      "What is kept of an agent's output; 10485760.",
+    ),
+    max_files: optional({ kind: 'number', whole: true, min: 0 }, 'How many files a session may change; any number.'),
     no_git_commit: optional(flagField, 'Sessions must not commit; false.'),
     no_new_deps: optional(flagField, 'Sessions must not add dependencies; false.'),
     stall,

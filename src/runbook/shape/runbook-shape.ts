@@ -16,37 +16,33 @@ import {
 import { limitsShape, pricesShape } from './limits-shape.ts';
 import { githubShape, pipelineShape, rolesShape, workspaceShape } from './section-shapes.ts';
 
+const anyText = { kind: 'text' } as const satisfies Shape;
+
 const commandShape = {
   kind: 'object',
   about: 'Something to start by name: `baton run NAME`.',
   fields: {
-    args: optional(
-      { kind: 'text' },
-      'What it takes, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.',
-    ),
+    args: optional(anyText, 'What it takes, as in "<title> [body] --dry-run [--priority <n>]"; each is a variable.'),
     run: runnableField,
   },
 } as const satisfies ObjectShape;
+
+const taskIds = {
+  kind: 'text',
+  pattern: '^[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$',
+  expected: 'a task id, with * for any part',
+} as const satisfies Shape;
 
 const workerShape = {
   kind: 'object',
   about: 'Claims tasks by itself, and runs something on each.',
   fields: {
-    tasks: {
-      kind: 'list',
-      optional: true,
-      min: 1,
-      of: { kind: 'text', pattern: '^[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$', expected: 'a task id, with * for any part' },
-      about: 'Ids of the tasks it takes; `*` is any part, as in "P0.*".',
-    },
-    phases: {
-      kind: 'list',
-      optional: true,
-      min: 1,
-      of: { kind: 'choice', values: PHASES },
-      about: `The phases it takes tasks in, of: ${PHASES.join(', ')}.`,
-    },
-    roles: { kind: 'list', optional: true, min: 1, of: referenceField, about: 'The roles whose turn it must be.' },
+    tasks: optional({ kind: 'list', min: 1, of: taskIds }, 'Ids of the tasks it takes; `*` is any part, as in "P0.*".'),
+    phases: optional(
+      { kind: 'list', min: 1, of: { kind: 'choice', values: PHASES } },
+      `The phases it takes tasks in, of: ${PHASES.join(', ')}.`,
+    ),
+    roles: optional({ kind: 'list', min: 1, of: referenceField }, 'The roles whose turn it must be.'),
     run: runnableField,
     workflow: optional(flagField, 'true: only tasks of a workflow, when it is the turn of one of its roles.'),
     concurrency: optional(countField, 'How many tasks at once; default: 1.'),
@@ -88,15 +84,8 @@ const mergeShape = {
   optional: true,
   about: 'Merging through Baton.',
   fields: {
-    method: { kind: 'choice', values: MERGE_METHODS, optional: true, about: 'Default: squash.' },
-    into: {
-      kind: 'text',
-      format: 'git-ref',
-      notEmpty: true,
-      optional: true,
-      expected: 'a branch',
-      about: 'The branch.',
-    },
+    method: optional({ kind: 'choice', values: MERGE_METHODS }, 'Default: squash.'),
+    into: optional({ kind: 'text', format: 'git-ref', notEmpty: true, expected: 'a branch' }, 'The branch.'),
   },
 } as const satisfies Shape;
 
@@ -125,12 +114,7 @@ const workflowShape = {
   optional: true,
   about: 'The built-in workflow: `baton run issue`.',
   fields: {
-    mode: {
-      kind: 'choice',
-      values: RUNBOOK_MODES,
-      optional: true,
-      about: 'How often a person is asked; default: autonomous.',
-    },
+    mode: optional({ kind: 'choice', values: RUNBOOK_MODES }, 'How often a person is asked; default: autonomous.'),
     install: optional(commandField, 'How `builtin:prep` installs what the project needs.'),
     build: optional(commandField, 'How it builds.'),
     smoke: optional(commandField, 'How it sees that what was built works.'),
@@ -164,12 +148,10 @@ const notifyShape = {
       expected: 'a URL, or a template such as ${env.SLACK_WEBHOOK}',
       about: 'A URL that is sent each notification, as Slack takes them; `${env.X}` keeps it out of the repository.',
     },
-    on: {
-      kind: 'list',
-      optional: true,
-      of: { kind: 'choice', values: NOTIFICATION_KINDS },
-      about: `Which notifications are sent, of: ${NOTIFICATION_KINDS.join(', ')}; default: all.`,
-    },
+    on: optional(
+      { kind: 'list', of: { kind: 'choice', values: NOTIFICATION_KINDS } },
+      `Which notifications are sent, of: ${NOTIFICATION_KINDS.join(', ')}; default: all.`,
+    ),
   },
 } as const satisfies Shape;
 
@@ -177,15 +159,12 @@ const notifyShape = {
 export const runbookShape = {
   kind: 'object',
   fields: {
-    $schema: optional({ kind: 'text' }, 'Where editors find the JSON Schema; Baton does not look at it.'),
+    $schema: optional(anyText, 'Where editors find the JSON Schema; Baton does not look at it.'),
     exit_protocol: optional(flagField, 'Whether sessions end with an exit signal.'),
-    store: {
-      kind: 'text',
-      optional: true,
-      pattern: '^postgres(ql)?://\\S+$',
-      expected: 'postgres://…',
-      about: 'Where the ledger is kept if not in the state folder: postgres://….',
-    },
+    store: optional(
+      { kind: 'text', pattern: '^postgres(ql)?://\\S+$', expected: 'postgres://…' },
+      'Where the ledger is kept if not in the state folder: postgres://….',
+    ),
     env_pass: environmentPassField,
     agents: definitionsField(agentShape, 'The agents, by name.'),
     pipelines: definitionsField(pipelineShape, 'The pipelines, by name.'),

@@ -1,6 +1,6 @@
 import { declarationShape } from '../../protocol/handoff/declaration-shape.ts';
 import type { ObjectShape, Shape, ValueOf } from '../../protocol/shape/shape.ts';
-import type { PullRequestSettings } from '../runbook.ts';
+import type { Runbook } from '../runbook.ts';
 import {
   commandField,
   durationField,
@@ -33,14 +33,7 @@ const step = {
           kind: 'object',
           fields: {
             step: optional(referenceField, 'The step that follows; left out: the pipeline fails.'),
-            retries: {
-              kind: 'number',
-              whole: true,
-              min: 1,
-              max: 100,
-              optional: true,
-              about: 'More tries of this step.',
-            },
+            retries: optional({ kind: 'number', whole: true, min: 1, max: 100 }, 'More tries of this step.'),
             cooldown: optional(pauseField, 'The time between two tries.'),
           },
         },
@@ -100,18 +93,10 @@ export const rolesShape = {
   },
 } as const satisfies Shape;
 
-const paths = (about: string) =>
-  ({
-    kind: 'list',
-    optional: true,
-    of: {
-      kind: 'text',
-      notEmpty: true,
-      format: 'relative-path',
-      expected: 'a path below the repository, such as .env',
-    },
-    about,
-  }) as const;
+const paths = {
+  kind: 'list',
+  of: { kind: 'text', notEmpty: true, format: 'relative-path', expected: 'a path below the repository, such as .env' },
+} as const satisfies Shape;
 
 export const workspaceShape = {
   kind: 'object',
@@ -122,8 +107,8 @@ export const workspaceShape = {
       textField,
       'What the branch of a task is called, with `${task.id}` or `${task.n}` in it; feature/${task.id}-${task.slug}.',
     ),
-    copy: paths('Files and folders that git ignores, copied from the repository into each new worktree.'),
-    link: paths('The same as links: all worktrees share what the repository has.'),
+    copy: optional(paths, 'Files and folders that git ignores, copied from the repository into each new worktree.'),
+    link: optional(paths, 'The same as links: all worktrees share what the repository has.'),
     setup: optional(commandField, 'Run once in each new worktree, before the first session.'),
     setup_timeout: optional(durationField, 'How long that may take; 10m.'),
   },
@@ -157,11 +142,7 @@ export const githubShape = {
   },
 } as const satisfies Shape;
 
-export function buildGithub({
-  pull_requests,
-  repository,
-  remote,
-  draft,
-}: NonNullable<ValueOf<typeof githubShape>>): PullRequestSettings {
-  return { pullRequests: pull_requests, repository, remote, draft: draft ?? false };
+export function buildGithub(value: NonNullable<ValueOf<typeof githubShape>>): Runbook['github'] {
+  const { pull_requests: pullRequests, repository, remote, draft = false } = value;
+  return { pullRequests, repository, remote, draft };
 }
