@@ -124,7 +124,7 @@ describe('there is no all-clear if', () => {
   });
 });
 
-it('cannot be asked without each proof', () => {
+it('throws if a proof is missing', () => {
   const { store, loop, agents, phases, people } = GOOD;
   // @ts-expect-error the store is missing
   const noStore: Proofs = { loop, agents, phases, people };
@@ -144,7 +144,7 @@ it('cannot be asked without each proof', () => {
     expect(() => judgeAllClear(incomplete, 0)).toThrow('there is no proof about the');
 });
 
-it('counts together what is of one kind, the store and the loop first', () => {
+it('counts reasons of one kind together, the store and the loop first', () => {
   const judged = judgeAllClear(
     {
       ...GOOD,
@@ -185,7 +185,7 @@ it('names the cause and the next command', () => {
   ]);
 });
 
-it('sums many up after the first few, and loses none', () => {
+it('lists the first few and counts the rest', () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => ({ ...AGENT, id: `agent-${i}` }));
   const { reasons } = proveAgents(many(40), () => undefined);
   expect(reasons).toHaveLength(6);
@@ -193,7 +193,7 @@ it('sums many up after the first few, and loses none', () => {
   expect(proveAgents(many(6), () => undefined).reasons.map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
-it('counts what runs: runs by themselves that wait for nobody', () => {
+it('counts top-level runs that do not wait for a person', () => {
   const run = (status: string, within: string | null = null) => ({ status, within });
   expect(countAtWork([run('running'), run('starting'), run('waiting'), run('escalated'), run('running', 'p1')])).toBe(
     2,

@@ -1,26 +1,28 @@
 import type { Problem } from '../protocol/shape/problem.ts';
 
-/** What comes back over every surface: a result, or an error with a code, the exact text and the next thing to do. */
+/** The answer on every surface: a result, or an error with a code, a message and what to do next. */
 export type Answer<R = unknown> =
   | { readonly ok: true; readonly result: R }
   | { readonly ok: false; readonly error: ApiError };
+
+export type OrError<T extends object> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: ApiError };
 
 export interface ApiError {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
-  /** Where several things are wrong with a file: each with its place and its hint. The message has them too, a line each. */
+  /** All problems of a file, if there are several; the message has them too. */
   readonly problems?: readonly FileProblem[];
-  /** A runbook that loosens the rules in force: its hash, which an operator has to name, and how it differs. */
+  /** The runbook that loosens the rules in force: its hash, which an operator has to name, and the differences. */
   readonly rules?: { readonly sha256: string; readonly differences: readonly object[] };
 }
 
 export interface FileProblem extends Problem {
-  /** As it is shown to people: `baton.toml`. */
+  /** As shown to people: `baton.toml`. */
   readonly file: string;
 }
 
-/** The HTTP status of an error, by its code; what is not listed was refused by the rules of the task: 409. */
+/** The HTTP status of each error code; others are refusals by a task's rules: 409. */
 export const ERROR_STATUS: Readonly<Record<string, number>> = {
   'bad-request': 400,
   'no-token': 401,

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** Writes a file so that a reader, and a crash, sees the old or the new text and never a part of it. */
+/** Readers, also after a crash, see the old or the new text, never a part of it. */
 export function writeFileAtomically(path: string, text: string): void {
   const draft = `${path}.draft`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });
@@ -17,7 +17,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The names in a folder; none if it cannot be read. */
+/** Empty if the folder cannot be read. */
 export function listFolderIfPresent(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -26,7 +26,7 @@ export function listFolderIfPresent(folder: string): readonly string[] {
   }
 }
 
-/** The text of a file; empty if it cannot be read. */
+/** Empty if the file cannot be read. */
 export function readFileIfPresent(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -1,7 +1,4 @@
-/**
- * `baton/client`: calls a daemon from a program. The operations are those of the HTTP API and of the MCP server; the
- * daemon is started if none runs.
- */
+/** `baton/client`: calls the operations of a daemon, which is started if none runs. */
 export type { Answer, ApiError, FileProblem } from './answer.ts';
 export type { CallOptions, Client, ClientOptions, Health } from './client/client.ts';
 export type { ConnectOptions } from './client/connect.ts';

@@ -3,7 +3,6 @@ import type { Operation } from './operations/operation.ts';
 import { OPERATIONS } from './operations/registry.ts';
 import { VERSION } from './version.ts';
 
-/** The HTTP API as an OpenAPI document: one path for each operation, with its input and its result. */
 export function openApi() {
   return {
     openapi: '3.1.0',

@@ -23,7 +23,7 @@ afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 const file = (name = ''): string => join(stateDir, 'passes', name);
 
 describe('a pass', () => {
-  it('names the process that made it, for its user alone, and is good once', () => {
+  it('names the process that made it, is private, and can be used once', () => {
     const name = makePass(stateDir) ?? '';
     expect([statSync(file()).mode & 0o777, statSync(file(name)).mode & 0o777]).toEqual([0o700, 0o600]);
     expect(consumePass(stateDir, name)).toEqual({ pid: process.pid });
@@ -31,7 +31,7 @@ describe('a pass', () => {
     expect(readdirSync(file())).toEqual([]);
   });
 
-  it('is not taken if it is old, and is removed', () => {
+  it('is refused and removed if it is old', () => {
     const [old = '', older = ''] = [makePass(stateDir), makePass(stateDir)];
     for (const name of [old, older]) utimesSync(file(name), new Date(), new Date(Date.now() - 61_000));
     expect(consumePass(stateDir, old)).toBeUndefined();
@@ -40,7 +40,7 @@ describe('a pass', () => {
     expect(readdirSync(file())).toEqual([fresh]);
   });
 
-  it('is not taken if its process has ended, or another one has its number', () => {
+  it('is refused if its process has ended, or another process has its number', () => {
     const write = (pid: unknown, identity: unknown): string => {
       const name = makePass(stateDir) ?? '';
       writeFileSync(file(name), JSON.stringify({ pid, identity }));
@@ -71,7 +71,7 @@ describe('a pass', () => {
     expect(consumePass(stateDir, name)).toBeUndefined();
   });
 
-  it('is a link on a disk that is full: short enough for its inode, and read like a file', () => {
+  it('is a short link if the disk is full', () => {
     makePass(stateDir);
     const link = (target: string): string => {
       const name = crypto.randomUUID();

@@ -16,22 +16,21 @@ import { readProcessIdentity } from './processes.ts';
 import { makeFolder, stateFiles } from './state-folder.ts';
 
 /**
- * A Unix socket does not tell Node who is at its other end. A client that found itself outside of every session leaves a file with its
- * process in the state folder and sends the file's name; the daemon takes the file, once, and looks at that process itself.
+ * A Unix socket does not tell Node who is at its other end. A client outside of every session leaves a file with its process in the state
+ * folder and sends the file's name; the daemon consumes the file and checks that process.
  */
 export const PASS_HEADER = 'baton-pass';
 
-/** A process that a pass names. */
 export interface PassHolder {
   readonly pid: number;
 }
 
-/** Only tokens of the state folder need a pass; those of sessions, agents and supervisors (`s.`, `a.`, `v.`) do not. */
+/** Tokens of sessions, agents and supervisors need no pass. */
 export function needsPass(token: string | undefined): boolean {
   return token !== undefined && !/^[sav]\./.test(token);
 }
 
-/** Makes a pass for this process and returns its name; undefined if the state folder cannot be written. */
+/** Returns the name of the pass; undefined if the state folder cannot be written. */
 export function makePass(stateDir: string): string | undefined {
   const { passes } = stateFiles(stateDir);
   const name = crypto.randomUUID();
@@ -46,10 +45,7 @@ export function makePass(stateDir: string): string | undefined {
   }
 }
 
-/**
- * A full disk has no block for the content of a file, and people must be able to ask what is wrong. The target of a short link lies in its
- * inode: it names no file, it is the content.
- */
+/** A full disk has no room for a file, but a short link stores its target, here the content, in its inode. */
 function makeLink(path: string, target: string): boolean {
   try {
     rmSync(path, { force: true });
@@ -60,7 +56,7 @@ function makeLink(path: string, target: string): boolean {
   }
 }
 
-/** Takes a pass: it is gone after that. Undefined if there is none of this name, it is old or not ours, or its process has ended. */
+/** Removes a pass. Undefined if it does not exist, is old or not ours, or its process has ended. */
 export function consumePass(stateDir: string, name: string): PassHolder | undefined {
   if (!/^[0-9a-f-]{36}$/.test(name)) return undefined;
   const path = join(stateFiles(stateDir).passes, name);
@@ -74,7 +70,6 @@ export function consumePass(stateDir: string, name: string): PassHolder | undefi
   }
 }
 
-/** Removes passes that no daemon took. */
 export function removeOldPasses(stateDir: string): void {
   const { passes } = stateFiles(stateDir);
   try {
@@ -83,11 +78,11 @@ export function removeOldPasses(stateDir: string): void {
       if (Date.now() - lstatSync(path).mtimeMs > FRESH_MS) rmSync(path, { force: true });
     }
   } catch {
-    // There are none, or another process was faster.
+    // None exist, or another process was faster.
   }
 }
 
-/** Between making a pass and using it lies one connection; a daemon may be busy. */
+/** A pass is used within one connection attempt; the daemon may be busy. */
 const FRESH_MS = 60_000;
 const MAX_BYTES = 1024;
 
@@ -122,7 +117,7 @@ function parseHolder(text: string): PassHolder | undefined {
 
 function holderOf(pid: unknown, identity: unknown): PassHolder | undefined {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
-  // Systems without /proc have no identity to compare: there the number must do.
+  // Without /proc there is no identity, and the number must do.
   const isSame = readProcessIdentity(process.pid) === undefined || readProcessIdentity(pid) === identity;
   return isSame ? { pid } : undefined;
 }

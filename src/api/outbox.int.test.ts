@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(async () => scene.end());
 
 describe('the outbox', () => {
-  it('keeps what is said while no daemon can be started, and the next one delivers it once and in order', async () => {
+  it('keeps calls while no daemon can be started, and the next daemon delivers them once and in order', async () => {
     const { child } = await scene.spawnDaemon();
     expect(await client().call('task_create', { task_id: 'first', title: 'x' })).toMatchObject({ ok: true });
     child.kill('SIGKILL');
@@ -44,7 +44,7 @@ describe('the outbox', () => {
     expect(again).toMatchObject({ ok: true, result: { n: 4 } });
   });
 
-  it('delivers once what a daemon had heard before it was killed', async () => {
+  it('delivers a call once that a killed daemon had received', async () => {
     const { child, exited } = await scene.spawnDaemon();
     const call = { task_id: 'A', title: 'x' };
     expect(await client().call('task_create', call, { key: 'k' })).toMatchObject({ ok: true });
@@ -58,7 +58,7 @@ describe('the outbox', () => {
     expect(await client().call('ledger_head', {})).toMatchObject({ result: { size: 3 } });
   });
 
-  it('is delivered by a daemon that runs when the next client comes, before what that one says', async () => {
+  it('is delivered by a running daemon before the calls of the next client', async () => {
     await scene.spawnDaemon();
     keep('task_create', { task_id: 'A', title: 'x' });
     const next = await connect({ env: scene.env, projectPath: repository });
@@ -67,14 +67,14 @@ describe('the outbox', () => {
     next.close();
   });
 
-  it('is delivered by a daemon that came while somebody gave up on it, although nobody comes any more', async () => {
+  it('is delivered by a daemon that started while a client gave up, without another client', async () => {
     await scene.spawnDaemon();
     keep('task_create', { task_id: 'A', title: 'x' });
     await until(() => listKept(outbox).length === 0, 'the daemon has seen it');
     expect(await ids()).toEqual(['A']);
   });
 
-  it('says of what it has no room for that it was not kept', async () => {
+  it('reports a call that it has no room for as not kept', async () => {
     mkdirSync(outbox, { recursive: true, mode: 0o700 });
     const { child, exited } = await scene.spawnDaemon();
     const caller = client({ reachMs: 100 });
@@ -97,7 +97,7 @@ describe('the outbox', () => {
     });
   });
 
-  it('sets aside what is corrupt and what is refused, without its token, and goes on', async () => {
+  it('sets aside corrupt and refused calls without their tokens, and continues', async () => {
     mkdirSync(outbox, { recursive: true, mode: 0o700 });
     await scene.spawnDaemon();
     writeFileSync(join(outbox, '000000000001.json'), '{"v":1,');
@@ -120,7 +120,7 @@ describe('the outbox', () => {
     for (const text of refused) expect(text).not.toContain('"token"');
   });
 
-  it('has an end, and says so', () => {
+  it('has a limit, and reports it', () => {
     const call = { v: 1, operation: 'x', input: '{}', key: 'k', token: 't', projectPath: null, keptAt: '' } as const;
     expect(keepCall(outbox, { ...call, input: 'x'.repeat(OUTBOX_LIMITS.callBytes) })).toBe(false);
     expect(keepCall(outbox, call)).toBe(true);
@@ -186,7 +186,7 @@ async function ids(): Promise<string[]> {
   return tasks.map(({ id }) => id);
 }
 
-it('tells a file that cannot be read yet from one that holds no call', () => {
+it('distinguishes a file that cannot be read yet from one without a call', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-outbox-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   keepCall(folder, { v: 1, operation: 'o', input: '{}', key: 'k', token: 't', projectPath: null, keptAt: 'now' });

@@ -1,16 +1,16 @@
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import type { Answer, ApiError } from './answer.ts';
 import { syncFolder } from './files.ts';
 import { makeFolder } from './state-folder.ts';
 
-/** A call whose daemon was away, as it lies on disk. */
+/** A call that no daemon received, as stored on disk. */
 export interface KeptCall {
   readonly v: 1;
   readonly operation: string;
-  /** JSON text, as the caller gave it. */
   readonly input: string;
-  /** Delivering it twice is delivering it once. */
+  /** Delivered twice, it takes effect once. */
   readonly key: string;
   readonly token: string;
   readonly projectPath: string | null;
@@ -19,10 +19,7 @@ export interface KeptCall {
 
 export const OUTBOX_LIMITS = { calls: 1000, callBytes: 2 * 1024 * 1024, setAside: 100 } as const;
 
-/**
- * Calls that say something, and whose caller can go on without the answer. A claim is not among them: one that takes effect
- * after its caller has given up would keep the task from everybody else.
- */
+/** Callers can continue without the answer. Not claims: taking effect after its caller gave up, a claim would block the task. */
 export const KEEPABLE: ReadonlySet<string> = new Set([
   'task_create',
   'task_release',
@@ -44,7 +41,7 @@ export const KEEPABLE: ReadonlySet<string> = new Set([
   'merge_request',
 ]);
 
-/** Writes the call to disk, durably, behind those that are there. Returns false if that fails. */
+/** Stores the call durably behind the others. Returns false if that fails. */
 export function keepCall(outbox: string, call: KeptCall): boolean {
   const text = JSON.stringify(call);
   if (findObstacle(outbox, text) !== undefined) return false;
@@ -61,7 +58,7 @@ export function keepCall(outbox: string, call: KeptCall): boolean {
   }
 }
 
-/** The answer for a call that could not be kept: the caller must know that it is lost. */
+/** The caller must know that the call is lost. */
 export function notKeptAnswer(outbox: string, call: KeptCall, { code, message, hint }: ApiError): Answer<never> {
   const why = findObstacle(outbox, JSON.stringify(call)) ?? `${outbox} cannot be written`;
   return {
@@ -74,7 +71,6 @@ export function notKeptAnswer(outbox: string, call: KeptCall, { code, message, h
   };
 }
 
-/** The answer for a call that is kept: neither done nor refused. */
 export function keptAnswer(operation: string): Answer<never> {
   return {
     ok: false,
@@ -86,15 +82,11 @@ export function keptAnswer(operation: string): Answer<never> {
   };
 }
 
-/** The names of what waits, oldest first; none if the outbox cannot be read. */
 export function listKept(outbox: string): readonly string[] {
   return findKept(outbox) ?? [];
 }
 
-/**
- * The names of what waits, oldest first. Undefined if the outbox cannot be read at the moment, for want of descriptors or memory: then
- * it is unknown whether calls wait.
- */
+/** Oldest first. Undefined if a shortage prevents reading, so that it is unknown whether calls wait. */
 export function findKept(outbox: string): readonly string[] | undefined {
   try {
     return readdirSync(outbox)
@@ -105,13 +97,13 @@ export function findKept(outbox: string): readonly string[] | undefined {
   }
 }
 
-/** One kept call; undefined if the file holds none, cannot be read, or has gone. */
+/** Undefined if the file holds no call, cannot be read, or is gone. */
 export function readKept(outbox: string, name: string): KeptCall | undefined {
   const opened = openKept(outbox, name);
   return opened.kind === 'call' ? opened.call : undefined;
 }
 
-/** What a file of the outbox holds. One that cannot be read for a reason that passes may hold an acknowledged message. */
+/** An unreadable file may hold an acknowledged message, and can be read later. */
 export type OpenedKept =
   | { readonly kind: 'call'; readonly call: KeptCall }
   | { readonly kind: 'gone' }
@@ -122,8 +114,7 @@ export function openKept(outbox: string, name: string): OpenedKept {
   const path = join(outbox, name);
   try {
     if (statSync(path).size > OUTBOX_LIMITS.callBytes) return { kind: 'corrupt' };
-    const text = readFileSync(path, 'utf8');
-    const call = parseJson(text);
+    const call = fieldsInJson(readFileSync(path, 'utf8'));
     return isKeptCall(call) ? { kind: 'call', call } : { kind: 'corrupt' };
   } catch (error) {
     const code = codeOf(error);
@@ -136,12 +127,12 @@ export function removeKept(outbox: string, name: string): void {
   rmSync(join(outbox, name), { force: true });
 }
 
-/** Takes a file that cannot be delivered out of the way, for a person to look at. The oldest of many are forgotten. */
+/** Moves a file that cannot be delivered aside, for a person. Only the newest are kept. */
 export function setAsideKept(outbox: string, name: string, why: 'corrupt' | 'refused', content?: string): void {
   const folder = join(outbox, why);
   makeFolder(folder);
   const target = join(folder, `${Date.now()}-${name}`);
-  // A full disk has no room for a copy, but the file itself can be moved.
+  // A full disk has no room for a copy, but the file can be moved.
   if (content === undefined || !tryWrite(target, content)) renameSync(join(outbox, name), target);
   else removeKept(outbox, name);
   const excess = readdirSync(folder).toSorted().slice(0, -OUTBOX_LIMITS.setAside);
@@ -166,7 +157,6 @@ function findObstacle(outbox: string, text: string): string | undefined {
     : `the outbox is full (${OUTBOX_LIMITS.calls} calls)`;
 }
 
-/** A full disk leaves half a draft behind, and is full enough without it. */
 function writeDraft(draft: string, text: string): void {
   try {
     writeFileSync(draft, text, { mode: 0o600, flush: true });
@@ -176,7 +166,7 @@ function writeDraft(draft: string, text: string): void {
   }
 }
 
-/** A link fails if the name is taken: of two calls that are kept at once, one goes behind the other. */
+/** A link fails if the name is taken, so of two concurrent calls one goes behind the other. */
 function linkBehind(outbox: string, draft: string, first: number): void {
   for (let number = first; ; number++) {
     try {
@@ -190,25 +180,15 @@ function linkBehind(outbox: string, draft: string, first: number): void {
 
 const ABSENT_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 
-/** Failures that say nothing about the file: the same read succeeds later. */
+/** Failures after which the same read succeeds later. */
 const SHORTAGE_CODES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE']);
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isKeptCall(value: unknown): value is KeptCall {
-  if (typeof value !== 'object' || value === null) return false;
-  const call: Partial<Record<keyof KeptCall, unknown>> = value;
-  const texts = [call.operation, call.input, call.key, call.token, call.keptAt];
-  const hasPath = call.projectPath === null || typeof call.projectPath === 'string';
-  return call.v === 1 && hasPath && texts.every((text) => typeof text === 'string');
+function isKeptCall(call: object): call is KeptCall {
+  const { v, operation, input, key, token, keptAt, projectPath }: Partial<Record<keyof KeptCall, unknown>> = call;
+  const texts = [operation, input, key, token, keptAt, projectPath ?? ''];
+  return v === 1 && projectPath !== undefined && texts.every((text) => typeof text === 'string');
 }

@@ -1,17 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isShortage } from '../protocol/resource-faults.ts';
 
-/** A process as `/proc/PID/stat` of Linux describes it. */
 export interface ProcStat {
   readonly pid: number;
-  /** The name of its program, without the folder. */
   readonly program: string;
   readonly state: string;
   readonly parent: number;
   readonly group: number;
-  /** The number of the process that leads its session. */
   readonly session: number;
-  /** When it was started, in ticks since the machine was: with its number that tells it from all others until the next boot. */
+  /** Start time in ticks since boot: with the pid it is unique until the next boot. */
   readonly started: string;
   /** It has been killed or has exited, and the kernel is still closing its files. */
   readonly isExiting: boolean;
@@ -20,7 +17,7 @@ export interface ProcStat {
 /** Undefined if there is no such process, or the system is not Linux. */
 export function readProcStat(pid: number): ProcStat | undefined {
   const stat = readProcFile(pid, 'stat');
-  // The name of the program stands in brackets, and may itself contain some.
+  // The program name is in brackets, and may contain some.
   const end = stat.lastIndexOf(')');
   if (end < 0) return undefined;
   const fields = stat.slice(end + 2).split(' ', 20);
@@ -40,22 +37,16 @@ export function readProcStat(pid: number): ProcStat | undefined {
 
 const PF_EXITING = 0x4;
 
-/** A zombie accepts signals, but has ended: its parent has not collected it yet. */
+/** A zombie accepts signals, but has ended. */
 export function isLiving({ state }: ProcStat): boolean {
   return state !== 'Z' && state !== 'X';
 }
 
-/** Empty if there is none, or if it is another user's. Throws on a shortage: that does not mean that the process is gone. */
+/** Empty if the process is gone or another user's. Throws on a shortage, which proves neither. */
 export function readProcFile(pid: number, file: 'environ' | 'cmdline' | 'stat'): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch (error) {
-    if (isShortage(error)) throw error;
-    return '';
-  }
+  return readUnlessShort('', () => readFileSync(`/proc/${pid}/${file}`, 'latin1'));
 }
 
-/** Everything that lives, of all users. */
 export function listLiving(): readonly ProcStat[] {
   return listProcesses().flatMap((pid) => {
     const stat = readProcStat(pid);
@@ -63,50 +54,44 @@ export function listLiving(): readonly ProcStat[] {
   });
 }
 
-/** The numbers of all processes, also of those that have ended and are not collected yet. */
 export function listProcesses(): readonly number[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch (error) {
-    if (isShortage(error)) throw error;
-    return [];
-  }
+  const names = readUnlessShort([], () => readdirSync('/proc'));
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** One for each start of the machine. */
 export function readBootId(): string | undefined {
+  return readUnlessShort(undefined, () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+}
+
+/** Throws on a shortage, which proves nothing. */
+function readUnlessShort<T>(otherwise: T, read: () => T): T {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return read();
   } catch (error) {
     if (isShortage(error)) throw error;
-    return undefined;
+    return otherwise;
   }
 }
 
-/**
- * Identifies a process among all that had or will have its number: boot, number and start time. Undefined if there is no such process, or the
- * system does not report start times.
- */
+/** Boot, pid and start time: unique for ever. Undefined if there is no such process, or the system does not report start times. */
 export function readProcessIdentity(pid: number): string | undefined {
   const [boot, stat] = [readBootId(), readProcStat(pid)];
   return boot === undefined || stat === undefined || !isLiving(stat) ? undefined : `${boot}/${pid}/${stat.started}`;
 }
 
-/** Whether it is known to have ended: another process, or none, has its number now, or the machine was started anew. */
+/** False if it is not known. */
 export function hasEnded(identity: string): boolean {
   const pid = Number(identity.split('/')[1]);
   try {
     return readProcessIdentity(process.pid) !== undefined && readProcessIdentity(pid) !== identity;
   } catch (error) {
-    // Without a descriptor nothing can be looked at, and nothing is known.
+    // Without a descriptor nothing is known.
     if (isShortage(error)) return false;
     throw error;
   }
 }
 
-/** The same as a text that is always there: its number alone if it has ended, or if there is no descriptor to look with. */
+/** Like the identity, but with only the pid if it cannot be read. */
 export function readProcessName(pid: number): string {
   const unknown = `?/${pid}/?`;
   try {
@@ -117,26 +102,23 @@ export function readProcessName(pid: number): string {
   }
 }
 
-/** The processes of this machine, as far as the check for sessions needs them. */
 export interface ProcessTable {
-  /** Undefined if there is no such process. */
   readonly find: (pid: number) => ProcessLinks | undefined;
-  /** `NAME=value`, each behind a NUL; empty if the process belongs to another user. */
+  /** `NAME=value`, each after a NUL; empty for another user's process. */
   readonly environmentOf: (pid: number) => string;
-  /** The words of its command line, each behind a NUL. */
+  /** Words, each after a NUL. */
   readonly commandOf: (pid: number) => string;
   readonly list: () => readonly number[];
 }
 
 export interface ProcessLinks {
   readonly parent: number;
-  /** The number of the process that leads its group. */
   readonly group: number;
-  /** The number of the process that leads its session; 0 if the system does not say. */
+  /** 0 if the system does not report it. */
   readonly session: number;
 }
 
-/** Reads each process once: one look at the machine is one table. */
+/** Reads each process at most once. */
 export function readProcessTable(): ProcessTable {
   return readProcStat(process.pid) === undefined ? parsePs(runPs()) : memoizeTable(PROC);
 }
@@ -165,10 +147,9 @@ function memoizeTable(table: ProcessTable): ProcessTable {
   };
 }
 
-/** For systems without /proc: one call for all processes. `-E` adds the environment of those that belong to this user. */
+/** For systems without /proc: one call for all processes. `-E` adds the environment of this user's processes. */
 function runPs(): string {
   try {
-    // Loaded only if it is needed: it costs some milliseconds.
     return process
       .getBuiltinModule('node:child_process')
       .execFileSync('ps', ['-axEww', '-o', 'pid=,ppid=,pgid=,command='], {
@@ -181,7 +162,7 @@ function runPs(): string {
   }
 }
 
-/** `ps` prints command line and environment as one text with spaces. */
+/** `ps` prints command line and environment as one text. */
 export function parsePs(text: string): ProcessTable {
   const rows = new Map<number, ProcessLinks & { readonly words: string }>();
   for (const line of text.split('\n')) {

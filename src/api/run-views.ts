@@ -15,7 +15,7 @@ import {
   whole,
 } from '../protocol/shape/build-shape.ts';
 
-/** Runs and decisions as every surface shows them. The texts come from agents and people: they are not safe to print as they are. */
+/** The texts come from agents and people: they are not safe to print as they are. */
 const outcome = choice(['done', 'failed', 'cancelled']);
 
 export const agentView = object({

@@ -101,7 +101,7 @@ describe('a process is inside a session', () => {
     expect(find(200, { 200: { command: supervisor() } }, join(folder, 'other-name'))).toMatchObject({ id: 'a1' });
   });
 
-  it('if the environment that the caller goes by says so', () => {
+  it('if the given environment has the mark', () => {
     expect(findSessionAbove(stateDir, { BATON_COMMAND_ID: 'c1' })).toEqual({ kind: 'command', id: 'c1' });
   });
 

@@ -5,19 +5,14 @@ import { listFolderIfPresent, readFileIfPresent } from './files.ts';
 import { type ProcessTable, readBootId, readProcessTable } from './processes.ts';
 import { stateFiles } from './state-folder.ts';
 
-/** The supervised run that a process belongs to. */
 export interface SessionAbove {
   readonly kind: 'agent' | 'command';
   readonly id: string;
-  /** The session's own token and the address of its supervisor, if they can be read. */
   readonly token?: string;
   readonly url?: string;
 }
 
-/**
- * Finds the session that this process runs in; undefined if it runs outside of every session of this state folder. `env` is the
- * environment that the caller goes by, which may differ from the one that the process was started with.
- */
+/** Undefined outside of every session. `env` may differ from the environment that the process was started with. */
 export function findSessionAbove(stateDir: string, env: Environment = {}): SessionAbove | undefined {
   const claimed = Object.entries(env).map(([name, value]) => `\0${name}=${value ?? ''}`);
   const own = parseSessionMark(`${claimed.join('')}\0`, stateDir);
@@ -29,14 +24,13 @@ export function findSessionAbove(stateDir: string, env: Environment = {}): Sessi
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Looks at a process and at everything above it: parents, and the leaders of process group and session, which a child keeps after its
- * parent has ended. A process is inside a session if one of these has the session's mark in its environment or is its supervisor. Runs of
- * other state folders do not count.
+ * Checks a process and everything above it: parents, and the leaders of process group and session, which a child keeps after its parent has
+ * ended. A process is inside a session if one of these has the session's mark in its environment or is its supervisor.
  */
 export class SessionFinder {
   readonly #stateDir: string;
   readonly #table: ProcessTable;
-  /** Processes that are known to be outside, with everything above them. */
+  /** Known to be outside, with everything above them. */
   readonly #outside = new Set<number>([0]);
 
   constructor(stateDir: string, table: ProcessTable) {
@@ -44,10 +38,10 @@ export class SessionFinder {
     this.#table = table;
   }
 
-  /** The nearest session. Its token may have been removed from the environments nearest to the process, and stand in one further up. */
+  /** The nearest session. Its token may have been removed from the nearest environments and stand in one further up. */
   find(pid: number): SessionAbove | undefined {
     let nearest: SessionAbove | undefined;
-    // Every process is looked at once. There is no other limit: a long chain of processes must not hide what is above it.
+    // No other limit: a long chain of processes must not hide what is above it.
     const seen = new Set<number>();
     const left = [pid];
     for (let each = left.pop(); each !== undefined; each = left.pop()) {
@@ -71,7 +65,6 @@ export class SessionFinder {
   }
 }
 
-/** A name may occur twice in an environment; each value is looked at. */
 function parseSessionMark(environment: string, stateDir: string): SessionAbove | undefined {
   for (const [, name, id = ''] of environment.matchAll(/\0BATON_(AGENT|COMMAND)_ID=([^\0]*)/g)) {
     const kind = name === 'AGENT' ? 'agent' : 'command';
@@ -83,17 +76,14 @@ function parseSessionMark(environment: string, stateDir: string): SessionAbove |
   return undefined;
 }
 
-/** A supervisor's command line names its program, the folder of its run and the number of the start. */
+/** A supervisor's command line has its program, the folder of its run and the number of the start. */
 function findSupervisedSession(command: string, stateDir: string): SessionAbove | undefined {
   const [, folder, id = ''] = /supervisor.*\/(agents|commands)\/([^/\0]+)\0\d+\0/s.exec(command) ?? [];
   const kind = folder === 'agents' ? 'agent' : 'command';
   return folder !== undefined && isKnown(kind, id, stateDir) ? { kind, id } : undefined;
 }
 
-/**
- * The leader of a group or session has ended, and members are left. Its number stays theirs until they have gone, so that the record of
- * a run that has not ended tells whose they are.
- */
+/** The leader has ended, and members are left. Its pid stays theirs, so the record of a run that has not ended identifies them. */
 function findSessionOfGroup(leader: number, stateDir: string): SessionAbove | undefined {
   const start = `"process":"${readBootId() ?? '?'}/${leader}/`;
   for (const kind of ['agent', 'command'] as const) {
@@ -119,7 +109,7 @@ function folderOf(kind: SessionAbove['kind'], stateDir: string): string {
   return kind === 'agent' ? agents : commands;
 }
 
-/** The refusal for a process inside a session that asks for more rights than the session has. */
+/** For a process inside a session that asks for more rights than the session has. */
 export function belowSessionError({ kind, id }: Pick<SessionAbove, 'kind' | 'id'>): ApiError {
   const where =
     kind === 'agent' ? `inside the session of agent ${id}` : `inside the shell command ${id} that Baton runs`;

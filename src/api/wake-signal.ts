@@ -1,4 +1,4 @@
-/** Wakes one waiter. A ring while nobody waits is kept for the next wait. */
+/** Wakes one waiter. A ring without a waiter is kept for the next wait. */
 export class WakeSignal {
   #isRung = false;
   #wake: (() => void) | undefined;

@@ -12,16 +12,12 @@ export const ACCEPT_RULES: Option = {
 };
 
 /**
- * Calls an operation that may put a runbook in force. If the runbook loosens the rules, a person at a terminal is asked once; anybody
- * else gets the command to type.
+ * Calls an operation that may put a runbook in force. If the runbook loosens the rules, a person at a terminal is asked once; any other
+ * caller gets the command to type.
  */
 export async function callAcceptingRules<R>(
   call: (accept: { readonly accept_rules?: string }) => Promise<Answer<R>>,
-  {
-    accepted,
-    typed,
-    io,
-  }: { readonly accepted: string | undefined; readonly typed: readonly string[]; readonly io: Io },
+  { accepted, typed, io }: { accepted: string | undefined; typed: readonly string[]; io: Io },
 ): Promise<Answer<R>> {
   const answer = await call(accepted === undefined ? {} : { accept_rules: accepted });
   if (answer.ok || answer.error.rules === undefined) return answer;
@@ -35,7 +31,7 @@ export async function callAcceptingRules<R>(
   return (await confirm('Put these rules in force?')) ? call({ accept_rules: sha256 }) : { ok: false, error };
 }
 
-/** Asks a person at the terminal; anything but a clear yes is a no. */
+/** Anything but a clear yes is a no. */
 export async function confirm(question: string): Promise<boolean> {
   using prompt = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
@@ -43,8 +39,8 @@ export async function confirm(question: string): Promise<boolean> {
 }
 
 /**
- * Calls an operation that may start a workflow. If nothing says what is checked before a merge, a person at a terminal is asked once, and a
- * yes is recorded; anybody else gets the refusal, which names both ways out.
+ * Calls an operation that may start a workflow. If the runbook names no checks before a merge, a person at a terminal is asked once, and a
+ * yes is recorded; any other caller gets the error, which names both ways out.
  */
 export async function callAcceptingNoChecks<R>(
   call: (accept: { readonly accept_no_checks?: true }) => Promise<Answer<R>>,

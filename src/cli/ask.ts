@@ -8,7 +8,7 @@ import type { StatusView } from '../api/run-views.ts';
 import { findStateDir, readDaemonRecord } from '../api/state-folder.ts';
 import type { Io, ParsedArguments } from './command.ts';
 
-/** Calls an operation, and starts the daemon if none runs. Reads `--token` and `--project` for every command. */
+/** Calls an operation, and starts the daemon if none runs. */
 export async function callOperation<N extends OperationName>(
   operation: N,
   input: unknown,
@@ -26,33 +26,29 @@ function jsonOf(input: unknown): string {
   return typeof input === 'string' ? input : JSON.stringify(input ?? {});
 }
 
-/** A user who asked to wait expects it to take long, but has to know if the daemon does not answer. */
+/** A user who asked to wait expects it to take long, but must learn that the daemon does not answer. */
 async function callWithNotices<N extends OperationName>(
   operation: N,
   input: unknown,
   given: ParsedArguments,
   io: Io,
 ): Promise<Answer<ResultOf<N>>> {
-  const onlooker = createObserver(given, io);
-  try {
-    using _away = reportWhenAway(io, onlooker);
-    using _copying = reportCopying(io, async (signal) => onlooker.call('status_get', {}, { signal }));
-    return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
-  } finally {
-    onlooker.close();
-  }
+  using observer = createObserver(given, io);
+  using _away = reportWhenAway(io, observer);
+  using _copying = reportCopying(io, async (signal) => observer.call('status_get', {}, { signal }));
+  return await withClient(given, io, async (client) => client.call(operation, jsonOf(input)));
 }
 
-/** On a connection of its own, which is opened only once a command takes long. */
+/** Uses its own connection, which is opened only when a command takes long. */
 function reportCopyingOf(given: ParsedArguments, io: Io): Disposable {
-  let onlooker: Client | undefined;
+  let observer: Client | undefined;
   const copying = reportCopying(io, async (signal) =>
-    (onlooker ??= createObserver(given, io)).call('status_get', {}, { signal }),
+    (observer ??= createObserver(given, io)).call('status_get', {}, { signal }),
   );
   return {
     [Symbol.dispose]: () => {
       copying[Symbol.dispose]();
-      onlooker?.close();
+      observer?.close();
     },
   };
 }
@@ -61,22 +57,28 @@ function hasWait(input: unknown): boolean {
   return typeof input === 'object' && input !== null && 'wait_ms' in input && input.wait_ms !== 0;
 }
 
-/** The same for a command that makes several calls. */
 export async function withClient<T>(given: ParsedArguments, io: Io, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = await connect(clientOptions(given, io));
-  try {
-    return await use(client);
-  } finally {
-    client.close();
-  }
+  using client = closing(await connect(clientOptions(given, io)));
+  return await use(client);
+}
+
+/** Makes `using` close the client. */
+function closing(client: Client): Client & Disposable {
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
 /** A client that only watches: it starts no daemon, and returns an error if none runs. */
-export function createObserver(given: ParsedArguments, io: Io, options: { readonly answerMs?: number } = {}): Client {
-  return createClient({ ...clientOptions(given, io), autostart: false, ...options });
+export function createObserver(given: ParsedArguments, io: Io, answerMs?: number): Client & Disposable {
+  const options = { ...clientOptions(given, io), autostart: false };
+  return closing(createClient(answerMs === undefined ? options : { ...options, answerMs }));
 }
 
-export function clientOptions(given: ParsedArguments, io: Io) {
+/** A client that starts a daemon if none runs, and waits only briefly for each answer. */
+export function createStatusClient(given: ParsedArguments, io: Io): Client & Disposable {
+  return closing(createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) }));
+}
+
+function clientOptions(given: ParsedArguments, io: Io) {
   const token = given.options.get('token');
   return {
     env: io.env,
@@ -86,24 +88,20 @@ export function clientOptions(given: ParsedArguments, io: Io) {
 }
 
 /**
- * Asks for the status once. An answer about the present is worth nothing if it comes late: a daemon that accepts the connection has a few seconds.
- * Starting a daemon where none runs may take longer.
+ * Reads the status once. A late status is worthless, so a daemon that accepts the connection gets only a few seconds; starting one may
+ * take longer.
  */
 export async function readStatus(given: ParsedArguments, io: Io): Promise<Answer<StatusView>> {
-  const client = createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) });
-  try {
-    const unreached = await client.reach();
-    if (unreached !== undefined) return { ok: false, error: unreached };
-    const answer = await client.call('status_get', {});
-    if (answer.ok || answer.error.code !== 'no-answer') return answer;
-    const { ok } = await client.health({ timeoutMs: HEALTH_MS });
-    return ok ? busyAnswer(statusTimeoutMs(io)) : answer;
-  } finally {
-    client.close();
-  }
+  using client = createStatusClient(given, io);
+  const unreached = await client.reach();
+  if (unreached !== undefined) return { ok: false, error: unreached };
+  const answer = await client.call('status_get', {});
+  if (answer.ok || answer.error.code !== 'no-answer') return answer;
+  const { ok } = await client.health({ timeoutMs: HEALTH_MS });
+  return ok ? busyAnswer(statusTimeoutMs(io)) : answer;
 }
 
-/** How long the daemon may take for each answer about the present: BATON_ANSWER_MS, or five seconds. */
+/** How long the daemon may take for each status: BATON_ANSWER_MS, or five seconds. */
 export function statusTimeoutMs({ env }: Pick<Io, 'env'>): number {
   const ms = Number(env['BATON_ANSWER_MS']);
   return ms > 0 ? ms : 5000;
@@ -120,29 +118,32 @@ function busyAnswer(ms: number): Answer<never> {
 
 type AskStatus = (signal: AbortSignal) => Promise<Answer<Pick<StatusView, 'importing'>>>;
 
-/**
- * Shows at a terminal how far the first copy of a repository is while a command waits for it. One line per ten percent: the lines stand
- * between those of the command.
- */
+/** Reports at a terminal how far the first copy of a repository is while a command waits for it: one line per ten percent. */
 export function reportCopying(
   io: Pick<Io, 'err' | 'isTerminal'>,
   ask: AskStatus,
-  lookMs = COPYING_POLL_MS,
+  pollMs = COPYING_POLL_MS,
 ): Disposable {
-  const over = new AbortController();
-  let said = '';
-  let timer = io.isTerminal ? setTimeout(look, lookMs) : undefined;
+  let reported = '';
+  return poll(io.isTerminal ? pollMs : undefined, async (signal) => {
+    const answer = await ask(signal);
+    if (signal.aborted) return false;
+    const progress = answer.ok ? answer.result.importing : null;
+    if (progress !== null && stepOf(progress) !== reported) io.err(`Copying the repository: ${progress}\n`);
+    if (progress !== null) reported = stepOf(progress);
+    return true;
+  });
+}
 
-  function look(): void {
-    void ask(over.signal).then((answer) => {
-      if (over.signal.aborted) return;
-      const progress = answer.ok ? answer.result.importing : null;
-      if (progress !== null && stepOf(progress) !== said) io.err(`Copying the repository: ${progress}\n`);
-      if (progress !== null) said = stepOf(progress);
-      timer = setTimeout(look, lookMs);
+/** Calls `check` after each interval, until it returns false or the poll is disposed of. */
+function poll(intervalMs: number | undefined, check: (signal: AbortSignal) => Promise<boolean>): Disposable {
+  const over = new AbortController();
+  let timer = intervalMs === undefined ? undefined : setTimeout(run, intervalMs);
+  function run(): void {
+    void check(over.signal).then((goesOn) => {
+      if (goesOn) timer = setTimeout(run, intervalMs);
     });
   }
-
   return {
     [Symbol.dispose]: () => {
       over.abort();
@@ -159,30 +160,16 @@ function stepOf(progress: string): string {
   return `${what.trim()} ${percent === '' ? '' : Math.floor(Number(percent) / 10)}`;
 }
 
-/**
- * Whoever waits for something to happen hears, once, that the daemon has not answered for a while. It is asked now and then whether it is
- * there; a restart is shorter than two such looks.
- */
+/** Reports once to a waiting user that the daemon has missed `MAX_MISSES` health checks in a row; a restart misses fewer. */
 export function reportWhenAway(io: Io, client: Client): Disposable {
-  const over = new AbortController();
   let misses = 0;
-  let timer = setTimeout(look, AWAY_POLL_MS);
-
-  function look(): void {
-    void client.health({ signal: over.signal, timeoutMs: AWAY_ANSWER_MS }).then(({ ok }) => {
-      if (over.signal.aborted) return;
-      misses = ok ? 0 : misses + 1;
-      if (misses === MAX_MISSES) io.err(describeWait(io));
-      else timer = setTimeout(look, AWAY_POLL_MS);
-    });
-  }
-
-  return {
-    [Symbol.dispose]: () => {
-      over.abort();
-      clearTimeout(timer);
-    },
-  };
+  return poll(AWAY_POLL_MS, async (signal) => {
+    const { ok } = await client.health({ signal, timeoutMs: AWAY_ANSWER_MS });
+    if (signal.aborted) return false;
+    misses = ok ? 0 : misses + 1;
+    if (misses === MAX_MISSES) io.err(describeWait(io));
+    return misses < MAX_MISSES;
+  });
 }
 
 const AWAY_POLL_MS = 2000;
@@ -201,7 +188,7 @@ export function describeWait({ env }: Pick<Io, 'env'>): string {
   if (pid !== undefined && isSuspended(pid))
     return `Waiting for the daemon (process ${pid}), which is stopped. Let it continue: kill -CONT ${pid}\n`;
   const who = pid === undefined ? 'the daemon' : `the daemon (process ${pid})`;
-  return `Waiting for ${who}, which has not answered yet. Ctrl-C gives up; daemon.log in the state folder may say more.\n`;
+  return `Waiting for ${who}, which has not answered yet. Ctrl-C gives up; see daemon.log in the state folder.\n`;
 }
 
 const SLOW_MS = 3000;

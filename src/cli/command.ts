@@ -1,24 +1,23 @@
-/**
- * A command is data with one function: parsing, help, completion and the reference in the docs are all made from it. Its
- * file imports what the command needs, and is loaded only when the command runs.
- */
+/** A command without its name: parsing, help and completion are made from it. Its file is loaded only when the command runs. */
 export interface CliCommand {
-  /** As typed after `baton`, one word or two. */
-  readonly name: string;
-  readonly summary: string;
   /** Whole command lines. The first one opens the help. */
   readonly examples: readonly [string, ...string[]];
   readonly args: readonly Argument[];
-  /** More arguments may follow; with `options`, also options that are not known here, behind the first argument. */
+  /** More arguments may follow; with `options`, also unknown options after the first argument. */
   readonly rest?: Argument & { readonly options?: true };
   readonly options: readonly Option[];
-  /** What the exit codes mean, where they are more than success and failure. */
+  /** Only if the command has more codes than success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
-  readonly run: (given: ParsedArguments, io: Io) => number | Promise<number>;
+  /** Returns the exit code, or a usage error to print. */
+  readonly run: (given: ParsedArguments, io: Io) => number | UsageError | Promise<number | UsageError>;
 }
 
-/** What help and completion need to know of a command before it is loaded. */
+export interface UsageError {
+  readonly usage: string;
+}
+
 export interface ListedCommand {
+  /** As typed after `baton`, one word or more. */
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<CliCommand>;
@@ -32,30 +31,29 @@ export interface Argument {
 }
 
 export interface Option {
-  /** Without the dashes: `json`, `output`. */
+  /** Without the dashes. */
   readonly name: string;
   readonly short?: string;
-  /** The name of its value, as help shows it; an option without one is a switch. */
+  /** The name of its value in the help; an option without one is a switch. */
   readonly value?: string;
-  /** The command says what to do without it, and does nothing else. */
+  /** Shown as required in the help; the command itself checks it. */
   readonly needed?: boolean;
   readonly about: string;
 }
 
-/** What was typed, after it was compared with the command. */
 export interface ParsedArguments {
   readonly args: readonly string[];
   readonly options: ReadonlyMap<string, string>;
 }
 
-/** The world outside, as a command sees it; tests hand in their own. */
+/** What a command uses of its process; tests pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly isTerminal: boolean;
   out(text: string): void;
   err(text: string): void;
-  /** All of standard input, or more of it than any message may have. */
+  /** All of standard input, cut off above the size limit of every message. */
   readInput(): Promise<Uint8Array>;
 }
 

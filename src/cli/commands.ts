@@ -1,194 +1,179 @@
-import type { ListedCommand } from './command.ts';
-import { RUN_COMMANDS } from './run/commands.ts';
-import { TASK_COMMANDS } from './task/commands.ts';
+import type { CliCommand, ListedCommand } from './command.ts';
 
-/** What is said under a claim, and what is handed on. */
-export const HANDOVER_COMMANDS: readonly ListedCommand[] = [
-  {
-    name: 'thought record',
-    summary: 'Record what was done; no task is completed without a record',
-    load: async () => (await import('./session.ts')).thoughtRecordCommand,
-  },
-  {
-    name: 'thought list',
-    summary: 'List the thought records of a task, newest first',
-    load: async () => (await import('./session.ts')).thoughtListCommand,
-  },
-  {
-    name: 'mission show',
-    summary: 'Show what your session is asked to do',
-    load: async () => (await import('./session.ts')).missionShowCommand,
-  },
-  {
-    name: 'result submit',
-    summary: 'Submit the result of your mission; the newest counts',
-    load: async () => (await import('./session.ts')).resultSubmitCommand,
-  },
-  {
-    name: 'handoff send',
-    summary: 'Send a handoff; it takes effect when your session ends',
-    load: async () => (await import('./session.ts')).handoffSendCommand,
-  },
-  {
-    name: 'emit exit',
-    summary: 'End your session with an exit signal',
-    load: async () => (await import('./session.ts')).emitExitCommand,
-  },
-  {
-    name: 'emit agent:signal',
-    summary: 'Signal that your run is complete, escalates or continues',
-    load: async () => (await import('./session.ts')).emitAgentSignalCommand,
-  },
-  {
-    name: 'emit agent:idle',
-    summary: 'Report that an agent waits for input',
-    load: async () => (await import('./session.ts')).emitAgentIdleCommand,
-  },
-  {
-    name: 'emit agent:stop',
-    summary: 'Report that an agent tried to stop without a signal',
-    load: async () => (await import('./session.ts')).emitAgentStopCommand,
-  },
-  {
-    name: 'handoff list',
-    summary: 'List the handoffs, oldest first',
-    load: async () => (await import('./session.ts')).handoffListCommand,
-  },
-  {
-    name: 'handoff show',
-    summary: 'Show one handoff as it was sent',
-    load: async () => (await import('./session.ts')).handoffShowCommand,
-  },
-  {
-    name: 'merge',
-    summary: 'Merge a task that is ready',
-    load: async () => (await import('./session.ts')).mergeCommand,
-  },
-];
-
-/** The record and its proofs. */
-export const LEDGER_COMMANDS: readonly ListedCommand[] = [
-  {
-    name: 'ledger log',
-    summary: 'Show the ledger',
-    load: async () => (await import('./ledger/entries.ts')).ledgerLogCommand,
-  },
-  {
-    name: 'ledger show',
-    summary: 'Show one entry in full',
-    load: async () => (await import('./ledger/entries.ts')).ledgerShowCommand,
-  },
-  {
-    name: 'ledger verify',
-    summary: 'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
-    load: async () => (await import('./ledger/verify.ts')).ledgerVerifyCommand,
-  },
-  {
-    name: 'ledger seal',
-    summary: 'Seal the ledger: record a signed root over all entries',
-    load: async () => (await import('./ledger/seals.ts')).ledgerSealCommand,
-  },
-  {
-    name: 'ledger root',
-    summary: 'Show the last seal: its root, and how many entries it covers',
-    load: async () => (await import('./ledger/seals.ts')).ledgerRootCommand,
-  },
-  {
-    name: 'ledger prove',
-    summary: 'Write a proof of one task that anybody can check',
-    load: async () => (await import('./ledger/seals.ts')).ledgerProveCommand,
-  },
-  {
-    name: 'ledger export',
-    summary: 'Print the ledger as NDJSON that others can check',
-    load: async () => (await import('./ledger/entries.ts')).ledgerExportCommand,
-  },
-];
-
-/** Every command. Only what help needs stands here, so that a command pays for nothing but itself. */
+/** Every command, in the order of the help. A command's file is loaded when the command runs. */
 export const COMMANDS: readonly ListedCommand[] = [
-  {
-    name: 'validate',
-    summary: 'Check a message and show what is wrong with it',
-    load: async () => (await import('./validate.ts')).validateCommand,
-  },
-  {
-    name: 'schema',
-    summary: 'Print the JSON Schema of a message',
-    load: async () => (await import('./validate.ts')).schemaCommand,
-  },
-  ...TASK_COMMANDS,
-  ...HANDOVER_COMMANDS,
-  ...RUN_COMMANDS,
-  {
-    name: 'costs',
-    summary: 'Show the tokens, money and time used, and how much of each budget',
-    load: async () => (await import('./costs.ts')).costsCommand,
-  },
-  {
-    name: 'worktree list',
-    summary: 'List the worktrees, their agents and their uncommitted or unmerged work',
-    load: async () => (await import('./worktrees.ts')).worktreeListCommand,
-  },
-  {
-    name: 'worktree prune',
-    summary: 'Remove the worktrees of completed tasks; those with unmerged work are kept',
-    load: async () => (await import('./worktrees.ts')).worktreePruneCommand,
-  },
-  {
-    name: 'reconcile',
-    summary: 'Compare the tasks with git and with running processes',
-    load: async () => (await import('./worktrees.ts')).reconcileCommand,
-  },
-  {
-    name: 'web',
-    summary: 'Print the address of the page that shows what runs and what needs you',
-    load: async () => (await import('./web.ts')).webCommand,
-  },
-  {
-    name: 'mcp',
-    summary: 'Serve the tools of Baton to an agent, over standard input and output',
-    load: async () => (await import('./client-programs.ts')).mcpCommand,
-  },
-  {
-    name: 'hooks install',
-    summary: 'Put the stop policy, a brief and the MCP server into your own sessions of a client',
-    load: async () => (await import('./hooks.ts')).hooksInstallCommand,
-  },
-  {
-    name: 'hooks uninstall',
-    summary: 'Remove the hooks and restore your files',
-    load: async () => (await import('./hooks.ts')).hooksUninstallCommand,
-  },
-  {
-    name: 'hooks status',
-    summary: 'Show the clients found, their versions, and where hooks are installed',
-    load: async () => (await import('./hooks.ts')).hooksStatusCommand,
-  },
-  {
-    name: 'hooks run',
-    summary: 'Handle a hook of a client; reads JSON from standard input',
-    load: async () => (await import('./hooks.ts')).hooksRunCommand,
-  },
-  {
-    name: 'up',
-    summary: 'Start the daemon',
-    load: async () => (await import('./daemon/daemon.ts')).upCommand,
-  },
-  {
-    name: 'down',
-    summary: 'Stop the daemon, and wait until it is down',
-    load: async () => (await import('./daemon/daemon.ts')).downCommand,
-  },
-  ...LEDGER_COMMANDS,
-  {
-    name: 'verify',
-    summary: 'Check a task proof or an export, offline',
-    load: async () => (await import('./ledger/verify-file.ts')).verifyFileCommand,
-  },
+  ...listCommands(async () => import('./validate.ts'), {
+    validateCommand: ['validate', 'Check a message and show what is wrong with it'],
+    schemaCommand: ['schema', 'Print the JSON Schema of a message'],
+  }),
+  ...listCommands(async () => import('./task/change.ts'), {
+    taskAddCommand: ['task add', 'Add a task'],
+  }),
+  ...listCommands(async () => import('./task/read.ts'), {
+    taskListCommand: ['task list', 'List tasks, oldest first'],
+    taskShowCommand: ['task show', 'Show one task'],
+    taskNextCommand: ['task next', 'Show what can be claimed now, the critical path first'],
+    taskBriefCommand: ['task brief', 'Everything the next agent needs to start on a task'],
+  }),
+  ...listCommands(async () => import('./task/claim.ts'), {
+    taskClaimCommand: ['task claim', 'Claim a task; without ID, the next one'],
+    taskHeartbeatCommand: ['task heartbeat', 'Renew your claim'],
+    taskReleaseCommand: ['task release', 'Release your claim; an operator can revoke any claim'],
+  }),
+  ...listCommands(async () => import('./task/change.ts'), {
+    taskUpdateCommand: ['task update', 'Update the progress or the status of a task'],
+    taskCompleteCommand: ['task complete', 'Record what was done and complete the task'],
+    taskUnblockCommand: ['task unblock', 'Return a blocked task to the phase that was blocked'],
+    taskCancelCommand: [
+      'task cancel',
+      'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
+    ],
+    taskReinstateCommand: ['task reinstate', 'Reinstate a completed or cancelled task, from IMPLEMENTATION'],
+  }),
+  ...listCommands(async () => import('./task/import.ts'), {
+    taskImportCommand: ['task import', 'Import tasks from another tool, with their dependencies'],
+  }),
+  ...listCommands(async () => import('./task/export.ts'), {
+    taskExportCommand: ['task export', 'Export all tasks in the format of another tool'],
+  }),
+  ...listCommands(async () => import('./session.ts'), {
+    thoughtRecordCommand: ['thought record', 'Record what was done; no task is completed without a record'],
+    thoughtListCommand: ['thought list', 'List the thought records of a task, newest first'],
+    missionShowCommand: ['mission show', 'Show what your session is asked to do'],
+    resultSubmitCommand: ['result submit', 'Submit the result of your mission; the newest counts'],
+    handoffSendCommand: ['handoff send', 'Send a handoff; it takes effect when your session ends'],
+    emitExitCommand: ['emit exit', 'End your session with an exit signal'],
+    emitAgentSignalCommand: ['emit agent:signal', 'Signal that your run is complete, escalates or continues'],
+    emitAgentIdleCommand: ['emit agent:idle', 'Report that an agent waits for input'],
+    emitAgentStopCommand: ['emit agent:stop', 'Report that an agent tried to stop without a signal'],
+    handoffListCommand: ['handoff list', 'List the handoffs, oldest first'],
+    handoffShowCommand: ['handoff show', 'Show one handoff as it was sent'],
+    mergeCommand: ['merge', 'Merge a task that is ready'],
+  }),
+  ...listCommands(async () => import('./run/run.ts'), {
+    runStartCommand: ['run', 'Run a command or a pipeline of the runbook'],
+  }),
+  ...listCommands(async () => import('./status/status.ts'), {
+    statusCommand: ['status', 'Show what runs and what needs you'],
+  }),
+  ...listCommands(async () => import('./run/pipelines.ts'), {
+    pipelineListCommand: ['pipeline list', 'List the running pipelines, oldest first'],
+    pipelineShowCommand: ['pipeline show', 'Show one pipeline with its steps'],
+    pipelineWaitCommand: ['pipeline wait', 'Wait until a pipeline has ended or needs a person'],
+    pipelineCancelCommand: ['pipeline cancel', 'Cancel a pipeline and everything that runs in it'],
+    pipelineResumeCommand: ['pipeline resume', 'Resume a waiting pipeline in the same conversation'],
+    pipelineRetryCommand: ['pipeline retry', 'Restart the step at which a pipeline waits, or a pipeline that failed'],
+  }),
+  ...listCommands(async () => import('./run/run.ts'), {
+    agentRunCommand: ['agent run', 'Run one agent of the runbook by itself'],
+  }),
+  ...listCommands(async () => import('./agents/agents.ts'), {
+    agentListCommand: ['agent list', 'List the running agents, oldest first'],
+    agentShowCommand: ['agent show', 'Show one agent'],
+  }),
+  ...listCommands(async () => import('./agents/logs.ts'), {
+    agentLogsCommand: ['agent logs', 'Show the output of an agent'],
+  }),
+  ...listCommands(async () => import('./agents/agents.ts'), {
+    agentSendCommand: ['agent send', 'Send a message to an agent, in its conversation'],
+  }),
+  ...listCommands(async () => import('./agents/attach.ts'), {
+    agentAttachCommand: [
+      'agent attach',
+      'Take the conversation of an agent into your terminal; Baton continues it when you leave',
+    ],
+  }),
+  ...listCommands(async () => import('./agents/agents.ts'), {
+    agentWaitCommand: ['agent wait', 'Wait until an agent is done or needs a person'],
+    agentKillCommand: ['agent kill', 'Stop an agent and every process that it started'],
+  }),
+  ...listCommands(async () => import('./decisions/decisions.ts'), {
+    decisionListCommand: ['decision list', 'List what waits for a person, oldest first'],
+    decisionShowCommand: ['decision show', 'Show a decision with its options'],
+    decisionResolveCommand: ['decision resolve', 'Answer a decision'],
+  }),
+  ...listCommands(async () => import('./decisions/review.ts'), {
+    decisionReviewCommand: ['decision review', 'Answer the open decisions one by one'],
+  }),
+  ...listCommands(async () => import('./runbook/rules.ts'), {
+    runbookAdoptCommand: ['runbook adopt', 'Put the working runbook in force for everything that starts from now on'],
+    runbookRulesCommand: ['runbook rules', 'Show the runbook in force, and how the working file differs from it'],
+  }),
+  ...listCommands(async () => import('./runbook/runbook.ts'), {
+    runbookCheckCommand: ['runbook check', 'Check the runbook and list its errors'],
+    runbookListCommand: ['runbook list', 'List the commands, pipelines, agents and workers of the runbook'],
+  }),
+  ...listCommands(async () => import('./client-programs.ts'), {
+    hookStopCommand: ['agent hook stop', 'Decide whether an agent may end its turn, for its stop hook'],
+    agentPlayCommand: ['agent play', 'Run the script of a scripted agent'],
+  }),
+  ...listCommands(async () => import('./costs.ts'), {
+    costsCommand: ['costs', 'Show the tokens, money and time used, and how much of each budget'],
+  }),
+  ...listCommands(async () => import('./worktrees.ts'), {
+    worktreeListCommand: ['worktree list', 'List the worktrees, their agents and their uncommitted or unmerged work'],
+    worktreePruneCommand: [
+      'worktree prune',
+      'Remove the worktrees of completed tasks; those with unmerged work are kept',
+    ],
+    reconcileCommand: ['reconcile', 'Compare the tasks with git and with running processes'],
+  }),
+  ...listCommands(async () => import('./web.ts'), {
+    webCommand: ['web', 'Print the address of the page that shows what runs and what needs you'],
+  }),
+  ...listCommands(async () => import('./client-programs.ts'), {
+    mcpCommand: ['mcp', 'Serve the tools of Baton to an agent, over standard input and output'],
+  }),
+  ...listCommands(async () => import('./hooks.ts'), {
+    hooksInstallCommand: [
+      'hooks install',
+      'Put the stop policy, a brief and the MCP server into your own sessions of a client',
+    ],
+    hooksUninstallCommand: ['hooks uninstall', 'Remove the hooks and restore your files'],
+    hooksStatusCommand: ['hooks status', 'Show the clients found, their versions, and where hooks are installed'],
+    hooksRunCommand: ['hooks run', 'Handle a hook of a client; reads JSON from standard input'],
+  }),
+  ...listCommands(async () => import('./daemon/daemon.ts'), {
+    upCommand: ['up', 'Start the daemon'],
+    downCommand: ['down', 'Stop the daemon, and wait until it is down'],
+  }),
+  ...listCommands(async () => import('./ledger/entries.ts'), {
+    ledgerLogCommand: ['ledger log', 'Show the ledger'],
+    ledgerShowCommand: ['ledger show', 'Show one entry in full'],
+  }),
+  ...listCommands(async () => import('./ledger/verify.ts'), {
+    ledgerVerifyCommand: [
+      'ledger verify',
+      'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
+    ],
+  }),
+  ...listCommands(async () => import('./ledger/seals.ts'), {
+    ledgerSealCommand: ['ledger seal', 'Seal the ledger: record a signed root over all entries'],
+    ledgerRootCommand: ['ledger root', 'Show the last seal: its root, and how many entries it covers'],
+    ledgerProveCommand: ['ledger prove', 'Write a proof of one task that anybody can check'],
+  }),
+  ...listCommands(async () => import('./ledger/entries.ts'), {
+    ledgerExportCommand: ['ledger export', 'Print the ledger as NDJSON that others can check'],
+  }),
+  ...listCommands(async () => import('./ledger/verify-file.ts'), {
+    verifyFileCommand: ['verify', 'Check a task proof or an export, offline'],
+  }),
   {
     name: 'completion',
     summary: 'Print a shell completion script',
     load: async () => (await import('./completion/completion.ts')).createCompletionCommand(COMMANDS),
   },
 ];
+
+/** `rows` names the exports of the file that are commands. */
+function listCommands<K extends string>(
+  load: () => Promise<Readonly<Record<NoInfer<K>, CliCommand>>>,
+  rows: Readonly<Record<K, readonly [name: string, summary: string]>>,
+): ListedCommand[] {
+  const listed: ListedCommand[] = [];
+  for (const key in rows) {
+    const [name, summary] = rows[key];
+    listed.push({ name, summary, load: async () => (await load())[key] });
+  }
+  return listed;
+}

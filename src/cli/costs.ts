@@ -5,9 +5,9 @@ import { operationCommand } from './operation-command.ts';
 import { renderTable } from './table.ts';
 import { printable } from './text.ts';
 
-/** The table of costs for people. A cost with a + is more than that: nobody knows the price of some of the tokens. */
+/** A cost with a + is a lower bound: some of its tokens have no known price. */
 export function renderCosts({ by, rows, total, list_prices }: Costs): string {
-  if (rows.length === 0) return 'Nothing was used yet.\n';
+  if (rows.length === 0) return 'No usage yet.\n';
   const lines = [
     [by, 'in', 'out', 'cached', 'cost', 'worked', 'waited', 'tokens waiting', 'budget'],
     ...rows.map((row) => renderRow(row.name ?? NOBODY, row, row.budget)),
@@ -17,12 +17,11 @@ export function renderCosts({ by, rows, total, list_prices }: Costs): string {
   return `${renderTable(lines)}${isShort ? UNPRICED : ''}${renderPriceNote(list_prices)}`;
 }
 
-/** What was done in no pipeline, for no task, or by a client that names no model. */
+/** Usage outside any pipeline or task, or of a client that names no model. */
 const NOBODY = '-';
 
-const UNPRICED = '\n+ More than that: no price is known for some of the tokens. Add one to [prices] of the runbook.\n';
+const UNPRICED = '\n+ Lower bound: some of the tokens have no known price. Add it to [prices] in the runbook.\n';
 
-/** Which models are priced by Baton's own list, and how old it is. */
 function renderPriceNote({ as_of, models }: Costs['list_prices']): string {
   if (models.length === 0) return '';
   return `\nPriced by Baton's list of ${as_of} if the client names no price: ${models.map(printable).join(', ')}. [prices] overrides it.\n`;
@@ -57,12 +56,8 @@ function renderDuration(ms: number): string {
 }
 
 export const costsCommand = operationCommand({
-  name: 'costs',
-  summary: 'Show the tokens, money and time used, and how much of each budget',
   examples: ['baton costs', 'baton costs --by day', 'baton costs --by task --json'],
-  options: [
-    { name: 'by', value: 'WHAT', about: `How it is added up: ${COST_KINDS.join(', ')}; agent where it is left out` },
-  ],
+  options: [{ name: 'by', value: 'WHAT', about: `Group by: ${COST_KINDS.join(', ')} (default agent)` }],
   operation: 'costs_get',
   input: ({ options }) => {
     const by = options.get('by');

@@ -8,11 +8,13 @@ it('says in words why a file cannot be used, and which', () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-failure-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const missing = failureOf(() => writeFileSync(join(folder, 'none/x'), ''));
-  expect(describeFileError(missing)).toBe('there is no such file or folder');
-  expect(describeError(missing)).toBe(`cannot use ${join(folder, 'none/x')}: there is no such file or folder`);
+  expect(describeFileError(missing)).toBe('no such file or folder');
+  expect(describeError(missing)).toBe(`cannot use ${join(folder, 'none/x')}: no such file or folder`);
   expect(describeFileError(failureOf(() => readFileSync(folder)))).toBe('it is a folder');
   writeFileSync(join(folder, 'file'), '');
-  expect(describeFileError(failureOf(() => mkdirSync(join(folder, 'file/x'))))).toBe('a part of the path is no folder');
+  expect(describeFileError(failureOf(() => mkdirSync(join(folder, 'file/x'))))).toBe(
+    'a part of the path is not a folder',
+  );
 });
 
 it('leaves alone what it has no words for', () => {

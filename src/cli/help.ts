@@ -1,11 +1,13 @@
-import type { CliCommand } from './command.ts';
+import type { CliCommand, ListedCommand } from './command.ts';
 
-/** The help of one command. It opens with an example, since that is what most people came for. */
-export function renderCommandHelp(command: CliCommand): string {
+type Named = Pick<ListedCommand, 'name' | 'summary'>;
+
+/** Opens with examples: most readers look for one. */
+export function renderCommandHelp({ name: commandName, summary }: Named, command: CliCommand): string {
   const sections = [
     command.examples.map((example) => `  ${example}`).join('\n'),
-    `${command.summary}.`,
-    `Usage: ${renderUsage(command)}`,
+    `${summary}.`,
+    `Usage: ${renderUsage(commandName, command)}`,
     renderColumns(
       'Arguments',
       [...command.args, ...(command.rest === undefined ? [] : [command.rest])].map(({ name, about }) => [name, about]),
@@ -19,11 +21,8 @@ export function renderCommandHelp(command: CliCommand): string {
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
-/** What `baton` has to offer, or the part of it that begins with one word. */
-export function renderOverviewHelp(
-  commands: readonly { readonly name: string; readonly summary: string }[],
-  prefix = '',
-): string {
+/** All commands, or those whose first word is `prefix`. */
+export function renderOverviewHelp(commands: readonly Named[], prefix: string): string {
   const chosen = commands.filter(({ name }) => prefix === '' || name.startsWith(`${prefix} `));
   const sections = [
     prefix === ''
@@ -36,21 +35,21 @@ export function renderOverviewHelp(
       chosen.map(({ name, summary }) => [name, summary]),
     ),
     renderColumns('Options', [
-      ['-h, --help', 'Show help; after a command, that of the command'],
+      ['-h, --help', 'Show help; after a command, its help'],
       ['-V, --version', 'Show the version'],
     ]),
   ];
   return `${sections.join('\n\n')}\n`;
 }
 
-export function renderUsage(command: CliCommand): string {
+export function renderUsage(commandName: string, command: CliCommand): string {
   const args = command.args.map(({ name, optional }) => (optional ? `[${name}]` : name));
   if (command.rest !== undefined) args.push(`[${command.rest.name}…]`);
   const options = command.options.map(({ name, value, needed }) => {
     const option = `--${name}${value === undefined ? '' : ` ${value}`}`;
     return needed === true ? option : `[${option}]`;
   });
-  return ['baton', command.name, ...args, ...options].join(' ');
+  return ['baton', commandName, ...args, ...options].join(' ');
 }
 
 function optionText(name: string, short: string | undefined, value: string | undefined): string {

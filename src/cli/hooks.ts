@@ -17,33 +17,32 @@ import { installHooks, type InstallResult, uninstallDeletedProjects, uninstallHo
 import { InstallRecord } from '../hooks/record.ts';
 import { findRepositoryTop } from '../hooks/session/known-project.ts';
 import { describeVersion, type FileStatus, findVersion, readHooksStatus, type Version } from '../hooks/status.ts';
-import { type CliCommand, EXIT, type Io, type ParsedArguments } from './command.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
+import { reportProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
 const CLIENT_ARGUMENT = { name: 'CLIENT', about: CLIENTS.join(', ') } as const;
 const SCOPE_OPTIONS = [
-  { name: 'user', about: 'For all of your sessions; so where neither is given' },
+  { name: 'user', about: 'For all of your sessions (default)' },
   { name: 'project', about: 'For your sessions in this repository' },
 ] as const;
 
 export const hooksInstallCommand: CliCommand = {
-  name: 'hooks install',
-  summary: 'Put the stop policy, a brief and the MCP server into your own sessions of a client',
   examples: ['baton hooks install claude', 'baton hooks install codex --project --claim'],
   args: [CLIENT_ARGUMENT],
   options: [
     ...SCOPE_OPTIONS,
-    { name: 'claim', about: 'A session claims the next task when it starts, and gives it back when it ends undone' },
+    { name: 'claim', about: 'A session claims the next task at its start, and releases it if it ends unfinished' },
     {
       name: 'on-stop',
       value: 'ACTION',
-      about: 'signal: a session that holds a task says how it stands before it stops; allow: it need not',
+      about: 'signal: a session that holds a task must signal before it stops; allow: it need not',
     },
-    { name: 'principal', value: 'NAME', about: 'Who answers for what its sessions do; left out: CLIENT.USER' },
+    { name: 'principal', value: 'NAME', about: 'Who is responsible for its sessions (default CLIENT.USER)' },
   ],
   async run(given, io) {
     const asked = parseWanted(given, io);
-    if ('usage' in asked) return reportUsage(asked.usage, 'install', io);
+    if ('usage' in asked) return asked;
     const hooked = HOOKED_CLIENTS[asked.name];
     const { scope, machine } = asked.wanted;
     const inside = refuseInside(machine.stateDir, io);
@@ -54,52 +53,44 @@ export const hooksInstallCommand: CliCommand = {
       .find((each) => each.scope.kind !== scope.kind);
     if (elsewhere !== undefined) {
       const where = elsewhere.scope.kind === 'user' ? 'all of your sessions' : elsewhere.scope.root;
-      io.err(`Error: it is installed for ${where} already: a session would hear everything twice\n`);
-      io.err(`  hint: First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind}\n`);
-      return EXIT.failed;
+      const hint = `First: baton hooks uninstall ${asked.name} --${elsewhere.scope.kind}`;
+      return reportProblem({ message: `already installed for ${where}: every hook would run twice`, hint }, io);
     }
     const { principal } = asked.wanted.options;
     const done = installHooks(hooked, asked.wanted);
     if (!done.ok) return reportRefusal(done, io);
     const version = await findVersion(hooked, io.env);
-    const isSame = done.changed.length === 0;
-    io.out(
-      isSame ? `Everything was there already.\n` : `Installed for ${hooked.title} in ${done.changed.join(' and ')}.\n`,
-    );
+    const installed = `Installed for ${hooked.title} in ${done.changed.join(' and ')}.\n`;
+    io.out(done.changed.length === 0 ? 'Already installed.\n' : installed);
     for (const note of done.notes) io.out(`Note: ${printable(note)}\n`);
     io.out(`${hooked.title}: ${describeVersion(hooked, version)}.\n`);
-    // While no daemon runs, the first session has the token issued.
+    // If no daemon runs, the first session requests the token.
     if (principal !== undefined) await ensureWorkerToken(principal, io.env, false);
-    io.out(`Its sessions work as the principal worker:${principal}.\n`);
-    if (scope.kind === 'project') io.out('Note: these files name programs of this machine; keep them out of git.\n');
+    io.out(`Its sessions act as the principal worker:${principal}.\n`);
+    if (scope.kind === 'project') io.out('Note: these files contain paths of this machine; keep them out of git.\n');
     return EXIT.ok;
   },
 };
 
 export const hooksUninstallCommand: CliCommand = {
-  name: 'hooks uninstall',
-  summary: 'Remove the hooks and restore your files',
   examples: ['baton hooks uninstall claude', 'baton hooks uninstall codex --project'],
   args: [CLIENT_ARGUMENT],
   options: [...SCOPE_OPTIONS],
   run(given, io) {
     const asked = parseWanted(given, io);
-    if ('usage' in asked) return reportUsage(asked.usage, 'uninstall', io);
+    if ('usage' in asked) return asked;
     const hooked = HOOKED_CLIENTS[asked.name];
     const inside = refuseInside(asked.wanted.machine.stateDir, io);
     if (inside !== undefined) return inside;
     if (!clearLost(hooked, asked.wanted.machine, io)) return EXIT.failed;
     const done = uninstallHooks(hooked, asked.wanted);
     if (!done.ok) return reportRefusal(done, io);
-    const isNothing = done.changed.length === 0;
-    io.out(isNothing ? 'Nothing of Baton was there.\n' : `Taken out of ${done.changed.join(' and ')}.\n`);
+    io.out(done.changed.length === 0 ? 'Not installed.\n' : `Removed from ${done.changed.join(' and ')}.\n`);
     return EXIT.ok;
   },
 };
 
 export const hooksRunCommand: CliCommand = {
-  name: 'hooks run',
-  summary: 'Handle a hook of a client; reads JSON from standard input',
   examples: ['baton hooks run claude stop'],
   args: [CLIENT_ARGUMENT, { name: 'MOMENT', about: 'start, prompt, stop or end' }],
   options: [
@@ -108,44 +99,45 @@ export const hooksRunCommand: CliCommand = {
   ],
   exitCodes: { 0: 'always: an empty answer changes nothing' },
   async run({ args, options }, io) {
-    // Usually this is not reached: the bin starts that program before anything else is loaded.
-    const { runSessionHook: runHook } = await import('../hooks/session/main.ts');
+    // Rarely reached: bin/baton.cjs usually starts that program before it loads the CLI.
+    const { runSessionHook } = await import('../hooks/session/main.ts');
     const principal = options.get('principal');
     const who = principal === undefined ? [] : ['--principal', principal];
-    return runHook([...args, ...(options.has('claim') ? ['--claim'] : []), ...who], io.env, io.cwd);
+    return runSessionHook([...args, ...(options.has('claim') ? ['--claim'] : []), ...who], io.env, io.cwd);
   },
 };
 
-/**
- * An agent does not decide as which principal a person's sessions work: the first of them would have a token issued for the name that the
- * agent chose, with the operator's rights.
- */
+/** An agent must not choose the principal of a person's sessions: their first session would get a token for that name. */
 function refuseInside(stateDir: string, io: Io): number | undefined {
   const above = findSessionAbove(stateDir, io.env);
   if (above === undefined) return undefined;
-  const { message, hint } = belowSessionError(above);
-  io.err(`Error: ${message}\n  hint: ${hint}\n`);
-  return EXIT.failed;
+  return reportProblem(belowSessionError(above), io);
 }
 
 function parseWanted(
   { args, options }: ParsedArguments,
   io: Io,
-): { name: ClientName; wanted: InstallRequest } | { usage: string } {
+): { name: ClientName; wanted: InstallRequest } | UsageError {
   const name = CLIENTS.find((each) => each === args[0]);
-  if (name === undefined) return { usage: `there is no client ${args[0]}: it is one of ${CLIENTS.join(', ')}` };
-  if (options.has('user') && options.has('project')) return { usage: 'either --user or --project' };
+  if (name === undefined) return { usage: unknownClient(args[0] ?? '') };
+  if (options.has('user') && options.has('project')) return { usage: 'use either --user or --project' };
   const onStop = options.get('on-stop') ?? 'signal';
-  if (onStop !== 'signal' && onStop !== 'allow') return { usage: `--on-stop is signal or allow, not ${onStop}` };
+  if (onStop !== 'signal' && onStop !== 'allow') return { usage: `--on-stop must be signal or allow, not ${onStop}` };
   const principal = options.get('principal') ?? defaultPrincipal(name);
   if (!isPrincipalName(principal)) return { usage: `--principal: ${PRINCIPAL_EXPECTED}` };
-  const scope = scopeOf(options.has('project'), io.cwd);
-  if (scope === undefined) return { usage: '--project needs a git repository, and there is none around this folder' };
+  const root = options.has('project') ? findRepositoryTop(io.cwd) : undefined;
+  if (options.has('project') && root === undefined)
+    return { usage: '--project needs a git repository, and this folder is in none' };
+  const scope: Scope = root === undefined ? { kind: 'user' } : { kind: 'project', root };
   const wanted = { onStop, claim: options.has('claim'), principal } as const;
   return { name, wanted: { scope, options: wanted, machine: findMachine(io.env) } };
 }
 
-/** A client and a person: the reviewer of what was made with one client may use another. */
+function unknownClient(name: string): string {
+  return `unknown client ${name}: use one of ${CLIENTS.join(', ')}`;
+}
+
+/** Includes the client, so that work done with one client may be reviewed with another. */
 function defaultPrincipal(name: ClientName): string {
   try {
     return `${name}.${userInfo().username}`.replaceAll(/[^\w.@-]/g, '-').slice(0, 64);
@@ -154,23 +146,12 @@ function defaultPrincipal(name: ClientName): string {
   }
 }
 
-function scopeOf(isProject: boolean, cwd: string): Scope | undefined {
-  if (!isProject) return { kind: 'user' };
-  const root = findRepositoryTop(cwd);
-  return root === undefined ? undefined : { kind: 'project', root };
-}
-
-/** False where it could not be done, which is said. */
+/** Uninstalls the hooks of deleted projects. Returns false after an error, which it reports. */
 function clearLost(hooked: HookedClient, machine: HookMachine, io: Io): boolean {
   const { done, roots } = uninstallDeletedProjects(hooked, machine);
-  for (const root of roots) io.out(`Taken out for ${printable(root)}, which is not there any more.\n`);
+  for (const root of roots) io.out(`Removed for ${printable(root)}, which no longer exists.\n`);
   if (!done.ok) reportRefusal(done, io);
   return done.ok;
-}
-
-function reportUsage(problem: string, command: string, io: Io): number {
-  io.err(`Error: ${printable(problem)}\nTry: baton hooks ${command} --help\n`);
-  return EXIT.usage;
 }
 
 function reportRefusal(done: InstallResult & { ok: false }, io: Io): number {
@@ -179,17 +160,12 @@ function reportRefusal(done: InstallResult & { ok: false }, io: Io): number {
 }
 
 export const hooksStatusCommand: CliCommand = {
-  name: 'hooks status',
-  summary: 'Show the clients found, their versions, and where hooks are installed',
   examples: ['baton hooks status', 'baton hooks status claude --json'],
   args: [{ name: 'CLIENT', about: CLIENTS.join(', '), optional: true }],
   options: [{ name: 'json', about: 'Print the result as JSON' }],
   async run({ args: [named], options }, io) {
     const names = CLIENTS.filter((each) => named === undefined || each === named);
-    if (names.length === 0) {
-      io.err(`Error: there is no client ${printable(named ?? '')}: it is one of ${CLIENTS.join(', ')}\n`);
-      return EXIT.usage;
-    }
+    if (names.length === 0) return { usage: unknownClient(named ?? '') };
     const root = findRepositoryTop(io.cwd);
     const scopes: Scope[] = [{ kind: 'user' }, ...(root === undefined ? [] : [{ kind: 'project', root } as const])];
     const machine = findMachine(io.env);
@@ -208,12 +184,12 @@ export const hooksStatusCommand: CliCommand = {
     }
     for (const each of all) io.out(describeClient(each.client, each.version, each.files));
     if (unfinished)
-      io.out('A run was killed in the middle: the next `baton hooks install` or `uninstall` puts its files back.\n');
+      io.out('An install was interrupted: the next `baton hooks install` or `uninstall` restores its files.\n');
     return EXIT.ok;
   },
 };
 
-/** A file that serves both scopes is one file. */
+/** One file may serve both scopes. */
 function uniqueFiles(files: readonly FileStatus[]): readonly FileStatus[] {
   return files.filter(({ path }, n) => files.findIndex((each) => each.path === path) === n);
 }
@@ -222,9 +198,9 @@ function describeClient(name: ClientName, version: Version, files: readonly File
   const client = HOOKED_CLIENTS[name];
   const installed = files.filter(({ parts, problems }) => parts.length > 0 || problems.length > 0);
   const lines = installed.flatMap(({ scope, path, parts, problems, missing }) => [
-    `  ${scope}: ${printable(path)}: ${parts.join(', ') || 'nothing of Baton'}`,
+    `  ${scope}: ${printable(path)}: ${parts.join(', ') || 'not installed'}`,
     ...problems.map((problem) => `    ${printable(problem)}`),
-    ...missing.map((program) => `    ${printable(program)} is gone: install again`),
+    ...missing.map((program) => `    ${printable(program)} is missing: install again`),
   ]);
   return `${client.title}: ${describeVersion(client, version)}\n${lines.length === 0 ? '  not installed\n' : `${lines.join('\n')}\n`}`;
 }

@@ -1,39 +1,44 @@
-import type { CliCommand, Io } from './command.ts';
-import { EXIT } from './command.ts';
+import { EXIT, type Io, type ListedCommand } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { parseArgs } from './parse-args.ts';
 import { processIo } from './process-io.ts';
 
-/** The whole of `baton`: finds the command, loads it, runs it. Resolves to the exit code. */
+/** Runs the command that `argv` names, and returns the exit code. */
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
-  const listed = COMMANDS.find(({ name }) => isPrefix(name.split(' '), argv));
+  const listed = COMMANDS.find(({ name }) => name.split(' ').every((word, i) => argv[i] === word));
   if (listed === undefined) return answerWithoutCommand(argv, io);
-  const command = await listed.load();
   try {
-    return await run(command, argv.slice(command.name.split(' ').length), io);
+    return await run(listed, argv, io);
   } catch (error) {
-    // A full disk, a folder where a file should be: people get the sentence, not the place in our code.
+    // A full disk, or a folder in place of a file: the user gets the reason without a stack trace.
     const { printable } = await import('./text.ts');
-    const { describeError: describeFailure } = await import('./problems.ts');
-    io.err(`Error: ${printable(describeFailure(error))}\n`);
+    const { describeError } = await import('./problems.ts');
+    io.err(`Error: ${printable(describeError(error))}\n`);
     return EXIT.failed;
   }
 }
 
-async function run(command: CliCommand, argv: readonly string[], io: Io): Promise<number> {
-  const parsed = parseArgs(command, argv);
-  if (parsed.kind === 'given') return command.run(parsed.given, io);
-  const { renderCommandHelp: commandHelp, renderUsage: usageOf } = await import('./help.ts');
+async function run(listed: ListedCommand, argv: readonly string[], io: Io): Promise<number> {
+  const command = await listed.load();
+  const parsed = parseArgs(command, argv.slice(listed.name.split(' ').length));
+  if (parsed.kind === 'given') {
+    const done = await command.run(parsed.given, io);
+    if (typeof done === 'number') return done;
+    const { printable } = await import('./text.ts');
+    io.err(`Error: ${printable(done.usage)}\nTry: baton ${listed.name} --help\n`);
+    return EXIT.usage;
+  }
+  const { renderCommandHelp, renderUsage } = await import('./help.ts');
   if (parsed.kind === 'help') {
-    io.out(commandHelp(command));
+    io.out(renderCommandHelp(listed, command));
     return EXIT.ok;
   }
-  io.err(`Error: ${parsed.problem}\nUsage: ${usageOf(command)}\nTry: baton ${command.name} --help\n`);
+  io.err(`Error: ${parsed.problem}\nUsage: ${renderUsage(listed.name, command)}\nTry: baton ${listed.name} --help\n`);
   return EXIT.usage;
 }
 
 async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<number> {
-  const { renderOverviewHelp: overviewHelp } = await import('./help.ts');
+  const { renderOverviewHelp } = await import('./help.ts');
   const [first = '--help', second = '--help'] = argv;
   if (first === '--version' || first === '-V') {
     const { VERSION } = await import('./version.ts');
@@ -41,13 +46,9 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
     return EXIT.ok;
   }
   if (first === 'help' && argv.length > 1) return main([...argv.slice(1), '--help'], io);
-  if (isHelp(first)) {
-    io.out(overviewHelp(COMMANDS));
-    return EXIT.ok;
-  }
   const isGroup = COMMANDS.some(({ name }) => name.startsWith(`${first} `));
-  if (isGroup && isHelp(second)) {
-    io.out(overviewHelp(COMMANDS, first));
+  if (isHelp(first) || (isGroup && isHelp(second))) {
+    io.out(renderOverviewHelp(COMMANDS, isGroup ? first : ''));
     return EXIT.ok;
   }
   const { findNearest } = await import('../protocol/shape/problem.ts');
@@ -68,8 +69,4 @@ async function answerWithoutCommand(argv: readonly string[], io: Io): Promise<nu
 
 function isHelp(word: string): boolean {
   return word === '--help' || word === '-h' || word === 'help';
-}
-
-function isPrefix(words: readonly string[], argv: readonly string[]): boolean {
-  return words.every((word, i) => argv[i] === word);
 }

@@ -4,127 +4,81 @@ import type { JsonSchema } from '../protocol/shape/shape.ts';
 import { RUNBOOK_LIMITS } from '../runbook/shape/fields.ts';
 import { EXIT, type Io } from './command.ts';
 
-/** What `validate` and `schema` need of a dialect, loaded when its name was typed. */
 export interface MessageKind {
-  /** The name of the file, where there is one: a runbook's ending says how it is written. */
+  /** The extension of `file` decides how a runbook is parsed. */
   readonly parse: (input: Uint8Array, file: string) => Parsed<unknown>;
   readonly schema: JsonSchema;
 }
 
 export interface ListedMessageKind {
-  /** As people call it in a sentence. */
   readonly noun: string;
   readonly limitBytes: number;
   readonly load: () => Promise<MessageKind>;
 }
 
+const { messageBytes, exitSignalBytes, handoffBytes, stopHookBytes } = PROTOCOL_LIMITS;
+
 export const MESSAGE_KINDS: Readonly<Record<string, ListedMessageKind>> = {
-  exit: {
-    noun: 'exit signal',
-    limitBytes: PROTOCOL_LIMITS.exitSignalBytes,
-    load: async () => {
-      const [{ parseExitSignal }, { exitSignalSchema }] = await Promise.all([
-        import('../protocol/exit-signal.ts'),
-        import('../protocol/exit-signal-shape.ts'),
-      ]);
-      return { parse: parseExitSignal, schema: exitSignalSchema };
-    },
-  },
-  mission: {
-    noun: 'mission',
-    limitBytes: PROTOCOL_LIMITS.messageBytes,
-    load: async () => {
-      const { parseMission, missionSchema } = await import('../protocol/mission.ts');
-      return { parse: parseMission, schema: missionSchema };
-    },
-  },
-  result: {
-    noun: 'result',
-    limitBytes: PROTOCOL_LIMITS.messageBytes,
-    load: async () => {
-      const { parseResult, resultSchema } = await import('../protocol/result.ts');
-      return { parse: parseResult, schema: resultSchema };
-    },
-  },
-  handoff: {
-    noun: 'handoff',
-    limitBytes: PROTOCOL_LIMITS.handoffBytes,
-    load: async () => {
-      const { parseHandoff, handoffSchema } = await import('../protocol/handoff/index.ts');
-      return { parse: parseHandoff, schema: handoffSchema };
-    },
-  },
-  thought: {
-    noun: 'thought record',
-    limitBytes: PROTOCOL_LIMITS.messageBytes,
-    load: async () => {
-      const { parseThoughtRecord, thoughtRecordSchema } = await import('../protocol/thought-record.ts');
-      return { parse: parseThoughtRecord, schema: thoughtRecordSchema };
-    },
-  },
-  evidence: {
-    noun: 'evidence bundle',
-    limitBytes: PROTOCOL_LIMITS.messageBytes,
-    load: async () => {
-      const { parseEvidenceBundle, evidenceBundleSchema } = await import('../protocol/evidence.ts');
-      return { parse: parseEvidenceBundle, schema: evidenceBundleSchema };
-    },
-  },
-  'task-update': {
-    noun: 'task update',
-    limitBytes: PROTOCOL_LIMITS.messageBytes,
-    load: async () => {
-      const { parseTaskUpdate, taskUpdateSchema } = await import('../protocol/task-update.ts');
-      return { parse: parseTaskUpdate, schema: taskUpdateSchema };
-    },
-  },
-  'agent-signal': {
-    noun: 'agent signal',
-    limitBytes: PROTOCOL_LIMITS.messageBytes,
-    load: async () => {
-      const { parseAgentSignal, agentSignalSchema } = await import('../protocol/agent-signal.ts');
-      return { parse: parseAgentSignal, schema: agentSignalSchema };
-    },
-  },
-  'stop-hook': {
-    noun: 'stop hook input',
-    limitBytes: PROTOCOL_LIMITS.stopHookBytes,
-    load: async () => {
-      const { parseStopHookInput, stopHookInputSchema } = await import('../protocol/stop-hook.ts');
-      return { parse: parseStopHookInput, schema: stopHookInputSchema };
-    },
-  },
-  'stop-hook-output': {
-    noun: 'stop hook output',
-    limitBytes: PROTOCOL_LIMITS.messageBytes,
-    load: async () => {
-      const { parseStopHookOutput, stopHookOutputSchema } = await import('../protocol/stop-hook.ts');
-      return { parse: parseStopHookOutput, schema: stopHookOutputSchema };
-    },
-  },
-  runbook: {
-    noun: 'runbook',
-    limitBytes: RUNBOOK_LIMITS.fileBytes,
-    load: async () => {
-      const [{ parseRunbook }, { runbookSchema }] = await Promise.all([
-        import('../runbook/check/check-runbook.ts'),
-        import('../runbook/shape/runbook-shape.ts'),
-      ]);
-      return { parse: parseRunbook, schema: runbookSchema };
-    },
-  },
+  exit: kind('exit signal', exitSignalBytes, async () => ({
+    parse: (await import('../protocol/exit-signal.ts')).parseExitSignal,
+    schema: (await import('../protocol/exit-signal-shape.ts')).exitSignalSchema,
+  })),
+  mission: kind('mission', messageBytes, async () => {
+    const { parseMission: parse, missionSchema: schema } = await import('../protocol/mission.ts');
+    return { parse, schema };
+  }),
+  result: kind('result', messageBytes, async () => {
+    const { parseResult: parse, resultSchema: schema } = await import('../protocol/result.ts');
+    return { parse, schema };
+  }),
+  handoff: kind('handoff', handoffBytes, async () => {
+    const { parseHandoff: parse, handoffSchema: schema } = await import('../protocol/handoff/index.ts');
+    return { parse, schema };
+  }),
+  thought: kind('thought record', messageBytes, async () => {
+    const { parseThoughtRecord: parse, thoughtRecordSchema: schema } = await import('../protocol/thought-record.ts');
+    return { parse, schema };
+  }),
+  evidence: kind('evidence bundle', messageBytes, async () => {
+    const { parseEvidenceBundle: parse, evidenceBundleSchema: schema } = await import('../protocol/evidence.ts');
+    return { parse, schema };
+  }),
+  'task-update': kind('task update', messageBytes, async () => {
+    const { parseTaskUpdate: parse, taskUpdateSchema: schema } = await import('../protocol/task-update.ts');
+    return { parse, schema };
+  }),
+  'agent-signal': kind('agent signal', messageBytes, async () => {
+    const { parseAgentSignal: parse, agentSignalSchema: schema } = await import('../protocol/agent-signal.ts');
+    return { parse, schema };
+  }),
+  'stop-hook': kind('stop hook input', stopHookBytes, async () => {
+    const { parseStopHookInput: parse, stopHookInputSchema: schema } = await import('../protocol/stop-hook.ts');
+    return { parse, schema };
+  }),
+  'stop-hook-output': kind('stop hook output', messageBytes, async () => {
+    const { parseStopHookOutput: parse, stopHookOutputSchema: schema } = await import('../protocol/stop-hook.ts');
+    return { parse, schema };
+  }),
+  runbook: kind('runbook', RUNBOOK_LIMITS.fileBytes, async () => ({
+    parse: (await import('../runbook/check/check-runbook.ts')).parseRunbook,
+    schema: (await import('../runbook/shape/runbook-shape.ts')).runbookSchema,
+  })),
 };
+
+function kind(noun: string, limitBytes: number, load: ListedMessageKind['load']): ListedMessageKind {
+  return { noun, limitBytes, load };
+}
 
 export const MESSAGE_KIND_NAMES: readonly string[] = Object.keys(MESSAGE_KINDS);
 
-export function findMessageKind(kind: string): ListedMessageKind | undefined {
-  return Object.hasOwn(MESSAGE_KINDS, kind) ? MESSAGE_KINDS[kind] : undefined;
+export function findMessageKind(name: string): ListedMessageKind | undefined {
+  return Object.hasOwn(MESSAGE_KINDS, name) ? MESSAGE_KINDS[name] : undefined;
 }
 
-export function reportUnknownKind(kind: string, io: Io): number {
-  const hint = didYouMean(kind, MESSAGE_KIND_NAMES);
+export function reportUnknownKind(name: string, io: Io): number {
+  const hint = didYouMean(name, MESSAGE_KIND_NAMES);
   io.err(
-    `Error: unknown kind of message: ${kind}\n${hint === undefined ? '' : `${hint}\n`}Kinds: ${MESSAGE_KIND_NAMES.join(', ')}\n`,
+    `Error: unknown kind of message: ${name}\n${hint === undefined ? '' : `${hint}\n`}Kinds: ${MESSAGE_KIND_NAMES.join(', ')}\n`,
   );
   return EXIT.usage;
 }

@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { EXIT, type Io, type ParsedArguments } from './command.ts';
+import { EXIT, type Io, type ParsedArguments, type UsageError } from './command.ts';
 import { findMessageKind } from './message-kinds.ts';
 import { type CommandInput, numberOption } from './operation-command.ts';
-import { describeFileError } from './problems.ts';
+import { describeFileError, renderProblem } from './problems.ts';
 
 /** The bytes of FILE, or of standard input for `-`. */
-export async function readArgument(
-  file: string,
-  io: Io,
-): Promise<{ readonly bytes: Uint8Array } | { readonly usage: string }> {
+export async function readArgument(file: string, io: Io): Promise<{ readonly bytes: Uint8Array } | UsageError> {
   if (file === '-') return { bytes: await io.readInput() };
   try {
     return { bytes: await readFile(file) };
@@ -17,24 +14,25 @@ export async function readArgument(
   }
 }
 
-/** A message that people may write in YAML, as the value that is sent: it is checked here, where its lines are known. */
+/** The text itself, or that of standard input for `-`. */
+export async function readTextArgument(text: string, io: Io): Promise<{ readonly value: string }> {
+  return { value: text === '-' ? new TextDecoder().decode(await io.readInput()) : text };
+}
+
+/** Parses a message that may be YAML. It is checked here because only the file has line numbers. */
 export async function readDocumentArgument(
   file: string,
   kind: string,
   io: Io,
-): Promise<{ readonly value: object } | { readonly usage: string } | { readonly invalid: string }> {
+): Promise<{ readonly value: object } | UsageError | { readonly invalid: string }> {
   const read = await readArgument(file, io);
   if ('usage' in read) return read;
   const parsed = (await findMessageKind(kind)?.load())?.parse(read.bytes, file);
   if (parsed?.ok && typeof parsed.value === 'object' && parsed.value !== null) return { value: parsed.value };
   const problems = parsed?.ok === false ? parsed.problems : [];
-  const { renderProblem: describeProblem } = await import('./problems.ts');
   const source = new TextDecoder().decode(read.bytes);
-  return { invalid: problems.map((problem) => describeProblem(problem, nameOf(file), source)).join('') };
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'standard input' : file;
+  const name = file === '-' ? 'standard input' : file;
+  return { invalid: problems.map((each) => renderProblem(each, name, source)).join('') };
 }
 
 export const WAIT_OPTIONS = [
@@ -43,30 +41,23 @@ export const WAIT_OPTIONS = [
 
 export const WAIT_EXIT_CODES = {
   0: 'done',
-  1: 'failed, cancelled, or still under way',
+  1: 'failed, cancelled, or still running',
   3: 'waiting for a person',
 } as const;
 
 /** A day: the daemon waits no longer. */
-const LONGEST_MS = 86_400_000;
+export const MAX_WAIT_MS = 86_400_000;
 
 export function parseWaitInput(given: ParsedArguments): CommandInput {
   const timeout = numberOption(given, 'timeout');
   if ('usage' in timeout) return timeout;
-  const waitMs = timeout.value === undefined ? LONGEST_MS : Math.min(LONGEST_MS, Math.ceil(timeout.value * 1000));
+  const waitMs = timeout.value === undefined ? MAX_WAIT_MS : Math.min(MAX_WAIT_MS, Math.ceil(timeout.value * 1000));
   return { value: { id: given.args[0], wait_ms: Math.max(0, waitMs) } };
 }
 
-/** The exit code for how a pipeline or an agent stands. */
-export function exitCodeOfOutcome({
-  status,
-  outcome,
-}: {
-  readonly status: string;
-  readonly outcome?: string | null;
-}): number {
-  // An agent that is about to leave has its outcome already.
-  const word = outcome ?? status;
+export function exitCodeOfOutcome(run: { readonly status: string; readonly outcome?: string | null }): number {
+  // An agent whose process still runs may have its outcome already.
+  const word = run.outcome ?? run.status;
   if (word === 'done') return EXIT.ok;
   return word === 'waiting' || word === 'escalated' ? EXIT.waiting : EXIT.failed;
 }

@@ -3,8 +3,6 @@ import type { CliCommand } from './command.ts';
 import { parseArgs } from './parse-args.ts';
 
 const command: CliCommand = {
-  name: 'prove',
-  summary: 'Prove',
   examples: ['baton prove T1'],
   args: [
     { name: 'TASK', about: 'the task' },

@@ -6,7 +6,7 @@ export type ParseResult =
   | { readonly kind: 'help' }
   | { readonly kind: 'usage'; readonly problem: string };
 
-/** Compares what was typed with what the command takes. `--` ends the options; `-` alone is an argument. */
+/** `--` ends the options; `-` alone is an argument. */
 export function parseArgs(command: CliCommand, argv: readonly string[]): ParseResult {
   const args: string[] = [];
   const options = new Map<string, string>();

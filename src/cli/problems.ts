@@ -1,9 +1,10 @@
 import { firstCharacters, type Problem } from '../protocol/shape/problem.ts';
+import { EXIT, type Io } from './command.ts';
 import { printable } from './text.ts';
 
 const SHOWN = 160;
 
-/** A problem for people: what is wrong, where, the line itself with a caret under the place, and the next thing to do. */
+/** Renders message, place, the source line with a caret, and hint. */
 export function renderProblem({ message, path, line, column, hint }: Problem, file: string, source: string): string {
   const lines = [`Error: ${printable(message)}`];
   const inPath = path === '' ? '' : ` (${printable(path)})`;
@@ -22,13 +23,22 @@ function excerpt(source: string, line: number, column: number): string[] {
   return [`  ${gutter} | ${whole}`, `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}^`];
 }
 
-/** Why a file cannot be read or written, in words; what the system calls it where there are none. */
+export function reportProblem(
+  { message, hint }: Pick<Problem, 'message' | 'hint'>,
+  io: Io,
+  code: number = EXIT.failed,
+): number {
+  io.err(`Error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
+  return code;
+}
+
+/** Why a file cannot be read or written; the system's message if there is no plainer one. */
 export function describeFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return ('code' in error ? REASONS.get(String(error.code)) : undefined) ?? error.message;
 }
 
-/** What went wrong and where, for a failure that nobody has expected: the path counts, not the name of the system call. */
+/** Describes an unexpected error by its path and reason, without the name of the system call. */
 export function describeError(error: unknown): string {
   const reason = describeFileError(error);
   const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
@@ -38,11 +48,11 @@ export function describeError(error: unknown): string {
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file or folder'],
-  ['ENOTDIR', 'a part of the path is no folder'],
+  ['ENOENT', 'no such file or folder'],
+  ['ENOTDIR', 'a part of the path is not a folder'],
   ['EISDIR', 'it is a folder'],
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
-  ['EROFS', 'it cannot be written to: the file system is read-only'],
+  ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
 ]);

@@ -2,10 +2,7 @@ import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Io } from './command.ts';
 
-/**
- * The real world. Writing goes straight to the file descriptor: Node's stream for standard output costs more than a whole
- * short command, and what was written is out when the process ends.
- */
+/** Writes go straight to the file descriptor: Node's streams cost more than a short command, and may lose output at exit. */
 export function processIo(): Io {
   return {
     env: process.env,
@@ -17,7 +14,7 @@ export function processIo(): Io {
   };
 }
 
-/** Twice the largest message there is. */
+/** Twice the size limit of the largest message. */
 export const MAX_INPUT_BYTES = 8_388_608;
 
 function writeAll(fd: number, text: string): void {
@@ -28,9 +25,9 @@ function writeAll(fd: number, text: string): void {
       written += writeSync(fd, bytes, written);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      // A reader that went away (`| head`) wants no more, and that is no failure of ours. What follows the ledger would else go on.
+      // The reader (`| head`) has closed the pipe: success. A command that follows the ledger would otherwise never end.
       if (code === 'EPIPE') process.exit(0);
-      // A full pipe that does not block: wait a moment and go on.
+      // A non-blocking pipe is full.
       if (code !== 'EAGAIN') throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
@@ -44,7 +41,7 @@ async function readAll(): Promise<Uint8Array> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
-    // More than any message may have: whoever gets it says so, and nobody reads for ever.
+    // Too large for any message: the parser refuses it.
     if (size > MAX_INPUT_BYTES) break;
   }
   return Buffer.concat(chunks);

@@ -8,7 +8,7 @@ const rest = { at: '2026-11-15T00:00:00Z', list_prices: { as_of: '2026-11-15', m
 
 describe('the table of costs', () => {
   it('says that there is nothing', () => {
-    expect(renderCosts({ ...rest, by: 'agent', rows: [] })).toBe('Nothing was used yet.\n');
+    expect(renderCosts({ ...rest, by: 'agent', rows: [] })).toBe('No usage yet.\n');
   });
 
   it('has a line for each, and how far its budget is used', () => {
@@ -22,7 +22,7 @@ describe('the table of costs', () => {
       '-      0       7    0       $0.00+  1h 2m   1m      0',
       'total  12,345  7    0       $1.25   1h 2m   1m      0',
       '',
-      '+ More than that: no price is known for some of the tokens. Add one to [prices] of the runbook.',
+      '+ Lower bound: some of the tokens have no known price. Add it to [prices] in the runbook.',
       '',
     ]);
   });

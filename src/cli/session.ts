@@ -1,14 +1,11 @@
 import type { ResultOf } from '../api/operations/registry.ts';
 import type { Io, ParsedArguments } from './command.ts';
 import { operationCommand, SELF_APPROVE_OPTION, selfApprovalCall } from './operation-command.ts';
-import { readArgument, readDocumentArgument } from './operation-input.ts';
+import { readArgument, readDocumentArgument, readTextArgument } from './operation-input.ts';
 import { renderTable } from './table.ts';
 import { printable, printableLines, shortId } from './text.ts';
 
-/** What a session sends before it ends, from a file. The daemon reads it, strictly, as its own dialect. */
 export const resultSubmitCommand = operationCommand({
-  name: 'result submit',
-  summary: 'Submit the result of your mission; the newest counts',
   examples: ['baton result submit .baton/session/result.yaml', 'cat result.yaml | baton result submit -'],
   args: [{ name: 'FILE|-', about: 'The result, YAML or JSON' }],
   operation: 'result_submit',
@@ -17,18 +14,17 @@ export const resultSubmitCommand = operationCommand({
 });
 
 export const handoffSendCommand = operationCommand({
-  name: 'handoff send',
-  summary: 'Send a handoff; it takes effect when your session ends',
   examples: ['baton handoff send .baton/session/handoff-to-reviewer-agent.xml'],
   args: [{ name: 'FILE|-', about: 'The handoff, XML' }],
-  options: [{ name: 'task', value: 'ID', about: 'Operators: the task it is about' }, SELF_APPROVE_OPTION],
+  options: [{ name: 'task', value: 'ID', about: 'Operators only: the task of the handoff' }, SELF_APPROVE_OPTION],
   before: (given) => selfApprovalCall(given.options.get('task'), given),
   operation: 'handoff_send',
   input: async ({ args: [file = '-'], options }, io) => {
-    const read = await readText(file, io);
+    const read = await readArgument(file, io);
+    if ('usage' in read) return read;
     const task_id = options.get('task');
-    if (!('value' in read)) return read;
-    return { value: { handoff: read.value, ...(task_id === undefined ? {} : { task_id }) } };
+    const handoff = new TextDecoder().decode(read.bytes);
+    return { value: { handoff, ...(task_id === undefined ? {} : { task_id }) } };
   },
   show: ({ held, task_id: id }) => {
     const task_id = printable(id);
@@ -37,24 +33,15 @@ export const handoffSendCommand = operationCommand({
 });
 
 export const missionShowCommand = operationCommand({
-  name: 'mission show',
-  summary: 'Show what your session is asked to do',
   examples: ['baton mission show'],
   operation: 'mission_get',
   input: () => ({ value: {} }),
   show: (mission) => `${printableLines(JSON.stringify(mission, null, 2))}\n`,
 });
 
-async function readText(file: string, io: Io): Promise<{ readonly value: string } | { readonly usage: string }> {
-  const read = await readArgument(file, io);
-  return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
-}
-
 export const handoffListCommand = operationCommand({
-  name: 'handoff list',
-  summary: 'List the handoffs, oldest first',
   examples: ['baton handoff list', 'baton handoff list W-00001'],
-  args: [{ name: 'TASK', about: 'Only those of this task', optional: true }],
+  args: [{ name: 'TASK', about: 'Only handoffs of this task', optional: true }],
   operation: 'handoff_list',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
   show: ({ handoffs }) => {
@@ -65,17 +52,14 @@ export const handoffListCommand = operationCommand({
       `${from} → ${to ?? 'workflow-complete'}`,
       reason ?? '',
     ]);
-    return rows.length === 0
-      ? 'No handoffs.\n'
-      : renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
+    if (rows.length === 0) return 'No handoffs.\n';
+    return renderTable([['ID', 'TASK', 'STATUS', 'FROM → TO', 'REASON'], ...rows]);
   },
 });
 
 export const handoffShowCommand = operationCommand({
-  name: 'handoff show',
-  summary: 'Show one handoff as it was sent',
   examples: ['baton handoff show 5d0e7b41'],
-  args: [{ name: 'ID', about: 'Of the handoff, or the beginning of it' }],
+  args: [{ name: 'ID', about: 'The handoff, or the beginning of its id' }],
   operation: 'handoff_show',
   input: ({ args: [id] }) => ({ value: { id } }),
   show: ({ from, to, status, reason, xml }) => {
@@ -85,8 +69,6 @@ export const handoffShowCommand = operationCommand({
 });
 
 export const thoughtRecordCommand = operationCommand({
-  name: 'thought record',
-  summary: 'Record what was done; no task is completed without a record',
   examples: ['baton thought record record.json', 'cat record.yaml | baton thought record -'],
   args: [{ name: 'FILE|-', about: 'The thought record, JSON or YAML' }],
   options: [{ name: 'epoch', value: 'N', about: 'Operators only: record for the holder of this claim' }],
@@ -101,8 +83,6 @@ export const thoughtRecordCommand = operationCommand({
 });
 
 export const thoughtListCommand = operationCommand({
-  name: 'thought list',
-  summary: 'List the thought records of a task, newest first',
   examples: ['baton thought list P0.1.1'],
   args: [{ name: 'TASK', about: 'The task' }],
   operation: 'thought_list',
@@ -113,38 +93,29 @@ export const thoughtListCommand = operationCommand({
   },
 });
 
-/** The record's entry, and the commit it names. */
 function describeThought({ id, seq, commitSha, reinstates }: ResultOf<'thought_list'>['records'][number]): string {
   const at = `${shortId(id)}  ${commitSha.slice(0, 12)}  baton ledger show ${seq}`;
   return reinstates ? `${at}  reinstates the task` : at;
 }
 
 export const mergeCommand = operationCommand({
-  name: 'merge',
-  summary: 'Merge a task that is ready',
   examples: ['baton merge W-00001'],
   options: [SELF_APPROVE_OPTION],
   before: (given) => selfApprovalCall(given.args[0], given),
-  args: [{ name: 'TASK', about: 'The task; left out: that of your claim', optional: true }],
+  args: [{ name: 'TASK', about: 'The task (default: that of your claim)', optional: true }],
   operation: 'merge_request',
   input: ({ args: [task_id] }) => ({ value: task_id === undefined ? {} : { task_id } }),
-  show: ({ task_id }) => `Asked for the merge of ${printable(task_id)}. See how it goes: baton ledger log -f\n`,
+  show: ({ task_id }) => `Requested the merge of ${printable(task_id)}. Follow it: baton ledger log -f\n`,
 });
 
 export const emitExitCommand = operationCommand({
-  name: 'emit exit',
-  summary: 'End your session with an exit signal',
   examples: [
     `baton emit exit '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'`,
     'baton emit exit - < signal.json',
   ],
   args: [{ name: 'JSON|-', about: 'The signal; - is standard input' }],
   operation: 'exit_signal',
-  input: async ({ args: [json = ''] }, io) => {
-    if (json !== '-') return { value: json };
-    const read = await readArgument('-', io);
-    return 'usage' in read ? read : { value: new TextDecoder().decode(read.bytes) };
-  },
+  input: async ({ args: [json = ''] }, io) => readTextArgument(json, io),
   show: ({ next_phase, exit_reason }) => {
     if (next_phase === null)
       return `Accepted (${exit_reason}); your session has ended, and the task keeps its phase.\n`;
@@ -152,15 +123,9 @@ export const emitExitCommand = operationCommand({
   },
 });
 
-const agentOption = {
-  name: 'agent',
-  value: 'ID',
-  about: 'The agent; your own where the environment says which one you are',
-} as const;
+const agentOption = { name: 'agent', value: 'ID', about: 'The agent (default: BATON_AGENT_ID)' } as const;
 
 export const emitAgentSignalCommand = operationCommand({
-  name: 'emit agent:signal',
-  summary: 'Signal that your run is complete, escalates or continues',
   examples: [
     `baton emit agent:signal --agent 5d0e7b41 '{"kind":"complete","message":"All tests pass"}'`,
     'baton emit agent:signal - < signal.json',
@@ -169,42 +134,35 @@ export const emitAgentSignalCommand = operationCommand({
   options: [agentOption],
   operation: 'agent_signal',
   input: async (given, io) => {
-    const [typed = ''] = given.args;
-    const read = typed === '-' ? await readArgument('-', io) : { bytes: new TextEncoder().encode(typed) };
-    if ('usage' in read) return read;
-    const json = new TextDecoder().decode(read.bytes);
+    const { value: json } = await readTextArgument(given.args[0] ?? '', io);
     return { value: addAgentId(json, agentIdOf(given, io)) };
   },
   show: renderSignal,
 });
 
 export const emitAgentIdleCommand = operationCommand({
-  name: 'emit agent:idle',
-  summary: 'Report that an agent waits for input',
   examples: ['baton emit agent:idle --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_idle',
   input: (given, io) => ({ value: agentIdOf(given, io) }),
-  show: () => 'Heard: idle.\n',
+  show: () => 'Recorded: idle.\n',
 });
 
 export const emitAgentStopCommand = operationCommand({
-  name: 'emit agent:stop',
-  summary: 'Report that an agent tried to stop without a signal',
   examples: ['baton emit agent:stop --agent 5d0e7b41'],
   options: [agentOption],
   operation: 'agent_stop',
   input: (given, io) => ({ value: agentIdOf(given, io) }),
-  show: () => 'Heard: stop.\n',
+  show: () => 'Recorded: stop.\n',
 });
 
-/** A caller with a token is known by it; others are named by the option or by their environment. */
+/** A token identifies its caller; without one, the option or the environment names the agent. */
 function agentIdOf({ options }: ParsedArguments, { env }: Io): { readonly agent_id?: string } {
   const named = options.get('agent') ?? (env['BATON_TOKEN'] ? undefined : env['BATON_AGENT_ID']);
   return named === undefined || named === '' ? {} : { agent_id: named };
 }
 
-/** JSON that cannot be read is passed on as it stands: the refusal names the place. */
+/** Invalid JSON is sent unchanged: the daemon's error names the place. */
 function addAgentId(json: string, agent: { readonly agent_id?: string }): unknown {
   if (agent.agent_id === undefined) return json;
   try {
@@ -215,17 +173,12 @@ function addAgentId(json: string, agent: { readonly agent_id?: string }): unknow
   }
 }
 
-/** What follows from the signal, so that the sender need not ask. */
 function renderSignal({ kind, task_id: id, phase, holds_claim }: ResultOf<'agent_signal'>): string {
-  if (id === undefined) return `Heard: ${kind}.\n`;
+  if (id === undefined) return `Recorded: ${kind}.\n`;
   const task_id = printable(id);
-  if (kind === 'escalate' && holds_claim === true) return `Heard: a person is asked. You keep ${task_id} meanwhile.\n`;
-  switch (kind) {
-    case 'complete':
-      return `Heard: ${task_id} is complete on your side. It is now ${phase}, and your claim has ended.\n`;
-    case 'escalate':
-      return `Heard: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
-    default:
-      return `Heard: you go on with ${task_id}. Your claim is renewed.\n`;
-  }
+  if (kind === 'continue') return `Recorded: you continue ${task_id}. Your claim is renewed.\n`;
+  if (kind === 'complete')
+    return `Recorded: your part of ${task_id} is complete. It is now ${phase}, and your claim has ended.\n`;
+  if (holds_claim === true) return `Recorded: a person is asked. You keep ${task_id} meanwhile.\n`;
+  return `Recorded: ${task_id} waits for a person. It is now ${phase}, and your claim has ended.\n`;
 }

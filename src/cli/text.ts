@@ -1,7 +1,4 @@
-/**
- * Text from elsewhere, safe for a terminal: control characters (and with them every escape sequence) and the characters that
- * turn the direction of writing around are shown as codes instead of being obeyed.
- */
+/** Makes untrusted text safe for a terminal: control characters (so also escape sequences) and bidi controls become codes. */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\t]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -9,17 +6,16 @@ export function printable(text: string): string {
   });
 }
 
-/** The same for text of several lines. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** Ids are long and random; every command accepts the beginning of one. */
+/** Every command accepts the beginning of an id. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-/** A text in one line: what stood in lines of its own is still told apart. Spaces stay as they are. */
+/** Joins lines with ` · `. Spaces within a line stay. */
 export function oneLine(text: string): string {
   return text.replaceAll(/(?<=\S)[^\S\r\n]*[\r\n]\s*(?=\S)/g, ' · ').replaceAll(/[\t\r\n]+/g, ' ');
 }

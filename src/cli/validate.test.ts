@@ -82,7 +82,7 @@ describe('baton validate', () => {
   it('names a file that is not there, in both forms', async () => {
     const { code, err } = await runCli(['validate', 'exit', join(folder, 'none.json')]);
     expect(code).toBe(1);
-    expect(err).toMatch(/^Error: cannot read .*none\.json: there is no such file or folder\n/);
+    expect(err).toMatch(/^Error: cannot read .*none\.json: no such file or folder\n/);
     const { out } = await runCli(['validate', 'exit', folder, '--json']);
     expect(JSON.parse(out)).toMatchObject({ valid: false, problems: [{ code: 'unreadable-file' }] });
   });

@@ -97,7 +97,7 @@ it('down says how many agents go on, and up finds them again', { timeout: 90_000
   await until(async () => (await shown()) === 'running', 'the agent runs');
   const down = type('down');
   expect(await down.code).toBe(0);
-  expect(down.said.out).toBe('Baton is down. 1 agent goes on without it; the next baton up finds it again.\n');
+  expect(down.said.out).toBe('Baton is down. 1 agent keeps running; the next baton up reconnects.\n');
   await scene.spawnDaemon();
   expect(await shown()).toBe('running');
   writeFileSync(join(repository, 'go'), '');

@@ -8,11 +8,12 @@ import { COMMON_OPTIONS, reportError } from './operation-command.ts';
 import { findProjectDir } from './runbook/runbook.ts';
 
 export const webCommand: CliCommand = {
-  name: 'web',
-  summary: 'Print the address of the page that shows what runs and what needs you',
   examples: ['baton web', 'baton web --no-token'],
   args: [],
-  options: [{ name: 'no-token', about: 'Leave the token out of the address; the page asks for it' }, ...COMMON_OPTIONS],
+  options: [
+    { name: 'no-token', about: 'Print the address without the token; the page asks for it' },
+    ...COMMON_OPTIONS,
+  ],
   async run(given, io) {
     const health = await withClient(given, io, async (client) => client.health());
     if (!health.ok) return reportError(health.error, given, io);
@@ -23,7 +24,7 @@ export const webCommand: CliCommand = {
     if (refusal !== undefined) return reportError(refusal, given, io);
     const token = wantsToken ? readToken(stateDir, 'operator') : undefined;
     const project = await findProjectDir(given, io);
-    // Behind the #: what stands there never leaves the browser, and gets into no log.
+    // After the #: a browser does not send that part, so that the token gets into no log.
     const known = { project: existsSync(project) ? project : '', ...(token === undefined ? {} : { token }) };
     const url = `http://127.0.0.1:${record?.port ?? 0}/#${new URLSearchParams(known).toString()}`;
     io.out(given.options.has('json') ? `${JSON.stringify({ url })}\n` : `${url}\n`);
@@ -31,7 +32,7 @@ export const webCommand: CliCommand = {
   },
 };
 
-/** The address holds the operator's token: only an operator gets it. */
+/** The address contains the operator's token, so only an operator may get it. */
 function findWebRefusal(stateDir: string, { env }: Io): ApiError | undefined {
   const above = findSessionAbove(stateDir, env);
   if (above !== undefined) return belowSessionError(above);
@@ -40,6 +41,6 @@ function findWebRefusal(stateDir: string, { env }: Io): ApiError | undefined {
 
 const NOT_AN_OPERATOR: ApiError = {
   code: 'forbidden',
-  message: "the address holds the operator's token, and BATON_TOKEN is not an operator's",
-  hint: 'Run it in a terminal outside the session, or leave the token out: baton web --no-token',
+  message: "the address contains the operator's token, and BATON_TOKEN is not an operator's",
+  hint: 'Run it in a terminal outside the session, or without the token: baton web --no-token',
 };

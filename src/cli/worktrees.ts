@@ -3,8 +3,6 @@ import { operationCommand } from './operation-command.ts';
 import { printable } from './text.ts';
 
 export const worktreeListCommand = operationCommand({
-  name: 'worktree list',
-  summary: 'List the worktrees, their agents and their uncommitted or unmerged work',
   examples: ['baton worktree list'],
   operation: 'worktree_list',
   input: () => ({ value: {} }),
@@ -12,10 +10,8 @@ export const worktreeListCommand = operationCommand({
 });
 
 export const worktreePruneCommand = operationCommand({
-  name: 'worktree prune',
-  summary: 'Remove the worktrees of completed tasks; those with unmerged work are kept',
   examples: ['baton worktree prune --dry-run', 'baton worktree prune'],
-  options: [{ name: 'dry-run', about: 'Say what would be removed, and remove nothing' }],
+  options: [{ name: 'dry-run', about: 'Show what would be removed without removing it' }],
   operation: 'worktree_prune',
   input: ({ options }) => ({ value: options.has('dry-run') ? { dry_run: true } : {} }),
   show: ({ removed, kept, dry_run }) => {
@@ -25,23 +21,21 @@ export const worktreePruneCommand = operationCommand({
   },
 });
 
-/** Path, branch and task, then why it stays. */
+/** Path, branch, and why the worktree is kept. */
 function renderWorktree({ path, branch, needed, holds }: WorktreeView): string {
   const why = [...(needed === null ? [] : [needed]), ...holds];
-  const words = why.length === 0 ? 'nothing to lose' : why.join(', ');
+  const words = why.length === 0 ? 'no unmerged work' : why.join(', ');
   return `${printable(path)}  ${printable(branch ?? '(detached)')}  ${printable(words)}\n`;
 }
 
 export const reconcileCommand = operationCommand({
-  name: 'reconcile',
-  summary: 'Compare the tasks with git and with running processes',
   examples: ['baton reconcile', 'baton reconcile --apply'],
-  options: [{ name: 'apply', about: 'Do what is safe to do, and make decisions of the rest' }],
+  options: [{ name: 'apply', about: 'Repair what is safe, and open decisions for the rest' }],
   operation: 'reconcile',
   input: ({ options }) => ({ value: options.has('apply') ? { apply: true } : {} }),
   show: ({ findings, applied }) => {
-    if (findings.length === 0) return 'Everything fits.\n';
+    if (findings.length === 0) return 'No differences.\n';
     const lines = findings.flatMap(({ task_id, message, hint }) => [`${task_id}: ${message}`, `  hint: ${hint}`]);
-    return [...lines, ...applied.map((deed) => `Done: ${deed}`)].map((line) => `${printable(line)}\n`).join('');
+    return [...lines, ...applied.map((repair) => `Done: ${repair}`)].map((line) => `${printable(line)}\n`).join('');
   },
 });

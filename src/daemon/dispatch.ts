@@ -1,27 +1,40 @@
 import type { Answer, ApiError } from '../api/answer.ts';
-import { OPERATIONS } from '../api/operations/registry.ts';
+import { type OperationName, OPERATIONS } from '../api/operations/registry.ts';
 import { KEEPABLE, keepCall } from '../api/outbox.ts';
 import { StoreProblem } from '../ledger/store.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import type { Caller } from '../state/caller.ts';
 import { INTERNAL_ERROR } from './http/refusals.ts';
 import { causeOf, type Log } from './log.ts';
-import { storeUnavailableError } from './operations/call.ts';
-import { executeOperation } from './operations/execute.ts';
-import type { FoundProject, OpenProject, Projects } from './project/projects.ts';
+import type { FoundProject, Projects } from './project/projects.ts';
 import { type CallerIdentity, SHARED_WORKER } from './tokens.ts';
+import type { Operation } from '../api/operations/operation.ts';
+import { checkOwnClaim } from '../state/tasks/late-message.ts';
+import type { Project } from './project/project.ts';
+import { AGENT_HANDLERS, AGENT_REPORT_HANDLERS } from './operations/agents.ts';
+import { briefHandler, projectBriefHandler } from './operations/briefs.ts';
+import { type Call, type Handlers, storeUnavailableError } from './operations/call.ts';
+import { exitHandler } from './operations/exit.ts';
+import { handoffHandler } from './operations/handoffs.ts';
+import { reconcileHandler } from './operations/reconcile.ts';
+import { LEDGER_HANDLERS, WRITEBACK_HANDLERS } from './operations/records.ts';
+import { RUNBOOK_HANDLERS } from './operations/runbooks.ts';
+import { AGENT_RUN_HANDLERS, DECISION_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
+import { RUN_HANDLERS } from './operations/start-run.ts';
+import { costsHandler, statusHandler } from './operations/status.ts';
+import { TASK_HANDLERS } from './operations/tasks.ts';
+import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
+import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
-/** A call as it came in, over HTTP or from the outbox, after its token was found good. */
 export interface IncomingCall {
   readonly operation: string;
   readonly identity: CallerIdentity;
   readonly token: string;
   readonly projectPath: string | undefined;
-  /** JSON as it was sent; the operation reads it. */
   readonly body: Uint8Array;
   readonly key: string | undefined;
   readonly signal?: AbortSignal;
-  /** It waited in the outbox, and since when. */
+  /** Set if the call waited in the outbox: since when. */
   readonly keptAt?: string;
 }
 
@@ -29,58 +42,52 @@ export interface DispatchOptions {
   readonly projects: Projects;
   readonly outbox: string;
   readonly log: Log;
-  /** Delivers the kept calls of a project; returns whether none is left. */
   readonly drain: (projectId: string) => Promise<boolean>;
-  /** A call was put into the outbox by the daemon itself. */
   readonly onKept?: () => void;
 }
 
-/** Finds the project and performs the operation. An internal error is logged, and answered without details. */
-export async function dispatchCall(said: IncomingCall, options: DispatchOptions): Promise<Answer> {
-  const operation = OPERATIONS.get(said.operation);
-  if (operation === undefined) return { ok: false, error: unknownOperationError(said.operation) };
+/** Finds the project and runs the operation. An internal error is logged, and answered without details. */
+export async function dispatchCall(call: IncomingCall, options: DispatchOptions): Promise<Answer> {
+  const operation = OPERATIONS.get(call.operation);
+  if (operation === undefined) return { ok: false, error: unknownOperationError(call.operation) };
   try {
-    const found = await findProject(said, options.projects);
+    const found = await findProject(call, options.projects);
     if (!found.ok) return found;
-    // Earlier calls of a session come first, also if they wait in the outbox.
-    const { project: own } = said.identity;
-    const isInOrder = said.keptAt !== undefined || own === undefined || !KEEPABLE.has(said.operation);
+    // Earlier calls of a session come first, even if they are still in the outbox.
+    const { project: own } = call.identity;
+    const isInOrder = call.keptAt !== undefined || own === undefined || !KEEPABLE.has(call.operation);
     if (!isInOrder && !(await options.drain(own))) return { ok: false, error: EARLIER_CALLS_WAIT };
     const { project, services } = found.open;
-    const { identity, body, key, signal } = said;
-    noteReport(said, found.open);
+    const { identity, body, key, signal } = call;
+    // A call from the outbox does not prove that its agent is alive now.
+    if (call.keptAt === undefined) project.lastReports.note(identity.caller, services.monotonicMs());
     if (operation.kind === 'write' && MAY_START_SESSION.has(identity.caller.kind))
       await project.mainWatch.pollBeforeSession();
     const answer = await executeOperation(operation, {
       project,
       services,
-      caller: callerOf(said),
+      caller: callerOf(call),
       input: body.length === 0 ? '{}' : body,
       // Keys are scoped by caller: no caller gets the answer of another.
       ...(key === undefined || operation.kind === 'read'
         ? {}
-        : { key: `${keyScopeOf(identity)}:${said.operation}:${key}` }),
+        : { key: `${keyScopeOf(identity)}:${call.operation}:${key}` }),
       ...(signal === undefined ? {} : { signal }),
-      ...(said.keptAt === undefined ? {} : { isKept: true }),
+      ...(call.keptAt === undefined ? {} : { isKept: true }),
     });
-    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepInOutbox(said, answer.error, options);
+    return answer.ok || answer.error.code !== 'writeback-failed' ? answer : keepInOutbox(call, answer.error, options);
   } catch (error) {
     if (error instanceof StoreProblem) return { ok: false, error: storeUnavailableError(error.problem) };
-    options.log.error('a call failed', { operation: said.operation, cause: causeOf(error) });
+    options.log.error('a call failed', { operation: call.operation, cause: causeOf(error) });
     if (isShortage(error) || isDiskFault(error)) return { ok: false, error: shortageError(error) };
     return { ok: false, error: INTERNAL_ERROR };
   }
 }
 
-/** Callers whose calls can begin a session. The other callers are sessions, or act for one. */
+/** Callers whose calls can start a session. The others are sessions, or act for one. */
 const MAY_START_SESSION: ReadonlySet<Caller['kind']> = new Set(['operator', 'worker']);
 
-/** A call from the outbox does not show that its agent lives now. */
-function noteReport({ identity: { caller }, keptAt }: IncomingCall, { project, services }: OpenProject): void {
-  if (keptAt === undefined) project.lastReports.note(caller, services.monotonicMs());
-}
-
-/** A kept call is judged by the claim that was live when it was put into the outbox. */
+/** A kept call is judged by the claim that was live when the call was kept. */
 function callerOf({ identity: { caller }, keptAt }: IncomingCall): Caller {
   return caller.kind === 'session' && keptAt !== undefined ? { ...caller, keptAt } : caller;
 }
@@ -100,11 +107,11 @@ function keyScopeOf({ caller }: CallerIdentity): string {
   return 'agentId' in caller ? `${caller.kind}/${caller.agentId}` : caller.kind;
 }
 
-/** A record that the store refuses is kept, and delivered when the store is back: otherwise the work would be lost. */
-function keepInOutbox(said: IncomingCall, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
-  const { operation, token, key, projectPath = null } = said;
-  if (key === undefined || said.keptAt !== undefined) return { ok: false, error };
-  const input = new TextDecoder().decode(said.body);
+/** A record that the store refuses is kept and delivered later; otherwise the work would be lost. */
+function keepInOutbox(call: IncomingCall, error: ApiError, { outbox, onKept }: DispatchOptions): Answer {
+  const { operation, token, key, projectPath = null } = call;
+  if (key === undefined || call.keptAt !== undefined) return { ok: false, error };
+  const input = new TextDecoder().decode(call.body);
   const kept = keepCall(outbox, { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() });
   if (kept) onKept?.();
   const hint = kept
@@ -116,11 +123,7 @@ function keepInOutbox(said: IncomingCall, error: ApiError, { outbox, onKept }: D
 /** The call was not decided. Callers with an outbox keep it until there is room again. */
 function shortageError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
-  return {
-    code: 'store-unavailable',
-    message,
-    hint: 'Make room on the disk, or free descriptors. Then send this again.',
-  };
+  return storeUnavailableError({ message, hint: 'Make room on the disk, or free descriptors. Then send this again.' });
 }
 
 const EARLIER_CALLS_WAIT: ApiError = {
@@ -137,4 +140,99 @@ const NO_PROJECT: ApiError = {
 
 function unknownOperationError(name: string): ApiError {
   return { code: 'no-such-operation', message: `there is no operation ${name}`, hint: 'See: baton --help' };
+}
+
+/** Checks that the caller may call the operation, and runs its handler. Never throws because of the caller's input. */
+export async function executeOperation(operation: Operation<OperationName>, call: Call): Promise<Answer> {
+  if (!mayCall(operation, call.caller)) {
+    const message = `${/^[ao]/.test(call.caller.kind) ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
+    return { ok: false, error: { code: 'forbidden', message, hint: describeAccess(operation, call.caller) } };
+  }
+  const ended = await findEndedClaimError(operation, call);
+  if (ended !== undefined) return { ok: false, error: ended };
+  // A project adopts its rules before its first task, so that no gate is ever open.
+  const { adoptions } = call.project;
+  if (FIRST_USE.has(operation.name)) void adoptions?.adoptFirst();
+  const first = operation.kind === 'write' ? adoptions?.firstUnderWay : undefined;
+  if (first !== undefined) await first;
+  return OPERATION_HANDLERS[operation.name](call);
+}
+
+const FIRST_USE: ReadonlySet<string> = new Set(['task_create', 'task_import']);
+
+function describeAccess({ access }: Operation, { kind }: Caller): string {
+  if (kind === 'worker' && access.includes('session')) return 'Claim the task first: task_claim.';
+  if (kind === 'operator' && access.includes('session'))
+    return 'It needs a claim: set BATON_TOKEN, or --token, to the token that `baton task claim` printed.';
+  const only = `Only for: ${access.join(', ')}.`;
+  return kind === 'session' || kind === 'agent'
+    ? `${only} A session acts for its own task alone; a person can do this in a terminal outside the session.`
+    : only;
+}
+
+function mayCall({ access }: Operation, { kind }: Caller): boolean {
+  return kind === 'system' || access.includes(kind);
+}
+
+export const OPERATION_HANDLERS: Handlers = {
+  ...TASK_HANDLERS,
+  ...WRITEBACK_HANDLERS,
+  ...LEDGER_HANDLERS,
+  ...AGENT_HANDLERS,
+  ...AGENT_REPORT_HANDLERS,
+  ...AGENT_RUN_HANDLERS,
+  ...PIPELINE_HANDLERS,
+  ...DECISION_HANDLERS,
+  ...RUN_HANDLERS,
+  ...RUNBOOK_HANDLERS,
+  ...WORKFLOW_HANDLERS,
+  ...WORKTREE_HANDLERS,
+  status_get: statusHandler,
+  costs_get: costsHandler,
+  project_brief: projectBriefHandler,
+  task_brief: briefHandler,
+  task_worktree: worktreeHandler,
+  reconcile: reconcileHandler,
+  exit_signal: exitHandler,
+  handoff_send: handoffHandler,
+};
+
+/** What an ended session may still read: its own task, what its stop hook needs, and the seal that it made. */
+const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
+  'task_get',
+  'task_brief',
+  'task_heartbeat',
+  'thought_list',
+  'workflow_get',
+  'handoff_list',
+  'mission_get',
+  'agent_standing',
+  'merkle_root',
+]);
+
+/** Writes that act before the kernel decides anything. The kernel refuses all others, so that a repeat gets its first answer. */
+const UNDECIDED: ReadonlySet<string> = new Set(['audit_verify_chain', 'workflow_close']);
+
+/** The refusal for a session whose claim has ended. */
+export async function findEndedClaimError(operation: Operation, call: Call): Promise<ApiError | undefined> {
+  const { caller, project } = call;
+  if (caller.kind !== 'session' || (operation.kind === 'write' && !UNDECIDED.has(operation.name))) return undefined;
+  if (OWN_TASK_OPERATIONS.has(operation.name) && isAboutOwn(operation, call, caller)) return undefined;
+  return readClaimEndError(project, caller);
+}
+
+export async function readClaimEndError(
+  { commandLoop }: Project,
+  caller: Caller & { readonly kind: 'session' },
+): Promise<ApiError | undefined> {
+  const settled = await commandLoop.read(({ state }) => checkOwnClaim(state, caller));
+  return settled.ok && !settled.answer.ok ? settled.answer.refusal : undefined;
+}
+
+/** An input that names no task is about the caller's own, unless it lists all tasks. */
+function isAboutOwn({ name, parse }: Operation, { input }: Call, { taskId }: { readonly taskId: string }): boolean {
+  const parsed = parse(input);
+  if (!parsed.ok) return true;
+  const named: unknown = Reflect.get(Object(parsed.value), 'task_id');
+  return named === taskId || (named === undefined && name !== 'handoff_list');
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(async () => scene.end());
 
 describe('a daemon', () => {
-  it('is the only one of its state folder, and says who is there', async () => {
+  it('is the only one of its state folder, and another one names its process', async () => {
     const first = await scene.spawnDaemon();
     expect(first.said).toBe('ready');
     const second = await scene.spawnDaemon();
@@ -28,7 +28,7 @@ describe('a daemon', () => {
     expect(await client().health()).toMatchObject({ ok: true, result: { pid: first.child.pid } });
   });
 
-  it('follows one that was killed, whatever that left behind, and keeps its state', async () => {
+  it('starts after a killed one, whatever that left behind, and keeps its state', async () => {
     const first = await scene.spawnDaemon();
     const create = async (id: string, key: string) =>
       client().call('task_create', { task_id: id, title: 'x' }, { key });
@@ -47,7 +47,7 @@ describe('a daemon', () => {
     expect(await client().call('task_get', { task_id: 'A' })).toMatchObject({ ok: true });
   });
 
-  it('settles every keyed command once, though it is killed again and again', async () => {
+  it('settles every keyed command once, even if it is killed repeatedly', async () => {
     const one = client({ autostart: true, reachMs: 30_000 });
     await one.reach();
     let sent = 0;
@@ -78,7 +78,7 @@ describe('a daemon', () => {
     await one.stop();
   });
 
-  it('stops when it is told to: wakes who waits, removes what it made, and lets go', async () => {
+  it('stops on a signal: answers waiting calls, removes its files and releases the lock', async () => {
     const { child, exited } = await scene.spawnDaemon();
     const waiter = client();
     await waiter.reach();
@@ -97,7 +97,7 @@ describe('a daemon', () => {
     expect((await scene.spawnDaemon()).said).toBe('ready');
   });
 
-  it('stops for an operator, who hears it when everything is closed', async () => {
+  it('stops for an operator, and answers when everything is closed', async () => {
     const { exited } = await scene.spawnDaemon();
     await client().call('task_create', { task_id: 'A', title: 'x' });
     const stops = await Promise.all([client().stop(), client().stop()]);
@@ -122,7 +122,7 @@ describe('a daemon', () => {
     expect((await slow.toArray()).join('')).toContain('{"ok":true,"result":{"tasks":[],"total":0}}');
   });
 
-  it('ends at once when it is told twice', async () => {
+  it('ends at once on a second signal', async () => {
     const { child, exited } = await scene.spawnDaemon();
     const slow = connect(readDaemonRecord(scene.stateDir)?.socket ?? '');
     const who = `authorization: Bearer ${scene.token()}\r\nbaton-pass: ${scene.pass()}\r\n`;
@@ -144,7 +144,7 @@ describe('a daemon', () => {
     expect(await exited).toBe(0);
   });
 
-  it('listens elsewhere where the state folder has too long a path', async () => {
+  it('listens elsewhere if the path of the state folder is too long', async () => {
     const stateDir = join(scene.folder, 'x'.repeat(120));
     const { child, said } = await scene.spawnDaemon({ BATON_STATE_DIR: stateDir });
     expect(said).toBe('ready');
@@ -166,7 +166,7 @@ describe('a daemon', () => {
     expect(statSync(scene.stateDir).mode & 0o777).toBe(0o700);
   });
 
-  it('does not start with settings that it does not understand', async () => {
+  it('refuses to start with invalid settings', async () => {
     for (const value of ['0', '-1', '1.5', '15m', '1e3', '99999999999']) {
       const started = await runDaemon({ stateDir: scene.stateDir, env: { BATON_CLAIM_EXPIRY_MS: value } });
       expect(started).toMatchObject({ ok: false, error: { code: 'bad-setting' } });
@@ -175,7 +175,7 @@ describe('a daemon', () => {
     expect(said).toContain(`BATON_TICK_MS must be a whole number of milliseconds from 1 to 2147483647, not 'often'`);
   });
 
-  it('takes all worktrees of a repository for one project, and reads exit_protocol from its baton.toml', async () => {
+  it('treats all worktrees of a repository as one project, and reads exit_protocol from its baton.toml', async () => {
     const worktree = join(scene.folder, 'ein Ärbeitsbaum 100%');
     execFileSync('git', ['-C', repository, 'worktree', 'add', '-q', '-b', 'there', worktree]);
     mkdirSync(join(worktree, 'sub'));

@@ -25,8 +25,7 @@ import { OutboxDelivery } from './outbox-delivery.ts';
 import { LoopPulse } from './process-health.ts';
 import { createEffectContext } from './project/effect-context.ts';
 import { Projects } from './project/projects.ts';
-import { Rulebook } from './rules/rulebook.ts';
-import { RunbookWatch } from './rules/runbook-watch.ts';
+import { Rulebook, RunbookWatch } from './rules/rulebook.ts';
 import { type DaemonSettings, readSettings } from './settings.ts';
 import { lockStateFolder, readOwnership } from './state-lock.ts';
 import { AccessTokens } from './tokens.ts';
@@ -34,11 +33,10 @@ import { AccessTokens } from './tokens.ts';
 export interface DaemonOptions {
   readonly stateDir?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where log lines go besides the file: a terminal. */
   readonly echo?: (line: string) => void;
-  /** The watchdog starts it because the daemon before it crashed. It stops again if `baton down` is on record. */
+  /** The watchdog starts this daemon after a crash. The daemon stops again if `baton down` is on record. */
   readonly isRestart?: boolean;
-  /** Called before the daemon can be reached: its clients rely on a restart after a crash. */
+  /** Called before the daemon listens: clients rely on a restart after a crash. */
   readonly beforeListening?: (stateDir: string, log: Log) => void;
 }
 
@@ -46,9 +44,8 @@ export interface Daemon {
   readonly record: DaemonRecord;
   readonly stateDir: string;
   readonly log: Log;
-  /** Resolves when everything is closed. Asked again, it answers the same. */
+  /** Resolves when everything is closed. May be called more than once. */
   readonly stop: () => Promise<void>;
-  /** Resolves when it has stopped, whoever asked for it. */
   readonly stopped: Promise<void>;
 }
 
@@ -56,13 +53,12 @@ export type DaemonStarted =
   | { readonly ok: true; readonly daemon: Daemon }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
-/** Starts a daemon in this process. It is ready when this resolves. */
 export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStarted> {
   const env = options.env ?? process.env;
   const stateDir = options.stateDir ?? findStateDir(env);
   const settings = readSettings(env);
   if (!settings.ok) return { ok: false, isTaken: false, error: settings.error };
-  // A daemon has every right in its folder, and the environment of the process that starts it.
+  // A daemon started inside a session would inherit that session's environment and escape its limits.
   const above = findSessionAbove(stateDir, env);
   if (above !== undefined) return { ok: false, isTaken: false, error: belowSessionError(above) };
   const lock = lockStateFolder(stateDir);
@@ -75,21 +71,8 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStar
       resetCrashCount(stateDir);
     }
     await removeInspectionFolders(stateDir);
-    return {
-      ok: true,
-      daemon: await openDaemon(
-        {
-          stateDir,
-          settings: settings.settings,
-          log,
-          env,
-          say: options.echo,
-          isRestart,
-          beforeListening: options.beforeListening,
-        },
-        lock.release,
-      ),
-    };
+    const context = { ...options, stateDir, settings: settings.settings, log, env, isRestart };
+    return { ok: true, daemon: await openDaemon(context, lock.release) };
   } catch (error) {
     lock.release();
     log.error('the daemon cannot start', { cause: causeOf(error) });
@@ -98,18 +81,15 @@ export async function runDaemon(options: DaemonOptions = {}): Promise<DaemonStar
   }
 }
 
-interface DaemonContext {
+interface DaemonContext extends DaemonOptions {
   readonly stateDir: string;
   readonly settings: DaemonSettings;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly say: ((line: string) => void) | undefined;
-  readonly isRestart: boolean;
-  readonly beforeListening: DaemonOptions['beforeListening'];
 }
 
 async function openDaemon(
-  { stateDir, settings, log, env, say, isRestart, beforeListening }: DaemonContext,
+  { stateDir, settings, log, env, echo: say, isRestart, beforeListening }: DaemonContext,
   release: () => void,
 ): Promise<Daemon> {
   const files = stateFiles(stateDir);
@@ -145,7 +125,7 @@ async function openDaemon(
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let watching: NodeJS.Timeout | undefined;
-  const rare = new ThrottledLog(log);
+  const throttled = new ThrottledLog(log);
   const stop = async (): Promise<void> => (stopping ??= close());
   const routeOptions = { ...shared, tokens, delivery, started, stateDir, stop, underWay: () => server.underWay };
   const mcp = lazyMcpEndpoint({ ...shared, tokens });
@@ -153,7 +133,7 @@ async function openDaemon(
     stateDir,
     tokens,
     log,
-    dispatch: async (said) => dispatchCall(said, shared),
+    dispatch: async (call) => dispatchCall(call, shared),
     webhook: async (request, response) => handleWebhook(request, response, { stateDir, env, projects, log }),
     route: async (exchange) => (isMcp(exchange) ? (await mcp()).handle(exchange) : route(exchange, routeOptions)),
   });
@@ -165,7 +145,7 @@ async function openDaemon(
     await projects.close();
     clearInterval(watching);
     loop[Symbol.dispose]();
-    // In this order: the next daemon may begin as soon as the lock is free, and its socket has the same name as ours.
+    // In this order: once the lock is free, the next daemon may start, and its socket has the same name.
     if (readOwnership(files.record).kind === 'ours') {
       rmSync(files.record, { force: true });
       server.closeListeners();
@@ -175,26 +155,28 @@ async function openDaemon(
     void server.closeConnections().then(ended.resolve);
   }
 
-  // What was kept comes before anything that is said from now on.
   await delivery.deliver();
   beforeListening?.(stateDir, log);
   const record: DaemonRecord = { pid: process.pid, ...(await server.listen()), version: VERSION, started };
   writeFileAtomically(files.record, `${JSON.stringify(record)}\n`);
   // `baton down` leaves this file if it finds no daemon. From here on it finds this one.
-  if (isRestart && hasDownIntent(stateDir)) {
+  if (isRestart === true && hasDownIntent(stateDir)) {
     await stop();
     throw new Error('baton down is on record');
   }
-  // A folder that was removed, or put in place of ours, has no use for this daemon, and nobody could find it to stop it.
-  const look = (): void => {
+  // If the state folder was removed or replaced, no client can find this daemon to stop it.
+  const checkFolder = (): void => {
     const owned = readOwnership(files.record);
-    if (owned.kind === 'lost') log.error('the state folder was removed, or another daemon has it');
-    if (owned.kind === 'lost') return void stop();
-    if (owned.kind === 'unknown') return rare.error(describeWatchError(owned.error), { cause: owned.error.message });
+    if (owned.kind === 'lost') {
+      log.error('the state folder was removed, or another daemon has it');
+      return void stop();
+    }
+    if (owned.kind === 'unknown')
+      return throttled.error(describeWatchError(owned.error), { cause: owned.error.message });
     delivery.deliverIfAny();
     removeOldPasses(stateDir);
   };
-  watching = setInterval(look, SERVER_LIMITS.folderCheckMs).unref();
+  watching = setInterval(checkFolder, SERVER_LIMITS.folderCheckMs).unref();
   void projects.start(
     (project, services) => new Effects(createEffectContext({ project, services, tokens, settings, env, log, say })),
   );
@@ -202,7 +184,7 @@ async function openDaemon(
   return { record, stateDir, log, stop, stopped: ended.promise };
 }
 
-/** A full disk has no room for a line in the log either. */
+/** The log may be missing: a full disk has no room for it. */
 function hintFor(error: unknown, stateDir: string): string {
   if (isDiskFault(error)) return `Make room on the disk of ${stateDir}, or make it writable; then: baton up`;
   return isShortage(error) ? 'Raise the limit on open files: ulimit -n; then: baton up' : 'See daemon.log.';
@@ -218,10 +200,10 @@ function isMcp({ request }: HttpExchange): boolean {
   return request.url === '/mcp' || request.url?.startsWith('/mcp?') === true;
 }
 
-/** Most daemons never hear MCP over HTTP: its libraries are loaded with the first such request. */
+/** Most daemons get no MCP requests over HTTP, so its libraries are loaded with the first one. */
 function lazyMcpEndpoint(options: McpEndpointOptions): () => Promise<McpEndpoint> {
-  let door: Promise<McpEndpoint> | undefined;
-  return async () => (door ??= import('./http/mcp-endpoint.ts').then((loaded) => new loaded.McpEndpoint(options)));
+  let endpoint: Promise<McpEndpoint> | undefined;
+  return async () => (endpoint ??= import('./http/mcp-endpoint.ts').then((loaded) => new loaded.McpEndpoint(options)));
 }
 
 function makeServices(
@@ -230,18 +212,17 @@ function makeServices(
   { exitFlag }: DaemonSettings,
   { log, env, loop }: Pick<DaemonContext, 'log' | 'env'> & Pick<Services, 'loop'>,
 ): Services {
-  // Where, and how many: what stands there is nobody's business.
+  // The log gets the place and the number of errors, never the content of the file.
   const runbook = new RunbookWatch(path, (problems) => {
-    if (problems === undefined) log.info('the runbook is good again', { path });
-    else {
-      const [{ file, line }] = problems;
-      log.error('the runbook is broken: what it says now does not count', {
-        path,
-        file,
-        line,
-        problems: problems.length,
-      });
-    }
+    if (problems === undefined) return log.info('the runbook is valid again', { path });
+    const [{ file, line }] = problems;
+    const count = problems.length;
+    return log.error('the runbook has errors; the last valid version stays in force', {
+      path,
+      file,
+      line,
+      problems: count,
+    });
   });
   const isSet = exitFlag !== undefined && exitFlag !== '';
   return {

@@ -28,7 +28,7 @@ describe('the log', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('begins anew when it is full, and keeps one old file', () => {
+  it('starts a new file when it is full, and keeps one old file', () => {
     vi.useFakeTimers();
     const log = openLog(path);
     for (let i = 0; i < 120; i++) {
@@ -46,7 +46,7 @@ describe('the log', () => {
     expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(SERVER_LIMITS.logLinesPerSecond);
   });
 
-  it('does not stop the daemon where it cannot be written', () => {
+  it('does not stop the daemon if it cannot be written', () => {
     expect(() => openLog(join(folder, 'nowhere', 'daemon.log')).info('x')).not.toThrow();
   });
 });

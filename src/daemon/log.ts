@@ -5,16 +5,13 @@ import { SERVER_LIMITS } from './limits.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** JSON lines. What callers send is not written, only what became of it; credentials that an error quotes are taken out. */
+/** JSON lines. The content of calls is not logged, only their outcome; credentials quoted by an error are redacted. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields & { readonly cause?: string }): void;
 }
 
-/**
- * A log in a file, and in one older file of the same size. Lines are rare, so each is written at once: what was said before a
- * crash is there. Thirty lines are enough for this, and cost a start nothing.
- */
+/** A log file, and one older file of the same size. Lines are written at once, so that those before a crash are there. */
 export function openLog(path: string, options: { readonly echo?: (line: string) => void } = {}): Log {
   let size = sizeOf(path);
   const spare = new SpareDescriptor();
@@ -23,7 +20,7 @@ export function openLog(path: string, options: { readonly echo?: (line: string) 
   const write = (level: 'info' | 'error', message: string, fields: LogFields): void => {
     const now = Date.now();
     if (Math.floor(now / 1000) !== second) [second, lines] = [Math.floor(now / 1000), 0];
-    // Whoever knocks a thousand times a second at a locked door must not fill the log with it.
+    // A caller that fails a thousand times a second must not fill the log.
     if (++lines > SERVER_LIMITS.logLinesPerSecond) return;
     const about = { at: new Date(now).toISOString(), level, message, pid: process.pid, ...withoutSecrets(fields) };
     const line = `${JSON.stringify(about)}\n`;
@@ -36,7 +33,7 @@ export function openLog(path: string, options: { readonly echo?: (line: string) 
       spare.runWithSpare(() => appendFileSync(path, line, { mode: 0o600 }));
       size += line.length;
     } catch {
-      // A full disk must not stop the daemon for want of a log.
+      // A full disk must not stop the daemon.
     }
   };
   return {
@@ -61,7 +58,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Logs what happens again and again: the first time at once, then at most once a minute with how often it was. */
+/** Logs a repeated error at once, then at most once a minute with a count. */
 export class ThrottledLog {
   readonly #log: Log;
   readonly #nowMs: () => number;
@@ -86,11 +83,11 @@ export class ThrottledLog {
 
 const PAUSE_MS = 60_000;
 
-/** A descriptor that is kept for the moment when there is no other: the log must be able to say that there is none. */
+/** A spare file descriptor, so that running out of descriptors can still be logged. */
 export class SpareDescriptor {
   #spare = openSpare();
 
-  /** Does the work; if there is no descriptor for it, gives the spare one away for that long. */
+  /** Runs the work; if no descriptor is left for it, frees the spare one meanwhile. */
   runWithSpare(work: () => void): void {
     try {
       work();

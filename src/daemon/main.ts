@@ -8,17 +8,16 @@ import { runDaemon } from './lifecycle.ts';
 import { type Log, openLog } from './log.ts';
 import { guardProcess } from './process-health.ts';
 
-/** The program of a daemon that runs by itself. Whoever started it hears on a pipe that it listens, or why not. */
+/** The program of a daemon. It reports on a pipe that it listens, or why not. */
 async function main(): Promise<void> {
   applyPipedEnvironment();
   guardProcess(openLog(stateFiles(findStateDir(process.env)).log));
-  // Whoever starts it in a terminal reads along.
   const echo = (line: string): void => void process.stderr.write(line);
   const report = openReadyReport();
   const { isInTerminal } = report;
   const isRestart = process.env['BATON_RESTARTED'] === '1';
   delete process.env['BATON_RESTARTED'];
-  // Who runs it in a terminal, or a service manager, sees its end.
+  // In a terminal or under a service manager, somebody else notices its end.
   const isWatched = !isInTerminal && isRestartEnabled(process.env);
   let watchdog: Watchdog | undefined;
   const beforeListening = (stateDir: string, log: Log): void => {
@@ -29,7 +28,7 @@ async function main(): Promise<void> {
   if (!started.ok) {
     await leave();
     const { message, hint } = started.error;
-    // Whoever started it has a hint of their own; a terminal has nobody else to say what to do, and knows only the codes of commands.
+    // A client adds its own hint; in a terminal the daemon prints its own, and uses the exit codes of commands.
     report.send(isInTerminal ? `Error: ${message}\n  hint: ${hint}\n` : `${message}\n`);
     process.exit(started.isTaken && !isInTerminal ? EXIT_DAEMON_RUNNING : 1);
   }
@@ -37,13 +36,12 @@ async function main(): Promise<void> {
   let signals = 0;
   const onSignal = (): void => {
     signals += 1;
-    // Asked twice, it ends at once. Nothing is lost by that: everything that was answered is durable.
+    // A second signal ends the daemon at once. Everything that was answered is durable.
     if (signals > 1) void leave().then(() => process.exit(130));
     void daemon.stop();
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  // The terminal in which it was started may close.
   process.on('SIGHUP', () => undefined);
   report.send('ready\n');
   flushCompileCache();
@@ -57,7 +55,7 @@ function startWatchdogFor(stateDir: string, log: Log): Watchdog {
   return startWatchdog({ stateDir, env: process.env, onLost });
 }
 
-/** The pipe of the process that started this one, which is not for those that this one starts. In a terminal there is none. */
+/** The pipe to the process that started this one; child processes must not inherit it. */
 function openReadyReport(): { readonly isInTerminal: boolean; readonly send: (line: string) => void } {
   const { BATON_READY_FD: fd } = process.env;
   delete process.env['BATON_READY_FD'];
@@ -67,7 +65,7 @@ function openReadyReport(): { readonly isInTerminal: boolean; readonly send: (li
       writeSync(fd === undefined ? 2 : Number(fd), line);
       if (fd !== undefined) closeSync(Number(fd));
     } catch {
-      // Whoever started it did not wait.
+      // The starting process did not wait.
     }
   };
   return { isInTerminal: fd === undefined, send };

@@ -49,7 +49,7 @@ it('keeps the order of a project, whatever token each call has, and does not hol
   expect(listKept(outbox)).toHaveLength(2);
 });
 
-it('says whether a project is drained, and looks at no other', async () => {
+it('reports whether a project is drained, without delivering for others', async () => {
   const { delivery, asked } = scene();
   expect(await delivery.drain('locked')).toBe(false);
   expect(await delivery.drain('open')).toBe(true);
@@ -57,7 +57,7 @@ it('says whether a project is drained, and looks at no other', async () => {
   expect(asked).toEqual(['locked', 'open', 'open']);
 });
 
-it('says that a project is not drained while the outbox cannot be read', async () => {
+it('reports a project as not drained while the outbox cannot be read', async () => {
   const { delivery, outbox, asked } = scene();
   renameSync(outbox, `${outbox}-away`);
   symlinkSync(outbox, outbox);
@@ -67,13 +67,13 @@ it('says that a project is not drained while the outbox cannot be read', async (
   expect(await delivery.drain('open')).toBe(true);
 });
 
-it('says that a project is not drained when it stops with calls of it left', async () => {
+it('reports a project as not drained if it stops with calls left', async () => {
   const { delivery } = scene();
   await delivery.stop();
   expect([await delivery.drain('open'), await delivery.drain('unknown')]).toEqual([false, true]);
 });
 
-it('goes on past a file that holds no call, and sets it aside', async () => {
+it('sets aside a file without a call, and continues', async () => {
   const { delivery, outbox } = scene();
   mkdirSync(join(outbox, '000000000000.json'));
   writeFileSync(join(outbox, '000000000009.json'), '{"v":1,');
@@ -82,7 +82,7 @@ it('goes on past a file that holds no call, and sets it aside', async () => {
   expect(readdirSync(join(outbox, 'corrupt'))).toHaveLength(2);
 });
 
-it('tries a call that meets an internal error again, and sets it aside in the end', async () => {
+it('retries a call after an internal error, and sets it aside in the end', async () => {
   const { delivery, outbox, answers } = scene();
   answers.open = 'internal';
   expect(await delivery.drain('open')).toBe(false);
@@ -108,7 +108,7 @@ it('keeps a call for as long as the disk is full', async () => {
   expect(listKept(outbox)).toHaveLength(4);
 });
 
-it('measures for how long a project is hindered, by its store or by an outbox that cannot be read', async () => {
+it('measures how long a project is blocked by its store or an unreadable outbox', async () => {
   const { delivery, outbox, answers } = scene();
   await delivery.deliver();
   expect([delivery.blockedMs('locked') > 0, delivery.blockedMs('open')]).toEqual([true, 0]);

@@ -12,20 +12,19 @@ export interface Delivered {
 }
 
 /**
- * Delivers the calls that were kept while a daemon was away, each with the key that it would have had. The calls of one project form a lane:
- * they are delivered in order, one at a time, and a call that its store cannot take yet holds up those behind it, but no other project.
- * A refused call has been settled, and is set aside for people. An internal error may pass, so that a call is set aside for one only after
- * a few tries.
+ * Delivers the calls that were kept while no daemon ran, each with its key. The calls of one project form a lane: they are delivered in
+ * order, and a call that its store cannot take yet holds up those behind it, but no other project. A refused call is set aside for people;
+ * after an internal error a call is retried a few times first.
  */
 export class OutboxDelivery {
   readonly #options: DispatchOptions & { readonly tokens: AccessTokens };
   readonly #lanes = new Map<string, Promise<LaneEnd>>();
   readonly #placed: OutboxLanes;
-  /** Calls that were settled and whose files could not be removed. */
+  /** Settled calls whose files could not be removed. */
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, number>();
-  /** Since when a lane could not be delivered whole, and since when not every file could be read; on the monotonic clock. */
-  readonly #hinderedSince = new Map<string, number>();
+  /** Since when each lane is blocked, and since when a file could not be read, on the monotonic clock. */
+  readonly #blockedSince = new Map<string, number>();
   #unreadableSince: number | undefined;
   #underWay = 0;
   #again: NodeJS.Timeout | undefined;
@@ -37,7 +36,6 @@ export class OutboxDelivery {
     this.#placed = new OutboxLanes(options.outbox, (call) => this.#laneOf(call));
   }
 
-  /** Delivers all calls that are there now. */
   async deliver(): Promise<Delivered> {
     this.#underWay += 1;
     try {
@@ -47,19 +45,13 @@ export class OutboxDelivery {
     }
   }
 
-  /**
-   * Whether a kept call of this project is not recorded yet. True also if a file, or the outbox itself, cannot be read at the moment: it may
-   * hold such a call.
-   */
+  /** Whether a kept call of this project is not recorded yet. True also if a file cannot be read: it may hold such a call. */
   isWaiting(projectId: string): boolean {
     const names = findKept(this.#options.outbox);
     return names === undefined || names.some((name) => this.#mayBeOf(projectId, name));
   }
 
-  /**
-   * Delivers the kept calls of one project. Returns whether none is left: until then a call that comes directly, and the end of a process,
-   * would overtake what the same session sent before.
-   */
+  /** Returns whether none is left: otherwise a direct call, or an exit, would overtake what the same session sent before. */
   async drain(projectId: string): Promise<boolean> {
     if (!this.isWaiting(projectId)) return true;
     if (this.#isStopped) return false;
@@ -68,13 +60,12 @@ export class OutboxDelivery {
     return !isWaiting;
   }
 
-  /** For how long the calls of this project could not be delivered, or not every file of the outbox be read. */
   blockedMs(projectId: string): number {
-    const since = Math.min(this.#hinderedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
+    const since = Math.min(this.#blockedSince.get(projectId) ?? Infinity, this.#unreadableSince ?? Infinity);
     return Math.max(0, performance.now() - since);
   }
 
-  /** A caller that gave up on one daemon may have kept its call just after the next one had looked: that call is delivered too. */
+  /** A caller may keep its call just after the daemon has looked; that call is delivered too. */
   deliverIfAny(): void {
     const isBusy = this.#isStopped || this.#underWay > 0 || this.#again !== undefined;
     if (isBusy) return;
@@ -83,7 +74,7 @@ export class OutboxDelivery {
     if (names === undefined || names.length > 0) void this.deliver();
   }
 
-  /** There is no event for a store that is back: tries again, less and less often. */
+  /** Nothing announces that a store is back, so delivery is retried, less and less often. */
   retryLater(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#again);
@@ -111,7 +102,6 @@ export class OutboxDelivery {
     return { delivered, refused, waiting: listKept(outbox).length };
   }
 
-  /** The lanes of all kept calls that can be read. A file that holds no call is set aside on the way. */
   #findLanes(): { readonly lanes: ReadonlySet<string>; readonly isComplete: boolean } {
     const { outbox, log } = this.#options;
     const lanes = new Set<string>();
@@ -145,7 +135,7 @@ export class OutboxDelivery {
     }
   }
 
-  /** Tokens of sessions, agents and supervisors name their project; the calls of people name its path. */
+  /** Tokens of sessions, agents and supervisors name their project; operators' calls name its path. */
   #laneOf({ token, projectPath }: KeptCall): string {
     return this.#options.tokens.identify(token)?.project ?? projectPath ?? token;
   }
@@ -156,7 +146,6 @@ export class OutboxDelivery {
     return found.kind === 'call' && found.lane === projectId && !this.#settled.has(found.id);
   }
 
-  /** One run of a lane at a time; a run that is asked for during another one comes after it. */
   async #run(lane: string): Promise<LaneEnd> {
     const before = this.#lanes.get(lane);
     const next = (async () => {
@@ -166,12 +155,12 @@ export class OutboxDelivery {
     this.#lanes.set(lane, next);
     const end = await next;
     if (this.#lanes.get(lane) === next) this.#lanes.delete(lane);
-    if (!end.isWaiting) this.#hinderedSince.delete(lane);
-    else if (!this.#hinderedSince.has(lane)) this.#hinderedSince.set(lane, performance.now());
+    if (!end.isWaiting) this.#blockedSince.delete(lane);
+    else if (!this.#blockedSince.has(lane)) this.#blockedSince.set(lane, performance.now());
     return end;
   }
 
-  /** Never rejects: the next run of the lane waits for this one. */
+  /** Never rejects, because the next run of the lane waits for it. */
   async #deliverLane(lane: string): Promise<LaneEnd> {
     const { outbox, log } = this.#options;
     const counts = { delivered: 0, refused: 0 };
@@ -207,7 +196,7 @@ export class OutboxDelivery {
     const { code } = answer.error;
     if (TEMPORARY_CODES.has(code) || (code === 'internal' && this.#mayTryAgain(keptCallId(name, call)))) return 'waits';
     log.error('a kept call was refused, and was set aside', { name, operation: call.operation, code });
-    // Without its token: nobody needs it any more.
+    // Without its token, which is not needed any more.
     const about = JSON.stringify({ ...call, token: undefined, answer });
     this.#remove(name, call, () => setAsideKept(outbox, name, 'refused', about));
     return 'refused';
@@ -223,7 +212,7 @@ export class OutboxDelivery {
     );
   }
 
-  /** A file that stays must not hold up anything: its call has been settled. */
+  /** A file that cannot be removed must not hold up anything: its call is settled. */
   #remove(name: string, call: KeptCall, remove: () => void): void {
     this.#failures.delete(keptCallId(name, call));
     try {
@@ -248,20 +237,15 @@ export class OutboxDelivery {
 interface LaneEnd {
   readonly delivered: number;
   readonly refused: number;
-  /** A call is left that its store cannot take yet. */
   readonly isWaiting: boolean;
 }
 
 const FIRST_DELAY_MS = 500;
 const LAST_DELAY_MS = 30_000;
-
-/** How often a call that meets an internal error is tried. */
 const MAX_FAILURES = 5;
 const MAX_SETTLED = 10_000;
-
 const BAD_TOKEN = { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' } as const;
 
-/** Refusals that pass by themselves. */
 const TEMPORARY_CODES: ReadonlySet<string> = new Set([
   'store-unavailable',
   'writeback-failed',

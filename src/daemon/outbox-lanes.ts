@@ -2,20 +2,16 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKept, OUTBOX_LIMITS, type KeptCall, type OpenedKept } from '../api/outbox.ts';
 
-/** Whose lane a kept call is in. */
 export interface LanedCall {
   readonly kind: 'call';
   readonly lane: string;
-  /** Of the call, not only of its file: names are given again when the outbox is empty; keys are not. */
+  /** Name and key: names are reused when the outbox is empty, keys are not. */
   readonly id: string;
 }
 
 export type LaneResult = LanedCall | Exclude<OpenedKept, { kind: 'call' }>;
 
-/**
- * Which lane each file of the outbox belongs to. The daemon asks this before every message of a session, so each file is read once: a
- * thousand messages of a project whose store is locked must not slow down the others.
- */
+/** Which lane each file of the outbox belongs to. The daemon asks before every message of a session, so each file is read only once. */
 export class OutboxLanes {
   readonly #outbox: string;
   readonly #laneOf: (call: KeptCall) => string;
@@ -47,7 +43,7 @@ export function keptCallId(name: string, { key }: KeptCall): string {
 
 const MAX_KNOWN = 2 * OUTBOX_LIMITS.calls;
 
-/** Undefined if the file cannot be looked at: then it is opened, and that tells why. */
+/** If this fails, opening the file tells why. */
 function readStamp(path: string): string | undefined {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });

@@ -20,7 +20,7 @@ it.each(['uncaughtException', 'unhandledRejection'])('never ends without a reaso
   expect(messages).toEqual(['the daemon ends because of an internal error']);
 });
 
-it.each(['EMFILE', 'ENFILE', 'ENOSPC', 'EROFS'])('survives %s, and says so once', (code) => {
+it.each(['EMFILE', 'ENFILE', 'ENOSPC', 'EROFS'])('survives %s, and logs it once', (code) => {
   const { listeners, exits, messages } = guarded();
   for (let i = 0; i < 3; i += 1)
     listeners.get('uncaughtException')?.(Object.assign(new Error(`${code}: accept`), { code }));

@@ -2,16 +2,12 @@ import type { LoopMeasure } from '../api/all-clear.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 import { causeOf, type Log, ThrottledLog } from './log.ts';
 
-/** As much of `process` as the guard needs. */
 export interface ProcessEvents {
   on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
   exit(code: number): void;
 }
 
-/**
- * Errors that nothing has caught. A shortage or a full disk passes: what was asked for was not done, and its caller has no answer. Anything
- * else is a mistake in Baton: the daemon ends, and the log says why. Everything that was answered is durable.
- */
+/** After a shortage or a full disk the daemon continues. Anything else is a bug: it logs the error and ends. */
 export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
   const rare = new ThrottledLog(log);
   const onError = (error: unknown): void => {
@@ -27,12 +23,8 @@ export function guardProcess(log: Log, guarded: ProcessEvents = process): void {
   guarded.on('unhandledRejection', onError);
 }
 
-/**
- * Measures whether the daemon's event loop turns: a timer beats on the monotonic clock, and a beat that comes late, or is overdue, shows for how
- * long nothing else could run either. A late beat counts for a while, so that a loop that stalls again and again does not look well in between.
- */
+/** Measures delays of the event loop by a timer. A late beat counts for a while, so that repeated stalls stay visible. */
 export class LoopPulse implements LoopMeasure, Disposable {
-  /** How long the loop may stand still. */
   readonly boundMs: number;
   readonly #now: () => number;
   readonly #timer: NodeJS.Timeout;
@@ -53,7 +45,6 @@ export class LoopPulse implements LoopMeasure, Disposable {
     this.#beatMs = nowMs;
   }
 
-  /** The longest time lately in which the loop did not turn. */
   get lagMs(): number {
     const nowMs = this.#now();
     return Math.max(this.#overdueMs(nowMs), this.#lateMs(nowMs));

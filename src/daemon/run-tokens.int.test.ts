@@ -17,7 +17,7 @@ describe('the tokens of runs', () => {
   };
   const run = { project: 'p', id: 'a1' };
 
-  it('say whom they are for', () => {
+  it('name their bearer', () => {
     const tokens = open();
     expect(tokens.identify(tokens.issueAgent(run))).toEqual({ caller: { kind: 'agent', agentId: 'a1' }, project: 'p' });
     expect(tokens.identify(tokens.issueSupervisor(run))).toMatchObject({
@@ -25,7 +25,7 @@ describe('the tokens of runs', () => {
     });
   });
 
-  it('cannot be made into those of another kind, nor used elsewhere', () => {
+  it('cannot be turned into another kind, nor used in another state folder', () => {
     const tokens = open();
     const token = tokens.issueAgent(run);
     const session = tokens.issueSession({ project: 'p', sessionId: 'a1', taskId: 'T1', epoch: 1 });
@@ -61,7 +61,7 @@ describe('an agent and its supervisor', () => {
     }
   }
 
-  it('speak for themselves, and for nobody else', async () => {
+  it('act only for their own run', async () => {
     const [mine, other] = [await world.run('a'), await world.run('a')];
     const launch = await launchOf(mine);
     await launchOf(other);

@@ -22,7 +22,7 @@ afterEach(async () => world.end());
 const COMPLETE = `baton emit agent:signal '{\\"kind\\":\\"complete\\"}'`;
 
 describe('an agent', () => {
-  it('that is killed goes with everything it has started, also what left its group', async () => {
+  it('that is killed ends with all processes that it started, even outside its group', async () => {
     world.write(`
       limits = { kill_after = "200ms" }
       [agents.stubborn]
@@ -38,7 +38,7 @@ describe('an agent', () => {
     expect(await world.ask('agent_kill', { id })).toEqual({ id, outcome: 'cancelled' });
   });
 
-  it('that is killed before it has started never does, or goes again', async () => {
+  it('that is killed before its start never starts, or ends again', async () => {
     world.write(`
       [limits]
       kill_after = "200ms"
@@ -55,7 +55,7 @@ describe('an agent', () => {
     expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(4);
   });
 
-  it('hears what it is told, in order and once', async () => {
+  it('receives messages in order and once', async () => {
     world.write(`
       [agents.listener]
       run = "while read line; do echo heard $line >> heard.txt; test $line = bye && break; done; ${COMPLETE}"
@@ -67,7 +67,7 @@ describe('an agent', () => {
     expect(world.lines('heard.txt')).toEqual(['heard hello', 'heard one', 'heard two', 'heard three', 'heard bye']);
   });
 
-  it('that cannot be started has failed, and says why', async () => {
+  it('that cannot be started fails with the reason', async () => {
     world.write(`
       [agents.lost]
       run = "true"
@@ -78,7 +78,7 @@ describe('an agent', () => {
     expect(shown.reason).toContain('no-such-prompt.md');
   });
 
-  it('whose program is missing says so in the decision, and what to do', async () => {
+  it('whose program is missing opens a decision with the remedy', async () => {
     world.write('[agents.a]\nrun = "claude"\nprompt = "hello"');
     const path = join(world.scene.folder, 'bin');
     mkdirSync(path);
@@ -93,7 +93,7 @@ describe('an agent', () => {
     expect(renderAgent(await world.ask<AgentDetails>('agent_show', { id: shown.id }))).toContain(`code 127: ${why}`);
   });
 
-  it('whose supervisor is killed ends too, and its run goes on as the runbook says', async () => {
+  it('whose supervisor is killed ends too, and its run continues by the runbook', async () => {
     world.write(HANGING);
     await world.start();
     const id = await world.run('p');
@@ -106,7 +106,7 @@ describe('an agent', () => {
     expect((await world.types()).filter((type) => type === 'AgentExited')).toHaveLength(1);
   });
 
-  it('that dies is resumed with what the runbook says, filled in', async () => {
+  it('that dies is resumed with the rendered message of the runbook', async () => {
     world.write(`
       [agents.forgetful]
       run = "head -n 1 >> told.txt; test $BATON_START = 2 && ${COMPLETE}"
@@ -153,7 +153,7 @@ describe('an agent', () => {
     expect(await world.types()).toContain('AgentRestartRequested');
   });
 
-  it('that cannot be started because the disk does not let it is no reason for the daemon to fail', async () => {
+  it('that cannot be started because of the disk does not end the daemon', async () => {
     world.write(`
       [agents.a]
       run = "true"`);
@@ -178,7 +178,7 @@ describe('an agent', () => {
 });
 
 describe('a worker', () => {
-  it('claims what it is for, runs an agent on it, and no more at once than it may', async () => {
+  it('claims matching tasks and runs an agent on each, up to its concurrency', async () => {
     world.write(`
       [agents.coder]
       run = "echo $BATON_SESSION >> sessions.txt; cat > /dev/null < /dev/null; baton task show \${task.id} > /dev/null; ${COMPLETE}"
@@ -267,7 +267,7 @@ describe('a worker', () => {
 });
 
 describe('a person', () => {
-  it('is called once, answers once, and the run goes on', async () => {
+  it('is asked once, answers once, and the run continues', async () => {
     const heard: string[] = [];
     const receiver = createServer((request, response) => {
       request.toArray().then(

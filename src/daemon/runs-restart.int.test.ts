@@ -15,8 +15,8 @@ afterEach(async () => world.end());
 const COMPLETE = String.raw`curl -s $BATON_URL/v1/agent_signal -H \"authorization: Bearer $BATON_TOKEN\" -d '{\"kind\":\"complete\"}'`;
 const go = (): void => writeFileSync(join(world.repository, 'go'), '');
 
-describe('a daemon that starts anew', () => {
-  it('finds the agent of the one before, and starts no second one', async () => {
+describe('a restarted daemon', () => {
+  it('finds the running agent, and starts no second one', async () => {
     world.write(`
       [agents.worker]
       run = "echo x >> starts.txt; while ! test -f go; do sleep 0.05; done; ${COMPLETE}"
@@ -35,7 +35,7 @@ describe('a daemon that starts anew', () => {
     await untilNobodyIs(agentId);
   });
 
-  it('goes on from what an agent said and did while nobody was there', async () => {
+  it('continues from what an agent reported and did while no daemon ran', async () => {
     world.write(`
       [agents.worker]
       run = "while ! test -f go; do sleep 0.05; done; ${COMPLETE}"
@@ -128,7 +128,7 @@ describe('a daemon that starts anew', () => {
     expect(types.filter((type) => type === 'DecisionOpened')).toHaveLength(1);
   });
 
-  it('ends a command that was called off while it was going down', async () => {
+  it('ends a command that was cancelled while the daemon stopped', async () => {
     world.write(`
       limits = { kill_after = "200ms" }
       [pipelines.p]

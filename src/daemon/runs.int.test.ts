@@ -59,7 +59,7 @@ describe('a pipeline', () => {
     expect(world.lines('broken')).toEqual([]);
   });
 
-  it('fails with the end of what its command said', async () => {
+  it("fails with the end of its command's output", async () => {
     world.write(`
       [pipelines.bad]
       steps = [{ name = "only", run = "echo first; echo last >&2; exit 3" }, { name = "never", run = "touch never" }]`);
@@ -70,7 +70,7 @@ describe('a pipeline', () => {
     expect(shown.steps[1]).toMatchObject({ status: 'pending', visits: 0 });
   });
 
-  it('ends a command that takes too long, with what it has started', async () => {
+  it('ends a command after its timeout, with all processes that it started', async () => {
     world.write(`
       limits = { kill_after = "200ms" }
       [pipelines.slow]
@@ -94,7 +94,7 @@ describe('a pipeline', () => {
     await until(() => !isAlive(Number(world.lines('pid.txt')[0])), 'it is gone');
   });
 
-  it('fails where the supervisor of its command is killed, and leaves nothing of it', async () => {
+  it('fails if the supervisor of its command is killed, and leaves no process', async () => {
     world.write(`
       [pipelines.p]
       steps = [{ name = "s", run = "setsid sleep 300 & sleep 300" }]`);
@@ -113,7 +113,7 @@ describe('a pipeline', () => {
     expect(findProcessesByMark({ name: 'BATON_COMMAND_ID', value })).toEqual([]);
   });
 
-  it('tries a step again after a pause', async () => {
+  it('retries a step after a pause', async () => {
     world.write(`
       [pipelines.again]
       steps = [{ name = "only", run = "echo x >> tries.txt; test $(wc -l < tries.txt) = 3", on_fail = { retries = 2, cooldown = "100ms" } }]`);
@@ -123,7 +123,7 @@ describe('a pipeline', () => {
     expect((await world.types()).filter((type) => type === 'TimerFired')).toHaveLength(2);
   });
 
-  it('gives a pipeline inside it what its step says, in words of its own', async () => {
+  it('passes the rendered values of a step to a nested pipeline', async () => {
     world.write(`
       [pipelines.outer]
       vars = { name = "x" }
@@ -142,7 +142,7 @@ describe('a pipeline', () => {
     expect(world.lines('words.txt')).toEqual([`${literal} said`, `${literal} said`]);
   });
 
-  it('works in a worktree of its own where a step asks for one', async () => {
+  it('runs in its own worktree if a step asks for one', async () => {
     world.write(`
       [pipelines.apart]
       vars = { name = "x" }
@@ -164,7 +164,7 @@ describe('a pipeline', () => {
 });
 
 describe('run_start', () => {
-  it('names every mistake of the runbook, with its place', async () => {
+  it('reports every error of the runbook with its place', async () => {
     world.write(`
       [agents.a]
       run = "true"
@@ -184,7 +184,7 @@ describe('run_start', () => {
     expect((await world.types()).filter((type) => type.startsWith('Pipeline'))).toEqual([]);
   });
 
-  it('follows the runbook as it is now, also in where pull requests go', async () => {
+  it('uses the current runbook, also for pull requests', async () => {
     world.write('');
     await world.start();
     const where = async () =>
@@ -199,7 +199,7 @@ describe('run_start', () => {
     expect(await where()).toMatchObject({ pull_requests: '' });
   });
 
-  it('knows what was meant, and what is missing', async () => {
+  it('suggests a similar name, and reports a missing argument', async () => {
     world.write(
       `
       [pipelines.release]

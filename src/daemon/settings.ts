@@ -1,24 +1,19 @@
-import type { ApiError } from '../api/answer.ts';
+import type { ApiError, OrError } from '../api/answer.ts';
 import { LOCK_TIMES, scaleLockTimes, type LockTimes } from '../ledger/sqlite/lock-wait.ts';
 import type { RunLimits } from '../runbook/runbook.ts';
 import type { LeaseTimes } from '../state/tasks/lease.ts';
 
 export interface DaemonSettings {
-  /** As far as the environment says: where it does not, each project's runbook does. */
+  /** From the environment; the runbook of each project gives the others. */
   readonly times: Partial<LeaseTimes>;
-  /** How long a call waits for a database that another process has locked. */
   readonly lockTimes: LockTimes;
-  /** How late the event loop may be before status reports it. */
   readonly loopLagMs: number;
-  /** AGENT_EXIT_PROTOCOL_ENABLED, as it stands. */
   readonly exitFlag: string | undefined;
 }
 
-export type ReadSettings =
-  | { readonly ok: true; readonly settings: DaemonSettings }
-  | { readonly ok: false; readonly error: ApiError };
+export type ReadSettings = OrError<{ readonly settings: DaemonSettings }>;
 
-/** What the daemon's environment says. A value that is not understood is an error: a typo must not become a default. */
+/** An invalid value is an error: a typo must not become a default. */
 export function readSettings(env: Environment): ReadSettings {
   const times: { -readonly [K in keyof LeaseTimes]?: number } = {};
   for (const [key, name] of NAMES) {
@@ -34,7 +29,7 @@ export function readSettings(env: Environment): ReadSettings {
   return { ok: true, settings: { times, lockTimes: locks, loopLagMs, exitFlag: env['AGENT_EXIT_PROTOCOL_ENABLED'] } };
 }
 
-/** How long claims live: by the environment, else by the runbook, else as the specification says. */
+/** From the environment, else the runbook, else the specification. */
 export function leaseTimesOf(
   { times }: DaemonSettings,
   limits: Pick<RunLimits, 'claimExpiryMs' | 'renewalMs'> | undefined,
@@ -53,8 +48,6 @@ const NAMES = [
 ] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The longest that a timer can wait. */
 const MAX_MS = 2 ** 31 - 1;
 
 function readMs(env: Environment, name: string): number | undefined | ApiError {

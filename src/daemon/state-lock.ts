@@ -2,15 +2,13 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import type { ApiError } from '../api/answer.ts';
 import { makeFolder, readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import { lockWriter } from '../ledger/sqlite/writer-lock.ts';
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 
 export type FolderLock =
   | { readonly ok: true; readonly release: () => void }
   | { readonly ok: false; readonly isTaken: boolean; readonly error: ApiError };
 
-/**
- * Makes the state folder ours alone: readable by nobody else, and with one daemon. The lock is the one that ledgers use; the
- * operating system takes it away from a process that dies, however it dies, so it is never stale.
- */
+/** The folder becomes private. The operating system releases the lock of a process that dies, so it is never stale. */
 export function lockStateFolder(stateDir: string): FolderLock {
   try {
     makeFolder(stateDir);
@@ -40,14 +38,11 @@ function folderUnusable(message: string): FolderLock {
 }
 
 export type Ownership =
-  /** The record in the folder names this process. */
   | { readonly kind: 'ours' }
-  /** The folder was removed, or another daemon has it. */
   | { readonly kind: 'lost' }
-  /** The record could not be read. That proves nothing: a daemon without a descriptor must not take its folder for lost. */
+  /** The record could not be read, which proves nothing: the daemon may be out of descriptors. */
   | { readonly kind: 'unknown'; readonly error: Error };
 
-/** Whose state folder it is, as far as the record in it tells. */
 export function readOwnership(
   record: string,
   pid: number = process.pid,
@@ -61,13 +56,5 @@ export function readOwnership(
     const code: unknown = 'code' in error ? error.code : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'lost' } : { kind: 'unknown', error };
   }
-  return pidIn(text) === pid ? { kind: 'ours' } : { kind: 'lost' };
-}
-
-function pidIn(text: string): unknown {
-  try {
-    return Reflect.get(Object(JSON.parse(text)), 'pid');
-  } catch {
-    return undefined;
-  }
+  return fieldsInJson(text)['pid'] === pid ? { kind: 'ours' } : { kind: 'lost' };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ThrottledLog } from './log.ts';
 
-it('logs a storm of one message once, and later how many there were', () => {
+it('logs a repeated message once, and later its count', () => {
   const lines: unknown[] = [];
   let nowMs = 0;
   const log = {

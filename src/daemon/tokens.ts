@@ -1,12 +1,13 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { readFileIfPresent } from '../api/files.ts';
 import { isEqualSecret } from '../api/http/request.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import { secretForms } from '../protocol/redact-tokens.ts';
 import type { Caller } from '../state/caller.ts';
 
-/** Who a token stands for. A session's token names its project; the others act on any. */
+/** The caller of a token. A session's token names its project; an operator's acts on any. */
 export interface CallerIdentity {
   readonly caller: Caller;
   readonly project?: string;
@@ -21,16 +22,14 @@ export interface SessionClaim {
 
 export interface RunRef {
   readonly project: string;
-  /** The agent's id, or the command's. */
   readonly id: string;
 }
 
 const MAX_CACHED_IDENTITIES = 10_000;
 
 /**
- * The kinds of token. Those of the operator and of unnamed workers are random and lie in the state folder. Those of sessions, of named
- * workers, of agents without a claim and of supervisors are stateless: they say whom they are for, and an HMAC says that this daemon, or one before it in this
- * folder, made them.
+ * Issues and checks tokens. The tokens of the operator and of unnamed workers are random, in the state folder. All others are stateless:
+ * they name their bearer, and an HMAC proves that a daemon of this folder made them.
  */
 export class AccessTokens {
   readonly #operator: string;
@@ -48,26 +47,23 @@ export class AccessTokens {
   }
 
   issueSession({ project, sessionId, taskId, epoch }: SessionClaim): string {
-    const claim = Buffer.from(JSON.stringify({ p: project, s: sessionId, t: taskId, e: epoch })).toString('base64url');
+    const claim = encodeClaim({ p: project, s: sessionId, t: taskId, e: epoch });
     const token = `s.${claim}.${this.#sign(claim)}`;
     this.#remember(token, { caller: { kind: 'session', sessionId, taskId, epoch }, project });
     return token;
   }
 
-  /** For an agent that runs without a claim. */
-  issueAgent(run: RunRef): string {
-    return this.#issueRun('a', run);
+  issueAgent({ project, id }: RunRef): string {
+    return this.#issue('a', { p: project, r: id });
   }
 
-  /** For whoever supervises an agent or a command. */
-  issueSupervisor(run: RunRef): string {
-    return this.#issueRun('v', run);
+  issueSupervisor({ project, id }: RunRef): string {
+    return this.#issue('v', { p: project, r: id });
   }
 
-  /** For a principal that an operator names. Claims and sessions made with it are that principal's, also after a reconnect. */
+  /** For a principal that an operator names: its claims stay its own after a reconnect. */
   issueWorker(principal: string): string {
-    const name = `w.${Buffer.from(JSON.stringify({ n: principal })).toString('base64url')}`;
-    return `${name}.${this.#sign(name)}`;
+    return this.#issue('w', { n: principal });
   }
 
   identify(token: string): CallerIdentity | undefined {
@@ -76,7 +72,7 @@ export class AccessTokens {
     return isEqualSecret(token, this.#worker) ? WORKER : undefined;
   }
 
-  /** Checking a signature costs more than a small request; the same session asks again and again. */
+  /** Cached, because checking a signature costs more than a small request. */
   #identifySigned(token: string): CallerIdentity | undefined {
     const known = this.#known.get(token);
     if (known !== undefined) return known;
@@ -85,48 +81,26 @@ export class AccessTokens {
     return identity;
   }
 
-  #read(token: string): CallerIdentity | undefined {
-    if (token.startsWith('s.')) return this.#readSession(token);
-    return token.startsWith('w.') ? this.#readWorker(token) : this.#readRun(token);
-  }
-
-  #readWorker(token: string): CallerIdentity | undefined {
-    const [kind = '', claim = '', signature = '', ...rest] = token.split('.');
-    const isOurs = isEqualSecret(signature, this.#sign(`${kind}.${claim}`));
-    if (rest.length > 0 || !isOurs) return undefined;
-    const { n: name } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as { readonly n: string }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    return { caller: { kind: 'worker', name } };
-  }
-
   #remember(token: string, identity: CallerIdentity): void {
     if (this.#known.size >= MAX_CACHED_IDENTITIES) this.#known.clear();
     this.#known.set(token, identity);
   }
 
-  #readSession(token: string): CallerIdentity | undefined {
-    const [, claim = '', signature = '', ...rest] = token.split('.');
-    if (rest.length > 0 || !isEqualSecret(signature, this.#sign(claim))) return undefined;
-    // The HMAC vouches for it: nobody else can have written this.
-    const {
-      p: project,
-      s: sessionId,
-      t: taskId,
-      e: epoch,
-    } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as SignedClaim; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    return { caller: { kind: 'session', sessionId, taskId, epoch }, project };
+  #read(token: string): CallerIdentity | undefined {
+    const [kind = '', claim = '', signature = '', ...rest] = token.split('.');
+    const signed = kind === 's' ? claim : `${kind}.${claim}`;
+    if (rest.length > 0 || !isEqualSecret(signature, this.#sign(signed))) return undefined;
+    // The HMAC proves that a daemon of this folder wrote it.
+    const { p: project, s, t, e, r, n } = JSON.parse(Buffer.from(claim, 'base64url').toString()) as SignedClaim; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (kind === 's') return { caller: { kind: 'session', sessionId: s, taskId: t, epoch: e }, project };
+    if (kind === 'w') return { caller: { kind: 'worker', name: n } };
+    return { caller: { kind: kind === 'a' ? 'agent' : 'supervisor', agentId: r }, project };
   }
 
-  /** The kind is signed too: no token can be made into one of another kind. */
-  #issueRun(kind: 'a' | 'v', { project, id }: RunRef): string {
-    const run = `${kind}.${Buffer.from(JSON.stringify({ p: project, r: id })).toString('base64url')}`;
-    return `${run}.${this.#sign(run)}`;
-  }
-
-  #readRun(token: string): CallerIdentity | undefined {
-    const [kind = '', run = '', signature = '', ...rest] = token.split('.');
-    if (rest.length > 0 || !isEqualSecret(signature, this.#sign(`${kind}.${run}`))) return undefined;
-    const { p: project, r: agentId } = JSON.parse(Buffer.from(run, 'base64url').toString()) as SignedRun; // oxlint-disable-line typescript/no-unsafe-type-assertion
-    return { caller: { kind: kind === 'a' ? 'agent' : 'supervisor', agentId }, project };
+  /** The kind is signed too, so that no token can be turned into another kind. */
+  #issue(kind: 'a' | 'v' | 'w', claim: Partial<SignedClaim>): string {
+    const signed = `${kind}.${encodeClaim(claim)}`;
+    return `${signed}.${this.#sign(signed)}`;
   }
 
   #sign(claim: string): string {
@@ -134,24 +108,25 @@ export class AccessTokens {
   }
 }
 
+/** Which fields a token has depends on its kind. */
 interface SignedClaim {
   readonly p: string;
   readonly s: string;
   readonly t: string;
   readonly e: number;
-}
-
-interface SignedRun {
-  readonly p: string;
   readonly r: string;
+  readonly n: string;
 }
 
-/** The principal of the worker token that lies in the state folder: all who use that token share it. */
-export const SHARED_WORKER = 'worker';
+function encodeClaim(claim: Partial<SignedClaim>): string {
+  return Buffer.from(JSON.stringify(claim)).toString('base64url');
+}
 
+/** The principal of all who use the worker token in the state folder. */
+export const SHARED_WORKER = 'worker';
 const WORKER: CallerIdentity = { caller: { kind: 'worker', name: SHARED_WORKER } };
 
-/** A secret of 256 bits in a file of its own, made at the first start. The folder's lock is held: nobody else makes it. */
+/** A 256-bit secret in its own file, made at the first start, while the folder is locked. */
 function readOrCreateSecret(path: string, prefix: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) {
@@ -165,7 +140,6 @@ function readOrCreateSecret(path: string, prefix: string): string {
   return secret;
 }
 
-/** The operator is whoever runs the daemon, by the name that the machine knows. */
 function operatorName(): string {
   try {
     return (
@@ -178,19 +152,8 @@ function operatorName(): string {
   }
 }
 
-/**
- * The secrets of this state folder that no pattern finds in every form: the random part of the operator's and of the workers' token, and
- * the secret that all other tokens are signed with; each as it is and inside of base64 (`Authorization: Basic`, encoded headers).
- */
+/** The secrets of this state folder that no pattern finds: the random part of tokens and the signing secret, as they are and in base64. */
 export function readOwnSecrets(stateDir: string): readonly string[] {
   const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
-  return [operatorToken, workerToken, sessionSecret].flatMap((path) => secretForms(readSecret(path)));
-}
-
-function readSecret(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return '';
-  }
+  return [operatorToken, workerToken, sessionSecret].flatMap((path) => secretForms(readFileIfPresent(path).trim()));
 }

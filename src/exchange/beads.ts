@@ -105,13 +105,7 @@ function dependenciesOf(node: ObjectNode, id: string, from: number, findings: Im
   return { after, parent };
 }
 
-interface BeadsRecord {
-  readonly node: ObjectNode;
-  /** The offset of the text that the node's offsets count from. */
-  readonly at: number;
-}
-
-function parseRecords(findings: ImportFindings): BeadsRecord[] {
+function parseRecords(findings: ImportFindings): { readonly node: ObjectNode; readonly at: number }[] {
   const { text } = findings;
   if (!/^\s*\[/.test(text)) return splitBeadsLines(text).flatMap((line) => readLine(line, findings));
   const list = parseJsonAt(text, 0, findings);
@@ -124,7 +118,6 @@ interface Line {
   readonly at: number;
 }
 
-/** The lines without their line ends. */
 function splitBeadsLines(text: string): Line[] {
   let at = 0;
   return text.split('\n').map((line) => {
@@ -134,17 +127,13 @@ function splitBeadsLines(text: string): Line[] {
   });
 }
 
-function readLine({ text, at }: Line, findings: ImportFindings): BeadsRecord[] {
+function readLine({ text, at }: Line, findings: ImportFindings): { readonly node: ObjectNode; readonly at: number }[] {
   if (text.trim() === '') return [];
   const node = parseJsonAt(text, at, findings);
   if (node === undefined) return [];
   if (node.kind === 'object') return [{ node, at }];
-  findings.problem(
-    'import/not-a-task',
-    'a line that is not an object',
-    at,
-    'See the supported formats: docs/import.md',
-  );
+  const hint = 'See the supported formats: docs/import.md';
+  findings.problem('import/not-a-task', 'a line that is not an object', at, hint);
   return [];
 }
 
@@ -202,7 +191,6 @@ function newRecord(task: ExchangedTask, at: string): RawObject {
   return raw;
 }
 
-/** Returns whether anything changed. */
 function update(raw: RawObject, task: ExchangedTask, before: ExchangedTask | undefined, at: string): boolean {
   const unchanged = JSON.stringify(raw);
   if (before !== undefined && before.title !== task.title) raw['title'] = task.title;

@@ -2,7 +2,6 @@ import { type Problem, problem, refused, type Refused, textPositionAt, tooLarge 
 import { utf8Length } from '../protocol/text/text-format.ts';
 import { EXCHANGE_LIMITS, type Notice, type TaskStatus } from './task.ts';
 
-/** A task as read from another tool, with that tool's ids. */
 export interface FoundTask {
   readonly id: string;
   /** The task id in Baton, if the text contains it. */
@@ -13,9 +12,7 @@ export interface FoundTask {
   readonly reason: string | null;
   readonly priority: number;
   readonly after: readonly FoundDependency[];
-  /** The task that this one is a part of. */
   readonly parent?: string;
-  /** The offset in the text. */
   readonly at: number;
 }
 
@@ -26,7 +23,6 @@ export interface FoundDependency {
   readonly isLoose?: boolean;
 }
 
-/** The problems and notices of a text. */
 export class ImportFindings {
   readonly text: string;
   readonly problems: Problem[] = [];
@@ -74,6 +70,5 @@ export function startReading(text: string): ImportFindings | Refused {
   if (!text.isWellFormed()) {
     return refused(problem('not-utf8', 'input is not valid Unicode', 'Save the file as UTF-8.'));
   }
-  // Removes the byte order mark of Windows editors.
   return new ImportFindings(text.startsWith('\ufeff') ? text.slice(1) : text);
 }

@@ -1,18 +1,13 @@
 import { taskId } from '../protocol/shape/shared-fields.ts';
 
 const TASK_ID = new RegExp(taskId.pattern, 'u');
-
-/** The prefix of a rewritten id. */
 const MARK = 'x--';
 
 export function isTaskId(id: string): boolean {
   return TASK_ID.test(id);
 }
 
-/**
- * Converts the id of another tool to a valid task id; `fromTaskId` reverts it. Most ids stay unchanged; otherwise each
- * invalid character becomes its code between underscores. Undefined if the result is too long.
- */
+/** Each invalid character becomes its code between underscores; `fromTaskId` reverts it. Undefined if too long. */
 export function toTaskId(foreign: string): string | undefined {
   if (foreign === '') return undefined;
   if (isFine(foreign)) return foreign;

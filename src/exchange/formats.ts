@@ -10,7 +10,6 @@ import { parseTaskMaster } from './task-master/read.ts';
 import { renderTaskMaster } from './task-master/render.ts';
 import type { ExchangeFormat, FormatName } from './task.ts';
 
-/** Every supported tool. */
 export const FORMATS: Readonly<Record<FormatName, ExchangeFormat>> = {
   markdown: { name: 'markdown', title: 'Markdown', read: parseMarkdown, render: renderMarkdown },
   'task-master': { name: 'task-master', title: 'task-master', read: parseTaskMaster, render: renderTaskMaster },

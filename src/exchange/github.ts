@@ -80,13 +80,8 @@ export function renderGithubIssues(
       notices.push({ message: `${task.id} is skipped: it has no number on GitHub`, line: null });
       continue;
     }
-    const issue = byNumber.get(task.id) ?? {
-      number: Number(task.id),
-      title: '',
-      body: task.description,
-      state: '',
-      labels: [],
-    };
+    const created = { number: Number(task.id), title: '', body: task.description, state: '', labels: [] };
+    const issue = byNumber.get(task.id) ?? created;
     if (!byNumber.has(task.id)) issues.push(issue);
     notices.push(...write(issue, task));
   }
@@ -136,11 +131,7 @@ function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
 }
 
 /** Reads common label forms: `blocked`, `in progress`, `priority: high`, `P1`. */
-function parseLabels(names: readonly string[]): {
-  readonly isBlocked: boolean;
-  readonly isBegun: boolean;
-  readonly priority: number;
-} {
+function parseLabels(names: readonly string[]) {
   const words = names.map((name) => name.toLowerCase().trim());
   return {
     isBlocked: words.some(isBlockedLabel),
@@ -164,19 +155,11 @@ function priorityOf(name: string): number | undefined {
   return word === undefined ? undefined : WORDS.get(word);
 }
 
-const WORDS: ReadonlyMap<string, number> = new Map([
-  ['critical', 20],
-  ['urgent', 20],
-  ['high', 10],
-  ['medium', 0],
-  ['normal', 0],
-  ['low', -10],
-]);
+const WORDS: ReadonlyMap<string, number> = new Map(
+  Object.entries({ critical: 20, urgent: 20, high: 10, medium: 0, normal: 0, low: -10 }),
+);
 
-/**
- * The issues that a text depends on: `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and task list items `- [
- * ] #12`, which are parts. Skips code and issues of other repositories.
- */
+/** `blocked by #12`, `depends on #3, #4 and #5`, `after #7`, and task list items. Skips code and other repositories. */
 function findReferences(body: string): string[] {
   const prose = withoutCode(body);
   const numbers = [...prose.matchAll(REFERENCE_PHRASE)].flatMap(([phrase]) => [

@@ -1,5 +1,8 @@
+/** Dependencies by task id. */
+export type Edges = ReadonlyMap<string, ReadonlySet<string>>;
+
 /** Removes tasks without open dependencies in rounds; the remaining tasks are in cycles or depend on one. */
-export function findTasksInCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+export function findTasksInCycles(edges: Edges): ReadonlySet<string> {
   const missing = new Map<string, number>();
   const dependants = new Map<string, string[]>();
   for (const [id, after] of edges) {
@@ -24,39 +27,27 @@ export function findTasksInCycles(edges: ReadonlyMap<string, ReadonlySet<string>
 }
 
 /** Each cycle once, as its ids; cycles that share a task with an earlier one are omitted. */
-export function findCycles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+export function findCycles(edges: Edges): string[][] {
   const stuck = findTasksInCycles(edges);
   const seen = new Set<string>();
   const cycles: string[][] = [];
   for (const start of stuck) {
     const trail = new Map<string, number>();
     // Every stuck task depends on another stuck task, so the path ends at itself or at a visited task.
-    for (
-      let id: string | undefined = start;
-      id !== undefined && !seen.has(id);
-      id = nextTaskInCycle(edges, stuck, id)
-    ) {
+    let id: string | undefined = start;
+    while (id !== undefined && !seen.has(id)) {
       seen.add(id);
       trail.set(id, trail.size);
-      const next = nextTaskInCycle(edges, stuck, id);
-      const from = next === undefined ? undefined : trail.get(next);
+      id = [...(edges.get(id) ?? [])].find((before) => stuck.has(before));
+      const from = id === undefined ? undefined : trail.get(id);
       if (from !== undefined) cycles.push([...trail.keys()].slice(from));
     }
   }
   return cycles;
 }
 
-function nextTaskInCycle(
-  edges: ReadonlyMap<string, ReadonlySet<string>>,
-  stuck: ReadonlySet<string>,
-  id: string,
-): string | undefined {
-  for (const before of edges.get(id) ?? []) if (stuck.has(before)) return before;
-  return undefined;
-}
-
 /** Edges whose removal leaves no cycle: each leads back to a task on the current path. */
-export function findBackEdges(edges: ReadonlyMap<string, ReadonlySet<string>>): (readonly [string, string])[] {
+export function findBackEdges(edges: Edges): (readonly [string, string])[] {
   const back: [string, string][] = [];
   const state = new Map<string, 'on the way' | 'walked'>();
   for (const start of findTasksInCycles(edges)) {

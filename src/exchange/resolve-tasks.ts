@@ -1,16 +1,9 @@
 import { accepted, type Parsed, quote, refused } from '../protocol/shape/problem.ts';
 import type { FoundTask, ImportFindings } from './findings.ts';
 import { isTaskId, toTaskId } from './foreign-id.ts';
-import { findBackEdges, findCycles, findTasksInCycles, orderTasks } from './order-tasks.ts';
-import {
-  EXCHANGE_LIMITS as LIMITS,
-  EXCHANGE_LIMITS,
-  type ExchangedTask,
-  type ImportedTasks,
-  type ImportOptions,
-} from './task.ts';
+import { type Edges, findBackEdges, findCycles, findTasksInCycles, orderTasks } from './order-tasks.ts';
+import { EXCHANGE_LIMITS as LIMITS, type ExchangedTask, type ImportedTasks, type ImportOptions } from './task.ts';
 
-/** The checks of every format: valid and unique ids, parts, no cycles, an order. */
 export function resolveTasks(
   found: readonly FoundTask[],
   findings: ImportFindings,
@@ -38,7 +31,6 @@ export function refuseWithProblems({ problems: [first, ...rest] }: ImportFinding
 
 type Ids = ReadonlyMap<string, string>;
 
-/** Task ids by the ids in the text. */
 function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
   const ids = new Map<string, string>();
   const taken = new Map<string, number>();
@@ -61,9 +53,6 @@ function findIds(found: readonly FoundTask[], findings: ImportFindings): Ids {
   return ids;
 }
 
-type Edges = ReadonlyMap<string, ReadonlySet<string>>;
-
-/** Dependencies by task id. */
 function findEdges(found: readonly FoundTask[], ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): Edges {
   const own = new Map<string, Set<string>>();
   for (const task of found) {
@@ -73,14 +62,12 @@ function findEdges(found: readonly FoundTask[], ids: Ids, findings: ImportFindin
   dropLooseCycleEdges(found, ids, own, findings);
   const cycles = findCycles(own);
   for (const cycle of cycles) reportCycle(cycle, found, ids, findings);
-  return cycles.length > 0
-    ? own
-    : addPartDependencies(found, ids, own, findings, (cycle) => reportCycle(cycle, found, ids, findings));
+  return cycles.length > 0 ? own : addPartDependencies(found, ids, own, findings);
 }
 
 function dependenciesOf(task: FoundTask, ids: Ids, findings: ImportFindings, known: ReadonlySet<string>): string[] {
   return task.after.flatMap(({ id, at, isLoose = false }) => {
-    const there = ids.get(id) ?? (known.has(id) ? id : undefined) ?? findKnown(id, known);
+    const there = ids.get(id) ?? [id, toTaskId(id)].find((each) => each !== undefined && known.has(each));
     if (there !== undefined && !(isLoose && id === task.id)) return [there];
     const message = `${quote(task.id)} waits for ${quote(id)}, which ${id === task.id ? 'is itself' : 'does not exist'}`;
     if (isLoose) findings.notice(`${message}: skipped`, at);
@@ -105,11 +92,6 @@ function dropLooseCycleEdges(
     if (phrase === undefined || own.get(from)?.delete(to) !== true) continue;
     findings.notice(`${quote(from)} waits for ${quote(to)}, which waits for it: skipped`, phrase.at);
   }
-}
-
-function findKnown(id: string, known: ReadonlySet<string>): string | undefined {
-  const mapped = toTaskId(id);
-  return mapped !== undefined && known.has(mapped) ? mapped : undefined;
 }
 
 function reportCycle(cycle: readonly string[], found: readonly FoundTask[], ids: Ids, findings: ImportFindings): void {
@@ -148,24 +130,14 @@ function reasonOf({ status, reason }: FoundTask): string | null {
 
 type PartEdges = Map<string, Set<string>>;
 
-/**
- * A task depends on its parts, and the parts inherit its dependencies. If inheriting would form a cycle, the parts
- * concerned do not inherit. A part that explicitly depends on its parent comes after it: the written dependency takes
- * precedence.
- */
-function addPartDependencies(
-  found: readonly FoundTask[],
-  ids: ReadonlyMap<string, string>,
-  own: ReadonlyMap<string, ReadonlySet<string>>,
-  findings: ImportFindings,
-  reportPartCycle: (cycle: readonly string[]) => void,
-): ReadonlyMap<string, ReadonlySet<string>> {
+/** Parts inherit the dependencies of their task, unless that forms a cycle. A written dependency takes precedence. */
+function addPartDependencies(found: readonly FoundTask[], ids: Ids, own: Edges, findings: ImportFindings): Edges {
   const parents = findParents(found, ids, own, findings);
   if (parents.size === 0) return own;
   const edges: PartEdges = new Map([...own].map(([id, after]) => [id, new Set(after)]));
   for (const [part, whole] of parents) edges.get(whole)?.add(part);
   const cycles = findCycles(edges);
-  for (const cycle of cycles) reportPartCycle(cycle);
+  for (const cycle of cycles) reportCycle(cycle, found, ids, findings);
   if (cycles.length > 0 || !isShallow(found, ids, parents, findings)) return edges;
   const joined: PartEdges = new Map(
     [...edges].map(([id, after]) => [id, new Set([...after, ...inherited(id, parents, own)])]),
@@ -178,12 +150,7 @@ function addPartDependencies(
   return joined;
 }
 
-function findParents(
-  found: readonly FoundTask[],
-  ids: ReadonlyMap<string, string>,
-  own: ReadonlyMap<string, ReadonlySet<string>>,
-  findings: ImportFindings,
-): ReadonlyMap<string, string> {
+function findParents(found: readonly FoundTask[], ids: Ids, own: Edges, findings: ImportFindings): Ids {
   const parents = new Map<string, string>();
   for (const { id, parent, at } of found) {
     const [part, whole] = [ids.get(id), parent === undefined ? undefined : ids.get(parent)];
@@ -196,41 +163,32 @@ function findParents(
 }
 
 /** A limit on nesting keeps a hostile file from causing a long walk. */
-function isShallow(
-  found: readonly FoundTask[],
-  ids: ReadonlyMap<string, string>,
-  parents: ReadonlyMap<string, string>,
-  findings: ImportFindings,
-): boolean {
+function isShallow(found: readonly FoundTask[], ids: Ids, parents: Ids, findings: ImportFindings): boolean {
   const deep = found.find(({ id }) => {
     let up = parents.get(ids.get(id) ?? '');
-    for (let depth = 0; up !== undefined && depth <= EXCHANGE_LIMITS.depth; depth++) up = parents.get(up);
+    for (let depth = 0; up !== undefined && depth <= LIMITS.depth; depth++) up = parents.get(up);
     return up !== undefined;
   });
   if (deep === undefined) return true;
-  const message = `${quote(deep.id)} is nested more than ${EXCHANGE_LIMITS.depth} levels deep`;
+  const message = `${quote(deep.id)} is nested more than ${LIMITS.depth} levels deep`;
   findings.problem('import/too-deep', message, deep.at, 'Make the list flatter.');
   return false;
 }
 
 /** The dependencies of all ancestors, except their own parts. Parents have no cycle. */
-function inherited(
-  id: string,
-  parents: ReadonlyMap<string, string>,
-  own: ReadonlyMap<string, ReadonlySet<string>>,
-): string[] {
+function inherited(id: string, parents: Ids, own: Edges): string[] {
   const all: string[] = [];
   const line = new Set([id]);
   for (let whole = parents.get(id); whole !== undefined; whole = parents.get(whole)) {
     for (const before of own.get(whole) ?? [])
       if (!isPartOf(before, whole, parents) && !line.has(before)) all.push(before);
     line.add(whole);
-    if (all.length > EXCHANGE_LIMITS.dependencies) break;
+    if (all.length > LIMITS.dependencies) break;
   }
   return all;
 }
 
-function isPartOf(id: string, whole: string, parents: ReadonlyMap<string, string>): boolean {
+function isPartOf(id: string, whole: string, parents: Ids): boolean {
   for (let up = parents.get(id); up !== undefined; up = parents.get(up)) if (up === whole) return true;
   return false;
 }

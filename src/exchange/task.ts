@@ -1,9 +1,7 @@
 import { accepted, type Parsed } from '../protocol/shape/problem.ts';
 import type { SHOWN_STATUSES } from '../protocol/shape/shared-fields.ts';
 
-/** A task in transfer between Baton and another tool. */
 export interface ExchangedTask {
-  /** The id in Baton. */
   readonly id: string;
   readonly title: string;
   /** Empty if there is none. */
@@ -13,7 +11,6 @@ export interface ExchangedTask {
   readonly reason: string | null;
   /** Larger values come first. */
   readonly priority: number;
-  /** Ids of the dependencies. */
   readonly after: readonly string[];
 }
 
@@ -38,20 +35,17 @@ export interface ExportedText {
 
 export interface ExchangeFormat {
   readonly name: FormatName;
-  /** The display name. */
   readonly title: string;
   readonly read: (text: string, options?: ImportOptions) => Parsed<ImportedTasks>;
   readonly render: (tasks: readonly ExchangedTask[], options: ExportOptions) => Parsed<ExportedText>;
 }
 
 export const FORMAT_NAMES = ['markdown', 'task-master', 'beads', 'github'] as const;
-
 export type FormatName = (typeof FORMAT_NAMES)[number];
 
 export interface ImportOptions {
   /** Ids of existing tasks that the text may refer to. */
   readonly known?: ReadonlySet<string>;
-  /** The list to read, if a file of task-master has several. */
   readonly tag?: string;
 }
 
@@ -71,7 +65,6 @@ export const EXCHANGE_LIMITS = {
   titleCharacters: 1000,
   /** Fits into one ledger entry with the other fields. */
   dependencies: 800,
-  /** Nesting of parts. */
   depth: 30,
   reasonCharacters: 1000,
   problems: 100,

@@ -268,7 +268,7 @@ describe('a repository that has gone', () => {
       rmSync(root, { recursive: true });
       expect(await run('install', client.name)).toMatchObject({
         code: 0,
-        out: expect.stringContaining(`Taken out for ${root}`),
+        out: expect.stringContaining(`Removed for ${root}`),
       });
       expect(await run('uninstall', client.name)).toMatchObject({ code: 0 });
       expect(person.all()).toEqual(before);

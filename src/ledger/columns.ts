@@ -1,7 +1,6 @@
 import { GENESIS } from './format/chain.ts';
 import type { Head, Snapshot, StoredCheckpoint, StoredEntry } from './store.ts';
 
-/** A row of either database, by column name. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 /** Each reads a column of the declared type. Another type means a damaged file, or a mistake in a statement. */

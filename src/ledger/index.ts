@@ -1,7 +1,4 @@
-/**
- * `baton/ledger`: entries, and the checks of an entry, a proof, an export or a whole ledger. Pure and safe in a browser:
- * hashes and signatures arrive as a `Verifier`; `webVerifier` runs everywhere.
- */
+/** `baton/ledger`: entries, proofs, exports and their checks. Pure and safe in a browser. */
 export { parseBase64, parseHex, toBase64, toHex } from './format/bytes.ts';
 export { canonicalJson, type Json, type JsonObject } from './format/canonical-json.ts';
 export {

@@ -2,18 +2,8 @@ import { WRITABLE, type StoreHealth } from '../protocol/resource-faults.ts';
 import { GENESIS } from './format/chain.ts';
 import { sameBytes, toHex } from './format/bytes.ts';
 import { LEDGER_LIMITS } from './format/limits.ts';
-import type {
-  Appended,
-  Commit,
-  Head,
-  Range,
-  Snapshot,
-  Store,
-  StoredBlob,
-  StoredCheckpoint,
-  StoredEntry,
-  Tile,
-} from './store.ts';
+import type { Appended, Commit, Head, Range, Snapshot, Store, StoredBlob, StoredCheckpoint } from './store.ts';
+import type { StoredEntry, Tile } from './store.ts';
 
 /** A store without persistence: for tests and the simulator, and as the shortest example of a store. */
 export class MemoryStore implements Store {

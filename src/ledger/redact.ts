@@ -1,10 +1,7 @@
 import { BATON_TOKEN } from '../protocol/redact-tokens.ts';
 import type { Json, JsonObject } from './format/canonical-json.ts';
 
-/**
- * Whether canonical text needs the slow redaction. The ledger is append-only, so credentials must never enter it; but a
- * million harmless entries must not run twenty patterns each.
- */
+/** Whether text needs the slow redaction: a million harmless entries must not run twenty patterns each. */
 export function mayHoldCredential(text: string, secrets: readonly string[] = []): boolean {
   for (const start of MAYBE_CREDENTIAL) if (start.test(text)) return true;
   for (const form of formsInJson(secrets)) if (text.includes(form)) return true;
@@ -50,12 +47,8 @@ function isArray(value: readonly Json[] | JsonObject): value is readonly Json[] 
   return Array.isArray(value);
 }
 
-/**
- * A known secret that is an ordinary word is replaced only in prose. Ids, branches, paths and keys are single words;
- * replacing a part of them would change their meaning.
- */
+/** A secret that is an ordinary word is replaced only in prose; in ids, branches and paths that would change the meaning. */
 const PROSE = /[\s="'`]/;
-
 /** Long mixed-case keys cannot be words or ids, so they are replaced everywhere, even inside a longer word. */
 const KEY = /^(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/_-]{40,}$/;
 
@@ -165,18 +158,13 @@ export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
   },
 ];
 
-/** Fields whose text is always a secret. */
 const SECRET_FIELD =
   /^(?:password|passwd|secret|token|api_?key|access_?token|refresh_?token|client_?secret|private_?key|authorization|cookie)$/i;
 
 /** `$NAME` or `${env.NAME}` refers to a secret without containing it. */
 const VARIABLE_REFERENCE = /^\$(?:\{[\w.]{1,80}\}?|[A-Z_][A-Z0-9_]{0,80})$/;
 
-/**
- * Fast search of canonical text for anything that could start a credential; most text has none. Each pattern finds an
- * uncommon character and looks backwards from it, which is several times faster than searching words. In JSON a newline
- * is a backslash and a letter, so a word can also start after those.
- */
+/** Anything that could start a credential. Each pattern finds an uncommon character and looks backwards, which is fast. */
 const MAYBE_CREDENTIAL: readonly RegExp[] = [
   /[_-](?<=(?:gh[pousr]|github_pat|npm|baton|[rs]k_(?:live|test)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)hf)_|(?:gl(?:pat|ptt|rt|dt|cbt|soat)|(?:^|[^a-ln-z0-9]|\\[bfnrt]|\\u00..)sk|pypi|xox[abeoprs]|private key(?: block)?)-)/i,
   /[=:](?<=(?:passw(?:or)?d|secret|token|(?:api|access|private|secret)[_-]?key|authorization|cookie)["'\\]{0,3}[ \t]{0,4}[=:])/i,

@@ -3,17 +3,15 @@ import { parseHex, sameBytes, toBase64, toHex } from './format/bytes.ts';
 import type { Json, JsonObject } from './format/canonical-json.ts';
 import { findSigningKey, type NoteKey, originOf, parseNote, signNote } from './format/checkpoint.ts';
 import type { Sha256, Signer, Verifier } from './format/crypto.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './format/limits.ts';
+import { LEDGER_LIMITS, refuse } from './format/limits.ts';
 import { redactText } from './redact.ts';
-import { findHash, type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
-
-const textEncoder = new TextEncoder();
+import { hasHead, type Head, type Snapshot, type Store, StoreProblem } from './store.ts';
 
 /** Stores data too large for an entry and returns its name. Call it before recording the entry. */
 export async function storeBlob(store: Store, sha256: Sha256, bytes: Uint8Array): Promise<Parsed<string>> {
   if (bytes.length > LEDGER_LIMITS.blobBytes) {
     const message = `blob too large: ${bytes.length} bytes > ${LEDGER_LIMITS.blobBytes} bytes maximum`;
-    return refused(ledgerProblem('ledger/blob-too-large', message, 'Store a part of it, such as the end.'));
+    return refuse('ledger/blob-too-large', message, 'Store a part of it, such as the end.');
   }
   const hash = sha256(bytes);
   return tryWrite(store.putBlob(hash, bytes), blobName(hash));
@@ -26,7 +24,7 @@ export async function storeTextBlob(
   text: string,
   secrets: readonly string[] = [],
 ): Promise<Parsed<string>> {
-  return storeBlob(store, sha256, textEncoder.encode(redactText(text.toWellFormed(), secrets)));
+  return storeBlob(store, sha256, encoder.encode(redactText(text.toWellFormed(), secrets)));
 }
 
 /** Returns the blob if its bytes still match the hash. */
@@ -46,9 +44,7 @@ export async function storeSnapshot(
 ): Promise<Parsed<void>> {
   if (state.length > LEDGER_LIMITS.snapshotBytes) {
     const message = `snapshot too large: ${state.length} bytes > ${LEDGER_LIMITS.snapshotBytes} bytes maximum`;
-    return refused(
-      ledgerProblem('ledger/snapshot-too-large', message, 'No data is lost: the next start takes longer.'),
-    );
+    return refuse('ledger/snapshot-too-large', message, 'No data is lost: the next start takes longer.');
   }
   return tryWrite(store.saveSnapshot(name, signSnapshot(by, name, head, state)), undefined);
 }
@@ -69,10 +65,8 @@ export async function findSnapshot(
   const opened = await verifySnapshot(trust, name, snapshot);
   if (!opened.ok) return opened;
   const { size, hash } = snapshot;
-  const found = { ok: true, head: { size, hash }, state: opened.state } as const;
-  if (size === 0) return found;
-  const stored = await findHash(store, size);
-  return stored && sameBytes(stored, hash) ? found : { ok: false, fault: 'homeless' };
+  const isHome = await hasHead(store, snapshot);
+  return isHome ? { ok: true, head: { size, hash }, state: opened.state } : { ok: false, fault: 'homeless' };
 }
 
 async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>> {
@@ -82,9 +76,7 @@ async function tryWrite<T>(writing: Promise<void>, value: T): Promise<Parsed<T>>
   } catch (error) {
     if (error instanceof StoreProblem) return refused(error.problem);
     const what = error instanceof Error ? error.message : String(error);
-    return refused(
-      ledgerProblem('ledger/cannot-write', `the store cannot write it: ${what}`, 'Free disk space, and try again.'),
-    );
+    return refuse('ledger/cannot-write', `the store cannot write it: ${what}`, 'Free disk space, and try again.');
   }
 }
 
@@ -100,20 +92,14 @@ export interface SnapshotTrust {
   readonly keys: readonly NoteKey[];
 }
 
-/**
- * Why a snapshot is refused. `unsigned`: the format before snapshots were signed; `damaged`: not a snapshot; `foreign`:
- * not signed by a key of the ledger, or signed for another project, name, entry or state.
- */
+/** `unsigned`: an earlier format; `damaged`: not a snapshot; `foreign`: no key of the ledger signed exactly this. */
 export type SnapshotFault = 'unsigned' | 'damaged' | 'foreign';
 
 type VerifiedSnapshot =
   | { readonly ok: true; readonly state: Uint8Array }
   | { readonly ok: false; readonly fault: SnapshotFault };
 
-/**
- * Signs a folded state with the project, its name and its entry. The bytes are the length of the note, the note, and
- * the state. A snapshot is derived data: if it is faulty, discard it and fold the entries again.
- */
+/** The bytes are the length of the note, the note, and the state. A faulty snapshot is discarded and folded again. */
 export function signSnapshot(by: SnapshotSigner, name: string, head: Head, state: Uint8Array): Snapshot {
   const origin = originOf(by.project);
   const text = renderText(by.sha256, by.project, name, head, state);

@@ -1,10 +1,8 @@
 import { healthAfter, type StoreHealth, WRITABLE } from '../protocol/resource-faults.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
+import { sameBytes } from './format/bytes.ts';
 
-/**
- * The storage port of a ledger. A store moves bytes and compares heads; the layers above define entries, hashing and
- * signing. Every implementation passes the suite in `store.cases.ts`.
- */
+/** The storage port of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
 export interface Store {
   readonly kind: 'memory' | 'sqlite' | 'postgres';
 
@@ -19,13 +17,9 @@ export interface Store {
    */
   append(commit: Commit): Promise<Appended>;
 
-  /**
-   * Entries `from`…`to` (inclusive; `to` defaults to the end), in order, in batches that bound memory. Returns every
-   * stored row of the range, including rows numbered 0 or below or beyond a gap, so that the reader finds them.
-   */
+  /** Inclusive, in batches. Returns every stored row of the range, even numbered below 1 or after a gap, so that readers find them. */
   entries(range: Range): AsyncIterable<readonly StoredEntry[]>;
 
-  /** The hashes of entries `from`…`to`, in order, for tree proofs. */
   hashes(range: Range): AsyncIterable<readonly Uint8Array[]>;
 
   /** Roots of complete subtrees at a tile level, in order of index. The range counts tiles from 0. */
@@ -37,7 +31,6 @@ export interface Store {
   /** Stores data too large for an entry under its SHA-256, once. */
   putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void>;
   findBlob(hash: Uint8Array): Promise<Uint8Array | undefined>;
-  /** All blobs, in batches (of one if they are large), for `verify`. */
   blobs(): AsyncIterable<readonly StoredBlob[]>;
 
   /** Derived data: a folded state and its entry. The newest per name is kept. */
@@ -46,13 +39,9 @@ export interface Store {
   snapshotNames(): Promise<readonly string[]>;
   dropSnapshot(name: string): Promise<void>;
 
-  /**
-   * Faults of the store that reading entries would not show: missing triggers, rows outside the numbering, tiles at
-   * invalid levels, damaged pages. One sentence each.
-   */
+  /** Faults that reading entries would not show, one sentence each: missing triggers, stray tiles, damaged pages. */
   inspect(): Promise<readonly string[]>;
 
-  /** Calls the listener with the head after commits of any process, coalesced to the reader's pace. */
   watch(listener: (head: Head) => void): () => void;
 
   health(): StoreHealth;
@@ -81,10 +70,7 @@ export interface StoredCheckpoint {
   readonly note: string;
 }
 
-export interface StoredBlob {
-  readonly hash: Uint8Array;
-  readonly bytes: Uint8Array;
-}
+export type StoredBlob = Pick<StoredEntry, 'hash' | 'bytes'>;
 
 export interface Commit {
   readonly after: Head;
@@ -101,9 +87,7 @@ export interface Tile {
   readonly hash: Uint8Array;
 }
 
-export interface Snapshot {
-  readonly size: number;
-  readonly hash: Uint8Array;
+export interface Snapshot extends Head {
   readonly bytes: Uint8Array;
 }
 
@@ -112,10 +96,15 @@ export interface Range {
   readonly to?: number;
 }
 
+export interface Failure {
+  readonly ok: false;
+  readonly problem: Problem;
+}
+
 export type Appended =
   | { readonly ok: true; readonly head: Head }
   | { readonly ok: false; readonly conflict: Head }
-  | { readonly ok: false; readonly problem: Problem };
+  | Failure;
 
 /** Thrown by a store that cannot work. The problem states the cause and the next step. */
 export class StoreProblem extends Error {
@@ -128,16 +117,20 @@ export class StoreProblem extends Error {
   }
 }
 
-/** A store problem as a value; any other error is thrown again. */
-export function storeProblemOf(error: unknown): { readonly ok: false; readonly problem: Problem } {
+export function storeProblemOf(error: unknown): Failure {
   if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
   throw error;
 }
 
-/** The stored hash of one entry; undefined if the store lacks it. */
 export async function findHash(store: Pick<Store, 'hashes'>, seq: number): Promise<Uint8Array | undefined> {
   for await (const [hash] of store.hashes({ from: seq, to: seq })) return hash;
   return undefined;
+}
+
+/** Whether the store contains the entry of this head, unchanged. */
+export async function hasHead(store: Pick<Store, 'hashes'>, { size, hash }: Head): Promise<boolean> {
+  const stored = size === 0 ? hash : await findHash(store, size);
+  return stored !== undefined && sameBytes(stored, hash);
 }
 
 /** The store does not answer now, which proves nothing about its content. */
@@ -167,10 +160,7 @@ export class HealthLog {
     return performance.now() - this.#provenMs;
   }
 
-  /**
-   * `roomBytes` is the size of a write known to fit now. On a full disk a small write may succeed after a larger one
-   * failed, which proves nothing about the larger one.
-   */
+  /** `roomBytes`: a write of this size fits now. On a full disk a small write may succeed after a larger one failed. */
   succeeded(roomBytes: () => number = () => Infinity): void {
     this.#provenMs = performance.now();
     if (this.#health.writable || roomBytes() < this.#lackedBytes) return;
@@ -178,7 +168,6 @@ export class HealthLog {
     this.#lackedBytes = 0;
   }
 
-  /** The failure began `sinceMs` ago; `lackedBytes` is the size of a write that did not fit. */
   failed(problem: Pick<Problem, 'message' | 'hint'>, sinceMs = 0, lackedBytes = 0): void {
     const since = new Date(this.#now().getTime() - sinceMs);
     this.#lackedBytes = Math.max(this.#lackedBytes, lackedBytes);

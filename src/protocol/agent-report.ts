@@ -1,14 +1,12 @@
 import { AGENT_ERRORS } from './run-plan.ts';
+import { count, flag, nullable, text } from './shape/build-shape.ts';
 import { defineMessage, type Message } from './shape/message.ts';
 import type { Parsed } from './shape/problem.ts';
-import type { ObjectShape, ValueOf } from './shape/shape.ts';
+import type { FieldsOf, ObjectShape } from './shape/shape.ts';
 import { parseJsonDocument } from './text/json.ts';
 
-const text = { kind: 'text' } as const;
 const start = { kind: 'number', min: 1, whole: true, about: 'Process number, starting at 1.' } as const;
-const count = { kind: 'number', min: 0, whole: true } as const;
-const flag = { kind: 'flag' } as const;
-const maybeText = { kind: 'text', nullable: true } as const;
+const maybeText = nullable(text);
 
 export const EXIT_FIELDS = {
   start,
@@ -19,10 +17,8 @@ export const EXIT_FIELDS = {
   output: { ...maybeText, about: 'The last few kilobytes of output, without control sequences.' },
 } as const;
 
-/** How a process ended, as reported and as `exit-{start}.json` has it. */
-export type Exit = ValueOf<{ readonly kind: 'object'; readonly fields: typeof EXIT_FIELDS }>;
+export type Exit = FieldsOf<typeof EXIT_FIELDS>;
 
-/** What a supervisor reports about its agent, by the kind of report. */
 const FIELDS = {
   started: { start, supervisor: text, process: text },
   exited: EXIT_FIELDS,
@@ -68,15 +64,8 @@ const FIELDS = {
 } as const satisfies Readonly<Record<string, ObjectShape['fields']>>;
 
 type Kind = keyof typeof FIELDS;
+export type AgentReport = { [K in Kind]: { readonly kind: K } & FieldsOf<(typeof FIELDS)[K]> }[Kind];
 
-export type AgentReport = { [K in Kind]: { readonly kind: K } & ValueOf<ShapeOf<K>> }[Kind];
-
-interface ShapeOf<K extends Kind> {
-  readonly kind: 'object';
-  readonly fields: (typeof FIELDS)[K];
-}
-
-/** Every report has its kind; the kind decides about the other fields. */
 export const agentReportShape = {
   kind: 'object',
   open: true,

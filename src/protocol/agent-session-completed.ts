@@ -58,7 +58,6 @@ export function createAgentSessionCompleted(
   };
 }
 
-/** The rules that a measurement can find violated: constraints of the mission, or the accuracy of the result. */
 export const VIOLATION_KINDS = ['max_files', 'no_git_commit', 'no_new_deps', 'files_modified', 'timeout'] as const;
 export type ViolationKind = (typeof VIOLATION_KINDS)[number];
 
@@ -68,7 +67,6 @@ export interface Violation {
   readonly text: string;
 }
 
-/** The distinct kinds, which are recorded beside the texts. */
 export function violationKinds(violations: readonly Violation[]): ViolationKind[] {
   return [...new Set(violations.map(({ kind }) => kind))];
 }

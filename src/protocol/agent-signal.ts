@@ -2,7 +2,6 @@ import { defineMessage } from './shape/message.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { parseJsonDocument, renderJson } from './text/json.ts';
 
-/** An agent's report about its own run: complete, in need of a person, or still working. */
 export const agentSignalShape = {
   kind: 'object',
   about: 'What an agent says about its own run.',
@@ -17,13 +16,10 @@ export const agentSignalShape = {
 } as const satisfies ObjectShape;
 
 export type AgentSignal = ValueOf<typeof agentSignalShape>;
+export const {
+  parse: parseAgentSignal,
+  validate: validateAgentSignal,
+  schema: agentSignalSchema,
+} = defineMessage({ title: 'Agent signal', shape: agentSignalShape, read: parseJsonDocument });
 
-const dialect = defineMessage({ title: 'Agent signal', shape: agentSignalShape, read: parseJsonDocument });
-
-export const parseAgentSignal = dialect.parse;
-export const validateAgentSignal = dialect.validate;
-export const agentSignalSchema = dialect.schema;
-
-export function renderAgentSignal(signal: AgentSignal): string {
-  return renderJson(signal);
-}
+export const renderAgentSignal: (signal: AgentSignal) => string = renderJson;

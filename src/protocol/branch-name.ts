@@ -3,9 +3,7 @@ import { renderTemplate } from './text/render-template.ts';
 import type { TaskField } from './text/template.ts';
 import { isGitRef } from './text/text-format.ts';
 
-/** The template for a task's branch if the runbook sets no `workspace.branch`. */
 export const DEFAULT_BRANCH = 'feature/${task.id}-${task.slug}';
-
 /** The fields of a task that a branch name may contain: those that never change. */
 export const BRANCH_FIELDS = ['id', 'n', 'slug', 'epic_id', 'prd_id'] as const satisfies readonly TaskField[];
 

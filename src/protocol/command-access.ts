@@ -1,10 +1,7 @@
 /** What a token proves about its owner; `system` is Baton itself and has no token. */
 export type CallerKind = 'operator' | 'worker' | 'session' | 'agent' | 'supervisor' | 'system';
 
-/**
- * Who may send which command: the only permission table. The kernel refuses by it, and an operation that sends a command takes its access from it.
- * A session may send a command only about its own claim; the decision itself checks that.
- */
+/** The only permission table: the kernel refuses by it. A session may act only on its own claim; the decision checks that. */
 export const commandAccess = {
   'create-task': ['operator', 'system', 'session'],
   'import-tasks': ['operator'],

@@ -1,11 +1,9 @@
 import type { AttemptLimit, StopAction } from './run-plan.ts';
 import type { StopHookOutput } from './stop-hook.ts';
 
-/** The state of an agent when it tries to end its turn. */
 export interface StopAttempt {
   readonly agentId: string;
   readonly onStop: StopAction;
-  /** Undefined if the runbook sets none. */
   readonly attempts: AttemptLimit | undefined;
   /** The agent continues because of an earlier block: the client's flag, or the supervisor's own count if that flag cannot be trusted. */
   readonly isHookActive: boolean;
@@ -21,7 +19,6 @@ export interface StopAttempt {
   readonly isOwned: boolean;
   /** A person was asked, and the agent may stop until the answer arrives. */
   readonly isParked: boolean;
-  /** The messages that the session has not sent yet, for the block's reason. */
   readonly missing: readonly string[];
 }
 
@@ -31,10 +28,7 @@ export interface StopDecision {
   readonly records: 'idle' | 'stop' | null;
 }
 
-/**
- * Decides whether an agent may stop. All callers share this order of checks: the supervisor over HTTP, the command hook, and the daemon for
- * agents without a supervisor.
- */
+/** Every caller uses this order of checks: the supervisor, the command hook, and the daemon for agents without a supervisor. */
 export function decideStop(attempt: StopAttempt): StopDecision {
   if (isLoop(attempt)) return ALLOW;
   if (attempt.hasSignalled || !attempt.isOwned || attempt.isParked) return ALLOW;
@@ -48,9 +42,7 @@ export function decideStop(attempt: StopAttempt): StopDecision {
   }
 }
 
-/** The default of `limits.blocks`. */
 export const MAX_BLOCKS = 25;
-
 const ALLOW: StopDecision = { output: { decision: 'allow' }, records: null };
 
 function block(reason: string, records: StopDecision['records']): StopDecision {

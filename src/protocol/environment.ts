@@ -1,4 +1,3 @@
-/** Environment variables, as a process has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface AllowedEnvironment {
@@ -7,10 +6,7 @@ export interface AllowedEnvironment {
   readonly dropped: readonly string[];
 }
 
-/**
- * Selects the variables of the daemon that a process started by Baton gets: those that every program needs, and those that `pass` adds (a
- * name, or a prefix followed by `*`). Baton's own variables never pass; those of a session are set separately.
- */
+/** The variables that a started process gets. `pass` adds names, or prefixes with `*`. Variables of Baton never pass. */
 export function allowedEnvironment(env: Environment, pass: readonly string[] = []): AllowedEnvironment {
   const isPassed = createNameMatcher([...ALWAYS_PASSED, ...pass]);
   const passed: Record<string, string> = {};
@@ -23,12 +19,10 @@ export function allowedEnvironment(env: Environment, pass: readonly string[] = [
   return { passed, dropped: dropped.sort() };
 }
 
-/** Whether the variable belongs to Baton: settings and secrets of the daemon, and the variables of a session. */
 export function isBatonVariable(name: string): boolean {
   return name.startsWith('BATON_');
 }
 
-/** Returns a function that tests whether one of the patterns matches a name. */
 export function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
   const names = new Set(patterns.filter((each) => !each.endsWith('*')));
   const prefixes = patterns.filter((each) => each.endsWith('*')).map((each) => each.slice(0, -1));

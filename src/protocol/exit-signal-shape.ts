@@ -1,4 +1,5 @@
 import { EXIT_REASONS, type ExitReason, type Phase, PHASES } from './phase.ts';
+import { optional, text } from './shape/build-shape.ts';
 import { jsonSchemaOf, type ObjectShape, type ValueOf } from './shape/shape.ts';
 
 /** The value of `protocol` that identifies an exit signal; Baton ignores other JSON in an agent's output. */
@@ -13,40 +14,23 @@ export const exitSignalShape = {
     version: { kind: 'text', pattern: '^1\\.[0-9]+\\.[0-9]+$', about: 'A version 1, as in `1.0.0`.' },
     phase_completed: { kind: 'choice', values: PHASES, about: 'The phase the session was in.' },
     exit_reason: { kind: 'choice', values: EXIT_REASONS, about: 'Why the session ends.' },
-    pr_url: { kind: 'text', optional: true, about: 'The pull request, an https URL of at most 2,048 bytes.' },
-    evidence_bundle_ref: {
-      kind: 'text',
-      optional: true,
-      about: 'Path of the evidence bundle in the workspace, at most 2,048 bytes.',
-    },
-    notes: {
-      kind: 'text',
-      optional: true,
-      about: 'Anything the next session should know, at most 10,240 bytes.',
-    },
+    pr_url: optional(text, 'The pull request, an https URL of at most 2,048 bytes.'),
+    evidence_bundle_ref: optional(text, 'Path of the evidence bundle in the workspace, at most 2,048 bytes.'),
+    notes: optional(text, 'Anything the next session should know, at most 10,240 bytes.'),
   },
 } as const satisfies ObjectShape;
 
 export type ExitSignal = ValueOf<typeof exitSignalShape>;
-
 export const exitSignalSchema = jsonSchemaOf('Exit signal', exitSignalShape);
 
-/** An exit signal with methods that add fields. `JSON.stringify` gives the message itself. */
 export interface ExitSignalBuilder extends ExitSignal {
   withPrUrl(url: string): ExitSignalBuilder;
-  /** Path of the evidence bundle, relative to the workspace. */
   withEvidence(ref: string): ExitSignalBuilder;
   withNotes(notes: string): ExitSignalBuilder;
 }
 
-/** Starts an exit signal. It is not checked here: use `validateExitSignal`; the receiver checks it too. */
 export function createExitSignal(phase: Phase, reason: ExitReason): ExitSignalBuilder {
-  return new Builder({
-    protocol: EXIT_PROTOCOL,
-    version: '1.0.0',
-    phase_completed: phase,
-    exit_reason: reason,
-  });
+  return new Builder({ protocol: EXIT_PROTOCOL, version: '1.0.0', phase_completed: phase, exit_reason: reason });
 }
 
 class Builder implements ExitSignalBuilder {

@@ -19,10 +19,7 @@ import { parseJsonTree } from './text/json.ts';
 import type { Node } from './text/node.ts';
 import { byteLengthOf, decodeUtf8, isTextOrBytes, utf8Length } from './text/text-format.ts';
 
-/**
- * Makes the checks 1 to 8 of the specification in that order, and stops at the first that fails. A value that is not text is
- * checked as the JSON it would be sent as, so that sizes and places have the same meaning for both.
- */
+/** Makes the checks 1 to 8 of the specification in order, up to the first that fails. A value is checked as its JSON. */
 export function parseExitSignal(input: unknown): Parsed<ExitSignal> {
   const received = receive(input);
   if (!received.ok) return received;
@@ -70,10 +67,7 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/**
- * Check 2, in the words of the source document's own parser: the first problem in the order of the text is reported, and
- * missing fields only if there is no other.
- */
+/** Check 2, in the words of the source document: the first problem of the text, and a missing field only without another. */
 function readFields(text: string, node: Node): Parsed<ExitSignal> {
   if (node.kind !== 'object') {
     const hint = 'Send one JSON object; `baton schema exit` describes it.';
@@ -137,10 +131,7 @@ function listed(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/**
- * Whether exit signals are accepted: AGENT_EXIT_PROTOCOL_ENABLED decides, and if it is not set, the project's `exit_protocol`.
- * Any value of the variable other than true, 1 and yes means no.
- */
+/** AGENT_EXIT_PROTOCOL_ENABLED decides (true, 1 or yes); without it, `exit_protocol` of the project. */
 export function exitProtocolEnabled(flag: string | undefined, project = false): boolean {
   if (flag === undefined || flag === '') return project;
   return ['true', '1', 'yes'].includes(flag.toLowerCase());
@@ -171,11 +162,8 @@ export function checkExitSignal(signal: ExitSignal, text: string, node: Node): P
 
 type Field = keyof ExitSignal;
 
-interface Failure {
-  readonly code: string;
+interface Failure extends Pick<Problem, 'code' | 'message' | 'hint'> {
   readonly field: Field;
-  readonly message: string;
-  readonly hint: string;
 }
 
 function findFailure(signal: ExitSignal): Failure | undefined {
@@ -211,25 +199,16 @@ function unsupportedVersion(version: string): Failure | undefined {
   return { code: 'unsupported-version', field: 'version', message, hint: 'Use "1.0.0".' };
 }
 
-/** Whether an exit signal with this `pr_url` passes check 6. */
 export function isPrUrl(url: unknown): url is string {
   return typeof url === 'string' && utf8Length(url) <= PROTOCOL_LIMITS.prUrlBytes && unsafeUrl(url) === undefined;
 }
 
 function unsafeUrl(url: string | undefined): Failure | undefined {
   if (url === undefined) return undefined;
-  const fail = (message: string, hint: string): Failure => ({
-    code: 'invalid-url',
-    field: 'pr_url',
-    message,
-    hint,
-  });
+  const fail = (message: string, hint: string): Failure => ({ code: 'invalid-url', field: 'pr_url', message, hint });
   if (!url.startsWith('https://')) {
-    const got = firstCharacters(url, 50);
-    return fail(
-      `pr_url must start with 'https://': got '${got}'`,
-      'Send the address of the pull request as the browser shows it.',
-    );
+    const hint = 'Send the address of the pull request as the browser shows it.';
+    return fail(`pr_url must start with 'https://': got '${firstCharacters(url, 50)}'`, hint);
   }
   if (hostOf(url) === '')
     return fail('pr_url has no host', 'Send the whole address, as in https://host/org/repo/pull/1.');

@@ -7,24 +7,18 @@ import type { Node } from './text/node.ts';
 import { createObjectScanner } from './text/scan-objects.ts';
 import { utf8Length } from './text/text-format.ts';
 
-/** The outcome of a search for exit signals in an agent's output. */
 export type FoundSignal =
   | { readonly kind: 'none' }
   | { readonly kind: 'signal'; readonly signal: ExitSignal }
-  /** The last object that names the exit protocol is not valid; the agent should be told why. */
+  /** The last object that names the exit protocol is not valid; the agent should learn why. */
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
 export interface SignalFinder {
-  /** Adds the next chunk of output, text or bytes; chunks may end anywhere. */
   push(chunk: string | Uint8Array): void;
-  /** Call when the turn or the process ends: returns the last complete signal, and starts over for the next turn. */
   end(): FoundSignal;
 }
 
-/**
- * Finds exit signals in an agent's output stream: on one line or several, fenced or between prose. Only complete top-level JSON
- * objects count; an object inside another one is part of a document, not a signal.
- */
+/** Only complete top-level JSON objects count: an object inside another one is part of a document, not a signal. */
 export function createSignalFinder(): SignalFinder {
   let last: FoundSignal = { kind: 'none' };
   const scanner = createObjectScanner((text) => {
@@ -45,14 +39,12 @@ export function createSignalFinder(): SignalFinder {
   };
 }
 
-/** Finds the exit signal in a complete text. */
 export function findSignal(text: string): FoundSignal {
   const finder = createSignalFinder();
   finder.push(text);
   return finder.end();
 }
 
-/** Undefined if the object is no signal: it must name the protocol in its own field, not in a nested object. */
 export function parseSignalObject(text: string): FoundSignal | undefined {
   if (utf8Length(text) > PROTOCOL_LIMITS.exitSignalBytes) return undefined;
   const read = parseJsonTree(text);
@@ -69,10 +61,7 @@ function namesProtocol(node: Node): boolean {
   return protocol?.kind === 'text' && protocol.text === EXIT_PROTOCOL;
 }
 
-/**
- * Whether an object that is not valid JSON (a duplicate field, for example) is meant as a signal. It must be noticed, because it
- * replaces an earlier signal; the name of the protocol inside a nested object does not count.
- */
+/** Invalid JSON may be meant as a signal and then replaces an earlier one; the name in a nested object does not count. */
 function mentionsProtocol(text: string): boolean {
   const found = /"protocol"\s*:\s*"apm2_agent_exit"/.exec(text);
   if (found === null) return false;
@@ -80,14 +69,10 @@ function mentionsProtocol(text: string): boolean {
   return before.split('{').length - before.split('}').length === 1;
 }
 
-/** `early`: the agent wrote more after the signal, or quoted it. The signal does not count, and the agent should be told why. */
+/** `early`: the agent wrote more after the signal, or quoted it. The signal does not count, and the agent should learn why. */
 export type ClosingSignal = FoundSignal | { readonly kind: 'early' };
 
-/**
- * Finds the exit signal that ends a message. A signal anywhere else may be an example, so it counts only at the end: only white space and the
- * closing fence of a code block that contains nothing else may follow. A signal in inline code, in a block quotation or at the end of
- * a longer fenced document is a quotation.
- */
+/** Only white space and a closing fence may follow the signal: elsewhere, in inline code or in a quotation, it is an example. */
 export function findClosingSignal(message: string): ClosingSignal {
   if (!message.includes(EXIT_PROTOCOL)) return { kind: 'none' };
   const { body, fence } = stripClosingFence(message.trimEnd().slice(-CLOSING_CHARACTERS));

@@ -1,12 +1,13 @@
+import { flag, object, optional } from './shape/build-shape.ts';
 import { defineMessage } from './shape/message.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { epicId, missionTaskId, prdId, protocolVersion } from './shape/shared-fields.ts';
 import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
+const number = { kind: 'number', min: 0 } as const;
 const path = (about: string) => ({ kind: 'text', notEmpty: true, about }) as const;
 const optionalPath = (about: string) => ({ ...path(about), optional: true }) as const;
 
-/** The assignment of a session (source document 002, version 1). */
 export const missionShape = {
   kind: 'object',
   about: 'What an agent session is asked to do.',
@@ -27,42 +28,23 @@ export const missionShape = {
         toolset: optionalPath('TOOLSET.md, where the project has one.'),
       },
     },
-    constraints: {
-      kind: 'object',
-      optional: true,
-      about: 'Limits that are measured when the session ends.',
-      fields: {
-        max_files: {
-          kind: 'number',
-          min: 0,
-          optional: true,
-          about: 'How many files may differ from the base.',
-        },
-        no_git_commit: { kind: 'flag', optional: true, about: 'The agent must not commit.' },
-        no_new_deps: { kind: 'flag', optional: true, about: 'The agent must not add dependencies.' },
-      },
-    },
-    timeout: {
-      kind: 'number',
-      min: 0,
-      optional: true,
-      about: 'Seconds until the session is ended; 0 is none.',
-    },
+    constraints: optional(
+      object({
+        max_files: optional(number, 'How many files may differ from the base.'),
+        no_git_commit: optional(flag, 'The agent must not commit.'),
+        no_new_deps: optional(flag, 'The agent must not add dependencies.'),
+      }),
+      'Limits that are measured when the session ends.',
+    ),
+    timeout: optional(number, 'Seconds until the session is ended; 0 is none.'),
   },
 } as const satisfies ObjectShape;
 
 export type Mission = ValueOf<typeof missionShape>;
+export const {
+  parse: parseMission,
+  validate: validateMission,
+  schema: missionSchema,
+} = defineMessage({ title: 'Mission', shape: missionShape, read: parseJsonOrYaml });
 
-const dialect = defineMessage({ title: 'Mission', shape: missionShape, read: parseJsonOrYaml });
-
-/** Reads a mission from YAML or JSON text, or from a value. */
-export const parseMission = dialect.parse;
-
-/** The messages of all problems of a mission; empty if it is valid. Never throws. */
-export const validateMission = dialect.validate;
-
-export const missionSchema = dialect.schema;
-
-export function renderMission(mission: Mission): string {
-  return renderYaml(mission);
-}
+export const renderMission: (mission: Mission) => string = renderYaml;

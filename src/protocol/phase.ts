@@ -11,9 +11,7 @@ export const PHASES = [
 ] as const;
 
 export type Phase = (typeof PHASES)[number];
-
 export const EXIT_REASONS = ['completed', 'blocked', 'error'] as const;
-
 export type ExitReason = (typeof EXIT_REASONS)[number];
 
 const ARROWS: Partial<Record<Phase, Phase>> = {

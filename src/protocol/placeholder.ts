@@ -1,7 +1,4 @@
-/**
- * The values in the forms that Baton gives to a session, which the agent must replace. A message in which one of them is still a whole value is
- * refused. Those after `summary` fit a format of elements (`ELEMENT_FORMATS`); no real value equals them.
- */
+/** Values that the agent must replace: a message that still contains one is refused. No real value equals them. */
 export const PLACEHOLDERS = {
   text: 'FILL IN',
   did: 'FILL IN: what you did',
@@ -15,7 +12,6 @@ export const PLACEHOLDERS = {
   timestamp: '1970-01-01T00:00:00Z',
 } as const;
 
-/** The dotted path of the first value, at any depth, that is only a placeholder; undefined if there is none. */
 export function findPlaceholder(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string') return KNOWN.has(plain(value)) ? path : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -28,12 +24,8 @@ export function findPlaceholder(value: unknown, path = ''): string | undefined {
 
 /** Ignores case, white space and invisible characters, so that changing them does not count as filling in. */
 function plain(text: string): string {
-  return text
-    .normalize('NFKC')
-    .replaceAll(/\p{Cf}/gu, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .toLowerCase();
+  const visible = text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '');
+  return visible.replaceAll(/\s+/g, ' ').trim().toLowerCase();
 }
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(PLACEHOLDERS).map(plain));

@@ -12,7 +12,6 @@ export interface TokenCounts {
   readonly cached: number;
 }
 
-/** The price with the model's exact name, or else with the longest matching prefix. */
 export function findPrice(prices: readonly Price[], model: string | null): Price | undefined {
   if (model === null) return undefined;
   const own = prices.find((price) => price.model === model);
@@ -37,17 +36,11 @@ export function renderDollars(millicents: number): string {
   return `${sign}$${dollars}.${fraction}`;
 }
 
-/** The date on which the list below was collected. */
 export const PRICES_AS_OF = '2026-11-17';
-
 /** Dollars per million tokens: input, output, cached input. */
 type Row = readonly [model: string, input: number, output: number, cached: number];
 
-/**
- * List prices for clients that name no price, collected from public price lists and not checked against a bill: some may be wrong or out of
- * date. Tiers (batch, flex, long context, priority) are left out. `[prices]` in the runbook overrides each price. Patterns match known
- * models only: a new model has no price until it is added. If no price for cached input is published, the price for input is used.
- */
+/** Public list prices, not checked against a bill; `[prices]` in the runbook overrides them. A new model has no price. */
 const ROWS: readonly Row[] = [
   ['claude-fable-5*', 10, 50, 1],
   ['claude-mythos-5*', 10, 50, 1],
@@ -106,7 +99,6 @@ export const DEFAULT_PRICES: readonly Price[] = ROWS.map(([model, input, output,
   cached: millicents(cached),
 }));
 
-/** The price of a model. A matching price in the runbook wins over the shipped list, even if its pattern is shorter. */
 export function findPriceOrDefault(own: readonly Price[], model: string | null): Price | undefined {
   return findPrice(own, model) ?? findPrice(DEFAULT_PRICES, model);
 }

@@ -1,8 +1,4 @@
-/**
- * Finds Baton's own tokens in text: `o.` or `w.` with 43 characters of base64url, or a letter, a payload and an HMAC of 43 characters, joined
- * by dots. In URLs a dot may be `%2E`, and in escaped JSON `\u002e`. Each pattern runs in linear time: a fixed beginning, then bounded
- * character classes that exclude what follows them.
- */
+/** Tokens are `o.` or `w.` with 43 characters, or letter, payload and HMAC joined by dots; a dot may be escaped. Linear time. */
 const DOT = String.raw`(?:\.|%2[Ee]|\\u002[Ee])`;
 const WORD = '[A-Za-z0-9_-]';
 /** A payload is JSON, and `{"` is `eyJ` in base64. A payload that is cut off, or has no HMAC, matches too. */
@@ -11,16 +7,12 @@ const SIGNED = `[savw]${DOT}eyJ${WORD}{16,4096}(?:${DOT}${WORD}{0,128})?`;
 const RANDOM = `(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])${WORD}{43}(?!${WORD})`;
 const OTHER_PAYLOAD = `[savw]${DOT}${WORD}{1,4096}${DOT}${RANDOM}`;
 const PLAIN = `[ow]${DOT}${RANDOM}`;
-/** A token that is cut off at the end of a shortened text. */
 const CUT_OFF = `[ow]${DOT}(?=[a-z0-9_-]{0,42}[A-Z])(?=[A-Z0-9_-]{0,42}[a-z])(?=[A-Za-z_-]{0,42}\\d)${WORD}{24,42}(?=…|$)`;
 /** The token's letter does not follow a word character, except the end of an escape (`\n`, `\u003d`, `%3D`) or a terminal colour. */
 const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\[[\d;]{0,16}m))`;
-
 export const BATON_TOKEN = new RegExp(`${SIGNED}|${START}(?:${OTHER_PAYLOAD}|${PLAIN}|${CUT_OFF})`, 'g');
-
 export const REDACTED_TOKEN = '[redacted:baton-token]';
 
-/** Replaces Baton's tokens, and then every occurrence of the `known` secrets (`secretForms`). */
 export function redactTokens(text: string, known: readonly string[] = []): string {
   let clean = mayHold(text) ? text.replace(BATON_TOKEN, REDACTED_TOKEN) : text;
   for (const form of known) if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED_TOKEN);
@@ -33,7 +25,6 @@ export function secretForms(token: string): string[] {
   return secret.length < SHORTEST ? [] : [secret, ...base64Of(secret)];
 }
 
-/** The part after the last dot. The rest of a token names its owner, which is not secret. */
 export function secretPartOf(token: string): string {
   return token.slice(token.lastIndexOf('.') + 1);
 }

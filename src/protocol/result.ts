@@ -1,9 +1,9 @@
+import { list, object, optional } from './shape/build-shape.ts';
 import { defineMessage } from './shape/message.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { fileActions, filePath, missionTaskId, protocolVersion, timestamp } from './shape/shared-fields.ts';
 import { parseJsonOrYaml, renderYaml } from './text/yaml.ts';
 
-/** The report of a session (source document 002, version 1). */
 export const resultShape = {
   kind: 'object',
   about: 'What an agent session reports back.',
@@ -12,9 +12,8 @@ export const resultShape = {
     task_id: missionTaskId,
     status: { kind: 'choice', values: ['completed', 'failed', 'blocked'], about: 'How the session ended.' },
     files_modified: {
-      kind: 'list',
       about: 'Every file that the session created, modified or deleted.',
-      of: { kind: 'object', fields: { path: filePath, action: fileActions } },
+      ...list(object({ path: filePath, action: fileActions })),
     },
     log: {
       kind: 'list',
@@ -34,34 +33,24 @@ export const resultShape = {
         },
       },
     },
-    issues: {
-      kind: 'list',
-      optional: true,
-      about: 'What needs somebody else.',
-      of: {
-        kind: 'object',
-        fields: {
+    issues: optional(
+      list(
+        object({
           type: { kind: 'choice', values: ['blocker', 'question', 'concern'], about: 'What it is.' },
           description: { kind: 'text', notEmpty: true, about: 'What, and what would solve it.' },
-        },
-      },
-    },
+        }),
+      ),
+      'What needs somebody else.',
+    ),
     completed_at: timestamp,
   },
 } as const satisfies ObjectShape;
 
 export type Result = ValueOf<typeof resultShape>;
+export const {
+  parse: parseResult,
+  validate: validateResult,
+  schema: resultSchema,
+} = defineMessage({ title: 'Result', shape: resultShape, read: parseJsonOrYaml });
 
-const dialect = defineMessage({ title: 'Result', shape: resultShape, read: parseJsonOrYaml });
-
-/** Reads a result from YAML or JSON text, or from a value. */
-export const parseResult = dialect.parse;
-
-/** The messages of all problems of a result; empty if it is valid. Never throws. */
-export const validateResult = dialect.validate;
-
-export const resultSchema = dialect.schema;
-
-export function renderResult(result: Result): string {
-  return renderYaml(result);
-}
+export const renderResult: (result: Result) => string = renderYaml;

@@ -1,10 +1,6 @@
 import type { Phase } from './phase.ts';
 
-/**
- * The plan of a run. A checked runbook is turned into plans, the whole plan is recorded in the ledger, and the run follows it: an edited
- * runbook changes the next run, never a running one. Fields are snake_case because they are recorded as they are. Texts may still
- * contain templates (`${var.x}`): they are filled in when the effect runs, so that no environment variable gets into the ledger.
- */
+/** The whole plan is recorded, and the run follows it: an edited runbook changes the next run only. Templates are filled in late. */
 export type Plan =
   | { readonly kind: 'agent'; readonly agent: AgentPlan }
   | { readonly kind: 'shell'; readonly command: string }
@@ -34,7 +30,6 @@ export interface AgentPlan extends HandlerPlans {
   /** A name of `MODEL_CLIENTS`, `scripted`, `builtin:ROLE`, or a command for the shell. */
   readonly run: string;
   readonly prompt?: string;
-  /** Relative to the project. */
   readonly prompt_file?: string;
   readonly role?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -113,15 +108,11 @@ export type AgentError = (typeof AGENT_ERRORS)[number];
 /** The short form `on_idle = "nudge"` means `{ action: 'nudge' }`. */
 export interface HandlerPlan<A extends HandlerAction = HandlerAction> {
   readonly action: A;
-  /** The message to the agent, or to the person. */
   readonly message?: string;
   /** Default: 1. For `on_stop` there is no default; the client's own flag then prevents loops. */
   readonly attempts?: AttemptLimit;
-  /** The pause between two attempts. */
   readonly cooldown_ms?: number;
-  /** The command of a gate. */
   readonly run?: string;
-  /** The timeout of a gate. */
   readonly timeout_ms?: number;
   /** With `resume`: the message is appended to the prompt instead of replacing it. */
   readonly append?: boolean;
@@ -129,7 +120,6 @@ export interface HandlerPlan<A extends HandlerAction = HandlerAction> {
 
 export type AttemptLimit = number | 'forever';
 
-/** The amounts that may be used before a person is asked. */
 export interface BudgetPlan {
   /** The sum of input, output and cached tokens. */
   readonly tokens?: number;
@@ -141,10 +131,8 @@ export interface BudgetPlan {
 
 export interface PipelinePlan {
   readonly name: string;
-  /** Variables and their defaults; null if a value is required. */
   readonly vars: Readonly<Record<string, string | null>>;
   readonly steps: readonly StepPlan[];
-  /** The budget of everything that runs in the pipeline. */
   readonly budget?: BudgetPlan;
   readonly notify?: boolean;
 }
@@ -189,7 +177,6 @@ export interface WorkerPlan {
   readonly roles?: readonly string[];
   /** Takes only tasks of a workflow, and only if it is the turn of one of the worker's roles. */
   readonly workflow?: boolean;
-  /** The number of tasks that the worker runs at once. */
   readonly concurrency: number;
   readonly plan: Plan;
 }

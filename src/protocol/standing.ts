@@ -1,30 +1,16 @@
+import { count, flag, optional, whole } from './shape/build-shape.ts';
 import type { ObjectShape, ValueOf } from './shape/shape.ts';
 
 /** How the daemon sees an agent: what its stop hook has to know. The daemon pushes it on every change, and returns it when asked. */
 export const standingShape = {
   kind: 'object',
   fields: {
-    at: {
-      kind: 'number',
-      whole: true,
-      optional: true,
-      about: 'The newest entry that it follows from: of two that cross, the later one counts.',
-    },
+    at: optional(whole, 'The newest entry that it follows from: of two that cross, the later one counts.'),
     has_signalled: { kind: 'flag' },
     is_owned: { kind: 'flag', about: 'A step, or the run itself, still waits for the agent.' },
     is_parked: { kind: 'flag', about: 'The agent waits for a person.' },
-    is_held: {
-      kind: 'flag',
-      optional: true,
-      about: 'It waits for a budget: what runs may end, but nothing new begins.',
-    },
-    blocks: {
-      kind: 'number',
-      min: 0,
-      whole: true,
-      optional: true,
-      about: 'How many of its stops were blocked, over all its processes.',
-    },
+    is_held: optional(flag, 'It waits for a budget: what runs may end, but nothing new begins.'),
+    blocks: optional(count, 'How many of its stops were blocked, over all its processes.'),
     missing: { kind: 'list', of: { kind: 'text' }, about: 'What the session still owes, in words.' },
   },
 } as const satisfies ObjectShape;

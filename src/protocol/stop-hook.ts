@@ -1,4 +1,5 @@
 import { PROTOCOL_LIMITS } from './limits.ts';
+import { flag, optional, text } from './shape/build-shape.ts';
 import { defineMessage } from './shape/message.ts';
 import { accepted, type Parsed, problem, refused, tooLarge } from './shape/problem.ts';
 import { isObject } from './shape/read-unknown.ts';
@@ -6,36 +7,24 @@ import { jsonSchemaOf, type ObjectShape, type ValueOf } from './shape/shape.ts';
 import { parseJsonDocument } from './text/json.ts';
 import { byteLengthOf, decodeUtf8 } from './text/text-format.ts';
 
-const text = (about: string) => ({ kind: 'text', optional: true, about }) as const;
-
-/** The input that a client gives its stop hook. Other fields are accepted, because clients add some with every version. */
 export const stopHookInputShape = {
   kind: 'object',
   open: true,
   about: 'What a client tells its stop hook.',
   fields: {
-    stop_hook_active: {
-      kind: 'flag',
-      optional: true,
-      about: 'The agent goes on because a stop hook blocked it before.',
-    },
-    session_id: text("The client's own id of the conversation."),
-    hook_event_name: text('Stop, SubagentStop, AfterAgent.'),
-    cwd: text('Where the agent works.'),
-    transcript_path: text('The conversation on disk; not always complete at this moment.'),
-    last_assistant_message: text('What the agent said last.'),
+    stop_hook_active: optional(flag, 'The agent goes on because a stop hook blocked it before.'),
+    session_id: optional(text, "The client's own id of the conversation."),
+    hook_event_name: optional(text, 'Stop, SubagentStop, AfterAgent.'),
+    cwd: optional(text, 'Where the agent works.'),
+    transcript_path: optional(text, 'The conversation on disk; not always complete at this moment.'),
+    last_assistant_message: optional(text, 'What the agent said last.'),
   },
 } as const satisfies ObjectShape;
 
 export type StopHookInput = ValueOf<typeof stopHookInputShape>;
-
 export const stopHookInputSchema = jsonSchemaOf('Stop hook input', stopHookInputShape);
 
-/**
- * The one lenient reader: clients cut texts inside a character and repeat fields, and a hook that refused such input would lose
- * its guard against loops. Only the fields that Baton reads are checked and returned; everything else in the input (`__proto__`,
- * deep nesting) is dropped.
- */
+/** Lenient, because clients cut texts inside a character and repeat fields. Only the fields that Baton reads are returned. */
 export function parseStopHookInput(input: string | Uint8Array): Parsed<StopHookInput> {
   const bytes = byteLengthOf(input);
   if (bytes > PROTOCOL_LIMITS.stopHookBytes) return refused(tooLarge(bytes, PROTOCOL_LIMITS.stopHookBytes));
@@ -73,7 +62,6 @@ function jsonOrUndefined(json: string | undefined): unknown {
   }
 }
 
-/** The output of a stop hook that makes the agent continue. */
 export const stopHookBlockShape = {
   kind: 'object',
   about: 'The answer of a stop hook that keeps the agent going; an empty answer lets it stop.',
@@ -84,12 +72,9 @@ export const stopHookBlockShape = {
 } as const satisfies ObjectShape;
 
 export type StopHookBlock = ValueOf<typeof stopHookBlockShape>;
-
 /** `allow` is an empty output: with exit code 0, clients let the agent stop. */
 export type StopHookOutput = { readonly decision: 'allow' } | StopHookBlock;
-
 const block = defineMessage({ title: 'Stop hook output', shape: stopHookBlockShape, read: parseJsonDocument });
-
 export const stopHookOutputSchema = block.schema;
 
 export function parseStopHookOutput(output: string | Uint8Array): Parsed<StopHookOutput> {

@@ -4,7 +4,6 @@ import type { ObjectShape, ValueOf } from './shape/shape.ts';
 import { TASK_STATUSES, taskId } from './shape/shared-fields.ts';
 import { parseJsonDocument, renderJson } from './text/json.ts';
 
-/** A worker's report about the task it holds (source document 004). */
 export const taskUpdateShape = {
   kind: 'object',
   about: 'What a worker says about the task it holds.',
@@ -22,20 +21,13 @@ export const taskUpdateShape = {
 
 export type TaskUpdate = ValueOf<typeof taskUpdateShape>;
 
-const dialect = defineMessage({
-  title: 'Task update',
-  shape: taskUpdateShape,
-  read: parseJsonDocument,
-  rules: blockedNeedsNotes,
-});
+export const {
+  parse: parseTaskUpdate,
+  validate: validateTaskUpdate,
+  schema: taskUpdateSchema,
+} = defineMessage({ title: 'Task update', shape: taskUpdateShape, read: parseJsonDocument, rules: blockedNeedsNotes });
 
-export const parseTaskUpdate = dialect.parse;
-export const validateTaskUpdate = dialect.validate;
-export const taskUpdateSchema = dialect.schema;
-
-export function renderTaskUpdate(update: TaskUpdate): string {
-  return renderJson(update);
-}
+export const renderTaskUpdate: (update: TaskUpdate) => string = renderJson;
 
 /** Requires notes for a blocked task: without them it is unclear what would unblock it. */
 export function blockedNeedsNotes({ status, notes }: TaskUpdate): readonly Finding[] {

@@ -6,7 +6,6 @@ import { parseJsonOrYaml } from './text/yaml.ts';
 
 const texts = (about: string) => ({ kind: 'list', about, of: { kind: 'text', notEmpty: true } }) as const;
 
-/** The lasting record of the work on a task (source document 004); a task needs one to be done. */
 export const thoughtRecordShape = {
   kind: 'object',
   about: 'The durable account of what was done; no task is done without one.',
@@ -44,13 +43,10 @@ export const thoughtRecordShape = {
 } as const satisfies ObjectShape;
 
 export type ThoughtRecord = ValueOf<typeof thoughtRecordShape>;
+export const {
+  parse: parseThoughtRecord,
+  validate: validateThoughtRecord,
+  schema: thoughtRecordSchema,
+} = defineMessage({ title: 'Thought record', shape: thoughtRecordShape, read: parseJsonOrYaml });
 
-const dialect = defineMessage({ title: 'Thought record', shape: thoughtRecordShape, read: parseJsonOrYaml });
-
-export const parseThoughtRecord = dialect.parse;
-export const validateThoughtRecord = dialect.validate;
-export const thoughtRecordSchema = dialect.schema;
-
-export function renderThoughtRecord(record: ThoughtRecord): string {
-  return renderJson(record);
-}
+export const renderThoughtRecord: (record: ThoughtRecord) => string = renderJson;

@@ -51,7 +51,7 @@ function describe(error) {
   if (!(error instanceof NoAnswer)) return `There is no status: ${error.message}`;
   return {
     hung: 'The daemon does not answer. This data may be old. See: baton status',
-    away: 'The daemon is away. This data may be old. Start it: baton up',
+    away: 'The daemon cannot be reached. This data may be old. Start it: baton up',
     unreadable: 'The answer of the daemon is unreadable. This data may be old. See: baton status',
   }[error.how];
 }

@@ -122,7 +122,7 @@ describe('a person in front of an agent', () => {
     await terminal.shows('(the turn ended)');
     expect(world.lines('worked')).toEqual([id]);
     terminal.type('\u0004');
-    await terminal.shows('Baton has the conversation of coder back');
+    await terminal.shows('Baton continues the conversation of coder');
     expect(await terminal.exit()).toBe(0);
     expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'done' });
     expect(world.lines('after')).toEqual(['done']);
@@ -257,7 +257,7 @@ describe('a person in front of an agent', () => {
       await using terminal = attach(id);
       await terminal.shows('(type a message; Ctrl-D leaves)');
       await world.ask('agent_kill', { id, reason: 'enough' });
-      await terminal.shows('The run of coder is over: cancelled.');
+      await terminal.shows('The run of coder has ended: cancelled.');
       await terminal.exit();
       expect(await world.pipeline(pipelineId)).toMatchObject({ status: 'cancelled' });
       await world.untilNobodyIs(id);
@@ -301,7 +301,7 @@ describe('a person in front of an agent', () => {
     await terminal.shows('I woke up.');
     await terminal.shows('(the turn ended)');
     terminal.type('\u0004');
-    await terminal.shows('Baton has the conversation of sleeper back');
+    await terminal.shows('Baton continues the conversation of sleeper');
     terminal.type('exit\r');
     await terminal.exit();
     expect(await world.agent(id)).toMatchObject({ status: 'done' });

@@ -118,7 +118,7 @@ describe('the four stages', () => {
     const records = world.baton(['thought', 'list', 'P0.1.1', '--json']);
     expect(JSON.parse(records.out)).toMatchObject({ latest: { commit_sha: done.commit } });
     world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', done.branch);
-    expect(world.baton(['reconcile']).out).toBe('Everything fits.\n');
+    expect(world.baton(['reconcile']).out).toBe('No differences.\n');
 
     // Without writeback the work may be perfect: the task stays in progress, and nobody can make it done.
     const c = await world.agent('agent-c');

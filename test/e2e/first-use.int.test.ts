@@ -54,7 +54,7 @@ describe('a new user', () => {
     const nowhere = baton('ledger', 'prove', 'C', '-o', join(folder, 'none/proof.json'));
     expect(nowhere).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Error: cannot use .*: there is no such file or folder\n$/),
+      err: expect.stringMatching(/^Error: cannot use .*: no such file or folder\n$/),
     });
     expect(nowhere.err).not.toContain('    at ');
     const file = join(folder, 'plain');
@@ -110,7 +110,7 @@ describe('a new user', () => {
       ['task', 'update', 'T', '--status', 'done'],
     ])
       expect(withToken(...args).err).toContain(
-        'hint: The claim of this BATON_TOKEN has ended; a person goes on in a terminal outside the session',
+        'hint: The claim of this BATON_TOKEN has ended; continue in a terminal outside the session',
       );
   });
 
@@ -190,12 +190,12 @@ describe('a new user', () => {
   it('hears who claims for which role, and what came of a signal', () => {
     baton('task', 'add', 'R', '--title', 'x', '--role', 'fixer');
     const claimed = baton('task', 'claim', 'R', '--as', 'ada').out;
-    expect(claimed).toContain('# It waits for the role fixer.');
+    expect(claimed).toContain('# The task waits for the role fixer.');
     const token = /BATON_TOKEN=(\S+)/.exec(claimed)?.[1] ?? '';
     const signal = (kind: string) => run(['emit', 'agent:signal', JSON.stringify({ kind })], { BATON_TOKEN: token });
-    expect(signal('continue').out).toBe('Heard: you go on with R. Your claim is renewed.\n');
+    expect(signal('continue').out).toBe('Recorded: you continue R. Your claim is renewed.\n');
     expect(signal('complete').out).toBe(
-      'Heard: R is complete on your side. It is now CI_PENDING, and your claim has ended.\n',
+      'Recorded: your part of R is complete. It is now CI_PENDING, and your claim has ended.\n',
     );
   });
 

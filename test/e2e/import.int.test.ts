@@ -75,8 +75,8 @@ describe('an import', () => {
     const file = write('again/tasks.json', JSON.stringify(document));
     const { out } = await baton(['task', 'import', file]);
     expect(out).toContain('Imported 1 task from task-master (tasks.json): 1 todo.');
-    expect(out).toContain('since they are there already: 1, 2, 3.1, 3.2, 3.3, 3, 4, 5.');
-    expect(out).toContain('Their titles differ from those here: 2.');
+    expect(out).toContain('since they exist already: 1, 2, 3.1, 3.2, 3.3, 3, 4, 5.');
+    expect(out).toContain('Their titles differ from the existing ones: 2.');
     expect(await task('2')).toMatchObject({ title: 'Read the configuration', claim: { holder: 'ada' } });
     expect(await task('6')).toMatchObject({ after: ['5'] });
     expect((await baton(['task', 'import', file])).out).toContain('Imported 0 tasks');
@@ -102,7 +102,7 @@ describe('an import', () => {
       ['task', 'import', '-'],
       '- [ ] D1: Describe\n  Theirs.\n- [ ] D2: Another\n  Also theirs.\n',
     );
-    expect(out).toContain('note: .baton/tasks/D1.md was there and says something else: it is kept as it is');
+    expect(out).toContain('note: .baton/tasks/D1.md exists with other content: kept');
     expect(readFileSync(join(repository, '.baton/tasks/D1.md'), 'utf8')).toBe('Mine.\n');
     expect(readFileSync(join(repository, '.baton/tasks/D2.md'), 'utf8')).toBe('Also theirs.\n');
   });
@@ -127,7 +127,7 @@ describe('an import', () => {
     const nothing = write('nothing.txt', 'just words\n');
     expect(await baton(['task', 'import', nothing])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no list of tasks'),
+      err: expect.stringContaining('not a task list'),
     });
     expect(await baton(['task', 'import', nothing, '--from', 'bead'])).toMatchObject({
       code: 2,

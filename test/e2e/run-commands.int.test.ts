@@ -115,7 +115,7 @@ describe('baton run', () => {
       '';
     const lines = shown.trimEnd().split('\n');
     expect(lines.slice(0, -1)).toEqual(['    …', ...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((n) => `    ${n}`)]);
-    const log = /^ {4}all of it: (.*)$/.exec(lines.at(-1) ?? '')?.[1] ?? '';
+    const log = /^ {4}full output: (.*)$/.exec(lines.at(-1) ?? '')?.[1] ?? '';
     expect(readFileSync(log, 'utf8').split('\n').slice(0, 3)).toEqual(['1', '2', '3']);
     const id = /^noisy ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
     const sheet = (await baton('pipeline', 'show', id)).out;
@@ -128,7 +128,7 @@ describe('baton run', () => {
     const { code, out } = await baton('run', 'lost');
     expect(code).toBe(1);
     const agent = /lost ([0-9a-f]{8}): queued/.exec(out)?.[1] ?? '';
-    expect(out).toContain(`  only: failed: on_dead: fail\n    I am lost\n    all of it: baton agent logs ${agent}\n`);
+    expect(out).toContain(`  only: failed: on_dead: fail\n    I am lost\n    full output: baton agent logs ${agent}\n`);
   });
 
   it('shows everything that a plain command printed', async () => {
@@ -187,7 +187,7 @@ describe('baton run', () => {
     await shell.shows('patient: started');
     shell.type('\u0003');
     expect(await shell.exit()).toBe(130);
-    expect(shell.written).toMatch(/It goes on without you.*baton pipeline cancel ([0-9a-f]{8})/s);
+    expect(shell.written).toMatch(/It continues in the background.*baton pipeline cancel ([0-9a-f]{8})/s);
     const id = /pipeline cancel ([0-9a-f]{8})/.exec(shell.written)?.[1] ?? '';
     expect(await json('pipeline', 'show', id)).toMatchObject({ status: 'running' });
     expect((await baton('pipeline', 'cancel', id, '-m', 'enough')).code).toBe(0);
@@ -210,7 +210,7 @@ describe('a runbook with mistakes', () => {
       const expected = checked.replaceAll(/^ +\d* \|.*\n/gm, '');
       expect(expected.match(/^Error: /gm)).toHaveLength(2);
       expect(err).toMatch(/^Error: .*modle\\u001b\[2J$/m);
-      expect(err).toBe(`${expected}See them where they stand: baton runbook check\n`);
+      expect(err).toBe(`${expected}See them in the files: baton runbook check\n`);
     },
   );
 });
@@ -232,7 +232,7 @@ describe('what needs a person', () => {
     expect((await baton('decision', 'resolve', id, String(done), '-m', 'looks good')).code).toBe(0);
     expect((await baton('pipeline', 'wait', pipeline_id)).code).toBe(0);
     expect((await baton('decision', 'show', id)).out).toMatch(/Resolved with \d .* by operator:\S+ at .*: looks good/);
-    expect((await baton('decision', 'list')).out).toBe('Nothing waits for you.\n');
+    expect((await baton('decision', 'list')).out).toBe('No open decisions.\n');
     expect((await baton('decision', 'resolve', id, '9')).code).toBe(1);
   });
 
@@ -256,7 +256,7 @@ describe('what needs a person', () => {
     expect((await baton('pipeline', 'wait', first)).code).toBe(3);
     expect(await baton('pipeline', 'retry', first.slice(0, 8))).toEqual({
       code: 0,
-      out: `Pipeline ${first.slice(0, 8)} tries its step again.\n`,
+      out: `Pipeline ${first.slice(0, 8)} retries its step.\n`,
       err: '',
     });
     expect((await baton('pipeline', 'cancel', first)).code).toBe(0);
@@ -265,7 +265,7 @@ describe('what needs a person', () => {
     expect((await baton('pipeline', 'wait', broken)).code).toBe(1);
     const said = (await baton('pipeline', 'retry', broken.slice(0, 8))).out;
     const [, next = '', short] =
-      /^Pipeline [0-9a-f]{8} is over\. Started (\S{36}) in its place\. Wait for it: baton pipeline wait (\S{8})\n$/.exec(
+      /^Pipeline [0-9a-f]{8} has ended\. Started (\S{36}) in its place\. Wait for it: baton pipeline wait (\S{8})\n$/.exec(
         said,
       ) ?? [];
     expect([said.slice(9, 17), short]).toEqual([broken.slice(0, 8), next.slice(0, 8)]);
@@ -275,7 +275,7 @@ describe('what needs a person', () => {
   });
 
   it('is gone through in a terminal, one by one', async () => {
-    expect(await baton('decision', 'review')).toEqual({ code: 0, out: 'Nothing waits for you.\n', err: '' });
+    expect(await baton('decision', 'review')).toEqual({ code: 0, out: 'No open decisions.\n', err: '' });
     const pipeline = await start('run', 'careful');
     expect((await baton('pipeline', 'wait', pipeline)).code).toBe(3);
     const printed = await baton('decision', 'review');
@@ -306,14 +306,14 @@ describe('baton agent', () => {
     world.write(world.repository, { 'go-patient': '' });
     expect((await baton('agent', 'wait', id)).code).toBe(0);
     expect(await log.exit()).toBe(0);
-    expect(log.picture.filter((line) => line !== '')).toEqual([`hello from ${id}`, 'leaving', 'Heard: complete.']);
-    expect((await baton('agent', 'logs', id, '-n', '1')).out).toBe('Heard: complete.\n');
+    expect(log.picture.filter((line) => line !== '')).toEqual([`hello from ${id}`, 'leaving', 'Recorded: complete.']);
+    expect((await baton('agent', 'logs', id, '-n', '1')).out).toBe('Recorded: complete.\n');
   });
 
   it('is talked with, line by line', async () => {
     const id = await start('agent', 'run', 'listener');
     await using shell = await terminal(['agent', 'attach', id.slice(0, 8)]);
-    await shell.shows('Ctrl-D leaves');
+    await shell.shows('Ctrl-D detaches');
     shell.type('how are you\r');
     await shell.shows('heard: how are you');
     expect((await baton('agent', 'send', id, 'from elsewhere')).code).toBe(0);
@@ -326,10 +326,10 @@ describe('baton agent', () => {
   it('is left with Ctrl-D, and stopped', async () => {
     const id = await start('agent', 'run', 'listener');
     await using shell = await terminal(['agent', 'attach', id]);
-    await shell.shows('Ctrl-D leaves');
+    await shell.shows('Ctrl-D detaches');
     shell.type('\u0004');
     expect(await shell.exit()).toBe(0);
-    expect(shell.written).toContain('Detached; it goes on.');
+    expect(shell.written).toContain('Detached; the agent continues.');
     expect((await baton('agent', 'kill', id, '-m', 'enough')).code).toBe(0);
     expect((await baton('agent', 'wait', id)).code).toBe(1);
   });
@@ -337,7 +337,9 @@ describe('baton agent', () => {
   it('hears what others say of it', async () => {
     const id = await start('agent', 'run', 'listener');
     await until('its process runs', async () => String((await json('agent', 'show', id))['process']) === 'running');
-    expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe('Heard: continue.\n');
+    expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"continue"}')).out).toBe(
+      'Recorded: continue.\n',
+    );
     expect((await baton('emit', 'agent:signal', '--agent', id, '{"kind":"cont')).code).toBe(1);
     expect((await baton('emit', 'agent:stop', '--agent', id)).code).toBe(0);
     expect((await baton('agent', 'wait', id)).code).toBe(3);
@@ -351,7 +353,7 @@ describe('baton agent', () => {
     expect((await baton('agent', 'wait', id)).code).toBe(0);
     await until(
       'the decision is withdrawn',
-      async () => (await baton('decision', 'list')).out === 'Nothing waits for you.\n',
+      async () => (await baton('decision', 'list')).out === 'No open decisions.\n',
     );
   });
 

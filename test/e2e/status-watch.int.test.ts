@@ -50,7 +50,7 @@ it('shows a live tree, calls when a person is needed, and never says that all is
   screen.resize(70, 16);
 
   await world.endDaemon('SIGKILL');
-  await screen.shows('The daemon is away since');
+  await screen.shows('The daemon cannot be reached since');
   await screen.shows('baton up');
   expect(screen.picture[0]).not.toContain('needs you');
   await world.startDaemon();
@@ -78,7 +78,7 @@ it('leaves with Ctrl-C, and starts no daemon again that was stopped', async () =
   world.write(world.repository, { 'baton.toml': '' });
   await screen.shows('Nothing needs you');
   expect(world.baton(['down']).out).toBe('Baton is down.\n');
-  await screen.shows('The daemon is away');
+  await screen.shows('The daemon cannot be reached');
   screen.type('\u0003');
   expect(await screen.exit()).toBe(130);
   expect(world.baton(['down']).out).toBe('Baton was not running.\n');

@@ -142,7 +142,7 @@ describe('the page, in a browser', () => {
     await page.goto(await address());
     await standing().filter({ hasText: 'Nothing needs you' }).waitFor();
     await scene.stop();
-    await standing().filter({ hasText: 'The daemon is away' }).waitFor();
+    await standing().filter({ hasText: 'The daemon cannot be reached' }).waitFor();
     expect(await page.locator('#needs').textContent()).toBe('not known without an answer');
     expect(await page.locator('body').textContent()).not.toContain('Nothing needs you');
     await picture('away');

@@ -5,17 +5,13 @@ import type { HttpConnection, Received } from './http.ts';
 export interface ChannelCall {
   readonly operation: string;
   readonly key: string;
-  /** Left out: the one that the channel was opened with. */
-  readonly token?: string;
-  readonly projectPath?: string;
-  /** JSON text. */
+  /** Left out: those of the channel. */
+  readonly token?: string | undefined;
+  readonly projectPath?: string | undefined;
   readonly body: string;
 }
 
-/**
- * Many calls on one connection: each has a number, and answers come in whatever order they are ready. Calls of one moment leave in
- * one piece, and so do their answers; a crowd of callers costs a daemon no more connections than one of them.
- */
+/** Many calls on one connection, each with a number. Calls of one tick are sent together, and so are their answers. */
 export class CallChannel {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, (received: Received) => void>();
@@ -37,7 +33,7 @@ export class CallChannel {
     socket.unref();
   }
 
-  /** Turns a connection into a channel. If the daemon refuses, its answer is returned. */
+  /** Upgrades a connection. If the daemon refuses, its answer is returned. */
   static async open(
     connection: HttpConnection,
     headers: Readonly<Record<string, string>>,
@@ -53,12 +49,11 @@ export class CallChannel {
     return { ok: false, received };
   }
 
-  /** Calls that have no answer yet. */
   get load(): number {
     return this.#waiting.size;
   }
 
-  async call(call: ChannelCall, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Received> {
+  async call(call: ChannelCall, options: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<Received> {
     const { signal } = options;
     if (signal?.aborted === true) return { ok: false, lost: 'aborted' };
     if (!this.isOpen) return { ok: false, lost: 'closed' };
@@ -79,7 +74,7 @@ export class CallChannel {
     });
   }
 
-  /** Sends what is still queued first: above all that a call is cancelled. */
+  /** Sends what is queued first, above all cancellations. */
   close(): void {
     if (this.#unsent !== '') this.#flush();
     this.#fail('closed');
@@ -87,18 +82,17 @@ export class CallChannel {
 
   #receive(id: number, body: Buffer | undefined): boolean {
     if (body === undefined) return false;
-    // A call that was cancelled in the meantime has no waiter.
+    // A cancelled call has no waiter.
     this.#waiting.get(id)?.({ ok: true, status: 200, body: body.toString() });
     return true;
   }
 
-  /** Tells the daemon even if its answer is already on the way: it then takes back a claim that it granted. */
+  /** Sent even if the answer is already on its way: the daemon then takes back a claim that it granted. */
   #cancel(id: number, lost: 'aborted' | 'timeout'): void {
     this.#send(renderFrame(`cancel ${id}`, ''));
     this.#waiting.get(id)?.({ ok: false, lost });
   }
 
-  /** Frames of one tick are written together. */
   #send(frame: string): void {
     if (this.#unsent === '') process.nextTick(() => this.#flush());
     this.#unsent += frame;
@@ -124,5 +118,5 @@ function renderCall(id: number, { operation, key, token, projectPath, body }: Ch
   return renderFrame(`call ${id} ${toWord(operation)} ${toWord(key)} ${who} ${where}`, body);
 }
 
-/** No answer of the daemon is larger; a larger one is not an answer of the daemon. */
+/** A larger answer is not from the daemon. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

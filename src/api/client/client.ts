@@ -1,4 +1,5 @@
-import type { Answer, ApiError } from '../answer.ts';
+import { fieldOf, numberOf } from '../../protocol/shape/read-unknown.ts';
+import type { Answer, ApiError, OrError } from '../answer.ts';
 import type { InputOf, OperationName, ResultOf } from '../operations/registry.ts';
 import type { Claim } from '../operations/tasks.ts';
 import { makePass, needsPass, PASS_HEADER } from '../operator-pass.ts';
@@ -6,30 +7,31 @@ import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outb
 import { clearDownIntent, hasOwnSessions, readToken, recordDownIntent, stateFiles } from '../state-folder.ts';
 import { VERSION } from '../version.ts';
 import { CallChannel, type ChannelCall } from './channel.ts';
-import { delay, type HttpRequest, noResponseError, parseAnswer } from './http.ts';
-import { findDaemon, notAnsweringError, notStoppingError, reachDaemon, type Reached } from './reach.ts';
+import { delay, type HttpRequest, isStopping, noResponseError, parseAnswer } from './http.ts';
+import {
+  findDaemon,
+  notAnsweringError,
+  notStoppingError,
+  reachDaemon,
+  type Reached,
+  type ReachOptions,
+} from './reach.ts';
 import { type EventsOptions, readEvents, type StreamedEntry } from './read-events.ts';
 
-export interface ClientOptions {
-  readonly stateDir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** A token, or the one in the state folder for an operator or a worker; or the reason why every call is refused. */
+export interface ClientOptions extends Omit<ReachOptions, 'until'> {
+  /** A token, or the one in the state folder; or the reason why every call is refused. */
   readonly token:
     | { readonly given: string }
     | { readonly ofFolder: 'operator' | 'worker'; readonly principal?: string | undefined }
-    | Refused;
-  /** A folder in the repository that calls are about. Sessions need none: their token names it. */
+    | { readonly refused: ApiError };
+  /** A folder in the repository. Sessions need none: their token names the project. */
   readonly projectPath?: string;
-  readonly autostart: boolean;
-  /** How long to try to reach a daemon before a call is kept or given up. */
+  /** How long to try to reach a daemon before a call is kept or fails. */
   readonly reachMs: number;
-  /** How long a daemon that accepts connections may take for each answer; a minute if left out. Opening a channel counts as one. */
+  /** How long the daemon may take for each answer, and to open a channel; a minute if left out. */
   readonly answerMs?: number;
-  /** The supervisor of the agent that calls: it forwards calls, and speaks plain HTTP. */
-  readonly url?: string;
 }
 
-/** Version and process of the daemon. */
 export interface Health {
   readonly version: string;
   readonly pid: number;
@@ -37,30 +39,18 @@ export interface Health {
   readonly state_dir: string;
 }
 
-/** JSON that the client sends as it is: the daemon checks it. */
-type JsonText = string;
-
-interface Refused {
-  readonly refused: ApiError;
-}
-
 export interface CallOptions {
   /** A retry with the same key gets the first answer. Left out: a random key. */
   readonly key?: string;
   readonly token?: string;
   readonly projectPath?: string;
-  readonly signal?: AbortSignal;
-  /** The agent client's own name for the conversation, if it is known. */
+  readonly signal?: AbortSignal | undefined;
   readonly conversation?: string;
-  /** How long to wait for the answer, besides the `wait_ms` of the input. */
+  /** How long to wait for the answer, in addition to `wait_ms` of the input. */
   readonly timeoutMs?: number;
 }
 
-/**
- * The client of a daemon. Calls may overlap: they share a connection, and each gets its own answer.
- *
- * Longer than 300 lines, because calls, requests and channels share the retries after a lost connection.
- */
+/** The client of a daemon. Calls may overlap: they share a connection. */
 export class Client {
   readonly #options: ClientOptions;
   #channels: CallChannel[] = [];
@@ -71,27 +61,23 @@ export class Client {
     this.#options = options;
   }
 
-  /**
-   * Calls an operation. The input is a value, or JSON text that is sent as it is. If the connection is lost, the client connects again and
-   * repeats the call with the same key. A write that cannot be delivered is kept in the outbox.
-   */
+  /** Sends JSON text as it is. A lost call is repeated with the same key; a write that cannot be delivered is kept in the outbox. */
   async call<N extends OperationName>(
     operation: N,
-    input: InputOf<N> | JsonText,
+    input: InputOf<N> | string,
     given: CallOptions = {},
   ): Promise<Answer<ResultOf<N>>> {
-    // A daemon of another version refuses to answer, and this version's handlers are typed by the same declaration.
+    // A daemon of another version refuses the call; one of this version has the same types.
     return (await this.forward(operation, input, given)) as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The same for a caller that does not know the operation: it passes on the call of another program. */
+  /** Forwards another program's call, with any operation. */
   async forward(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
     const key = given.key ?? crypto.randomUUID();
     const options = await this.#addClaimToken(operation, body, given);
     const answer = await this.#ask({ operation, key, body }, options);
-    // The result is as `task_claim` declares it.
     if (operation === 'task_claim' && answer.ok) await this.#saveClaim(answer.result as Claim, options); // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (answer.ok || !NO_RESPONSE_CODES.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
     const token = options.token ?? this.#token();
@@ -103,21 +89,20 @@ export class Client {
   }
 
   async health(options: CallOptions = {}): Promise<Answer<Health>> {
-    // Every version of the daemon answers with these fields.
     return (await this.#request({ method: 'GET', path: '/v1/health' }, options)) as Answer<Health>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** The entries of the ledger after a number, and then each as it is recorded. Returns why the stream ended. */
+  /** The entries after a number, then each as it is recorded. Returns why the stream ended. */
   events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
     const connect = async () => this.#reach();
     return readEvents({ connect, headers: () => this.#headers(options), ...options });
   }
 
-  /** Stops the daemon, and waits until it has ended. `wasRunning` is false if there was none; `agents` is how many keep running. */
+  /** Stops the daemon and waits for its end. `agents` is how many keep running. */
   async stop(options: CallOptions = {}): Promise<Answer<{ readonly wasRunning: boolean; readonly agents: number }>> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const { stateDir } = this.#options;
-    // First: a daemon that is being restarted at this moment reads it.
+    // First, because a daemon that is being restarted now reads it.
     recordDownIntent(stateDir);
     const connection = await findDaemon(stateDir);
     if (connection === undefined) return { ok: true, result: { wasRunning: false, agents: 0 } };
@@ -131,29 +116,24 @@ export class Client {
       return answer;
     }
     await connection.closed();
-    return { ok: true, result: { wasRunning: true, agents: agentsIn(answer?.result) } };
+    return { ok: true, result: { wasRunning: true, agents: numberOf(fieldOf(answer?.result, 'agents')) } };
   }
 
-  /** A worker token for a named principal; only an operator gets one. */
   async issueWorkerToken(principal: string): Promise<Answer<{ readonly token: string }>> {
-    const answer = await this.#request(
-      { method: 'POST', path: '/v1/worker-token', body: JSON.stringify({ principal }) },
-      {},
-    );
+    const body = JSON.stringify({ principal });
+    const answer = await this.#request({ method: 'POST', path: '/v1/worker-token', body }, {});
     if (!answer.ok) return answer;
-    const token: unknown = Reflect.get(Object(answer.result), 'token');
+    const token = fieldOf(answer.result, 'token');
     return typeof token === 'string'
       ? { ok: true, result: { token } }
       : { ok: false, error: noResponseError('closed') };
   }
 
-  /** Asks the daemon to deliver the kept calls, if there are any, so that they come before the next call. */
   async deliverKept(): Promise<void> {
     if (listKept(stateFiles(this.#options.stateDir).outbox).length === 0) return;
     await this.#request({ method: 'POST', path: '/v1/deliver', body: '{}' }, { timeoutMs: 5000 });
   }
 
-  /** Connects ahead of the first call. */
   async reach(): Promise<ApiError | undefined> {
     if (this.#options.url !== undefined) {
       const reached = await this.#reach();
@@ -168,7 +148,7 @@ export class Client {
     for (const channel of this.#channels.splice(0)) channel.close();
   }
 
-  /** In a person's own session with Baton's hooks, a caller without a token acts for the claims of that session. */
+  /** In a person's own session with Baton's hooks, a caller without a token uses the session's claims. */
   async #addClaimToken(operation: string, body: string, options: CallOptions): Promise<CallOptions> {
     const { stateDir, env, token: own } = this.#options;
     if (options.token !== undefined || !('ofFolder' in own) || !hasOwnSessions(stateDir)) return options;
@@ -184,25 +164,24 @@ export class Client {
   }
 
   async #ask(call: ChannelCall, options: CallOptions): Promise<Answer> {
+    const { reachMs, url } = this.#options;
+    const sent = this.#sendOptions(call, options);
+    if (url !== undefined) {
+      const request = { method: 'POST', path: `/v1/${call.operation}`, body: call.body } as const;
+      return this.#request(request, { ...options, ...sent }, { 'idempotency-key': call.key });
+    }
     const { token, projectPath } = options;
-    const said = {
-      ...call,
-      ...(token === undefined ? {} : { token }),
-      ...(projectPath === undefined ? {} : { projectPath }),
-    };
-    if (this.#options.url !== undefined) return this.#post(call, options);
-    const { reachMs } = this.#options;
     let until = performance.now() + reachMs;
     for (let losses = 0; ;) {
       const opened = await this.#channel(until);
       if (!opened.ok) return opened;
-      const received = await opened.channel.call(said, this.#sendOptions(call, options));
-      // A call that waited for long and then lost its daemon has the full time to find the next one.
+      const received = await opened.channel.call({ ...call, token, projectPath }, sent);
+      // A long call that lost its daemon has the full time to find the next one.
       if (!received.ok && performance.now() > until) [until, losses] = [performance.now() + reachMs, 0];
       if (received.ok) {
         const answer = parseAnswer(received.body);
         if (!isStopping(answer) || performance.now() > until) return answer;
-        // This daemon is about to end; the next one can start then.
+        // The next daemon can start once this one has ended.
         opened.channel.close();
         await delay(STOPPING_MS);
       } else if (received.lost !== 'closed' || ++losses > MAX_LOSSES) {
@@ -211,7 +190,7 @@ export class Client {
     }
   }
 
-  /** A channel that has room for another call. One of the calls of this client opens it, or starts the daemon; the others wait for that. */
+  /** A channel with room for another call. One call opens it, or starts the daemon; the others wait for that. */
   async #channel(until: number): Promise<OpenedChannel> {
     for (;;) {
       this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
@@ -226,9 +205,8 @@ export class Client {
   }
 
   async #open(until: number): Promise<OpenedChannel> {
-    if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     for (let losses = 0; ;) {
-      const reached = await reachDaemon({ ...this.#options, until });
+      const reached = await this.#reach(until);
       if (!reached.ok) return reached;
       const timeoutMs = this.#options.answerMs ?? Math.max(HELLO_MS, until - performance.now());
       const opened = await CallChannel.open(reached.connection, this.#headers({}), timeoutMs);
@@ -245,14 +223,6 @@ export class Client {
     }
   }
 
-  async #post(call: ChannelCall, options: CallOptions): Promise<Answer> {
-    const { operation, key, body } = call;
-    const { timeoutMs } = this.#sendOptions(call, options);
-    const request = { method: 'POST', path: `/v1/${operation}`, body } as const;
-    return this.#request(request, { ...options, timeoutMs }, { 'idempotency-key': key });
-  }
-
-  /** A request on a connection of its own. */
   async #request(
     request: Omit<HttpRequest, 'headers'>,
     options: CallOptions,
@@ -264,8 +234,7 @@ export class Client {
       if (!reached.ok) return reached;
       const { timeoutMs = this.#options.answerMs ?? ANSWER_MS, signal } = options;
       const headers = { ...this.#headers(options), ...more };
-      const patience = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
-      const received = await reached.connection.send({ ...request, headers }, patience);
+      const received = await reached.connection.send({ ...request, headers }, { timeoutMs, signal });
       reached.connection.close();
       const answer = received.ok ? parseAnswer(received.body) : undefined;
       const isGoing = answer === undefined ? !received.ok && received.lost === 'closed' : isStopping(answer);
@@ -276,17 +245,17 @@ export class Client {
     }
   }
 
-  async #reach(): Promise<Reached> {
+  async #reach(until = performance.now() + this.#options.reachMs): Promise<Reached> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
-    return reachDaemon({ ...this.#options, until: performance.now() + this.#options.reachMs });
+    return reachDaemon({ ...this.#options, until });
   }
 
   #sendOptions({ body }: ChannelCall, { signal, timeoutMs = this.#options.answerMs ?? ANSWER_MS }: CallOptions) {
     const waitMs = Number(/"wait_ms"\s*:\s*(\d{1,9})/.exec(body)?.[1] ?? 0);
-    return { timeoutMs: timeoutMs + waitMs, ...(signal === undefined ? {} : { signal }) };
+    return { timeoutMs: timeoutMs + waitMs, signal };
   }
 
-  /** The daemon is named only if nothing stands in between. */
+  /** Behind a supervisor it is unknown which daemon did not answer. */
   #noResponse(lost: Parameters<typeof noResponseError>[0]): ApiError {
     const { stateDir, url } = this.#options;
     return lost === 'timeout' && url === undefined ? notAnsweringError(stateDir) : noResponseError(lost);
@@ -296,14 +265,13 @@ export class Client {
     return 'refused' in this.#options.token ? this.#options.token.refused : undefined;
   }
 
-  /** For one connection: a pass is good once. */
+  /** For one connection, because a pass is valid once. */
   #headers({ token = this.#token(), projectPath = this.#options.projectPath }: CallOptions): Record<string, string> {
     const pass = this.#options.url === undefined && needsPass(token) ? makePass(this.#options.stateDir) : undefined;
     return {
       'baton-version': VERSION,
       ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      // Headers are ASCII, and paths are not.
       ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
     };
   }
@@ -312,33 +280,18 @@ export class Client {
     const { token, stateDir } = this.#options;
     if ('refused' in token) return undefined;
     if ('given' in token) return token.given;
-    // Read late: the first daemon of a folder makes it.
-    this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal);
-    return this.#foldersToken;
+    // Read late, because the first daemon of a folder creates it.
+    return (this.#foldersToken ??= readToken(stateDir, token.ofFolder, token.principal));
   }
 }
 
-/** A daemon of another version may leave it out. */
-function agentsIn(result: unknown): number {
-  const isSaid = typeof result === 'object' && result !== null && 'agents' in result;
-  return isSaid && typeof result.agents === 'number' ? result.agents : 0;
-}
-
-type OpenedChannel =
-  | { readonly ok: true; readonly channel: CallChannel }
-  | { readonly ok: false; readonly error: ApiError };
+type OpenedChannel = OrError<{ readonly channel: CallChannel }>;
 
 /** Codes after which it is unknown whether the daemon received the call. */
 const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
-
 const MAX_LOSSES = 5;
-/** Fewer than the daemon allows. */
 const CALLS_PER_CHANNEL = 256;
 const ANSWER_MS = 60_000;
-/** A daemon that accepts a connection is there; it may be busy. */
+/** A daemon that accepts connections runs, and may be busy. */
 const HELLO_MS = 5000;
 const STOPPING_MS = 30;
-
-function isStopping(answer: Answer): boolean {
-  return !answer.ok && answer.error.code === 'stopping';
-}

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(async () => scene.end());
 
 describe('a client', () => {
-  it('starts a daemon where none runs, which outlives it', async () => {
+  it('starts a daemon that outlives it if none runs', async () => {
     const said = await scene.run(`
       import { connect } from '${import.meta.dirname}/connect.ts';
       const client = await connect({ projectPath: ${JSON.stringify(repository)} });
@@ -44,7 +44,7 @@ describe('a client', () => {
     await createClient({ env: scene.env }).stop();
   });
 
-  it('starts one although another client died while it was starting one', async () => {
+  it('starts a daemon after another client died while starting one', async () => {
     const client = createClient({ env: scene.env });
     await client.reach();
     await client.stop();
@@ -54,7 +54,7 @@ describe('a client', () => {
     await client.stop();
   });
 
-  it('says why a daemon does not start', async () => {
+  it('reports why a daemon does not start', async () => {
     const client = await connect({ env: { ...scene.env, BATON_TICK_MS: 'often' } });
     const answer = await client.call('task_list', {});
     expect(answer).toMatchObject({ ok: false, error: { code: 'daemon-away' } });
@@ -110,7 +110,7 @@ describe('a client', () => {
     await client.stop();
   });
 
-  it('never uses the token of the operator where there is one in the environment', async () => {
+  it('never uses the operator token if the environment has a token', async () => {
     const operator = await connect({ env: scene.env, projectPath: repository });
     const session = createClient({ env: { ...scene.env, BATON_TOKEN: 's.e30.x' }, projectPath: repository });
     expect(await session.call('task_list', {})).toMatchObject({ ok: false, error: { code: 'bad-token' } });
@@ -121,7 +121,7 @@ describe('a client', () => {
     await operator.stop();
   });
 
-  it('is told when the daemon is of another version, and can stop it all the same', async () => {
+  it('gets an error from a daemon of another version, and can still stop it', async () => {
     await connect({ env: scene.env });
     const said = await scene.run(`
       const { VERSION } = await import('${import.meta.dirname}/../version.ts');
@@ -142,7 +142,7 @@ describe('a client', () => {
     await until(() => readDaemonRecord(scene.stateDir) === undefined, 'it has stopped');
   });
 
-  it('gives up a call when it is told to', async () => {
+  it('cancels a call on request', async () => {
     const client = await connect({ env: scene.env, projectPath: repository });
     const controller = new AbortController();
     const waiting = client.call('task_claim', { as: 'ada', wait_ms: 60_000 }, { signal: controller.signal });
@@ -156,7 +156,7 @@ describe('a client', () => {
     await client.stop();
   });
 
-  it('keeps only what says something', () => {
+  it('keeps only calls whose answer is not needed', () => {
     const later = new Set(['agent_signal', 'merge_request']);
     for (const name of KEEPABLE) expect([name, OPERATIONS.get(name)?.kind ?? later.has(name)]).not.toContain('read');
   });

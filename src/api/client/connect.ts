@@ -14,36 +14,31 @@ import {
 import { Client, type ClientOptions } from './client.ts';
 
 export interface ConnectOptions extends Partial<Omit<ClientOptions, 'token'>> {
-  /** Overrides the token of the environment. */
   readonly token?: string;
-  /** Which token of the state folder to use where neither an option nor the environment names one. */
+  /** Which token of the state folder to use if neither an option nor the environment has one. */
   readonly as?: 'operator' | 'worker';
-  /** Of workers: whose token; the one that all unnamed workers share if left out. */
+  /** The worker whose token to use; without it, the shared one. */
   readonly principal?: string;
 }
 
-/**
- * A client of the daemon of this environment, which is started if it does not run. Calls that were kept while it was away are delivered
- * first. If no daemon is reached, the client's calls return errors, and writes are kept.
- */
+/** Starts the daemon if needed, and delivers kept calls first. If no daemon is reached, calls fail and writes are kept. */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const client = createClient(options);
   if ((await client.reach()) === undefined) await client.deliverKept();
   return client;
 }
 
-/** The same without connecting yet. */
 export function createClient({ token, as = 'operator', principal, ...options }: ConnectOptions = {}): Client {
   const env = options.env ?? process.env;
   const stateDir = options.stateDir ?? findStateDir(env);
   const { BATON_TOKEN: ofEnvironment, BATON_URL: url } = env;
-  // A session never falls back to the operator's token: a token in the environment is the only one that is read.
+  // Inside a session only the token of the environment is used, never the operator's.
   const given = token ?? (ofEnvironment === '' ? undefined : ofEnvironment);
   return new Client({
     env,
     autostart: true,
     reachMs: 15_000,
-    // The supervisor knows its own agent; everybody else goes to the daemon.
+    // A supervisor only serves its own agent.
     ...(token === undefined && ofEnvironment && url ? { url } : {}),
     ...options,
     stateDir,
@@ -51,10 +46,7 @@ export function createClient({ token, as = 'operator', principal, ...options }: 
   });
 }
 
-/**
- * Under which token this process calls. A process inside a session acts for the session, also if it has lost or removed its variables; if the
- * session's own token cannot be read, its calls are refused.
- */
+/** A process inside a session acts for it, even without its variables; if the session's token cannot be read, calls are refused. */
 function rightsOf(
   given: string | undefined,
   own: { readonly ofFolder: 'operator' | 'worker'; readonly principal: string | undefined },
@@ -70,10 +62,7 @@ function rightsOf(
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Sees to it that a principal has a worker token. It is issued once, with the operator's rights, and lies in the state folder from then on,
- * so that every later connection of that principal has the same identity. Returns why it could not be issued.
- */
+/** Issues a worker token once and stores it, so that every later connection has the same identity. Returns why that failed. */
 export async function ensureWorkerToken(
   principal: string,
   env: Environment,

@@ -42,13 +42,13 @@ describe('frames', () => {
     },
   );
 
-  it('have heads that end', () => {
+  it('have heads of limited length', () => {
     const reader = readerOf();
     expect(reader.push(Buffer.alloc(16_384, 'x'))).toBe(true);
     expect(reader.push(Buffer.from('x'))).toBe(false);
   });
 
-  it('end where their reader has heard enough', () => {
+  it('end if their reader rejects a frame', () => {
     const reader = new FrameReader({ bodyBytes: LIMIT, onFrame: () => false });
     expect(reader.push(Buffer.from(renderFrame('what', '')))).toBe(false);
   });

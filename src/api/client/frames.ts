@@ -7,9 +7,8 @@
  */
 export class FrameReader {
   readonly #options: FrameReaderOptions;
-  /** What has come of a frame that is not complete yet. */
   #rest: Buffer | undefined;
-  /** Without so many bytes another look at the rest is in vain. */
+  /** How many bytes the rest must have before it is parsed again. */
   #needed = 0;
   #skipped = 0;
 
@@ -17,7 +16,7 @@ export class FrameReader {
     this.#options = options;
   }
 
-  /** Hands on every frame that is complete now. False where this is no frame, nor the beginning of one: nothing after it can be read. */
+  /** Passes on every complete frame. Returns false if the bytes are not a frame: nothing after them can be read. */
   push(chunk: Buffer): boolean {
     const passed = this.#skip(chunk);
     const bytes = this.#rest === undefined ? passed : Buffer.concat([this.#rest, passed]);
@@ -51,7 +50,6 @@ export class FrameReader {
     return true;
   }
 
-  /** The body of a frame that was too large passes by. */
   #skip(chunk: Buffer): Buffer {
     if (this.#skipped === 0) return chunk;
     const passed = Math.min(this.#skipped, chunk.length);
@@ -61,11 +59,11 @@ export class FrameReader {
 }
 
 export interface FrameReaderOptions {
-  /** A body that is announced to be larger is not kept: its frame comes without one. */
+  /** The frame of a larger body is passed on without it. */
   readonly bodyBytes: number;
-  /** Those whose frames may be larger, by the words before the body. */
+  /** Allows larger bodies, by the words before the body. */
   readonly bodyBytesOf?: (words: readonly string[]) => number | undefined;
-  /** False if the frame is invalid: the other end does not speak this protocol. */
+  /** Returns false if the frame is invalid. */
   readonly onFrame: (words: readonly string[], body: Buffer | undefined) => boolean;
 }
 
@@ -73,13 +71,13 @@ export function renderFrame(words: string, body: string): string {
   return `${words} ${Buffer.byteLength(body)}\n${body}`;
 }
 
-/** A text as one word. The word is never empty: an empty word means that there is no text. */
+/** A text as one word. The word is never empty: an empty word means no text. */
 export function toWord(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : text.replaceAll(/[^\x21-\x7e]/g, '_') || '_';
 }
 
 const NEWLINE = 0x0a;
-/** Tokens and paths are in the head. */
+/** The head holds tokens and paths. */
 const HEAD_BYTES = 16 * 1024;
 
 function sizeIn(words: readonly string[]): number | undefined {

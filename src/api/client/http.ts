@@ -8,15 +8,12 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** What came back, or that the other side was lost before it did. Whether it acted is then unknown. */
+/** The response, or how the connection was lost: then it is unknown whether the daemon acted. */
 export type Received =
   | { readonly ok: true; readonly status: number; readonly body: string }
   | { readonly ok: false; readonly lost: 'closed' | 'timeout' | 'aborted' | 'garbled' };
 
-/**
- * HTTP/1.1 over one socket, one request at a time: as much of it as our own daemon speaks. Node's own client costs 50 ms
- * of start-up more than `node:net`, and answers a third as many requests; a command line has time for neither.
- */
+/** HTTP/1.1, one request at a time. Node's own client adds 50 ms to start-up and is three times slower. */
 export class HttpConnection {
   readonly #socket: Socket;
   #waiting: PendingResponse | undefined;
@@ -33,7 +30,10 @@ export class HttpConnection {
     socket.on('close', () => this.#fail('closed'));
   }
 
-  async send(request: HttpRequest, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Received> {
+  async send(
+    request: HttpRequest,
+    options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
+  ): Promise<Received> {
     if (options.signal?.aborted === true) return { ok: false, lost: 'aborted' };
     if (!this.isOpen || this.#waiting !== undefined) return { ok: false, lost: 'closed' };
     return new Promise((resolve) => {
@@ -52,7 +52,7 @@ export class HttpConnection {
     });
   }
 
-  /** The socket after its request was written, for an answer that never ends. */
+  /** Sends a request and returns the socket, for an answer that never ends. */
   stream(request: HttpRequest): Socket {
     this.#socket.removeAllListeners('data');
     this.#socket.ref();
@@ -67,7 +67,6 @@ export class HttpConnection {
     return this.#socket;
   }
 
-  /** When the other side has gone. */
   async closed(): Promise<void> {
     if (!this.isOpen) return;
     this.#socket.ref();
@@ -113,7 +112,7 @@ export class HttpConnection {
   }
 }
 
-/** A connection to a Unix socket or a local port; undefined if nothing listens there. Retries while the backlog is full. */
+/** Undefined if nothing listens there. Retries while the backlog is full. */
 export async function openConnection(door: DaemonAddress): Promise<HttpConnection | undefined> {
   for (let tries = 1; ; tries++) {
     const found = await tryConnect(door);
@@ -123,7 +122,6 @@ export async function openConnection(door: DaemonAddress): Promise<HttpConnectio
   }
 }
 
-/** The path of a Unix socket, or a port on loopback. */
 export type DaemonAddress = { readonly path: string } | { readonly host: '127.0.0.1'; readonly port: number };
 
 async function tryConnect(door: DaemonAddress): Promise<HttpConnection | 'crowded' | undefined> {
@@ -145,10 +143,9 @@ export async function delay(ms: number): Promise<void> {
 }
 
 const MAX_TRIES = 500;
-
 type PendingResponse = (received: Received) => void;
 
-/** No answer of the daemon is larger; a larger one is not an answer of the daemon. */
+/** A larger answer is not from the daemon. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 function renderRequest({ method, path, headers, body }: HttpRequest): string {
@@ -164,10 +161,7 @@ interface ParsedResponse {
   readonly rest: Buffer;
 }
 
-/**
- * The answer, or how many bytes must arrive before it can be complete. Baton's daemon sends the length of every answer; a server that does
- * not is another program.
- */
+/** The response, or how many bytes are needed for it. The daemon always sends a length; another program may not. */
 function parseHttpResponse(bytes: Buffer): ParsedResponse | number | 'garbled' {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return bytes.length > 65_536 ? 'garbled' : bytes.length + 1;
@@ -182,7 +176,6 @@ function parseHttpResponse(bytes: Buffer): ParsedResponse | number | 'garbled' {
   return { status: Number(status), body: bytes.toString('utf8', from, to), closes, rest: bytes.subarray(to) };
 }
 
-/** The daemon's answer, or an error if the text is none. */
 export function parseAnswer(body: string): Answer {
   try {
     const answer: unknown = JSON.parse(body);
@@ -198,7 +191,7 @@ function isAnswer(value: unknown): value is Answer {
   return value.ok === true ? 'result' in value : 'error' in value;
 }
 
-/** There was no answer: the daemon may have received the call or not. */
+/** It is unknown whether the daemon received the call. */
 export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garbled'): ApiError {
   const messages = {
     closed: 'the daemon went away before it answered',
@@ -208,4 +201,9 @@ export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garble
   };
   const code = lost === 'aborted' ? 'aborted' : 'no-answer';
   return { code, message: messages[lost], hint: 'See whether it runs: baton up' };
+}
+
+/** The daemon is about to end; the next one can take the call. */
+export function isStopping(answer: Answer): boolean {
+  return !answer.ok && answer.error.code === 'stopping';
 }

@@ -1,25 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
-import { listFolderIfPresent, writeFileAtomically } from '../files.ts';
+import { listFolderIfPresent, readFileIfPresent, writeFileAtomically } from '../files.ts';
 import type { Claim } from '../operations/tasks.ts';
 import { readBootId, readProcStat } from '../processes.ts';
 import { hasOwnSessions, makeFolder, stateFiles } from '../state-folder.ts';
 
-/**
- * Sessions that people run themselves, in a client with Baton's hooks. Calls of its MCP server, its shell and its hooks are recognised by the
- * client's process, which is an ancestor of all of them. The session's folder holds its claims with their tokens.
- */
+/** A session that a person runs in a client with Baton's hooks. Its calls are recognised by the client's process above them. */
 export interface OwnSession {
   readonly folder: string;
   readonly client: string;
-  /** The client's own name for the conversation. */
   readonly conversation: string;
-  /** The client's process. */
   readonly process: string;
   readonly cwd: string;
-  /** When it began, or last went on: milliseconds. */
+  /** When it started or was last resumed, in milliseconds. */
   readonly started: number;
 }
 
@@ -27,26 +22,21 @@ export interface OwnClaim {
   readonly task_id: string;
   readonly session_id: string;
   readonly token: string;
-  /** The hook made the claim when the session started; otherwise a person or the agent did. */
   readonly by_hook: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * The session that this process runs in; undefined if it runs in none, or in one that Baton started. Some clients pass the name of the
- * conversation to calls and child processes; otherwise the processes above decide, one of which may serve several conversations.
- */
+/** Undefined if the process has no session, or Baton started it. The name of the conversation decides, else the processes above. */
 export function findOwnSession(stateDir: string, env: Environment, conversation?: string): OwnSession | undefined {
   const named = conversation ?? (env['CODEX_THREAD_ID'] || undefined);
   const sessions = isOwn(stateDir, env) ? listOwnSessions(stateDir) : [];
   const byName = (name: string | undefined) => sessions.find((session) => session.conversation === name);
-  // A sandbox may hide the processes above. After `/clear` this name is that of the conversation before.
+  // A sandbox may hide the processes above. After `/clear` this variable still has the previous conversation.
   const around = findAround(sessions).filter(({ client }) => named === undefined || client !== 'codex');
   return byName(named) ?? around.at(-1) ?? byName(env['CLAUDE_CODE_SESSION_ID'] || undefined);
 }
 
-/** All sessions of the client's process that this one runs in. */
 export function findSessionsAround(stateDir: string, env: Environment): readonly OwnSession[] {
   return isOwn(stateDir, env) ? findAround(listOwnSessions(stateDir)) : [];
 }
@@ -87,7 +77,6 @@ export function listOwnClaims({ folder }: OwnSession): readonly OwnClaim[] {
     .flatMap((name) => readClaim(join(folder, 'claims', name)) ?? []);
 }
 
-/** The newest word about a claim counts. */
 export function saveOwnClaim(session: OwnSession, claim: OwnClaim): void {
   const { folder } = session;
   makeFolder(join(folder, 'claims'));
@@ -127,27 +116,17 @@ function readClaim(path: string): OwnClaim | undefined {
 }
 
 function readFields(path: string): Readonly<Record<string, string>> {
-  try {
-    const fields: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const pairs = typeof fields === 'object' && fields !== null ? Object.entries(fields) : [];
-    return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
-  } catch {
-    return {};
-  }
+  const pairs = Object.entries(fieldsInJson(readFileIfPresent(path)));
+  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
 }
 
-/** The process that calls. */
 interface ClaimContext {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The client's name for it, if it sends one. */
   readonly conversation: string | undefined;
 }
 
-/**
- * The token for a call in a person's own session: of the claim on the task or agent that the call names, else of the newest claim. Undefined
- * if the call is about nothing that was claimed in that session: the caller then acts for itself.
- */
+/** The token of the claim that the call names, else of the newest one. Undefined if the session did not claim it. */
 export function findOwnToken(
   { stateDir, env, conversation }: ClaimContext,
   operation: string,
@@ -163,7 +142,6 @@ export function findOwnToken(
   return claims.at(-1)?.token;
 }
 
-/** Records a claim that was made in a person's own session, so that later calls of the session use its token. */
 export function saveGrantedClaim(
   { stateDir, env, conversation }: ClaimContext,
   { task_id, session_id, token }: Claim,
@@ -172,7 +150,6 @@ export function saveGrantedClaim(
   if (session !== undefined) saveOwnClaim(session, { task_id, session_id, token, by_hook: false });
 }
 
-/** Operations that the holder of a claim calls with its token. */
 const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
   'agent_signal',
   'exit_signal',
@@ -187,16 +164,13 @@ const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
   'thought_record',
 ]);
 
-/** A process above another one. */
 export interface Ancestor {
   readonly pid: number;
-  /** Told apart from every other that had or will have its number. */
+  /** Unique, unlike `pid`. */
   readonly identity: string;
-  /** The name of its program, without the folder. */
   readonly program: string;
 }
 
-/** The processes above this one, the nearest first. */
 export function readAncestors(pid: number = process.pid, read: ReadProcess = readProcess): readonly Ancestor[] {
   const found: Ancestor[] = [];
   for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MAX_ANCESTORS;) {
@@ -213,9 +187,7 @@ type ReadProcess = (
 ) => { readonly parent: number; readonly identity: string; readonly program: string } | undefined;
 
 const MAX_ANCESTORS = 64;
-
 const readProcess: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
-
 const HAS_PROC = readProc(process.pid) !== undefined;
 
 function readProc(pid: number): ReturnType<ReadProcess> {
@@ -224,7 +196,6 @@ function readProc(pid: number): ReturnType<ReadProcess> {
   return { parent: stat.parent, identity: `${boot}/${pid}/${stat.started}`, program: stat.program };
 }
 
-/** For systems without /proc. */
 export function readPs(pid: number): ReturnType<ReadProcess> {
   try {
     const line = execFileSync('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)], {

@@ -1,26 +1,22 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { ApiError } from '../answer.ts';
+import type { ApiError, OrError } from '../answer.ts';
 import { readProcStat } from '../processes.ts';
 import { readDaemonRecord } from '../state-folder.ts';
 import { delay, type HttpConnection, openConnection } from './http.ts';
 
 export interface ReachOptions {
   readonly stateDir: string;
-  /** Of the supervisor, for those that it started. */
+  /** The address of the calling agent's supervisor, which forwards calls and uses plain HTTP. */
   readonly url?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether to start a daemon if none answers. */
   readonly autostart: boolean;
-  /** When to give up, on the clock of `performance.now()`. */
+  /** The deadline on the clock of `performance.now()`. */
   readonly until: number;
 }
 
-export type Reached =
-  | { readonly ok: true; readonly connection: HttpConnection }
-  | { readonly ok: false; readonly error: ApiError };
+export type Reached = OrError<{ readonly connection: HttpConnection }>;
 
-/** A connection to the daemon of a state folder, which is started if none answers. */
 export async function reachDaemon(options: ReachOptions): Promise<Reached> {
   const { stateDir, url, env, autostart, until } = options;
   for (;;) {
@@ -32,15 +28,12 @@ export async function reachDaemon(options: ReachOptions): Promise<Reached> {
     const { startDaemon } = await import('./start-daemon.ts');
     const start = await startDaemon({ stateDir, env, deadlineMs: leftMs });
     if (start.kind === 'failed') return { ok: false, error: start.error };
-    // Another process starts one, or one is about to end: there is no event to wait for across processes.
+    // Another process starts a daemon, or one is ending: no event tells this process.
     if (start.kind === 'elsewhere') await delay(20);
   }
 }
 
-/**
- * A connection to the daemon, if one runs. An agent connects through its supervisor, which keeps calls while the daemon is away, or to the
- * daemon itself if its supervisor was killed.
- */
+/** An agent connects through its supervisor, which keeps calls while no daemon runs, or directly if its supervisor was killed. */
 export async function findDaemon(stateDir: string, url?: string): Promise<HttpConnection | undefined> {
   const port = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(url ?? '')?.[1];
   const supervisor = port === undefined ? undefined : await openConnection({ host: '127.0.0.1', port: Number(port) });
@@ -50,7 +43,7 @@ export async function findDaemon(stateDir: string, url?: string): Promise<HttpCo
   return openConnection({ path: record.socket });
 }
 
-/** A socket outside of the state folder lies where others can make files: theirs must never hear our token. */
+/** Outside the state folder other users can create sockets, which must not receive the token. */
 export function isOwnSocket(socket: string, stateDir: string): boolean {
   if (dirname(socket) === stateDir) return true;
   try {
@@ -66,10 +59,8 @@ const DAEMON_AWAY: ApiError = {
   hint: 'Start it with: baton up',
 };
 
-/** How the message of such an error begins. */
 export const NOT_ANSWERING = 'the daemon does not answer';
 
-/** The daemon of a state folder accepted the call and let its deadline pass: which process that is, and how to get it going again. */
 export function notAnsweringError(stateDir: string): ApiError {
   const pid = readDaemonRecord(stateDir)?.pid;
   if (pid === undefined) return { code: 'no-answer', message: NOT_ANSWERING, hint: 'See whether it runs: baton up' };
@@ -79,14 +70,14 @@ export function notAnsweringError(stateDir: string): ApiError {
   return { code: 'no-answer', message: `${NOT_ANSWERING} (pid ${pid})`, hint };
 }
 
-/** The daemon let the deadline of `baton down` pass. The intent to keep it down stays on record, so that nothing restarts it. */
+/** The daemon did not stop in time. The intent stays on record, so that nothing restarts it. */
 export function notStoppingError(stateDir: string): ApiError {
   const error = notAnsweringError(stateDir);
   const pid = readDaemonRecord(stateDir)?.pid;
   return pid === undefined ? error : { ...error, hint: `End it: kill -KILL ${pid}. Agents go on, and it stays down.` };
 }
 
-/** By a signal or by a debugger. Only Linux tells. */
+/** By a signal or a debugger. Known on Linux only. */
 export function isSuspended(pid: number): boolean {
   return /^[Tt]$/.test(readProcStat(pid)?.state ?? '');
 }

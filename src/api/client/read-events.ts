@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { fieldsInJson, isObject } from '../../protocol/shape/read-unknown.ts';
 import type { ApiError } from '../answer.ts';
 import { EventParser } from '../http/event-stream.ts';
 import { delay } from './http.ts';
@@ -7,12 +8,11 @@ import type { Reached } from './reach.ts';
 export interface StreamedEntry {
   readonly seq: number;
   readonly type: string;
-  /** The entry, as canonical JSON. */
+  /** Canonical JSON. */
   readonly json: string;
 }
 
 export interface EventsOptions {
-  /** Only entries after this number; left out: all. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
@@ -22,13 +22,13 @@ interface ReadOptions extends EventsOptions {
   readonly headers: () => Record<string, string>;
 }
 
-/** Reads entries as they come. A stream that is cut off is taken up again after the last entry that was read. */
+/** Reads entries as they are recorded. A broken stream is resumed after the last entry. */
 export async function* readEvents(options: ReadOptions): AsyncGenerator<StreamedEntry, ApiError | undefined> {
   let after = options.after ?? 0;
   while (!isCalledOff(options)) {
     const reached = await options.connect();
     if (!reached.ok) return reached.error;
-    // It may have been cancelled meanwhile, which is reported once.
+    // Cancelled while it connected.
     if (isCalledOff(options)) {
       reached.connection.close();
       break;
@@ -42,7 +42,7 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<Streamed
         after = seq;
       });
       if (refusal !== undefined) return refusal;
-      // It was cut off: a daemon that ends needs a moment before the next one can begin.
+      // A daemon that stops needs a moment before the next one can start.
       await delay(30);
     } finally {
       options.signal?.removeEventListener('abort', stop);
@@ -82,21 +82,20 @@ async function* readStream(
       text = '';
     }
   } catch {
-    // The connection was lost, or closed: the caller resumes the stream if it wants to.
+    // The caller resumes the stream if it wants to.
   }
   return undefined;
 }
 
 function refusalIn(body: string): ApiError | undefined {
-  try {
-    const answer: unknown = JSON.parse(body);
-    if (typeof answer === 'object' && answer !== null && 'error' in answer) {
-      const error = answer.error as ApiError; // oxlint-disable-line typescript/no-unsafe-type-assertion
-      // A daemon that ends is followed by another one.
-      return error.code === 'stopping' ? undefined : error;
-    }
-  } catch {
-    // Said below.
-  }
-  return { code: 'no-answer', message: 'the answer cannot be read', hint: 'Start it anew: baton down, then baton up' };
+  const { error } = fieldsInJson(body);
+  if (!isObject(error)) return UNREADABLE;
+  // A daemon that stops is followed by another one.
+  return error['code'] === 'stopping' ? undefined : (error as unknown as ApiError); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
+
+const UNREADABLE: ApiError = {
+  code: 'no-answer',
+  message: 'the answer cannot be read',
+  hint: 'Restart the daemon: baton down, then baton up',
+};

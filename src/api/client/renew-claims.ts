@@ -3,10 +3,7 @@ import { findSessionsAround, removeOwnClaim, listOwnClaims } from './own-session
 
 const EVERY_MS = 60_000;
 
-/**
- * Renews the claims of a person's own session while its client runs: the calling process lives as long as the client. A claim that has ended is
- * forgotten.
- */
+/** Renews the claims of a person's own session. The calling process lives as long as the client. A claim that has ended is removed. */
 export function renewOwnClaims(
   client: Pick<Client, 'call'>,
   stateDir: string,
@@ -25,7 +22,6 @@ export function renewOwnClaims(
   return { stop: () => clearInterval(timer) };
 }
 
-/** The claim has ended, or is unknown. */
 export const CLAIM_OVER_CODES: ReadonlySet<string> = new Set([
   'claim-ended',
   'stale-claim',

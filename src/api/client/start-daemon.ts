@@ -8,7 +8,6 @@ import { makeFolder, stateFiles } from '../state-folder.ts';
 
 export type DaemonStart =
   | { readonly kind: 'listens' }
-  /** Another process starts one, or has one. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'failed'; readonly error: ApiError };
 
@@ -18,7 +17,7 @@ export interface StartDaemonOptions {
   readonly deadlineMs: number;
 }
 
-/** Starts a daemon that outlives this process, and waits until it listens. Of several who try at once, one does. */
+/** Starts a daemon that outlives this process, and waits until it listens. Of several processes that try at once, one does. */
 export async function startDaemon(options: StartDaemonOptions): Promise<DaemonStart> {
   const { starting } = stateFiles(options.stateDir);
   try {
@@ -36,13 +35,11 @@ export async function startDaemon(options: StartDaemonOptions): Promise<DaemonSt
   }
 }
 
-/** The daemon reports on this file descriptor: one line when it listens, or why it does not. */
+/** The daemon writes one line to this descriptor when it listens, or why it does not. */
 export const READY_FD = 3;
-
-/** The exit code of a daemon that found another one in its folder. */
 export const EXIT_DAEMON_RUNNING = 75;
 
-/** In a clone the source runs as it stands; a release has a bundle. */
+/** A clone runs the source; a release has a bundle. */
 const ENTRY_FILES = ['daemon/main.ts', 'daemon.cjs'].map((path) => join(import.meta.dirname, '..', '..', path));
 
 async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): Promise<DaemonStart> {
@@ -53,7 +50,7 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): P
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
     cwd: stateDir,
     env: {
-      // Compiled code halves the start-up time. It lies in the state folder, which only this user can write.
+      // Compiled code halves the start-up time. Only this user can write to the state folder.
       NODE_COMPILE_CACHE: join(stateDir, 'cache'),
       ...shown,
       BATON_STATE_DIR: stateDir,
@@ -78,7 +75,7 @@ async function spawnDaemon({ stateDir, env, deadlineMs }: StartDaemonOptions): P
   }
 }
 
-/** Without a descriptor for them Node makes no pipes at all, whatever its types say; why, it tells in an event. */
+/** If descriptors run out, Node creates no pipes, whatever its types say, and emits an error. */
 export function pipesOf({ stdio }: { readonly stdio: readonly unknown[] | undefined }): readonly unknown[] {
   return stdio ?? [];
 }
@@ -89,14 +86,14 @@ async function waitForFailure(child: ReturnType<typeof spawn>): Promise<DaemonSt
   });
 }
 
-/** A daemon that ends before it has read everything reports why on the other pipe. */
+/** A daemon that ends early reports why on the other pipe. */
 function pipeInto(stream: unknown, text: string): Writable | undefined {
   if (!(stream instanceof Writable)) return undefined;
   stream.on('error', () => undefined);
   return stream.end(text);
 }
 
-/** What belongs to one session, or to one git command, must not reach a daemon that serves all of them, nor what it starts. */
+/** Variables of one session or git command must not reach a daemon that serves all of them. */
 export function daemonEnvironment(env: StartDaemonOptions['env']): NodeJS.ProcessEnv {
   const isOurs = (name: string): boolean =>
     !/^BATON_(?:TOKEN|SESSION|AGENT_ID|COMMAND_ID|MISSION|URL)$/.test(name) &&
@@ -124,7 +121,6 @@ async function waitForReport(
       if (said.startsWith('ready\n')) settle({ kind: 'listens' });
     });
     child.once('error', (error) => settle({ kind: 'failed', error: cannotStart(error.message) }));
-    // After the process has ended and its output is read.
     child.once('close', (code) => {
       if (code === EXIT_DAEMON_RUNNING) settle({ kind: 'elsewhere' });
       else settle({ kind: 'failed', error: cannotStart(said.trim() || `exit code ${code}`) });
@@ -132,10 +128,7 @@ async function waitForReport(
   });
 }
 
-/**
- * A file that only one can make. It saves the others a process each; who really is the only daemon is decided by the lock of the
- * state folder, so a turn that was left behind may be taken without ceremony.
- */
+/** Saves the others a process each. The lock of the state folder decides which daemon runs, so a stale file may be removed. */
 function acquireStartLock(path: string, deadlineMs: number): boolean {
   for (const isSecondTry of [false, true]) {
     try {
@@ -154,7 +147,6 @@ function isStaleLock(path: string, deadlineMs: number): boolean {
   try {
     if (Date.now() - statSync(path).mtimeMs > deadlineMs) return true;
     const pid = Number(readFileSync(path, 'utf8'));
-    // Empty between being made and being written: then it is new.
     if (pid > 0) process.kill(pid, 0);
     return false;
   } catch (error) {
@@ -172,30 +164,24 @@ function cannotStart(why: string, hint = 'See what it says with: baton up --fore
   return { code: 'daemon-away', message: `the daemon cannot be started: ${why}`, hint };
 }
 
-/** The daemon reads the rest of its environment from this file descriptor. */
+/** The daemon reads the rest of its environment from this descriptor. */
 export const ENVIRONMENT_FD = 4;
 
 export interface SplitEnvironment {
-  /** What the daemon is started with. */
   readonly shown: Readonly<Record<string, string>>;
-  /** Everything else, as JSON for the pipe. */
   readonly piped: string;
 }
 
-/**
- * Every process of the same user can read in `/proc` which environment a program was started with, and agents are such processes. So a daemon
- * is started with what agents may have anyway, and gets its secrets through a pipe.
- */
+/** Agents can read a daemon's initial environment in `/proc`, so the daemon gets its secrets through a pipe. */
 export function splitEnvironment(env: Environment): SplitEnvironment {
   const { passed: shown } = allowedEnvironment(env, READ_AT_START);
   const rest = Object.entries(env).filter(([name, value]) => value !== undefined && !(name in shown));
   return { shown, piped: JSON.stringify(Object.fromEntries(rest)) };
 }
 
-/** Node and the loader read these before any code of ours runs. */
+/** Node and the loader read these before any code of Baton runs. */
 const READ_AT_START = ['NODE_*', 'LD_*', 'DYLD_*', 'FAKETIME*', 'OPENSSL_*', 'UV_*', 'MALLOC_*', 'GLIBC_TUNABLES'];
 
-/** Completes the environment of this process, if the process that started it left a pipe. */
 export function applyPipedEnvironment(env: NodeJS.ProcessEnv = process.env): void {
   const fd = Number(env['BATON_ENVIRONMENT_FD'] ?? 0);
   delete env['BATON_ENVIRONMENT_FD'];

@@ -7,7 +7,6 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Starts a stream of server-sent events that ends with its connection. */
 export function openEventStream(response: ServerResponse): void {
   // Without a length and without chunks, the end of the connection is the end of the stream.
   response.removeHeader('transfer-encoding');
@@ -24,10 +23,10 @@ export function renderEvent({ id, event, data }: StreamEvent): string {
   return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
 }
 
-/** A comment: it shows both sides that the connection is alive. */
+/** A comment that shows both sides that the connection is alive. */
 export const HEARTBEAT = ':\n\n';
 
-/** Collects text and returns the events that are complete. Comments and events without id, name or data are skipped. */
+/** Returns the events that are complete. Comments and events without id, name or data are skipped. */
 export class EventParser {
   #text = '';
 

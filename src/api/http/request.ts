@@ -1,31 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ApiError } from '../answer.ts';
+import type { ApiError, OrError } from '../answer.ts';
 
 export const BODY_LIMITS = {
   bodyBytes: 1024 * 1024,
-  /** A refused body up to this size is read to its end, so that the sender gets the response instead of a broken pipe. */
+  /** A refused body up to this size is read, so that the sender gets the response instead of a broken pipe. */
   drainedBytes: 16 * 1024 * 1024,
-  /** Bodies of all requests that are being received. */
   bodyBytesTogether: 128 * 1024 * 1024,
 } as const;
 
-/**
- * Whether the Host header names this machine. Only names that DNS cannot redirect are accepted, so that a web page under a
- * rebound name is refused. The port may be that of a local proxy.
- */
+/** Only names that DNS cannot redirect, so that a rebound web page is refused. The port may be that of a local proxy. */
 export function isLoopbackHost({ host }: IncomingHttpHeaders): boolean {
   return host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);
 }
 
-/** The token of `Authorization: Bearer TOKEN`; undefined if there is none. */
 export function findBearerToken({ authorization }: IncomingHttpHeaders): string | undefined {
   return authorization?.startsWith('Bearer ') === true ? authorization.slice(7).trim() : undefined;
 }
 
-/**
- * Compares secrets in a time that does not depend on where they differ. `timingSafeEqual` is not used: loading `node:crypto`
- * costs each supervisor two megabytes. An empty secret equals nothing.
- */
+/** Constant time. `timingSafeEqual` would load `node:crypto`, two megabytes in each supervisor. An empty secret equals nothing. */
 export function isEqualSecret(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
   for (let i = 0; i < expected.length; i++)
@@ -33,13 +25,11 @@ export function isEqualSecret(given: string, expected: string): boolean {
   return difference === 0 && expected !== '';
 }
 
-export type BodyResult =
-  | { readonly ok: true; readonly bytes: Buffer }
-  | { readonly ok: false; readonly error: ApiError };
+export type BodyResult = OrError<{ readonly bytes: Buffer }>;
 
 let receivingBytes = 0;
 
-/** Reads the whole body. Returns 'gone' if the sender closed the connection first. */
+/** Returns 'gone' if the sender closed the connection first. */
 export async function readBody(
   request: IncomingMessage,
   mostBytes: number = BODY_LIMITS.bodyBytes,
@@ -97,7 +87,7 @@ const TOO_MUCH_AT_ONCE: ApiError = {
   hint: 'Wait a moment and send it again.',
 };
 
-/** Paths are percent-encoded, since headers are ASCII. Returns null if the encoding is malformed. */
+/** Headers are ASCII, so paths are percent-encoded. Null if the encoding is malformed. */
 export function decodeProjectPath(path: string): string | null {
   if (!path.includes('%')) return path;
   try {

@@ -2,9 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { ERROR_STATUS, type Answer } from '../answer.ts';
 
 export interface RespondOptions {
-  /** Closes the connection after the response; needed if the request's body was not read. */
+  /** Closes the connection after the response; needed if the body was not read. */
   readonly closes?: boolean;
-  /** The status of an error whose code has none of its own. */
   readonly otherStatus?: number;
 }
 

@@ -18,7 +18,6 @@ export const missionGet = operation({
   about:
     'The mission of the task that you hold: what you are asked to do, which files to read, and what you must not do. Claim a task first, unless you were started with one.',
   access: ['session'],
-  kind: 'read',
   input: nothing,
   result: missionShape,
 });
@@ -28,7 +27,6 @@ export const agentSignal = operation({
   about:
     'Say how your run stands: complete ends your phase (if the project uses exit signals, send exit_signal instead), escalate asks for a person, continue says that you are still at work.',
   access: ['session', 'agent', 'operator'],
-  kind: 'write',
   command: 'signal-agent',
   input: { ...agentSignalShape, fields: { ...agentSignalShape.fields, agent_id: agentId } },
   result: object({
@@ -39,10 +37,9 @@ export const agentSignal = operation({
   }),
 });
 
-/** The two events of the command hook, for agents whose supervisor does not receive them. */
+/** The events of the command hook, for agents whose supervisor does not receive them. */
 const stopEvent = {
   access: ['session', 'agent', 'supervisor', 'operator'],
-  kind: 'write',
   command: 'report-agent',
   tool: false,
   input: object({ agent_id: agentId }),
@@ -66,7 +63,6 @@ export const taskWorktree = operation({
   about:
     'Get a git worktree for the task you have claimed, on a branch of its own. Work, commit and push there. If you lose the claim, git refuses your commits and pushes there.',
   access: ['session'],
-  kind: 'read',
   input: nothing,
   result: object({
     task_id: text,
@@ -108,7 +104,6 @@ export const agentStanding = operation({
   name: 'agent_standing',
   about: 'Whether the agent has signalled, whether anybody waits for it, and what it still owes.',
   access: ['supervisor', 'session', 'worker'],
-  kind: 'read',
   tool: false,
   input: object({
     agent_id: optional(text, "Only with a worker's token: which agent. Other callers ask about themselves."),

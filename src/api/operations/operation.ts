@@ -4,36 +4,28 @@ import type { Parsed } from '../../protocol/shape/problem.ts';
 import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from '../../protocol/shape/shape.ts';
 import { parseJsonDocument } from '../../protocol/text/json.ts';
 
-/**
- * One operation of the daemon. The same declaration is a path of the HTTP API, a tool of the MCP server, a method of the client and the
- * verb behind a CLI command; its handler in the daemon and its callers are typed by it.
- */
+/** One operation: a path of the HTTP API, an MCP tool, a method of the client and the verb behind a CLI command. */
 export interface Operation<N extends string = string, I = unknown, R = unknown, K extends string = string> {
   readonly name: N;
-  /** Written for a model that has never seen Baton: when to call it, and what it returns. */
+  /** For a model that has never seen Baton: when to call it, and what it returns. */
   readonly about: string;
   readonly input: ObjectShape;
-  /** The shape of a successful answer. */
   readonly result: ObjectShape;
-  /** The JSON Schema of the input. */
   readonly schema: JsonSchema;
-  /** JSON text, its bytes, or a value → the typed input. */
+  /** Takes JSON text, its bytes, or a value. */
   readonly parse: (input: unknown) => Parsed<I>;
-  /** Who may call it. */
   readonly access: readonly Access[];
-  /** A write takes an idempotency key, and may be kept in an outbox while the daemon is away. */
+  /** A write takes an idempotency key, and may be kept in an outbox. */
   readonly kind: 'read' | 'write';
-  /** Whether models get it as a tool. */
   readonly tool: boolean;
-  /** How large its input may be, if that is more than a message may have. */
+  /** Only if larger than a message may be. */
   readonly maxBytes?: number;
-  /** The command that a write sends to the kernel. */
   readonly command?: K;
   /** Only a type: no operation has this field. */
   readonly resultType?: R;
 }
 
-/** Operator: everything. Worker: reads and claims. Session: what concerns its own claim. Agent, supervisor: what concerns that run. */
+/** Operator: everything. Worker: reads and claims. Session: its own claim. Agent, supervisor: their run. */
 export type Access = Exclude<CallerKind, 'system'>;
 
 interface OperationOptions<N extends string, S extends ObjectShape, R extends ObjectShape, K extends CommandKind> {
@@ -43,11 +35,11 @@ interface OperationOptions<N extends string, S extends ObjectShape, R extends Ob
   readonly result: R;
   /** Left out: the callers that may send the command. */
   readonly access?: readonly Access[];
-  readonly kind: 'read' | 'write';
+  /** Left out: a write if there is a command, else a read. */
+  readonly kind?: 'read' | 'write';
   readonly command?: K;
   readonly tool?: boolean;
   readonly maxBytes?: number;
-  /** Rules between fields of the input. */
   readonly rules?: MessageOptions<S>['rules'];
 }
 
@@ -58,19 +50,16 @@ export function operation<
   const K extends CommandKind = never,
 >(options: OperationOptions<N, S, R, K>): Operation<N, ValueOf<S>, ValueOf<R>, K> {
   const { rules, access = accessTo(options.command), ...known } = options;
-  const between = rules === undefined ? {} : { rules };
-  const size = options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes };
-  const { parse } = defineMessage({
-    title: 'Input',
-    shape: options.input,
-    read: parseJsonDocument,
-    ...between,
-    ...size,
-  });
-  return { tool: true, ...known, access, parse, schema: jsonSchemaOf(options.name, options.input) };
+  const kind = options.command === undefined ? 'read' : 'write';
+  const limits = {
+    ...(rules === undefined ? {} : { rules }),
+    ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+  };
+  const { parse } = defineMessage({ title: 'Input', shape: options.input, read: parseJsonDocument, ...limits });
+  return { tool: true, kind, ...known, access, parse, schema: jsonSchemaOf(options.name, options.input) };
 }
 
-/** Everybody who may send the command but Baton itself, which calls no operations. */
+/** Baton itself may send commands, but calls no operations. */
 function accessTo(command: CommandKind | undefined): readonly Access[] {
   const callers: readonly CallerKind[] = command === undefined ? [] : commandAccess[command];
   return callers.filter((kind) => kind !== 'system');

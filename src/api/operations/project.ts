@@ -45,7 +45,6 @@ export const projectBrief = operation({
   about:
     'Where the work in this repository stands, for a session that begins: what can be claimed, who works on what, and what the last session left.',
   access: ['operator', 'worker', 'session', 'agent'],
-  kind: 'read',
   tool: false,
   input: nothing,
   result: brief,
@@ -90,7 +89,6 @@ export const costsGet = operation({
   about:
     'What was used: tokens, money, time at work and time waiting, by agent, pipeline, task, day or model, with the budget of each and how much of it is used.',
   access: ['operator'],
-  kind: 'read',
   tool: false,
   input: object({ by: optional(choice(COST_KINDS), 'What the rows stand for; agent if left out.') }),
   result: costs,
@@ -104,7 +102,6 @@ const worktreeView = object({
   needed: { ...nullable(text), about: 'Why it stays, whatever it holds: somebody works there, or will.' },
   holds: { ...list(text), about: 'What would be lost with it.' },
 });
-/** A worktree below `.worktrees`, as every surface shows it. */
 export type WorktreeView = ValueOf<typeof worktreeView>;
 
 export const worktreeList = operation({
@@ -112,7 +109,6 @@ export const worktreeList = operation({
   about:
     'List the worktrees of the project: the task and the branch of each, who works there, and what would be lost with it.',
   access: ['operator', 'worker'],
-  kind: 'read',
   tool: false,
   input: nothing,
   result: object({ worktrees: list(worktreeView) }),

@@ -6,19 +6,14 @@ import * as tasks from './tasks.ts';
 import * as workflow from './workflow.ts';
 import * as writeback from './writeback.ts';
 
-/** Every export of these modules that declares an operation is an operation of Baton; the other exports are shapes that results share. */
+/** Every export that declares an operation; the others are shapes that results share. */
 const EXPORTS = { ...tasks, ...writeback, ...agents, ...runs, ...project, ...workflow };
-
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
-
-/** The type of each operation, by its name. */
 export type Operations = { readonly [O in Declared as O['name']]: O };
-
 export type OperationName = keyof Operations;
 export type InputOf<N extends OperationName> = Operations[N] extends Operation<string, infer I> ? I : never;
 export type ResultOf<N extends OperationName> = Operations[N] extends Operation<string, unknown, infer R> ? R : never;
 
-/** Every operation, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation<OperationName>> = new Map(
   Object.values(EXPORTS)
     .filter((each): each is Declared => 'access' in each)

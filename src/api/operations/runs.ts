@@ -17,7 +17,7 @@ import { operation } from './operation.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
 
-/** The field by which an operator agrees to a runbook that loosens the rules in force. */
+/** An operator agrees with this to a runbook that loosens the rules in force. */
 export const acceptRules = {
   kind: 'text',
   optional: true,
@@ -28,7 +28,6 @@ export const acceptRules = {
 
 const anything = { kind: 'any', nullable: true } as const;
 
-/** A runbook, and how its gates differ from those in force. */
 export const adoptedRules = object({
   sha256: text,
   differences: list(
@@ -50,7 +49,6 @@ export const runbookRules = operation({
   ...PEOPLE,
   name: 'runbook_rules',
   about: 'The runbook in force, and how the working file differs from it in the fields that decide about gates.',
-  kind: 'read',
   input: nothing,
   result: rules,
 });
@@ -103,7 +101,6 @@ export const runStart = operation({
   }),
 });
 
-/** The built-in workflow: who plays which role, what is checked, how it is merged. */
 export interface IssuePlan {
   readonly kind: 'workflow';
   readonly mode: string;
@@ -124,13 +121,11 @@ const runPreview = object({
   effects: { ...typed<readonly PlannedEffect[]>(), about: 'What would then be done outside.' },
 });
 
-/** An entry without its place in the ledger; its data depends on the type. */
 export interface PlannedEntry {
   readonly type: string;
   readonly data: object;
 }
 
-/** The fields that people are shown; an effect has more, by its kind. */
 export interface PlannedEffect {
   readonly kind: string;
   readonly agentId?: string;
@@ -147,7 +142,6 @@ export const runPlan = operation({
   name: 'run_plan',
   about:
     'What run_start with the same input would do: the plan, and the first things that would happen. Nothing is done.',
-  kind: 'read',
   input: named,
   result: runPreview,
 });
@@ -156,7 +150,6 @@ export const pipelineList = operation({
   ...PEOPLE,
   name: 'pipeline_list',
   about: 'The running pipelines, oldest first, each with its step.',
-  kind: 'read',
   input: object({ all }),
   result: object({ pipelines: list(pipelineView) }),
 });
@@ -165,7 +158,6 @@ export const pipelineShow = operation({
   ...PEOPLE,
   name: 'pipeline_show',
   about: 'One pipeline with its steps. With wait_ms it answers when the pipeline is over or waits for a person.',
-  kind: 'read',
   input: object({ id: pipelineId, wait_ms: waitMs }),
   result: pipelineView,
 });
@@ -173,7 +165,6 @@ export const pipelineShow = operation({
 export const pipelineCancel = operation({
   name: 'pipeline_cancel',
   about: 'Cancel a pipeline. What runs in it is stopped.',
-  kind: 'write',
   command: 'cancel-pipeline',
   tool: false,
   input: object({ id: pipelineId, reason }),
@@ -184,7 +175,6 @@ export const pipelineRetry = operation({
   name: 'pipeline_retry',
   about:
     'Retry the step at which a pipeline waits. A pipeline that failed or was cancelled is run again, under the id that is returned.',
-  kind: 'write',
   command: 'retry-pipeline',
   tool: false,
   input: object({ id: pipelineId }),
@@ -194,7 +184,6 @@ export const pipelineRetry = operation({
 export const pipelineResume = operation({
   name: 'pipeline_resume',
   about: 'Resume a pipeline that waits: its agent is woken in the same conversation, with the message if there is one.',
-  kind: 'write',
   command: 'resume-pipeline',
   tool: false,
   input: object({ id: pipelineId, message: optional(text, 'The message to the agent.') }),
@@ -205,7 +194,6 @@ export const agentList = operation({
   ...PEOPLE,
   name: 'agent_list',
   about: 'The running agents, oldest first.',
-  kind: 'read',
   input: object({ all }),
   result: object({ agents: list(agentView) }),
 });
@@ -223,7 +211,6 @@ export const agentShow = operation({
   ...PEOPLE,
   name: 'agent_show',
   about: 'One agent: its status, its process, its output. With wait_ms it answers when it is over or needs a person.',
-  kind: 'read',
   input: object({ id: agentId, wait_ms: waitMs }),
   result: agentDetails,
 });
@@ -236,7 +223,6 @@ const steered = object({
 export const agentSend = operation({
   name: 'agent_send',
   about: 'Send a message to an agent, in its conversation.',
-  kind: 'write',
   command: 'send-message',
   tool: false,
   input: object({ id: agentId, text: { kind: 'text', notEmpty: true, about: 'The message.' } }),
@@ -247,7 +233,6 @@ export const agentAttach = operation({
   name: 'agent_attach',
   about:
     'A person takes the conversation of an agent over, in the interactive mode of its client: its process is stopped, and the one with the number `start` waits for their terminal.',
-  kind: 'write',
   command: 'attach-agent',
   tool: false,
   input: object({
@@ -260,7 +245,6 @@ export const agentAttach = operation({
 export const agentKill = operation({
   name: 'agent_kill',
   about: 'Stop an agent and every process that it started.',
-  kind: 'write',
   command: 'kill-agent',
   tool: false,
   input: object({ id: agentId, reason }),
@@ -271,7 +255,6 @@ export const statusGet = operation({
   ...PEOPLE,
   name: 'status_get',
   about: 'Everything that is happening: what needs a person, pipelines with their steps, agents, tasks by status.',
-  kind: 'read',
   input: nothing,
   result: statusView,
 });

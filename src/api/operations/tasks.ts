@@ -53,9 +53,7 @@ const taskView = object({
   claim: nullable(claimView),
   protected_paths: { ...list(text), about: 'The protected paths that its branch changes, as last measured.' },
 });
-/** A task as every surface shows it. */
 export type TaskView = ValueOf<typeof taskView>;
-
 const waitView = object({ task_id: text, status: choice(SHOWN_STATUSES), blocked_because: nullable(text) });
 
 const taskDetails = object({
@@ -96,7 +94,6 @@ export const taskCreate = operation({
   name: 'task_create',
   about:
     'Create a task, under an id that you choose. Use it when you find work that is not part of your own task, instead of doing it. Returns its id and serial number.',
-  kind: 'write',
   command: 'create-task',
   input: object({
     task_id: taskId,
@@ -118,7 +115,6 @@ export const taskGet = operation({
   name: 'task_get',
   about: 'Look at one task: title, status, phase, claim, progress, how earlier claims ended, the latest record.',
   access: ALL,
-  kind: 'read',
   input: ofTask,
   result: taskDetails,
 });
@@ -128,7 +124,6 @@ export const taskList = operation({
   about:
     'List tasks, oldest first. Filter by status or phase; total is how many there are, and after_n continues after the last one you got. To find work, use task_next_actions instead.',
   access: ALL,
-  kind: 'read',
   input: object({
     status: optional(choice(SHOWN_STATUSES), 'Only tasks with this status.'),
     phase: optional(choice(PHASES), 'Only tasks in this phase.'),
@@ -143,7 +138,6 @@ export const taskNextActions = operation({
   about:
     'What can be worked on now: unblocked, unclaimed tasks, those on the critical path first. Call it when you look for work, then claim one with task_claim. It can wait until there is something.',
   access: ALL,
-  kind: 'read',
   input: object({
     limit: limit(100, 10),
     role: optional(text, 'Only tasks that wait for this role, or for no role in particular.'),
@@ -166,7 +160,6 @@ export const taskClaim = operation({
   name: 'task_claim',
   about:
     'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the most urgent one; with wait_ms you wait until there is one. From then on you act for this task: an MCP connection remembers that, elsewhere pass the token that is returned. Then call task_brief. Renew the claim with task_heartbeat if you work for longer than a few minutes.',
-  kind: 'write',
   command: 'claim-task',
   input: object({
     task_id: { ...taskId, optional: true },
@@ -193,7 +186,6 @@ export const taskHeartbeat = operation({
   about:
     'Renew your claim. Call it at least every few minutes while you work: a claim that nobody renews expires, and somebody else gets the task. If it is refused, stop working on the task: it is not yours any more.',
   access: ['session'],
-  kind: 'read',
   input: object({ task_id: { ...taskId, optional: true } }),
   result: object({ task_id: text, epoch: whole, expires_at: text }),
 });
@@ -204,7 +196,6 @@ export const taskRelease = operation({
   name: 'task_release',
   about:
     'Give the task back undone, so that somebody else can take it up. An operator can revoke the claim of any holder.',
-  kind: 'write',
   command: 'release-claim',
   input: object({ task_id: taskId, reason: optional(text, 'Why, for whoever comes next.') }),
   result: changed,
@@ -214,7 +205,6 @@ export const taskUpdate = operation({
   name: 'task_update',
   about:
     'Report how your task is getting on. status done completes it, and is refused until you have called thought_record under this claim; blocked needs notes that say what blocks it; todo gives it back.',
-  kind: 'write',
   command: 'update-task',
   input: taskUpdateShape,
   result: object({ task_id: text, status: taskUpdateShape.fields.status }),
@@ -226,7 +216,6 @@ export const taskBrief = operation({
   about:
     'Everything you need to start on a task, in the order in which to read it: what was done last, what blocks, how earlier sessions ended, what comes next, and which files to read.',
   access: ALL,
-  kind: 'read',
   input: ofTask,
   result: object({
     text: { ...text, about: 'Markdown.' },
@@ -236,7 +225,6 @@ export const taskBrief = operation({
 });
 
 const byOperator = {
-  kind: 'write',
   command: 'operate-task',
   tool: false,
   input: object({ task_id: taskId, reason: { kind: 'text', notEmpty: true, about: 'Why: it is recorded.' } }),
@@ -276,7 +264,6 @@ export const taskImport = operation({
   name: 'task_import',
   about:
     'Create many tasks at once, all of them or none. List each task after those that it waits for. A task whose id exists already is left as it is, and counted. Tasks that are done elsewhere are completed with a waiver; those that are blocked or cancelled become so.',
-  kind: 'write',
   command: 'import-tasks',
   tool: false,
   maxBytes: 8 * 1024 * 1024,

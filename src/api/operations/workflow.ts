@@ -15,14 +15,13 @@ import {
 } from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
 
-const READERS = { access: ['operator', 'worker', 'session'], kind: 'read', tool: false } as const;
+const READERS = { access: ['operator', 'worker', 'session'], tool: false } as const;
 const ofTask = object({ task_id: optional(taskId, 'The task; a session has its own.') });
 
 export const mergeRequest = operation({
   name: 'merge_request',
   about:
     'Ask for the merge of a task that is READY_FOR_MERGE. Baton merges one at a time, onto the main branch as it is then, and runs the checks on what comes of it. Under a claim this ends your work on the task: send your handoff to the closer first. Do not wait for the merge.',
-  kind: 'write',
   command: 'request-merge',
   input: ofTask,
   result: object({ task_id: text, merge_id: text }),
@@ -145,7 +144,6 @@ export const decisionList = operation({
   ...PEOPLE,
   name: 'decision_list',
   about: 'The decisions that wait for a person, oldest first, each with its numbered options.',
-  kind: 'read',
   input: object({ all: optional(flag, 'Also those that are settled.') }),
   result: object({ decisions: list(decisionView) }),
 });
@@ -154,7 +152,6 @@ export const decisionShow = operation({
   ...PEOPLE,
   name: 'decision_show',
   about: 'One decision: what it is about, its options, and who settled it.',
-  kind: 'read',
   input: object({ id: decisionId }),
   result: decisionView,
 });
@@ -163,7 +160,6 @@ export const decisionResolve = operation({
   tool: false,
   name: 'decision_resolve',
   about: 'Answer a decision, once: another answer is refused, the same answer again returns the first result.',
-  kind: 'write',
   command: 'resolve-decision',
   input: object({
     id: decisionId,

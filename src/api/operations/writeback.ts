@@ -35,7 +35,6 @@ export const thoughtRecord = operation({
   name: 'thought_record',
   about:
     'Record what you did: branch, full commit SHA, tests, a summary of three to five sentences, blockers. No task is done without it. Commit and push first; then call this; then task_update with status done. With status todo it reinstates a task whose work was lost or reverted.',
-  kind: 'write',
   command: 'record-thought',
   input: record,
   result: object({ record_id: text, task_id: text }),
@@ -45,7 +44,6 @@ export const taskComplete = operation({
   name: 'task_complete',
   about:
     'Record what you did and complete the task, in one call: both happen, or neither. Same fields as thought_record.',
-  kind: 'write',
   command: 'complete-task',
   input: record,
   result: object({ task_id: text, status: choice(['done']) }),
@@ -55,7 +53,6 @@ export const thoughtList = operation({
   name: 'thought_list',
   about: 'The thought records of a task, newest first.',
   access: ['operator', 'worker', 'session'],
-  kind: 'read',
   tool: false,
   input: object({ task_id: taskId }),
   result: object({
@@ -68,7 +65,6 @@ export const exitSignal = operation({
   name: 'exit_signal',
   about:
     'End your session: say which phase you completed (the one that task_get shows), or that you are blocked or failed. Your claim ends with it, and the task moves on. Send it last, after result, thought record and handoff. Do not poll for CI afterwards; the next agent takes over.',
-  kind: 'write',
   command: 'exit-session',
   input: exitSignalShape,
   result: object({ next_phase: nullable(choice(PHASES)), exit_reason: exitSignalShape.fields.exit_reason }),
@@ -78,7 +74,6 @@ export const resultSubmit = operation({
   name: 'result_submit',
   about:
     'Hand in the result of your mission, if you have one (mission_get): how it ended, which files you changed, and a log of at least two lines. Send it before the exit signal.',
-  kind: 'write',
   command: 'submit-result',
   input: resultShape,
   result: object({ status: resultShape.fields.status }),
@@ -88,7 +83,6 @@ export const handoffSend = operation({
   name: 'handoff_send',
   about:
     'Pass your work on to the next role with an XML handoff. You need a role, given when the task was claimed. It waits until your exit signal says completed, and is dropped otherwise.',
-  kind: 'write',
   command: 'send-handoff',
   input: object({
     handoff: { kind: 'text', notEmpty: true, about: 'The <handoff> element, as XML.' },
@@ -105,7 +99,6 @@ export const auditSessionStart = operation({
   name: 'audit_session_start',
   about:
     'Begin proof-grade work: work whose record is checked and sealed. Then work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Only needed if you are asked for it. Returns the id of the audit session; until you have called thought_record, merkle_finalize is refused.',
-  kind: 'write',
   command: 'start-audit',
   input: object({ task_id: { ...taskId, optional: true } }),
   result: object({ audit_id: text }),
@@ -131,7 +124,6 @@ const seal = {
 export const merkleFinalize = operation({
   name: 'merkle_finalize',
   about: 'Seal the ledger: sign its Merkle root, for good. Does nothing if nothing is new. Record your thoughts first.',
-  kind: 'write',
   command: 'seal',
   input: nothing,
   result: object({ ...seal, is_new: flag }),
@@ -141,7 +133,6 @@ export const merkleRoot = operation({
   name: 'merkle_root',
   about: 'The root, size and checkpoint of the last seal.',
   access: ['operator', 'worker', 'session'],
-  kind: 'read',
   input: nothing,
   result: object(seal),
 });
@@ -150,7 +141,6 @@ export const ledgerHead = operation({
   name: 'ledger_head',
   about: 'The size of the ledger and the hash of its last entry.',
   access: ['operator', 'worker', 'session'],
-  kind: 'read',
   tool: false,
   input: nothing,
   result: object({ size: whole, hash: text }),

@@ -1,6 +1,12 @@
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { exitCodeOfOutcome, parseWaitInput, readArgument, WAIT_EXIT_CODES, WAIT_OPTIONS } from '../operation-input.ts';
+import {
+  exitCodeOfOutcome,
+  parseWaitInput,
+  readTextArgument,
+  WAIT_EXIT_CODES,
+  WAIT_OPTIONS,
+} from '../operation-input.ts';
 import { renderAge } from '../status/paint.ts';
 import { renderFacts, renderTable } from '../table.ts';
 import { printable, shortId } from '../text.ts';
@@ -8,10 +14,8 @@ import { printable, shortId } from '../text.ts';
 export const agentArgument = { name: 'ID', about: 'The agent, or the beginning of its id' } as const;
 
 export const agentListCommand = operationCommand({
-  name: 'agent list',
-  summary: 'List the running agents, oldest first',
   examples: ['baton agent list', 'baton agent list --all'],
-  options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
+  options: [{ name: 'all', short: 'a', about: 'Include those that have ended' }],
   operation: 'agent_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
   show: ({ agents }) => {
@@ -32,8 +36,6 @@ export const agentListCommand = operationCommand({
 });
 
 export const agentShowCommand = operationCommand({
-  name: 'agent show',
-  summary: 'Show one agent',
   examples: ['baton agent show 5d0e7b41'],
   args: [agentArgument],
   operation: 'agent_show',
@@ -41,7 +43,6 @@ export const agentShowCommand = operationCommand({
   show: renderAgent,
 });
 
-/** Tokens, as the client counts them; null if it reports none. */
 function renderUsed(usage: AgentDetails['usage']): string | null {
   if (usage === null) return null;
   const from = [usage.model, usage.conversation_id].filter((each) => each !== null).join(', ');
@@ -49,7 +50,7 @@ function renderUsed(usage: AgentDetails['usage']): string | null {
   return `${input} tokens in, ${output} out, ${cached} cached${from === '' ? '' : ` (${from})`}`;
 }
 
-/** How its last process failed, and the last line of its output; null if it did not fail. */
+/** How the last process failed, and its last line of output; null if it did not fail. */
 function renderExit(exit: AgentDetails['exit']): string | null {
   if (exit === null) return null;
   const { code, signal, output } = exit;
@@ -79,22 +80,17 @@ export function renderAgent(agent: AgentDetails): string {
 }
 
 export const agentSendCommand = operationCommand({
-  name: 'agent send',
-  summary: 'Send a message to an agent, in its conversation',
   examples: ['baton agent send 5d0e7b41 "Use the helper in src/time.ts"', 'baton agent send 5d0e7b41 - < message.txt'],
-  args: [agentArgument, { name: 'TEXT|-', about: 'What it is told; - is standard input' }],
+  args: [agentArgument, { name: 'TEXT|-', about: 'The message; - is standard input' }],
   operation: 'agent_send',
-  input: async ({ args: [id, text = ''] }, io) => {
-    if (text !== '-') return { value: { id, text } };
-    const read = await readArgument('-', io);
-    return 'usage' in read ? read : { value: { id, text: new TextDecoder().decode(read.bytes) } };
+  input: async ({ args: [id, typed = ''] }, io) => {
+    const { value: text } = await readTextArgument(typed, io);
+    return { value: { id, text } };
   },
   show: (_, { args: [id = ''] }) => `Sent to agent ${shortId(id)}.\n`,
 });
 
 export const agentWaitCommand = operationCommand({
-  name: 'agent wait',
-  summary: 'Wait until an agent is done or needs a person',
   examples: ['baton agent wait 5d0e7b41', 'baton agent wait 5d0e7b41 --timeout 600'],
   args: [agentArgument],
   options: WAIT_OPTIONS,
@@ -106,13 +102,11 @@ export const agentWaitCommand = operationCommand({
 });
 
 export const agentKillCommand = operationCommand({
-  name: 'agent kill',
-  summary: 'Stop an agent and every process that it started',
   examples: ['baton agent kill 5d0e7b41 -m "it loops"'],
   args: [agentArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'The reason, which is recorded' }],
   operation: 'agent_kill',
   input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
   show: ({ outcome }, { args: [id = ''] }) =>
-    `Agent ${shortId(id)} ${outcome === undefined ? 'is being stopped' : `has gone already: ${outcome}`}.\n`,
+    `Agent ${shortId(id)} ${outcome === undefined ? 'is being stopped' : `has already ended: ${outcome}`}.\n`,
 });

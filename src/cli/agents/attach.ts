@@ -14,41 +14,32 @@ import { exitCodeOfOutcome } from '../operation-input.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
 import { printable, shortId } from '../text.ts';
 import { agentArgument } from './agents.ts';
-import { followLog } from './logs.ts';
+import { followLog, readAgent } from './logs.ts';
 import { openTerminalConnection, runInTerminal } from './terminal.ts';
 
 const SHOWN_LINES = 20;
 
 export const agentAttachCommand: CliCommand = {
-  name: 'agent attach',
-  summary: 'Take the conversation of an agent into your terminal; Baton continues it when you leave',
   examples: ['baton agent attach 5d0e7b41', 'baton agent attach --lines 5d0e7b41'],
   args: [agentArgument],
   options: [
-    { name: 'lines', about: 'Do not interrupt it: see what it prints, and send it what you type, line by line' },
+    { name: 'lines', about: 'Do not interrupt the agent: show its output, and send each line that you type' },
     ...COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   ],
-  exitCodes: { 0: 'it is done, or you left', 1: 'it failed or was cancelled', 130: 'you left with Ctrl-C; it goes on' },
+  exitCodes: { 0: 'done, or detached', 1: 'failed or cancelled', 130: 'detached with Ctrl-C; the agent continues' },
   async run(given, io) {
-    const { answer, after } = await withClient(given, io, async (client) => {
-      const head = await readHeadSeq(client);
-      return { answer: await client.call('agent_show', { id: given.args[0] ?? '' }), after: head };
-    });
+    const { answer, after } = await readAgent(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);
     const agent = answer.result;
     const isForTerminal = agent.interactive && agent.outcome === null && isatty(0) && isatty(1);
     if (isForTerminal && !given.options.has('lines')) return attachTerminal(agent, given, io);
     io.err(
-      `Attached to ${printable(agent.name)} ${shortId(agent.id)} (${printable(agent.status)}). What it prints is shown here; each line ` +
-        'that you type is sent to it as a message. It does not see your terminal. Ctrl-D leaves, and it goes on.\n',
+      `Attached to ${printable(agent.name)} ${shortId(agent.id)} (${printable(agent.status)}). Its output is shown here; each line ` +
+        'that you type is sent to it as a message. Ctrl-D detaches; the agent continues.\n',
     );
     using interrupt = untilInterrupted();
-    const client = createObserver(given, io);
-    try {
-      return await attachLines(agent, client, { after, signal: interrupt.signal }, io);
-    } finally {
-      client.close();
-    }
+    using client = createObserver(given, io);
+    return await attachLines(agent, client, { after, signal: interrupt.signal }, io);
   },
 };
 
@@ -68,20 +59,19 @@ async function attachLines(
     lines: SHOWN_LINES,
     onLine,
   });
-  // Whoever has nothing more to say leaves; whatever ends first ends the other.
+  // The end of the input or of the agent ends the other.
   void typed.then(() => leaving.abort());
   const end = await log;
   typing.abort();
   await typed;
   if (end !== undefined) {
-    io.err(`The agent has gone: ${printable(end.status)}.\n`);
+    io.err(`The agent has ended: ${printable(end.status)}.\n`);
     return exitCodeOfOutcome(end);
   }
-  io.err(`Detached; it goes on. End it with: baton agent kill ${shortId(agent.id)}\n`);
+  io.err(`Detached; the agent continues. Stop it with: baton agent kill ${shortId(agent.id)}\n`);
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
-/** Sends each line of standard input, in order, until it ends. */
 async function sendLines(agent: AgentView, client: Client, signal: AbortSignal, io: Io): Promise<void> {
   const lines = createInterface({ input: process.stdin, terminal: false });
   const stop = (): void => {
@@ -101,50 +91,46 @@ async function sendLines(agent: AgentView, client: Client, signal: AbortSignal, 
 }
 
 /**
- * The conversation of an agent in its client's own interactive mode, in this terminal. Its supervisor waits for us and knows that we are
- * here as long as the line to it is open; however this ends, the conversation goes back to Baton.
+ * Runs the client of an agent interactively in this terminal. The supervisor waits while the connection to it is open; when it closes for
+ * any reason, the conversation returns to Baton.
  */
 export async function attachTerminal(agent: AgentView, given: ParsedArguments, io: Io): Promise<number> {
   const by = terminalUser();
   io.err(
-    `Bringing ${printable(agent.name)} ${shortId(agent.id)} into this terminal; what it does now is interrupted.\n`,
+    `Attaching ${printable(agent.name)} ${shortId(agent.id)} to this terminal; its current turn is interrupted.\n`,
   );
   const ready = await withClient(given, io, async (client) => requestTerminal(client, agent.id, by));
   if ('error' in ready) return reportError(ready.error, given, io);
   const opened = await openTerminalConnection(ready, { by, env: pickTerminalVariables(io.env) });
-  if (!opened.ok) return reportError(connectionError(agent, opened.reason), given, io);
+  if (!opened.ok) return reportError(notAttached(agent.id, opened.reason), given, io);
   const { line } = opened;
   const ran = await runInTerminal(line.launch, line.broken);
-  // One that was ended from outside has not tidied up.
+  // A killed client leaves the terminal in its own mode.
   if (!ran.ok || ran.code !== 0) io.err(PLAIN_SCREEN);
   await line.leave(ran.ok ? ran.code : null);
-  if (!ran.ok) return reportError(connectionError(agent, `${line.launch.argv[0] ?? ''}: ${ran.reason}`), given, io);
+  if (!ran.ok) return reportError(notAttached(agent.id, `${line.launch.argv[0] ?? ''}: ${ran.reason}`), given, io);
   if (ran.code !== 0)
     io.err(`\n${printable(line.launch.argv[0] ?? '')} ended with ${ran.signal ?? `code ${ran.code}`}.`);
   io.err(`\n${await describeAgentNow(agent, given, io)} See: baton agent show ${shortId(agent.id)}\n`);
   return EXIT.ok;
 }
 
-/** It may have come to its end while we had it. A daemon that is away hears of everything later. */
+/** The run may have ended meanwhile. A daemon that does not run is informed later. */
 async function describeAgentNow({ id, name }: AgentView, given: ParsedArguments, io: Io): Promise<string> {
-  const client = createObserver(given, io);
-  try {
-    const answer = await client.call('agent_show', { id });
-    const outcome = answer.ok ? answer.result.outcome : null;
-    if (outcome !== null) return `The run of ${printable(name)} is over: ${printable(outcome)}.`;
-    return `Baton has the conversation of ${printable(name)} back.`;
-  } finally {
-    client.close();
-  }
+  using client = createObserver(given, io);
+  const answer = await client.call('agent_show', { id });
+  const outcome = answer.ok ? answer.result.outcome : null;
+  if (outcome !== null) return `The run of ${printable(name)} has ended: ${printable(outcome)}.`;
+  return `Baton continues the conversation of ${printable(name)}.`;
 }
 
-/** The main screen, with a cursor, plain colours, and without the reports that clients ask of a terminal. */
+/** Main screen, visible cursor, default colours, no mouse, focus or paste reports. */
 const PLAIN_SCREEN =
   '\u001B[?1049l\u001B[?25h\u001B[?2004l\u001B[?1000l\u001B[?1002l\u001B[?1003l\u001B[?1006l\u001B[?1004l\u001B[<u\u001B[0m';
 
 type Ready = { readonly folder: string; readonly start: number } | { readonly error: ApiError };
 
-/** Asks for the conversation, and waits until the process that has it has stopped. */
+/** Requests the conversation, and waits until the process that runs it has stopped. */
 async function requestTerminal(client: Client, id: string, by: string): Promise<Ready> {
   const after = await readHeadSeq(client);
   const answer = await client.call('agent_attach', { id, by });
@@ -157,15 +143,15 @@ async function requestTerminal(client: Client, id: string, by: string): Promise<
     const reason = findRefusalReason(type, data);
     if (reason !== undefined) return { error: notAttached(id, reason) };
   }
-  return { error: notAttached(id, 'it was not brought to a stop in time') };
+  return { error: notAttached(id, 'it did not stop in time') };
 }
 
-/** Longer than a client has between being asked to stop and being killed. */
+/** Longer than the time between the stop request and the kill of a client. */
 const STOP_MS = 120_000;
 
 function findRefusalReason(type: string, data: Fields): string | undefined {
   if (type === 'AgentStartFailed') return textOf(data['reason']);
-  return type === 'AgentEnded' ? `its run is over: ${textOf(data['outcome'])}` : undefined;
+  return type === 'AgentEnded' ? `its run has ended: ${textOf(data['outcome'])}` : undefined;
 }
 
 function notAttached(id: string, reason: string): ApiError {
@@ -173,11 +159,7 @@ function notAttached(id: string, reason: string): ApiError {
   return { code: 'not-attached', message: `agent ${id} could not be attached: ${reason}`, hint };
 }
 
-function connectionError({ id }: AgentView, reason: string): ApiError {
-  return notAttached(id, reason);
-}
-
-/** For the record, and for whoever asks for the same agent meanwhile. */
+/** Recorded, and shown to others who want to attach meanwhile. */
 function terminalUser(): string {
   return `${userInfo().username}@${hostname()} (${terminalName()}, process ${process.pid})`;
 }

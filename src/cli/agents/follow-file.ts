@@ -3,20 +3,17 @@ import { basename, dirname } from 'node:path';
 import { WakeSignal } from '../../api/wake-signal.ts';
 
 export interface FollowFileOptions {
-  /** Ends it when everything that is there has been read. */
+  /** Ends the generator once everything written so far is read. */
   readonly signal: AbortSignal;
-  /** Where to begin. */
+  /** Start offset in bytes. */
   readonly from?: number;
-  /** Only what is there now. */
+  /** Ends after the current content. */
   readonly once?: boolean;
-  /** Whoever knows more than the file system may ring, too. */
+  /** Lets the caller report changes too. */
   readonly bell?: FileChangeSignal;
 }
 
-/**
- * The bytes of a log as they are written. Nothing is polled: the system tells when the file has changed. A log that was cut, and so is
- * another file under the same name, is taken up behind what was read already.
- */
+/** Yields the bytes of a log as they are written, without polling. A log that was cut is a new file: reading resumes after the cut. */
 export async function* followFile(path: string, options: FollowFileOptions): AsyncGenerator<Buffer, void> {
   const { bell = new FileChangeSignal(path) } = options;
   const onAbort = (): void => bell.ring();
@@ -57,7 +54,7 @@ function openReader(path: string, from: number): Reader | undefined {
     const file = openSync(path, 'r');
     return { file, inode: fstatSync(file).ino, at: from };
   } catch {
-    // It is not there yet.
+    // It does not exist yet.
     return undefined;
   }
 }
@@ -73,7 +70,6 @@ function* readNewBytes(reader: Reader): Generator<Buffer> {
   }
 }
 
-/** The file that has taken the place of the one that is being read. */
 function reopenIfReplaced(reader: Reader, path: string): Reader | undefined {
   if (statSync(path, { throwIfNoEntry: false })?.ino === reader.inode) return undefined;
   const next = openReader(path, 0);
@@ -81,16 +77,12 @@ function reopenIfReplaced(reader: Reader, path: string): Reader | undefined {
   return next;
 }
 
-/**
- * A log is cut in its middle: the beginning stays, a line says what was cut, and as many bytes as stayed before it stay after it. All
- * of that had been written before the cut; what is new comes behind.
- */
+/** A cut log keeps its start, a line that reports the cut, and as many bytes again. New output follows them. */
 export function resumeAfterCut(bytes: Buffer): number {
   const mark = /\n\[baton: \d+ bytes of output were cut here\]\n/.exec(bytes.toString('latin1'));
   return mark === null ? 0 : Math.min(bytes.length, mark.index + mark[0].length + mark.index);
 }
 
-/** Rings when the file changes. */
 export class FileChangeSignal extends WakeSignal {
   readonly #path: string;
   #watcher: FSWatcher | undefined;
@@ -100,7 +92,7 @@ export class FileChangeSignal extends WakeSignal {
     this.#path = path;
   }
 
-  /** The folder is watched, since the file may not be there yet, or be replaced. */
+  /** Watches the folder, since the file may not exist yet or be replaced. */
   listen(): void {
     if (this.#watcher !== undefined) return;
     try {
@@ -109,7 +101,7 @@ export class FileChangeSignal extends WakeSignal {
       });
       this.#watcher.on('error', () => undefined);
     } catch {
-      // Not even the folder is there yet: the next ring tries again.
+      // The folder does not exist yet: the next ring tries again.
     }
   }
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
+import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
+import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { AgentView } from '../../api/run-views.ts';
 import { redactTokens } from '../../protocol/redact-tokens.ts';
 import { createObserver, withClient } from '../ask.ts';
-import { type CliCommand, EXIT } from '../command.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
 import { printable } from '../text.ts';
@@ -12,28 +14,22 @@ import { agentArgument } from './agents.ts';
 import { FileChangeSignal, followFile } from './follow-file.ts';
 
 export const agentLogsCommand: CliCommand = {
-  name: 'agent logs',
-  summary: 'Show the output of an agent',
   examples: ['baton agent logs 5d0e7b41', 'baton agent logs 5d0e7b41 -f -n 20'],
   args: [agentArgument],
   options: [
-    { name: 'follow', short: 'f', about: 'Go on with what it prints from now on, until it has gone' },
-    { name: 'lines', short: 'n', value: 'N', about: 'Only the last N lines of what is there' },
+    { name: 'follow', short: 'f', about: 'Keep printing new output until the agent ends' },
+    { name: 'lines', short: 'n', value: 'N', about: 'Start with the last N lines' },
     ...COMMON_OPTIONS.map((option) =>
       option.name === 'json' ? { ...option, about: 'Print each line as JSON' } : option,
     ),
   ],
-  exitCodes: { 0: 'shown, to the end', 1: 'there is no such agent', 130: 'you left with Ctrl-C' },
+  exitCodes: { 0: 'shown to the end', 1: 'no such agent', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
     const lines = numberOption(given, 'lines');
     if ('usage' in lines || (lines.value !== undefined && (lines.value < 0 || !Number.isInteger(lines.value)))) {
-      io.err('Error: --lines must be a number from 0\nTry: baton agent logs --help\n');
-      return EXIT.usage;
+      return { usage: '--lines must be a whole number from 0' };
     }
-    const { answer, after } = await withClient(given, io, async (client) => {
-      const head = await readHeadSeq(client);
-      return { answer: await client.call('agent_show', { id: given.args[0] ?? '' }), after: head };
-    });
+    const { answer, after } = await readAgent(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);
     const agent = answer.result;
     const asJson = given.options.has('json');
@@ -43,28 +39,34 @@ export const agentLogsCommand: CliCommand = {
       return EXIT.ok;
     }
     using interrupt = untilInterrupted();
-    const client = createObserver(given, io);
-    try {
-      await followLog(agent, client, { after, signal: interrupt.signal, lines: lines.value, onLine });
-      return interrupt.signal.aborted ? EXIT.interrupted : EXIT.ok;
-    } finally {
-      client.close();
-    }
+    using client = createObserver(given, io);
+    await followLog(agent, client, { after, signal: interrupt.signal, lines: lines.value, onLine });
+    return interrupt.signal.aborted ? EXIT.interrupted : EXIT.ok;
   },
 };
 
+/** Reads the agent that the command line names. `after` is the newest entry before that, so that no later one is missed. */
+export async function readAgent(
+  { args: [id = ''], options }: ParsedArguments,
+  io: Io,
+): Promise<{ readonly answer: Answer<AgentDetails>; readonly after: number }> {
+  return withClient({ args: [], options }, io, async (client) => {
+    const after = await readHeadSeq(client);
+    return { answer: await client.call('agent_show', { id }), after };
+  });
+}
+
 export interface FollowLogOptions {
-  /** The newest entry when the agent was looked at. */
   readonly after: number;
   readonly signal: AbortSignal;
-  /** How many of the last lines that are there; all where it is left out. */
+  /** Start with this many of the last lines; undefined for all. */
   readonly lines?: number | undefined;
   readonly onLine: (line: string) => void;
 }
 
 /**
- * The lines of an agent's log as it writes them, until its run is over and everything is said. Gives back how the agent stood then;
- * undefined where the following was called off, or the daemon is gone for good.
+ * Reports the lines of an agent's log until the agent has ended. Returns the agent's last state; undefined if `signal` aborted or the
+ * daemon is gone for good.
  */
 export async function followLog(
   agent: AgentView,
@@ -82,7 +84,6 @@ export async function followLog(
   return ending;
 }
 
-/** Everything that is in a log now. */
 export async function readLog(log: string, lines: number | undefined, onLine: (line: string) => void): Promise<void> {
   await printLog(log, { signal: new AbortController().signal, once: true, from: tailOffset(log, lines) }, onLine);
 }
@@ -99,13 +100,13 @@ async function printLog(
   for (const line of lines.end()) show(line);
 }
 
-/** Where the last so many lines begin. */
+/** The offset of the last `lines` lines. */
 function tailOffset(log: string, lines: number | undefined): number {
   if (lines === undefined) return 0;
   try {
     const bytes = readFileSync(log);
     let at = bytes.length;
-    // A newline at the very end ends the last line, and begins none.
+    // A newline at the very end starts no further line.
     for (let left = lines; left > 0 && at > 0; left--) at = bytes.lastIndexOf(10, at - 2) + 1;
     return at;
   } catch {
@@ -113,13 +114,11 @@ function tailOffset(log: string, lines: number | undefined): number {
   }
 }
 
-interface EndOptions {
-  readonly after: number;
-  readonly signal: AbortSignal;
-  readonly onEntry: () => void;
-}
-
-async function waitForEnd(agent: AgentView, client: Client, options: EndOptions): Promise<AgentView | undefined> {
+async function waitForEnd(
+  agent: AgentView,
+  client: Client,
+  options: { readonly after: number; readonly signal: AbortSignal; readonly onEntry: () => void },
+): Promise<AgentView | undefined> {
   if (isAgentOver(agent)) return agent;
   for await (const { type, data } of followEntries(client, options)) {
     if (data['agent_id'] !== agent.id) continue;
@@ -131,12 +130,12 @@ async function waitForEnd(agent: AgentView, client: Client, options: EndOptions)
   return undefined;
 }
 
-/** Nobody waits for it any more, and its process has gone. One that waits for a person may go on. */
+/** An agent that waits for a person has no outcome yet. */
 export function isAgentOver({ outcome, process }: AgentView): boolean {
   return outcome !== null && process !== 'running';
 }
 
-/** Turns the bytes of a log into lines that are safe to print, as they come. */
+/** Splits the bytes of a log into lines that are safe to print. */
 export class LogLines {
   readonly #decoder = new TextDecoder();
   #rest = '';
@@ -144,7 +143,7 @@ export class LogLines {
   push(bytes: Uint8Array): string[] {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
     this.#rest = lines.pop() ?? '';
-    // A line without an end is shown in parts: nobody knows whether it will ever have one.
+    // A long line is printed in parts: it may never end.
     if (this.#rest.length > MAX_LINE) {
       lines.push(this.#rest);
       this.#rest = '';
@@ -152,7 +151,6 @@ export class LogLines {
     return lines.map(safeLine);
   }
 
-  /** What is left when nothing more will come. */
   end(): string[] {
     const rest = this.#rest + this.#decoder.decode();
     this.#rest = '';
@@ -162,7 +160,7 @@ export class LogLines {
 
 const MAX_LINE = 65_536;
 
-/** What a terminal would show of the line, without obeying it: of a progress bar its last state. */
+/** The line as a terminal would show it, without control characters; of a progress bar, its last state. */
 function safeLine(line: string): string {
   const plain = stripVTControlCharacters(line).replace(/\r+$/, '');
   return printable(plain.slice(plain.lastIndexOf('\r') + 1));

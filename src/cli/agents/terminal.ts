@@ -7,12 +7,12 @@ import { type Fields, fieldsInJson, fieldsOf, numberOf, textOf } from '../../pro
 import { filesIn } from '../../supervisor/contract.ts';
 import type { TerminalLaunch } from '../../supervisor/process/terminal.ts';
 
-/** The line to the supervisor of a process that is to run in this terminal: it knows that we are here as long as it is open. */
+/** The connection to the supervisor of a client that runs in this terminal. While it is open, the supervisor waits. */
 export interface TerminalConnection {
   readonly launch: TerminalLaunch;
-  /** The other end is gone: nobody looks after the client any more. */
+  /** Resolves when the connection closes, so that no supervisor looks after the client. */
   readonly broken: Promise<void>;
-  /** The client has ended. Resolves when Baton has the conversation back. */
+  /** Reports the exit of the client. Resolves when Baton has taken over the conversation. */
   leave(code: number | null): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export type OpenedTerminal =
   | { readonly ok: true; readonly line: TerminalConnection }
   | { readonly ok: false; readonly reason: string };
 
-/** Says who is here, and hears what to run. Where the supervisor is to be found lies in the agent's folder, which is ours alone. */
+/** Sends who attaches, and receives what to run. Port and token of the supervisor are in the agent's private folder. */
 export async function openTerminalConnection(
   { folder, start }: { readonly folder: string; readonly start: number },
   who: { readonly by: string; readonly env: Readonly<Record<string, string>> },
@@ -28,14 +28,8 @@ export async function openTerminalConnection(
   const files = filesIn(folder);
   const port = numberOf(readJson(files.running(start))['port']);
   const token = textOf(readJson(files.launch(start))['token']);
-  const sent = request({
-    host: '127.0.0.1',
-    port,
-    method: 'POST',
-    path: '/terminal',
-    agent: false,
-    headers: headers(token),
-  });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
+  const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/terminal', agent: false, headers });
   sent.write(`${JSON.stringify(who)}\n`);
   const response = await new Promise<IncomingMessage | Error>((resolve) => {
     sent.once('response', resolve);
@@ -49,16 +43,16 @@ async function waitForUpgrade(sent: ClientRequest, response: IncomingMessage): P
   const broken = new Promise<void>((resolve) => response.once('close', resolve));
   const lines = createInterface({ input: response })[Symbol.asyncIterator]();
   const first = await lines.next().catch(() => undefined);
-  const said = fieldsInJson(first?.done === true ? '' : (first?.value ?? ''));
+  const reply = fieldsInJson(first?.done === true ? '' : (first?.value ?? ''));
   if (response.statusCode !== 200)
-    return { ok: false, reason: textOf(fieldsOf(said['error'])['message']) || 'the supervisor does not answer' };
-  const argv = Array.isArray(said['argv']) ? said['argv'].map(String) : [];
-  const env = Object.fromEntries(Object.entries(fieldsOf(said['env'])).map(([name, value]) => [name, textOf(value)]));
+    return { ok: false, reason: textOf(fieldsOf(reply['error'])['message']) || 'the supervisor does not answer' };
+  const argv = Array.isArray(reply['argv']) ? reply['argv'].map(String) : [];
+  const env = Object.fromEntries(Object.entries(fieldsOf(reply['env'])).map(([name, value]) => [name, textOf(value)]));
   response.resume();
   return {
     ok: true,
     line: {
-      launch: { argv, cwd: textOf(said['cwd']), env },
+      launch: { argv, cwd: textOf(reply['cwd']), env },
       broken,
       leave: async (code) => {
         sent.end(`${JSON.stringify({ left: { code } })}\n`);
@@ -66,10 +60,6 @@ async function waitForUpgrade(sent: ClientRequest, response: IncomingMessage): P
       },
     },
   };
-}
-
-function headers(token: string): Record<string, string> {
-  return { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
 }
 
 function readJson(path: string): Fields {
@@ -85,17 +75,17 @@ export type RanInTerminal =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Runs a client in this terminal, as a shell would: it has our standard streams and is in our process group, so that keys reach it and not
- * us. Ends it where `broken` says that nobody looks after it any more. Leaves the terminal as it was found.
+ * Runs a client in this terminal as a shell would: with our standard streams, in our process group. Ends it when `broken` resolves.
+ * Restores the settings of the terminal.
  */
 export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: Promise<void>): Promise<RanInTerminal> {
   const [program = '', ...args] = argv;
   const before = stty('-g');
-  // Ctrl-C and Ctrl-\ are the client's, whatever it makes of them.
+  // The client handles Ctrl-C and Ctrl-\.
   const ignored = (['SIGINT', 'SIGQUIT'] as const).map((name) => [name, (): void => {}] as const);
   for (const [name, ignore] of ignored) process.on(name, ignore);
   const child = spawn(program, args, { cwd, env: { ...env }, stdio: 'inherit' });
-  const pausing = setInterval(() => suspendWith(child), PAUSE_LOOK_MS);
+  const pausing = setInterval(() => suspendWith(child), PAUSE_POLL_MS);
   void broken.then(() => child.kill('SIGTERM'));
   const ended = await new Promise<RanInTerminal>((resolve) => {
     child.once('error', ({ message }) => resolve({ ok: false, reason: message }));
@@ -107,15 +97,15 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
   return ended;
 }
 
-/** There is no event for it. */
-const PAUSE_LOOK_MS = 300;
+/** A stopped child causes no event. */
+const PAUSE_POLL_MS = 300;
 
-/** A client that was put to sleep (Ctrl-Z) leaves the terminal to the shell only when we sleep too. The shell wakes both. */
+/** The shell takes the terminal back after Ctrl-Z only if this process stops too. It resumes both. */
 function suspendWith({ pid }: ChildProcess): void {
   if (pid !== undefined && readProcStat(pid)?.state === 'T') process.kill(process.pid, 'SIGSTOP');
 }
 
-/** How the terminal is set; with an argument, sets it. */
+/** `-g` returns the settings; other arguments set them. */
 function stty(how: string): string {
   return spawnSync('stty', [how], { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8' }).stdout?.trim() ?? '';
 }

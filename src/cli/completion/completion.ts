@@ -2,9 +2,9 @@ import { findNearest } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type ListedCommand } from '../command.ts';
 import { printable } from '../text.ts';
 
-/** All of them ask `baton completion --words` and know nothing themselves: they need not change when commands do. */
+/** The scripts call `baton completion --words`, so they do not depend on the commands. */
 export const SCRIPTS: Readonly<Record<string, string>> = {
-  // A colon ends a word for bash, and only what stands behind it is replaced.
+  // Bash splits words at colons and replaces only the part after the last one.
   bash: `_baton() {
   local line=\${COMP_LINE:0:COMP_POINT} words whole
   IFS=$' \\t\\n' read -ra words <<< "$line"
@@ -30,19 +30,16 @@ compdef _baton baton
 
 const SHELLS = Object.keys(SCRIPTS);
 
-/** It is handed the commands that it completes, and is one of them. */
 export function createCompletionCommand(commands: readonly ListedCommand[]): CliCommand {
   return {
-    name: 'completion',
-    summary: 'Print a shell completion script',
     examples: [
       'baton completion bash >> ~/.bashrc',
       'baton completion zsh >> ~/.zshrc',
       'baton completion fish > ~/.config/fish/completions/baton.fish',
     ],
     args: [{ name: 'SHELL', about: `One of: ${SHELLS.join(', ')}`, optional: true }],
-    rest: { name: 'WORD', about: 'With --words: what was typed after baton, the last word as far as it goes' },
-    options: [{ name: 'words', about: 'Print the words that fit, one a line: what the scripts ask' }],
+    rest: { name: 'WORD', about: 'With --words: the words typed after baton; the last one may be incomplete' },
+    options: [{ name: 'words', about: 'Print the matching words, one per line, for the scripts' }],
     async run({ args, options }, io) {
       if (options.has('words')) {
         const { findWords } = await import('./find-words.ts');
@@ -56,7 +53,7 @@ export function createCompletionCommand(commands: readonly ListedCommand[]): Cli
         return EXIT.ok;
       }
       const nearest = findNearest(shell, SHELLS);
-      const hint = nearest === undefined ? `There are: ${SHELLS.join(', ')}` : `Did you mean ${nearest}?`;
+      const hint = nearest === undefined ? `Shells: ${SHELLS.join(', ')}` : `Did you mean ${nearest}?`;
       io.err(
         `Error: ${shell === '' ? 'missing argument: SHELL' : `unknown shell: ${printable(shell)}`}\n  hint: ${hint}\n`,
       );

@@ -1,9 +1,10 @@
 import { createObserver } from '../ask.ts';
-import type { CliCommand, Io, ListedCommand } from '../command.ts';
+import type { Io, ListedCommand } from '../command.ts';
+import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { shortId } from '../text.ts';
 
-/** The words that could stand in the place of the last one. */
+/** Completions of the last word. */
 export async function findWords(
   typed: readonly string[],
   commands: readonly ListedCommand[],
@@ -12,12 +13,10 @@ export async function findWords(
   const before = typed.slice(0, -1);
   const word = typed.at(-1) ?? '';
   const listed = commands.find(({ name }) => name.split(' ').every((part, i) => before[i] === part));
-  const words =
-    listed === undefined ? nextWords(before, commands) : await wordsOf(await listed.load(), { before, word, io });
+  const words = listed === undefined ? nextWords(before, commands) : await wordsOf(listed, before, word, io);
   return [...new Set(words)].filter((each) => each.startsWith(word)).toSorted();
 }
 
-/** The parts of command names that can follow. */
 function nextWords(before: readonly string[], commands: readonly ListedCommand[]): string[] {
   return commands
     .map(({ name }) => name.split(' '))
@@ -25,54 +24,45 @@ function nextWords(before: readonly string[], commands: readonly ListedCommand[]
     .flatMap((parts) => parts[before.length] ?? []);
 }
 
-interface TypedWords {
-  readonly before: readonly string[];
-  readonly word: string;
-  readonly io: Io;
-}
-
-async function wordsOf(command: CliCommand, { before, word, io }: TypedWords): Promise<string[]> {
-  const given = before.slice(command.name.split(' ').length);
+async function wordsOf(
+  { name: commandName, load }: ListedCommand,
+  before: readonly string[],
+  word: string,
+  io: Io,
+): Promise<string[]> {
+  const command = await load();
+  const given = before.slice(commandName.split(' ').length);
   const valued = command.options.find(({ name, short, value }) => {
     const last = given.at(-1);
     return value !== undefined && (last === `--${name}` || (short !== undefined && last === `-${short}`));
   });
-  // A value, or a file: the shell knows more about those.
+  // The value of an option is often a file: the shell completes it.
   if (valued !== undefined) return [];
   if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help'];
   const isFirst = given.every((each) => each.startsWith('-'));
-  return isFirst && command.args[0]?.name === 'ID' ? idsFor(command.name, io) : [];
+  return isFirst && command.args[0]?.name === 'ID' ? idsFor(commandName, io) : [];
 }
 
-/** Ids of what runs, if a daemon runs and answers at once: a user who presses a key does not wait. */
+/** Ids of what runs; none if the daemon does not answer quickly, since a user who presses Tab does not wait. */
 async function idsFor(command: string, io: Io): Promise<string[]> {
   const list = LISTS[command.split(' ')[0] ?? ''];
   if (list === undefined) return [];
-  const client = createObserver({ args: [], options: new Map() }, io);
-  try {
-    return await list(client);
-  } finally {
-    client.close();
-  }
+  using client = createObserver({ args: [], options: new Map() }, io);
+  return await list(client);
 }
 
 const AT_ONCE = { timeoutMs: 1000 } as const;
 
 const LISTS: Readonly<Record<string, (client: Client) => Promise<string[]>>> = {
-  async pipeline(client) {
-    const answer = await client.call('pipeline_list', {}, AT_ONCE);
-    return answer.ok ? answer.result.pipelines.map(({ id }) => shortId(id)) : [];
-  },
-  async agent(client) {
-    const answer = await client.call('agent_list', {}, AT_ONCE);
-    return answer.ok ? answer.result.agents.map(({ id }) => shortId(id)) : [];
-  },
-  async decision(client) {
-    const answer = await client.call('decision_list', {}, AT_ONCE);
-    return answer.ok ? answer.result.decisions.map(({ id }) => shortId(id)) : [];
-  },
+  pipeline: async (client) => shortIds(await client.call('pipeline_list', {}, AT_ONCE), (all) => all.pipelines),
+  agent: async (client) => shortIds(await client.call('agent_list', {}, AT_ONCE), (all) => all.agents),
+  decision: async (client) => shortIds(await client.call('decision_list', {}, AT_ONCE), (all) => all.decisions),
   async task(client) {
     const answer = await client.call('task_list', {}, AT_ONCE);
     return answer.ok ? answer.result.tasks.map(({ id }) => id) : [];
   },
 };
+
+function shortIds<R>(answer: Answer<R>, list: (result: R) => readonly { readonly id: string }[]): string[] {
+  return answer.ok ? list(answer.result).map(({ id }) => shortId(id)) : [];
+}

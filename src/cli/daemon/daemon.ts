@@ -1,19 +1,15 @@
 import { connect, createClient } from '../../api/client/connect.ts';
 import { reportWhenSlow } from '../ask.ts';
 import { type CliCommand, EXIT } from '../command.ts';
+import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 export const upCommand: CliCommand = {
-  name: 'up',
-  summary: 'Start the daemon',
   examples: ['baton up', 'baton up --foreground', 'baton up --install-service'],
   args: [],
   options: [
-    { name: 'foreground', about: 'Stay in this terminal until it is stopped' },
-    {
-      name: 'install-service',
-      about: 'Write a systemd user unit or launchd plist that runs it, and say how to undo it',
-    },
+    { name: 'foreground', about: 'Run in this terminal until stopped' },
+    { name: 'install-service', about: 'Write a systemd user unit or launchd plist that runs the daemon' },
     { name: 'uninstall-service', about: 'Remove that file' },
   ],
   async run({ options }, io) {
@@ -22,7 +18,7 @@ export const upCommand: CliCommand = {
       return changeService(options.has('uninstall-service') ? 'uninstall' : 'install', io);
     }
     if (options.has('foreground')) {
-      // The daemon's own program: it ends this process when it ends.
+      // The daemon exits this process itself.
       await import('../../daemon/main.ts');
       return new Promise(() => undefined);
     }
@@ -30,10 +26,7 @@ export const upCommand: CliCommand = {
     const client = await connect({ env: io.env });
     const health = await client.health();
     client.close();
-    if (!health.ok) {
-      io.err(`Error: ${health.error.message}\n  hint: ${health.error.hint}\n`);
-      return EXIT.failed;
-    }
+    if (!health.ok) return reportProblem(health.error, io);
     const { pid, version, started, state_dir } = health.result;
     io.out(`Baton ${version} is up: process ${pid}, since ${started}, in ${printable(state_dir)}.\n`);
     return EXIT.ok;
@@ -41,8 +34,6 @@ export const upCommand: CliCommand = {
 };
 
 export const downCommand: CliCommand = {
-  name: 'down',
-  summary: 'Stop the daemon, and wait until it is down',
   examples: ['baton down'],
   args: [],
   options: [],
@@ -51,10 +42,7 @@ export const downCommand: CliCommand = {
     const client = createClient({ env: io.env, autostart: false });
     const stopped = await client.stop();
     client.close();
-    if (!stopped.ok) {
-      io.err(`Error: ${stopped.error.message}\n  hint: ${stopped.error.hint}\n`);
-      return EXIT.failed;
-    }
+    if (!stopped.ok) return reportProblem(stopped.error, io);
     io.out(describeEnd(stopped.result));
     return EXIT.ok;
   },
@@ -63,7 +51,6 @@ export const downCommand: CliCommand = {
 function describeEnd({ wasRunning, agents }: { readonly wasRunning: boolean; readonly agents: number }): string {
   if (!wasRunning) return 'Baton was not running.\n';
   if (agents === 0) return 'Baton is down.\n';
-  const who = agents === 1 ? '1 agent goes on without it' : `${agents} agents go on without it`;
-  const them = agents === 1 ? 'it' : 'them';
-  return `Baton is down. ${who}; the next baton up finds ${them} again.\n`;
+  const running = agents === 1 ? '1 agent keeps running' : `${agents} agents keep running`;
+  return `Baton is down. ${running}; the next baton up reconnects.\n`;
 }

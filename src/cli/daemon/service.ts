@@ -6,15 +6,13 @@ import type { ApiError } from '../../api/answer.ts';
 import { findDaemon } from '../../api/client/reach.ts';
 import { clearDownIntent, findStateDir, stateFiles } from '../../api/state-folder.ts';
 import { EXIT, type Io } from '../command.ts';
+import { reportProblem } from '../problems.ts';
 
-/** `baton up --install-service` and its opposite: changes one file, and says which, and what to type next. */
+/** `baton up --install-service` and `--uninstall-service`. */
 export async function changeService(what: 'install' | 'uninstall', io: Io): Promise<number> {
   const host: ServiceHost = { platform: process.platform, node: process.execPath, baton: BATON, env: io.env };
   const done = what === 'install' ? installService(host) : uninstallService(host);
-  if (!done.ok) {
-    io.err(`Error: ${done.error.message}\n  hint: ${done.error.hint}\n`);
-    return EXIT.failed;
-  }
+  if (!done.ok) return reportProblem(done.error, io);
   const { path, enable, disable } = done.file;
   if (done.did === 'absent') io.out(`There is no service file at ${path}.\n`);
   else if (done.did === 'removed') io.out(`Removed ${path}.\nIf it was enabled, stop it with: ${disable}\n`);
@@ -22,7 +20,7 @@ export async function changeService(what: 'install' | 'uninstall', io: Io): Prom
   return EXIT.ok;
 }
 
-/** Whether a daemon runs. If none does, an earlier `baton down` must not keep the service from starting one. */
+/** If no daemon runs, an earlier `baton down` must not keep the service from starting one. */
 async function isDaemonUp({ env }: Io): Promise<boolean> {
   const stateDir = findStateDir(env);
   const connection = await findDaemon(stateDir);
@@ -35,15 +33,15 @@ function describeChange(path: string, enable: string, disable: string, isRunning
   const first = isRunning ? 'baton down && baton up --install-service && ' : '';
   return [
     `Wrote ${path}.`,
-    'The service runs the daemon at login and starts it again after a crash, but not after baton down.',
-    'It has your PATH and no other variable: add the keys that your agents need to the service.',
+    'The service starts the daemon at login and after a crash, but not after baton down.',
+    'It gets your PATH and no other variable: add the API keys of your agents to the service.',
     `  start it: ${first}${enable}`,
     `  undo:     ${disable}; baton up --uninstall-service`,
     '',
   ].join('\n');
 }
 
-/** In a clone and in a release the command is two folders above this one's room. */
+/** The same path in a clone and in a release. */
 const BATON = join(import.meta.dirname, '..', '..', '..', 'bin', 'baton.cjs');
 
 export interface ServiceHost {
@@ -57,7 +55,7 @@ export type ServiceResult =
   | { readonly ok: true; readonly file: ServiceFile; readonly did: 'written' | 'removed' | 'absent' }
   | { readonly ok: false; readonly error: ApiError };
 
-/** Writes the service file of the state folder that this environment names. A file that Baton did not write is left alone. */
+/** A file that Baton did not write is kept. */
 export function installService(host: ServiceHost): ServiceResult {
   const found = findService(host);
   if (!found.ok) return found;
@@ -104,7 +102,7 @@ function findService({ platform, node, baton, env }: ServiceHost): FoundService 
   return { ok: false, error: unsupportedError(platform) };
 }
 
-/** A file that cannot be read is not one that may be replaced. */
+/** A file that cannot be read must not be replaced. */
 function withContent(file: ServiceFile): FoundService {
   try {
     return { ok: true, file, before: readFileSync(file.path, 'utf8') };
@@ -115,17 +113,13 @@ function withContent(file: ServiceFile): FoundService {
 }
 
 function notOurFileError(path: string): ApiError {
-  const hint = 'Move that file away, or keep it and start the daemon from it with: baton up --foreground';
-  return { code: 'service-not-ours', message: `${path} was not written by Baton, and is left as it is`, hint };
+  const hint = 'Move that file away, or let it start the daemon with: baton up --foreground';
+  return { code: 'service-not-ours', message: `${path} was not written by Baton and is kept`, hint };
 }
 
 function cannotWriteError(path: string, error: unknown): ApiError {
-  const why = error instanceof Error ? error.message : String(error);
-  return {
-    code: 'service-not-written',
-    message: `${path} cannot be written: ${why}`,
-    hint: 'Check who owns its folder.',
-  };
+  const message = `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+  return { code: 'service-not-written', message, hint: 'Check who owns its folder.' };
 }
 
 function unsupportedError(platform: string): ApiError {
@@ -135,30 +129,29 @@ function unsupportedError(platform: string): ApiError {
 
 const UNSAFE_PATH: ApiError = {
   code: 'service-not-written',
-  message: 'PATH or a path of Baton has a line break in it, which no service file can hold',
-  hint: 'Correct PATH, or name another state folder in BATON_STATE_DIR.',
+  message: 'PATH or a path of Baton contains a line break, which a service file cannot hold',
+  hint: 'Correct PATH, or set BATON_STATE_DIR to another folder.',
 };
 
-/** What a service manager must know to run the daemon of one state folder. */
 export interface ServiceFacts {
   readonly node: string;
   readonly baton: string;
   readonly stateDir: string;
-  /** There while `baton down` is in force. */
+  /** Exists while `baton down` is in force. */
   readonly downFile: string;
-  /** Where the daemon and its agents find programs: service managers have a PATH of their own. */
+  /** PATH of the daemon and its agents: service managers have their own. */
   readonly path: string;
 }
 
 export interface ServiceFile {
   readonly path: string;
   readonly content: string;
-  /** What to type after it was written, and before it is removed. */
+  /** The command to type after the file is written. */
   readonly enable: string;
   readonly disable: string;
 }
 
-/** The first line of every service file that Baton writes. A file without it was not written by Baton, and is left alone. */
+/** In the first lines of every service file that Baton writes. */
 export const SERVICE_MARK = 'Written by `baton up --install-service`';
 
 export function renderSystemdUnit(facts: ServiceFacts, configHome: string, isDefaultFolder: boolean): ServiceFile {
@@ -195,7 +188,7 @@ WantedBy=default.target
 export function renderLaunchdPlist(facts: ServiceFacts, home: string, isDefaultFolder: boolean): ServiceFile {
   const label = `baton.daemon${isDefaultFolder ? '' : `.${hashOf(facts.stateDir)}`}`;
   const path = join(home, 'Library', 'LaunchAgents', `${label}.plist`);
-  // launchd knows no condition: the shell looks whether baton down is in force.
+  // launchd has no conditions: the shell checks whether baton down is in force.
   const script = '[ -e "$1" ] && exit 0; exec "$2" "$3" up --foreground';
   const words = ['/bin/sh', '-c', script, 'baton', facts.downFile, facts.node, facts.baton];
   const content = `<?xml version="1.0" encoding="UTF-8"?>
@@ -228,7 +221,7 @@ function hashOf(stateDir: string): string {
   return createHash('sha256').update(stateDir).digest('hex').slice(0, 8);
 }
 
-/** systemd replaces what begins with a percent sign. */
+/** systemd expands %. */
 function escapeSpecifiers(text: string): string {
   return text.replaceAll('%', '%%');
 }

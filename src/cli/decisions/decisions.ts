@@ -7,18 +7,14 @@ import { printable, shortId } from '../text.ts';
 export const decisionArgument = { name: 'ID', about: 'The decision, or the beginning of its id' } as const;
 
 export const decisionListCommand = operationCommand({
-  name: 'decision list',
-  summary: 'List what waits for a person, oldest first',
   examples: ['baton decision list', 'baton decision list --all'],
-  options: [{ name: 'all', short: 'a', about: 'Also those that are settled' }],
+  options: [{ name: 'all', short: 'a', about: 'Include closed decisions' }],
   operation: 'decision_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
   show: ({ decisions }) => renderDecisions(decisions, new Date()),
 });
 
 export const decisionShowCommand = operationCommand({
-  name: 'decision show',
-  summary: 'Show a decision with its options',
   examples: ['baton decision show 9b2d4c10'],
   args: [decisionArgument],
   operation: 'decision_show',
@@ -27,8 +23,6 @@ export const decisionShowCommand = operationCommand({
 });
 
 export const decisionResolveCommand = operationCommand({
-  name: 'decision resolve',
-  summary: 'Answer a decision',
   examples: ['baton decision resolve 9b2d4c10 1', 'baton decision resolve 9b2d4c10 1 -m "Use the staging database"'],
   args: [decisionArgument, { name: 'N', about: 'The number of the option' }],
   options: [
@@ -47,7 +41,7 @@ export function describeResolved({ id, action }: ResultOf<'decision_resolve'>): 
   return `Decision ${shortId(id)}: ${printable(action)}.\n`;
 }
 
-/** A decision with everything that is needed to take it; whoever is asked at once need not be told how. */
+/** `isAsked` leaves out the command that answers, for a prompt that asks at once. */
 export function renderDecision(decision: DecisionView, now: Date, { isAsked = false } = {}): string {
   const { id, title, context, options, opened_at } = decision;
   const lines = [
@@ -78,9 +72,8 @@ function resultOf({ id, result }: DecisionView): string {
   return `Resolved with ${option} (${action}) by ${printable(by)} at ${at}${message ? `: ${printable(message)}` : ''}`;
 }
 
-/** Open decisions, one line each. */
 export function renderDecisions(decisions: readonly DecisionView[], now: Date): string {
-  if (decisions.length === 0) return 'Nothing waits for you.\n';
+  if (decisions.length === 0) return 'No open decisions.\n';
   return decisions
     .map(({ id, title, context, opened_at, result }) => {
       const [first = ''] = context.split('\n');

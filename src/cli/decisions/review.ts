@@ -9,8 +9,6 @@ import { printable } from '../text.ts';
 import { describeResolved, renderDecision } from './decisions.ts';
 
 export const decisionReviewCommand: CliCommand = {
-  name: 'decision review',
-  summary: 'Answer the open decisions one by one',
   examples: ['baton decision review'],
   args: [],
   options: COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
@@ -20,8 +18,8 @@ export const decisionReviewCommand: CliCommand = {
       const answer = await client.call('decision_list', {});
       if (!answer.ok) return reportError(answer.error, given, io);
       const { decisions } = answer.result;
-      if (decisions.length === 0) io.out('Nothing waits for you.\n');
-      // Nobody is there to ask: what there is to decide is shown, and the exit code says so.
+      if (decisions.length === 0) io.out('No open decisions.\n');
+      // Without a terminal the decisions are only printed.
       if (!io.isTerminal || !isatty(0)) {
         io.out(decisions.map((decision) => renderDecision(decision, new Date())).join('\n'));
         return decisions.length === 0 ? EXIT.ok : EXIT.waiting;
@@ -31,16 +29,16 @@ export const decisionReviewCommand: CliCommand = {
     }),
 };
 
-/** Asks about each in turn; gives back how many are still open. */
+/** Returns how many are still open. */
 async function askEach(decisions: readonly DecisionView[], client: Client, io: Io): Promise<number> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  // Lines are taken from a queue: whoever types ahead is heard.
+  // An iterator keeps lines that are typed ahead.
   const lines = prompt[Symbol.asyncIterator]();
   const ask = async (question: string): Promise<string | undefined> => {
     prompt.setPrompt(question);
     prompt.prompt();
     const next = await lines.next();
-    // Ctrl-D and Ctrl-C end the questions.
+    // Ctrl-D or Ctrl-C.
     return next.done === true ? undefined : next.value;
   };
   let left = decisions.length;

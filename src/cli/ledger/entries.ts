@@ -8,37 +8,27 @@ import { exportLedger } from '../../ledger/verify/export.ts';
 import { taskIdOf } from '../../ledger/verify/task-proof.ts';
 import type { LedgerFault } from '../../ledger/verify/walk.ts';
 import { nodeSha256, nodeVerifier } from '../../ledger/writer/keys.ts';
-import { problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
-import { reportProblem, withStore } from './with-store.ts';
+import { withStore } from './with-store.ts';
 
 const DEFAULT_COUNT = 50;
 const MAX_SUMMARY_CHARACTERS = 120;
 
 export const ledgerLogCommand: CliCommand = {
-  name: 'ledger log',
-  summary: 'Show the ledger',
   examples: ['baton ledger log', 'baton ledger log -f', 'baton ledger log --limit 0 --json'],
   args: [],
   options: [
-    { name: 'follow', short: 'f', about: 'Go on with what is recorded from now on' },
-    {
-      name: 'limit',
-      short: 'n',
-      value: 'N',
-      about: `How many of the newest entries; 0 is all (default ${DEFAULT_COUNT})`,
-    },
-    { name: 'json', about: 'Print one entry a line, as JSON' },
+    { name: 'follow', short: 'f', about: 'Keep printing new entries' },
+    { name: 'limit', short: 'n', value: 'N', about: `At most N of the newest entries; 0 for all (${DEFAULT_COUNT})` },
+    { name: 'json', about: 'Print one JSON entry per line' },
     PROJECT_OPTION,
   ],
   run(given, io) {
     const limit = Number(given.options.get('limit') ?? DEFAULT_COUNT);
-    if (!Number.isSafeInteger(limit) || limit < 0) {
-      const hint = 'For example: baton ledger log --limit 10';
-      return reportProblem(problem('ledger/bad-number', '--limit is not a number from 0', hint), io, EXIT.usage);
-    }
+    if (!Number.isSafeInteger(limit) || limit < 0) return { usage: '--limit must be a whole number from 0' };
     return withStore(given, io, async (store) => {
       const { size } = await store.head();
       const from = limit === 0 ? 1 : Math.max(1, size - limit + 1);
@@ -53,7 +43,7 @@ export const ledgerLogCommand: CliCommand = {
   },
 };
 
-/** Prints what there is, and returns the number of the entry that is still to come. */
+/** Prints the entries from `from` on, and returns the number of the next one. */
 async function printFrom(store: Store, from: number, io: Io, show: (stored: StoredEntry) => string): Promise<number> {
   let next = from;
   for await (const batch of store.entries({ from })) {
@@ -63,9 +53,9 @@ async function printFrom(store: Store, from: number, io: Io, show: (stored: Stor
   return next;
 }
 
-/** Waits until the ledger is longer than this. The watch starts before the look, so that nothing falls between them. */
+/** Waits until the ledger is longer than `size`. The watch starts before the check, so that no entry is missed. */
 async function waitForCommit(store: Store, size: number): Promise<void> {
-  // Watching alone does not keep a process alive.
+  // The watch alone does not keep the process alive.
   const alive = setInterval(() => {}, 60_000);
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = store.watch(({ size: now }) => {
@@ -95,31 +85,24 @@ function summaryOf(data: Entry['data']): string {
 }
 
 export const ledgerShowCommand: CliCommand = {
-  name: 'ledger show',
-  summary: 'Show one entry in full',
   examples: ['baton ledger show 42', 'baton ledger show 42 --json'],
   args: [{ name: 'SEQ', about: 'The number of the entry' }],
   options: [JSON_OPTION, PROJECT_OPTION],
-  exitCodes: { 0: 'shown', 1: 'there is no such entry', 4: 'the entry is not what was recorded' },
+  exitCodes: { 0: 'shown', 1: 'no such entry', 4: 'the entry is not what was recorded' },
   run(given, io) {
     const [text = ''] = given.args;
     const seq = Number(text);
     if (!/^[1-9][0-9]{0,15}$/.test(text)) {
       const hint = 'Numbers start at 1; `baton ledger log` shows them.';
-      return reportProblem(
-        problem('ledger/bad-number', `'${text}' is not the number of an entry`, hint),
-        io,
-        EXIT.usage,
-      );
+      return reportProblem({ message: `'${text}' is not the number of an entry`, hint }, io, EXIT.usage);
     }
     return withStore(given, io, async (store) => {
       for await (const [stored] of store.entries({ from: seq, to: seq })) {
         if (!stored) continue;
         const entry = parseEntry(stored.bytes);
         if (!entry.ok || !sameBytes(leafHash(nodeSha256, stored.bytes), stored.hash)) {
-          const hint = 'Run: baton ledger verify';
           const message = `entry ${seq} is not what was recorded`;
-          return reportProblem(problem('ledger/wrong-hash', message, hint), io, EXIT.notVerified);
+          return reportProblem({ message, hint: 'Run: baton ledger verify' }, io, EXIT.notVerified);
         }
         const shown = { entry: entry.value, hash: toHex(stored.hash) };
         const pretty = JSON.stringify(shown, null, 2).split('\n').map(printable).join('\n');
@@ -127,19 +110,16 @@ export const ledgerShowCommand: CliCommand = {
         return EXIT.ok;
       }
       const { size } = await store.head();
-      const hint = `The newest one is ${size}.`;
-      return reportProblem(problem('ledger/no-entry', `there is no entry ${seq}`, hint), io);
+      return reportProblem({ message: `there is no entry ${seq}`, hint: `The newest entry is ${size}.` }, io);
     });
   },
 };
 
 export const ledgerExportCommand: CliCommand = {
-  name: 'ledger export',
-  summary: 'Print the ledger as NDJSON that others can check',
   examples: ['baton ledger export -o ledger.ndjson', 'baton ledger export | gzip > ledger.ndjson.gz'],
   args: [],
   options: [
-    { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; without it, standard output' },
+    { name: 'output', short: 'o', value: 'FILE', about: 'Write to this file instead of standard output' },
     PROJECT_OPTION,
   ],
   exitCodes: { 0: 'exported', 1: 'there is no ledger', 4: 'what is stored is not what was recorded' },
@@ -165,7 +145,7 @@ async function printExport(lines: Lines, io: Io): Promise<LedgerFault | undefine
   }
 }
 
-/** Under another name until it is whole and known to hold: a file of that name is a good one, then as before. */
+/** Writes under another name until the export is complete and verified, so that `path` is never a bad export. */
 async function writeExport(lines: Lines, path: string): Promise<LedgerFault | undefined> {
   const draft = `${path}.partial`;
   const fd = openSync(draft, 'w');

@@ -107,7 +107,7 @@ describe('baton ledger', () => {
     expect((await baton('ledger', 'show', '2')).out).toContain('"type": "TaskUpdated"');
     expect(await baton('ledger', 'show', '7')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The newest one is 2'),
+      err: expect.stringContaining('The newest entry is 2'),
     });
     expect((await baton('ledger', 'show', '0')).code).toBe(2);
   });

@@ -7,15 +7,14 @@ import { makeTaskProof, verifyTaskProof } from '../../ledger/verify/task-proof.t
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { openLedgerAt, openStoreAt } from '../../ledger/writer/open.ts';
 import { findLastSeal, sealLedger } from '../../ledger/writer/seal.ts';
-import { problem } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { findLedger, JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
-import { exitCodeOf, reportProblem, withStore } from './with-store.ts';
+import { findLedger } from './find-ledger.ts';
+import { exitCodeOf, withStore } from './with-store.ts';
 
 export const ledgerSealCommand: CliCommand = {
-  name: 'ledger seal',
-  summary: 'Seal the ledger: record a signed root over all entries',
   examples: ['baton ledger seal', 'baton ledger seal --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
@@ -23,10 +22,10 @@ export const ledgerSealCommand: CliCommand = {
   async run(given, io) {
     const found = await findLedger(given, io);
     if (!found.ok) return reportProblem(found.problem, io);
-    // Without a daemon this command signs with the machine's key itself.
+    // Without a daemon this command itself signs with the key of the machine, so an agent must not run it.
     const above = findSessionAbove(findStateDir(io.env), io.env);
     if (above !== undefined) return reportProblem(belowSessionError(above), io);
-    // A ledger begins with something that happened, not with a seal.
+    // Opening would create a ledger, and a ledger must not start with a seal.
     if (!existsSync(found.place.ledger)) {
       const missing = await openStoreAt(found.place);
       if (!missing.ok) return reportProblem(missing.problem, io, exitCodeOf(missing.problem));
@@ -41,10 +40,10 @@ export const ledgerSealCommand: CliCommand = {
   },
 };
 
-/** The daemon is the one writer while it runs: it seals, then. */
+/** While the daemon runs, it is the only writer. */
 async function sealThroughDaemon(given: ParsedArguments, io: Io): Promise<number> {
-  const { callOperation: ask } = await import('../ask.ts');
-  const answer = await ask('merkle_finalize', {}, given, io);
+  const { callOperation } = await import('../ask.ts');
+  const answer = await callOperation('merkle_finalize', {}, given, io);
   return answer.ok ? reportSeal(answer.result, given, io) : reportProblem(answer.error, io, exitCodeOf(answer.error));
 }
 
@@ -61,33 +60,25 @@ function operatorName({ env }: Io): string {
 }
 
 export const ledgerRootCommand: CliCommand = {
-  name: 'ledger root',
-  summary: 'Show the last seal: its root, and how many entries it covers',
   examples: ['baton ledger root', 'baton ledger root --json'],
   args: [],
   options: [JSON_OPTION, PROJECT_OPTION],
   run(given, io) {
     return withStore(given, io, async (store) => {
       const last = await findLastSeal(store, (await store.head()).size);
-      if (!last)
-        return reportProblem(problem('ledger/no-seal', 'the ledger was never sealed', 'Run: baton ledger seal'), io);
-      io.out(
-        given.options.has('json')
-          ? `${JSON.stringify(last)}\n`
-          : `sealed: ${last.size} entries, by entry ${last.seq}\nroot: ${last.root}\n`,
-      );
+      if (!last) return reportProblem({ message: 'the ledger was never sealed', hint: 'Run: baton ledger seal' }, io);
+      const text = `sealed: ${last.size} entries, by entry ${last.seq}\nroot: ${last.root}`;
+      io.out(`${given.options.has('json') ? JSON.stringify(last) : text}\n`);
       return EXIT.ok;
     });
   },
 };
 
 export const ledgerProveCommand: CliCommand = {
-  name: 'ledger prove',
-  summary: 'Write a proof of one task that anybody can check',
   examples: ['baton ledger prove T001 -o T001.proof.json', 'baton verify T001.proof.json'],
   args: [{ name: 'TASK', about: 'The id of the task' }],
   options: [
-    { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; without it, standard output' },
+    { name: 'output', short: 'o', value: 'FILE', about: 'Write to this file instead of standard output' },
     PROJECT_OPTION,
   ],
   run(given, io) {
@@ -95,7 +86,7 @@ export const ledgerProveCommand: CliCommand = {
       const [task = ''] = given.args;
       const proof = await makeTaskProof(store, nodeVerifier, project, task);
       if (!proof.ok) return reportProblem(proof.problems[0], io);
-      // Nobody should carry away a proof that does not hold.
+      // A proof that does not verify is not written.
       const holds = await verifyTaskProof(nodeVerifier, proof.value);
       if (!holds.ok) return reportProblem(holds.problems[0], io, EXIT.notVerified);
       const text = `${JSON.stringify(proof.value, null, 2)}\n`;

@@ -9,25 +9,18 @@ import { verifyTaskProof } from '../../ledger/verify/task-proof.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { type Parsed, problem, refused } from '../../protocol/shape/problem.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
-import { describeFileError } from '../problems.ts';
+import { describeFileError, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { reportProblem } from './with-store.ts';
 
 export const verifyFileCommand: CliCommand = {
-  name: 'verify',
-  summary: 'Check a task proof or an export, offline',
   examples: [
     'baton verify T001.proof.json',
     'baton verify ledger.ndjson --key baton/demo+1a2b3c4d+AX…',
     'gunzip -c ledger.ndjson.gz | baton verify -',
   ],
-  args: [{ name: 'FILE|-', about: 'What `baton ledger prove` or `baton ledger export` wrote; - is standard input' }],
+  args: [{ name: 'FILE|-', about: 'The output of `baton ledger prove` or `baton ledger export`; - is standard input' }],
   options: [
-    {
-      name: 'key',
-      value: 'KEY',
-      about: 'The public key, known from elsewhere; without it the one in the file is shown',
-    },
+    { name: 'key', value: 'KEY', about: 'The public key that you trust; without it, the key in the file is shown' },
     { name: 'json', about: 'Print the verdict as JSON' },
   ],
   exitCodes: { 0: 'verified', 1: 'not readable', 4: 'not verified' },
@@ -36,8 +29,11 @@ export const verifyFileCommand: CliCommand = {
     if (!input.ok) return reportProblem(input.problems[0], io);
     const key = options.get('key');
     const verdict = input.value.isExport ? await checkExport(input.value, key) : await checkProof(input.value, key);
-    if (options.has('json')) io.out(`${JSON.stringify(asJson(verdict))}\n`);
-    else if (verdict.ok) renderVerdict(verdict.value, file, key, io);
+    if (options.has('json')) {
+      const { ok: verified } = verdict;
+      const json = verdict.ok ? { verified, ...verdict.value } : { verified, problems: verdict.problems };
+      io.out(`${JSON.stringify(json)}\n`);
+    } else if (verdict.ok) printVerdict(verdict.value, file, key, io);
     else return reportProblem(verdict.problems[0], io, EXIT.notVerified);
     return verdict.ok ? EXIT.ok : EXIT.notVerified;
   },
@@ -53,10 +49,7 @@ interface Verdict {
   readonly keys: readonly string[];
 }
 
-/**
- * What is to be checked, which may be longer than memory: its pieces, and whether it is an export (many lines of JSON) or
- * a proof (one value).
- */
+/** An export has many lines and may be larger than memory; a proof is one JSON value. */
 interface Input {
   readonly isExport: boolean;
   readonly pieces: AsyncGenerator<Buffer>;
@@ -99,23 +92,18 @@ async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGener
 async function checkProof({ pieces }: Input, key: string | undefined): Promise<Parsed<Verdict>> {
   const value = await readValue(pieces);
   if (value === undefined) {
-    return refused(problem('ledger/bad-proof', 'this is neither a task proof nor an export', 'Make it again.'));
+    return refused(problem('ledger/bad-proof', 'this is neither a task proof nor an export', 'Create it again.'));
   }
   const proven = await verifyTaskProof(nodeVerifier, value, key);
   if (!proven.ok) return proven;
-  const { project, taskId, entries, size, key: signer } = proven.value;
-  const verdict = {
-    kind: 'task proof',
-    project,
-    task_id: taskId,
-    entries: entries.length,
-    size,
-    keys: [signer],
-  } as const;
-  return { ok: true, value: verdict };
+  const { project, taskId: task_id, entries, size, key: signer } = proven.value;
+  return {
+    ok: true,
+    value: { kind: 'task proof', project, task_id, entries: entries.length, size, keys: [signer] },
+  };
 }
 
-/** The JSON value, or nothing where it is none, or too large to be one of ours. */
+/** Returns undefined if the input is not JSON or too large for a proof. */
 async function readValue(pieces: AsyncGenerator<Buffer>): Promise<unknown> {
   const read: Buffer[] = [];
   let bytes = 0;
@@ -139,11 +127,7 @@ async function checkExport({ pieces }: Input, key: string | undefined): Promise<
   return { ok: true, value: { kind: 'export', project, entries: size, size, root: toHex(root), keys } };
 }
 
-function asJson(verdict: Parsed<Verdict>): unknown {
-  return verdict.ok ? { verified: true, ...verdict.value } : { verified: false, problems: verdict.problems };
-}
-
-function renderVerdict(
+function printVerdict(
   { kind, project, task_id: task, entries, size, keys }: Verdict,
   file: string,
   key: string | undefined,
@@ -152,5 +136,5 @@ function renderVerdict(
   const about = task === undefined ? '' : ` about ${printable(task)}`;
   io.out(`${printable(file)}: verified ${kind}, ${entries} entries${about} of ${project} (ledger of ${size})\n`);
   if (key === undefined)
-    io.out(`signed by ${keys.join(', ')}\ncompare this key with one from elsewhere, or pass it: --key KEY\n`);
+    io.out(`signed by ${keys.join(', ')}\ncompare this key with the one that you trust, or pass that: --key KEY\n`);
 }

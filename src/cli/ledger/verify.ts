@@ -10,30 +10,29 @@ import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { findKnownKey } from '../../ledger/writer/open.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
+import { reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
-import { JSON_OPTION, PROJECT_OPTION } from './find-ledger.ts';
-import { reportProblem, withStore } from './with-store.ts';
+import { withStore } from './with-store.ts';
 
 export const ledgerVerifyCommand: CliCommand = {
-  name: 'ledger verify',
-  summary: 'Check the ledger: chain, hashes, signatures, tree, outside checkpoint, snapshot',
   examples: ['baton ledger verify', 'baton ledger verify --all-signatures --json'],
   args: [],
   options: [
-    { name: 'all-signatures', about: 'Check each signature, not only the newest, which covers all before it' },
+    { name: 'all-signatures', about: 'Check every signature, not only the newest, which covers all entries before it' },
     JSON_OPTION,
     PROJECT_OPTION,
   ],
   exitCodes: {
     0: 'verified',
     1: 'there is no ledger',
-    4: 'not verified: the first bad entry, or the forged snapshot, is named',
+    4: 'not verified: the error names the first bad entry or the forged snapshot',
   },
   async run(given, io) {
     try {
       return await verifyLedgerPlace(given, io);
     } catch (error) {
-      // The file is damaged where SQLite itself cannot read on.
+      // SQLite itself cannot read the damaged file.
       const what = error instanceof Error ? error.message : String(error);
       return reportProblem({ message: `the ledger cannot be read: ${what}`, hint: DO_NOT_WRITE }, io, EXIT.notVerified);
     }
@@ -58,7 +57,7 @@ function verifyLedgerPlace(given: ParsedArguments, io: Io): Promise<number> {
   });
 }
 
-/** What the snapshot was compared with, measured apart from the rest: hashing and folding are limited by different things. */
+/** Measured apart from the verification, since hashing and folding have different bottlenecks. */
 interface FoldMeasure {
   readonly entries: number;
   readonly ms: number;
@@ -67,7 +66,7 @@ interface FoldMeasure {
 
 type Checked = (Verified & { readonly fold: FoldMeasure }) | NotVerified;
 
-/** Folds the entries again, which are verified by now, and compares the stored snapshot with what comes of it. */
+/** Folds the verified entries again, and compares the result with the stored snapshot. */
 async function compareFold(store: Store, { project }: LedgerPlace, result: Verified, io: Io): Promise<Checked> {
   const keys = result.keys
     .map((text) => parseKey(nodeVerifier.sha256, text))
@@ -82,7 +81,7 @@ async function compareFold(store: Store, { project }: LedgerPlace, result: Verif
   return { ...result, fold: { entries, ms, snapshot: entries === 0 ? 'none' : 'matches' } };
 }
 
-/** What cannot be read is not the same as what is not there: both are said, in their own words. */
+/** Returns null if the file does not exist, and an empty text if it cannot be read: both are reported differently. */
 function readOutside({ outside }: LedgerPlace): string | null {
   try {
     return readFileSync(outside, 'utf8');
@@ -114,12 +113,12 @@ function describeFold({ entries, ms, snapshot }: FoldMeasure): string {
   return `fold: ${entries} entries folded again in ${(ms / 1000).toFixed(2)} s; the snapshot matches`;
 }
 
-/** Below this a person has not begun to wonder. */
-const WORTH_SHOWING = 50_000;
+/** A smaller ledger is verified at once. */
+const MIN_ENTRIES = 50_000;
 
-/** A line on standard error that says how far a long check has come; only for people, and gone when it ends. */
+/** A progress line on standard error, only at a terminal. */
 export function createProgress(io: Io, total: number): { show: (done: number) => void; clear: () => void } {
-  if (!io.isTerminal || total < WORTH_SHOWING) return { show: () => {}, clear: () => {} };
+  if (!io.isTerminal || total < MIN_ENTRIES) return { show: () => {}, clear: () => {} };
   let shown = -1;
   return {
     show(done) {

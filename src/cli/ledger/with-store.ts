@@ -4,10 +4,10 @@ import type { LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { openStoreAt } from '../../ledger/writer/open.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
-import { printable } from '../text.ts';
+import { reportProblem } from '../problems.ts';
 import { findLedger } from './find-ledger.ts';
 
-/** Opens the project's ledger for reading, hands it over, and closes it whatever happens. */
+/** Runs `use` with the project's ledger, opened for reading. */
 export async function withStore(
   given: ParsedArguments,
   io: Io,
@@ -27,18 +27,8 @@ export async function withStore(
   }
 }
 
-/** Refusals that say that this is not the ledger that was here are told from those that say that nothing is. */
+/** A ledger that was changed or replaced has another exit code than a missing one. */
 export function exitCodeOf({ code }: Pick<Problem, 'code'>): number {
   const isUntrue = /^ledger\/(?:rolled-back|forked|wrong-|bad-entry|unsigned|missing-)/.test(code);
   return isUntrue ? EXIT.notVerified : EXIT.failed;
-}
-
-/** What happened, and the next thing to do. */
-export function reportProblem(
-  { message, hint }: Pick<Problem, 'message' | 'hint'>,
-  io: Io,
-  code: number = EXIT.failed,
-): number {
-  io.err(`Error: ${printable(message)}\n  hint: ${printable(hint)}\n`);
-  return code;
 }

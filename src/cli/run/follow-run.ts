@@ -17,14 +17,14 @@ import { RunStory, WorkflowStory } from './story.ts';
 export interface FollowedRun {
   readonly kind: string;
   readonly id: string;
-  /** The newest entry before it began. */
+  /** The newest entry before the run. */
   readonly after: number;
 }
 
-/** Tells how a run goes until it is over, needs a person, or whoever looks on leaves. */
+/** Prints the progress of a run until it ends, needs a person, or the user interrupts. */
 export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
-  const client = createObserver(given, io);
+  using client = createObserver(given, io);
   using _away = reportWhenAway(io, client);
   using _copying = reportCopying(io, async (signal) => client.call('status_get', {}, { signal }));
   const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
@@ -41,48 +41,41 @@ export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io
         io.out(`${line}\n`);
         await outputs.print(type, data, line, (below) => io.out(`${below}\n`));
       }
-      const { progress: standing } = story;
-      if (standing.kind === 'over') return standing.outcome === 'done' ? EXIT.ok : EXIT.failed;
-      if (standing.kind === 'waiting') {
-        await printDecisions(client, standing.decisionId, given, io);
+      const { progress } = story;
+      if (progress.kind === 'over') return progress.outcome === 'done' ? EXIT.ok : EXIT.failed;
+      if (progress.kind === 'waiting') {
+        await printDecision(client, progress.decisionId, given, io);
         return EXIT.waiting;
       }
     }
   } finally {
     await entries.return(undefined);
-    client.close();
   }
 }
 
 function reportLeft({ kind, id }: FollowedRun, error: ApiError | undefined, given: ParsedArguments, io: Io): number {
-  if (kind === 'workflow') {
-    io.err(`It goes on without you. See it: baton task show ${id}, or everything: baton status --watch\n`);
-    return error === undefined ? EXIT.interrupted : reportError(error, given, io);
-  }
   const noun = kind === 'agent' ? 'agent' : 'pipeline';
   const stop = noun === 'agent' ? 'kill' : 'cancel';
-  io.err(
-    `It goes on without you. Wait for it: baton ${noun} wait ${shortId(id)}, end it: baton ${noun} ${stop} ${shortId(id)}\n`,
-  );
+  const next =
+    kind === 'workflow'
+      ? `See it: baton task show ${id}, or everything: baton status --watch`
+      : `Wait for it: baton ${noun} wait ${shortId(id)}, stop it: baton ${noun} ${stop} ${shortId(id)}`;
+  io.err(`It continues in the background. ${next}\n`);
   return error === undefined ? EXIT.interrupted : reportError(error, given, io);
 }
 
-async function printDecisions(client: Client, id: string, given: ParsedArguments, io: Io): Promise<void> {
+async function printDecision(client: Client, id: string, given: ParsedArguments, io: Io): Promise<void> {
   if (given.options.has('json')) return;
   const answer = await client.call('decision_show', { id });
   if (answer.ok) io.out(`\n${renderDecision(answer.result, new Date())}`);
   else io.out(`Decide: baton decision show ${shortId(id)}\n`);
 }
 
-/**
- * What the steps of a run printed, for whoever looks on. A step that failed shows the end of it, and where the rest is. A run that is
- * nothing but one command shows all of it: that is what it was typed for.
- */
+/** Prints the output of steps: the end of it after a failure, all of it if the run is a single shell command. */
 export class StepOutputs {
   readonly #root: string;
   readonly #stateDir: string;
   #isPlain = false;
-  /** What runs each step that is under way. */
   readonly #runners = new Map<string, { readonly agentId: string } | { readonly log: string }>();
 
   constructor(root: string, stateDir: string) {
@@ -90,7 +83,7 @@ export class StepOutputs {
     this.#stateDir = stateDir;
   }
 
-  /** Every entry comes by here: who runs a step is said in entries that tell people nothing. */
+  /** Must get every entry: entries that print no line name what runs a step. */
   note(type: string, data: Fields): void {
     if (type === 'PipelineStarted' && data['pipeline_id'] === this.#root)
       this.#isPlain = isPlain(fieldsOf(data['plan']));
@@ -101,7 +94,6 @@ export class StepOutputs {
       this.#runners.set(placeOf(fieldsOf(data['owner'])), { agentId: textOf(data['agent_id']) });
   }
 
-  /** The lines below the one that tells of the end of a step. */
   async print(type: string, data: Fields, line: string, onLine: (line: string) => void): Promise<void> {
     if (type !== 'StepFinished') return;
     const place = placeOf(data);
@@ -118,7 +110,7 @@ export class StepOutputs {
   }
 }
 
-/** One step, and that a shell command. */
+/** Whether the pipeline is a single shell command. */
 function isPlain({ pipeline, pipelines }: Fields): boolean {
   const [first, second] = objectsOf(fieldsOf(fieldsOf(pipelines)[textOf(pipeline)])['steps']);
   return second === undefined && fieldsOf(first?.['run'])['kind'] === 'shell';

@@ -10,10 +10,8 @@ import { printable, shortId } from '../text.ts';
 export const pipelineArgument = { name: 'ID', about: 'The pipeline, or the beginning of its id' } as const;
 
 export const pipelineListCommand = operationCommand({
-  name: 'pipeline list',
-  summary: 'List the running pipelines, oldest first',
   examples: ['baton pipeline list', 'baton pipeline list --all'],
-  options: [{ name: 'all', short: 'a', about: 'Also those that are over' }],
+  options: [{ name: 'all', short: 'a', about: 'Include those that have ended' }],
   operation: 'pipeline_list',
   input: ({ options }) => ({ value: options.has('all') ? { all: true } : {} }),
   show: ({ pipelines }) => {
@@ -33,8 +31,6 @@ export const pipelineListCommand = operationCommand({
 });
 
 export const pipelineShowCommand = operationCommand({
-  name: 'pipeline show',
-  summary: 'Show one pipeline with its steps',
   examples: ['baton pipeline show 3f1c9a2e'],
   args: [pipelineArgument],
   operation: 'pipeline_show',
@@ -70,8 +66,6 @@ function currentStep({ steps }: PipelineView): string {
 }
 
 export const pipelineWaitCommand = operationCommand({
-  name: 'pipeline wait',
-  summary: 'Wait until a pipeline has ended or needs a person',
   examples: ['baton pipeline wait 3f1c9a2e', 'baton pipeline wait 3f1c9a2e --timeout 600'],
   args: [pipelineArgument],
   options: WAIT_OPTIONS,
@@ -83,30 +77,24 @@ export const pipelineWaitCommand = operationCommand({
 });
 
 export const pipelineCancelCommand = operationCommand({
-  name: 'pipeline cancel',
-  summary: 'Cancel a pipeline and everything that runs in it',
   examples: ['baton pipeline cancel 3f1c9a2e -m "wrong branch"'],
   args: [pipelineArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'Why: it is recorded' }],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'The reason, which is recorded' }],
   operation: 'pipeline_cancel',
   input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'reason' }) } }),
   show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} is being cancelled.\n`,
 });
 
 export const pipelineResumeCommand = operationCommand({
-  name: 'pipeline resume',
-  summary: 'Resume a waiting pipeline in the same conversation',
   examples: ['baton pipeline resume 3f1c9a2e -m "The tests are in test/unit"'],
   args: [pipelineArgument],
-  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'What the agent is told' }],
+  options: [{ name: 'message', short: 'm', value: 'TEXT', about: 'A message for the agent' }],
   operation: 'pipeline_resume',
   input: (given) => ({ value: { id: given.args[0], ...pickOptions(given, { message: 'message' }) } }),
-  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} goes on.\n`,
+  show: (_, { args: [id = ''] }) => `Pipeline ${shortId(id)} resumes.\n`,
 });
 
 export const pipelineRetryCommand = operationCommand({
-  name: 'pipeline retry',
-  summary: 'Restart the step at which a pipeline waits, or a pipeline that failed',
   examples: ['baton pipeline retry 3f1c9a2e'],
   args: [pipelineArgument],
   operation: 'pipeline_retry',
@@ -114,18 +102,18 @@ export const pipelineRetryCommand = operationCommand({
   show: (retried, { args: [id = ''] }) => describeRetry(id, retried.id),
 });
 
-/** One that is over stays as it ended: another takes its place. */
+/** A pipeline that has ended is replaced by a new one. */
 function describeRetry(asked: string, id: string): string {
-  if (id.startsWith(asked)) return `Pipeline ${shortId(id)} tries its step again.\n`;
-  return `Pipeline ${shortId(asked)} is over. Started ${id} in its place. Wait for it: baton pipeline wait ${shortId(id)}\n`;
+  if (id.startsWith(asked)) return `Pipeline ${shortId(id)} retries its step.\n`;
+  return `Pipeline ${shortId(asked)} has ended. Started ${id} in its place. Wait for it: baton pipeline wait ${shortId(id)}\n`;
 }
 
-/** The end of what a step printed, where the news is, below the line of the step; and where all of it is. */
+/** The last lines of a step's output, and where to find all of it. */
 export function renderOutput(output: string, indent: string, where: string | null): string[] {
   const lines = output.trimEnd().split('\n');
   const last = lines.slice(-SHOWN_LINES).map((line) => shorten(printable(line.trimEnd())));
   const shown = [...(lines.length > SHOWN_LINES ? ['…'] : []), ...(output.trim() === '' ? [] : last)];
-  const rest = where === null ? [] : [`all of it: ${printable(where)}`];
+  const rest = where === null ? [] : [`full output: ${printable(where)}`];
   return [...shown, ...rest].map((line) => `${indent}${line}`.trimEnd());
 }
 
@@ -137,7 +125,6 @@ function shorten(line: string): string {
 
 const MAX_LINE_CHARACTERS = 300;
 
-/** What shows everything that an agent printed; null where no agent ran. */
 export function logsOf(agentId: string | null): string | null {
   return agentId === null ? null : `baton agent logs ${shortId(agentId)}`;
 }

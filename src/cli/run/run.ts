@@ -10,16 +10,14 @@ import { renderPlan } from './show-plan.ts';
 const EXIT_CODES = {
   0: 'done (with --detach: started; with --plan: shown)',
   1: 'failed or cancelled',
-  2: 'usage error, or nothing says what is checked before a merge',
+  2: 'usage error, or the runbook names no checks before a merge',
   3: 'waiting for a person',
-  130: 'you left with Ctrl-C; it goes on',
+  130: 'interrupted with Ctrl-C; the run continues',
 };
-const DETACH = { name: 'detach', short: 'd', about: 'Start it and leave' } as const;
-const PLAN = { name: 'plan', about: 'Show what would happen, and do nothing' } as const;
+const DETACH = { name: 'detach', short: 'd', about: 'Start it and return at once' } as const;
+const PLAN = { name: 'plan', about: 'Show what would happen without doing it' } as const;
 
 export const runStartCommand: CliCommand = {
-  name: 'run',
-  summary: 'Run a command or a pipeline of the runbook',
   examples: [
     'baton run issue "Add a login page"',
     'baton run issue --task T-12',
@@ -27,18 +25,16 @@ export const runStartCommand: CliCommand = {
     'baton run ship v1.2 --detach',
     'baton run ship -- --json',
   ],
-  args: [{ name: 'NAME', about: 'Of the command or pipeline; baton runbook list shows them' }],
-  rest: { name: 'ARG', about: 'As the runbook defines them; after -- all options are its own', options: true },
+  args: [{ name: 'NAME', about: 'The command or pipeline; see: baton runbook list' }],
+  rest: { name: 'ARG', about: 'Arguments as the runbook defines them; after --, options too', options: true },
   options: [PLAN, DETACH, ACCEPT_RULES, ...COMMON_OPTIONS],
   exitCodes: EXIT_CODES,
   run: async (given, io) => startRun(given, io, {}),
 };
 
 export const agentRunCommand: CliCommand = {
-  name: 'agent run',
-  summary: 'Run one agent of the runbook by itself',
   examples: ['baton agent run reviewer', 'baton agent run reviewer --detach'],
-  args: [{ name: 'NAME', about: 'Of the agent; baton runbook list shows them' }],
+  args: [{ name: 'NAME', about: 'The agent; see: baton runbook list' }],
   options: [PLAN, DETACH, ...COMMON_OPTIONS],
   exitCodes: EXIT_CODES,
   run: async (given, io) => startRun(given, io, { kind: 'agent' }),
@@ -55,7 +51,7 @@ async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: 
     return EXIT.ok;
   }
   const { answer, after } = await withClient(given, io, async (client) => {
-    // Before it begins, so that none of it is missed.
+    // Read before the start, so that no entry of the run is missed.
     const head = await readHeadSeq(client);
     const asked = { accepted: given.options.get('accept-rules'), typed: typedArguments(given), io };
     const started = await callAcceptingNoChecks(
@@ -74,7 +70,6 @@ async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: 
   return EXIT.ok;
 }
 
-/** The command line to type again. */
 function typedArguments({ args, options }: ParsedArguments): readonly string[] {
   const project = options.get('project');
   return [

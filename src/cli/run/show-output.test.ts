@@ -6,7 +6,7 @@ describe('what a step printed', () => {
     expect(renderOutput('to-stdout\nto-\u001B[31mstderr\r\n', '    ', '/state/output.log')).toEqual([
       '    to-stdout',
       '    to-\\u001b[31mstderr',
-      '    all of it: /state/output.log',
+      '    full output: /state/output.log',
     ]);
   });
 
@@ -20,7 +20,7 @@ describe('what a step printed', () => {
 
   it('may be nothing', () => {
     expect(renderOutput('', '  ', null)).toEqual([]);
-    expect(renderOutput(' \n', '  ', 'here')).toEqual(['  all of it: here']);
+    expect(renderOutput(' \n', '  ', 'here')).toEqual(['  full output: here']);
   });
 
   it('of an agent is shown by a command', () => {

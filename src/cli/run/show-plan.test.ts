@@ -39,13 +39,13 @@ const only = (plan: RunPreview['plan']): RunPreview => ({ name: 'x', vars: {}, e
 
 it('shows steps, where they lead, variables, and what would happen first', () => {
   expect(renderPlan(result)).toBe(`pipeline ship
-  build: shell make \${var.tag}  [2 more tries, if it fails tell, at most 90 s, in a worktree on ship-\${var.tag}]
+  build: shell make \${var.tag}  [2 retries, if it fails tell, at most 90 s, in a worktree on ship-\${var.tag}]
   review: agent reviewer (scripted)  [then check]
   check: pipeline checks  [if it is cancelled tell]
     pipeline checks
       lint: shell lint
 with tag = v1
-first: make a worktree on ship-v1
+first: create a worktree on ship-v1
 first: start agent reviewer
 `);
 });
@@ -81,7 +81,7 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
   merge: squash into the main branch, by pull requests at owner/name
 `);
   // Asked for, and nobody or nowhere to open them.
-  expect(renderPlan(only({ ...plan, lacks_gh: true }))).toContain('at owner/name, for which gh is not on the PATH\n');
-  expect(renderPlan(only({ ...plan, pull_requests: '' }))).toContain(', for which no remote is at GitHub');
+  expect(renderPlan(only({ ...plan, lacks_gh: true }))).toContain('at owner/name, but gh is not on the PATH\n');
+  expect(renderPlan(only({ ...plan, pull_requests: '' }))).toContain(', but no remote is at GitHub');
   expect(renderPlan(only({ ...plan, pull_requests: null }))).toContain('  merge: squash into the main branch\n');
 });

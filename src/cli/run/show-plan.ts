@@ -5,7 +5,6 @@ import { fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { describeChecks } from '../../runbook/runbook.ts';
 import { printable } from '../text.ts';
 
-/** What a run would do: its variables, its steps, and what would happen first. */
 export function renderPlan({ plan, vars, effects, entries }: Omit<RunPreview, 'name'>): string {
   const lines = [
     ...renderPlanned(plan),
@@ -28,22 +27,14 @@ function renderPlanned(plan: RunPreview['plan']): string[] {
   }
 }
 
-/** Who does what, in the order in which it is done. */
-function renderWorkflow({
-  mode,
-  roles,
-  checks,
-  checks_answer,
-  merge,
-  pull_requests: where,
-  lacks_gh,
-}: IssuePlan): string[] {
+function renderWorkflow(plan: IssuePlan): string[] {
+  const { mode, roles, checks, checks_answer, merge, pull_requests: where, lacks_gh } = plan;
   const players = roles.map(({ role, agent, run }) => `  ${role}: agent ${agent} (${run})`);
   const required = checks.map(({ name, run }) => `  check ${name}: ${run ?? 'reported by GitHub'}`);
   const pulls =
     where === ''
-      ? ', by pull requests, for which no remote is at GitHub and no [github] repository is named'
-      : `, by pull requests at ${where}${lacks_gh ? ', for which gh is not on the PATH' : ''}`;
+      ? ', by pull requests, but no remote is at GitHub and no [github] repository is named'
+      : `, by pull requests at ${where}${lacks_gh ? ', but gh is not on the PATH' : ''}`;
   return [
     `workflow issue (${mode})`,
     ...players,
@@ -64,7 +55,7 @@ function renderPlannedPipeline(name: string, known: Known, indent: string, above
     `${indent}pipeline ${name}${describeBudget(budget)}`,
     ...steps.flatMap((step) => {
       const line = `${indent}  ${step.name}: ${describeRun(step.run, known.agents)}${describeTurns(step)}`;
-      // Checked runbooks have no cycles; a plan that is shown here may have one.
+      // Unlike a checked runbook, a plan may have cycles.
       if (step.run.kind !== 'pipeline' || above.includes(step.run.pipeline)) return [line];
       const nested = step.run.pipeline;
       return [line, ...renderPlannedPipeline(nested, known, `${indent}    `, [...above, nested])];
@@ -83,7 +74,6 @@ function describeAgent({ name, run, budget }: AgentPlan): string {
   return `${name} (${run})${describeBudget(budget)}`;
 }
 
-/** What it may use before a person is asked. */
 function describeBudget({ tokens, cost_millicents: cost, time_ms: time }: BudgetPlan = {}): string {
   const parts = [
     tokens === undefined ? '' : `${tokens} tokens`,
@@ -96,7 +86,7 @@ function describeBudget({ tokens, cost_millicents: cost, time_ms: time }: Budget
 function describeTurns({ on_done, on_fail, on_cancel, timeout_ms, workspace }: StepPlan): string {
   const turns = [
     on_done === undefined ? '' : `then ${on_done}`,
-    on_fail?.retries === undefined ? '' : `${on_fail.retries} more tries`,
+    on_fail?.retries === undefined ? '' : `${on_fail.retries} retries`,
     on_fail?.step === undefined ? '' : `if it fails ${on_fail.step}`,
     on_cancel === undefined ? '' : `if it is cancelled ${on_cancel}`,
     timeout_ms === undefined ? '' : `at most ${timeout_ms / 1000} s`,
@@ -105,7 +95,6 @@ function describeTurns({ on_done, on_fail, on_cancel, timeout_ms, workspace }: S
   return turns.length === 0 ? '' : `  [${turns.join(', ')}]`;
 }
 
-/** An effect of the first commit, in words. */
 function describeEffect(effect: PlannedEffect, entries: RunPreview['entries']): string {
   switch (effect.kind) {
     case 'start-agent':
@@ -113,11 +102,11 @@ function describeEffect(effect: PlannedEffect, entries: RunPreview['entries']): 
     case 'run-command':
       return `run ${effect.command}`;
     case 'prepare-workspace':
-      return `make a worktree on ${effect.branch}`;
+      return `create a worktree on ${effect.branch}`;
     case 'wait':
       return `wait until ${effect.due}`;
     case 'notify':
-      return `tell a person: ${effect.title}`;
+      return `notify a person: ${effect.title}`;
     default:
       return effect.kind;
   }

@@ -1,73 +1,68 @@
 import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { oneLine, printable, shortId } from '../text.ts';
 
-/** How a run stands after an entry: under way, over, or in need of a person. */
 export type RunProgress =
   | { readonly kind: 'running' }
   | { readonly kind: 'over'; readonly outcome: string }
   | { readonly kind: 'waiting'; readonly decisionId: string };
 
-/**
- * A run as its entries tell it, one line each. It begins with one pipeline or agent and takes in what that starts; entries about
- * anything else tell nothing.
- */
+/** Describes the entries of one pipeline or agent, and of everything that it starts, in a line each. */
 export class RunStory {
   readonly #root: string;
-  /** Pipelines and agents of this run: their names, and how far they stand in. */
-  readonly #cast = new Map<string, { readonly name: string; readonly indent: string }>();
-  #standing: RunProgress = { kind: 'running' };
+  readonly #members = new Map<string, { readonly name: string; readonly indent: string }>();
+  #progress: RunProgress = { kind: 'running' };
 
   constructor(root: string) {
     this.#root = root;
-    this.#cast.set(root, { name: shortId(root), indent: '' });
+    this.#members.set(root, { name: shortId(root), indent: '' });
   }
 
   get progress(): RunProgress {
-    return this.#standing;
+    return this.#progress;
   }
 
-  /** The line for an entry; undefined where it is about something else, or of no interest to people. */
+  /** Returns undefined for entries of other runs, and for those that people do not need. */
   describe(type: string, data: Fields): string | undefined {
-    this.#take(type, data);
+    this.#addMember(type, data);
     const id = textOf(data['pipeline_id'] ?? data['agent_id']);
-    const who = this.#cast.get(id);
-    if (who === undefined) return undefined;
+    const member = this.#members.get(id);
+    if (member === undefined) return undefined;
     this.#follow(type, id, data);
-    const line = RUN_SENTENCES[type]?.(data, who.name);
+    const line = RUN_SENTENCES[type]?.(data, member.name);
     if (line === undefined) return undefined;
-    const indent = OF_STEPS.test(type) ? `${who.indent}  ` : who.indent;
+    const indent = OF_STEPS.test(type) ? `${member.indent}  ` : member.indent;
     return `${indent}${printable(oneLine(line).replaceAll(/\s+/g, ' '))}`;
   }
 
-  /** Whoever is started by this run belongs to it. */
-  #take(type: string, data: Fields): void {
+  #addMember(type: string, data: Fields): void {
     if (type !== 'PipelineStarted' && type !== 'AgentRequested') return;
     const isAgent = type === 'AgentRequested';
     const id = textOf(data[isAgent ? 'agent_id' : 'pipeline_id']);
-    const owner = this.#cast.get(textOf(fieldsOf(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
+    const owner = this.#members.get(textOf(fieldsOf(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
     if (owner === undefined && id !== this.#root) return;
     const name = textOf(isAgent ? fieldsOf(data['plan'])['name'] : data['name']);
-    this.#cast.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
+    this.#members.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
   }
 
   #follow(type: string, id: string, data: Fields): void {
     const isRoot = id === this.#root;
     if (isRoot && (type === 'PipelineFinished' || type === 'AgentEnded')) {
-      this.#standing = { kind: 'over', outcome: textOf(data['outcome']) };
+      this.#progress = { kind: 'over', outcome: textOf(data['outcome']) };
     } else if (type === 'StepWaiting' || (isRoot && type === 'AgentParked')) {
-      this.#standing = { kind: 'waiting', decisionId: textOf(data['decision_id']) };
+      this.#progress = { kind: 'waiting', decisionId: textOf(data['decision_id']) };
     } else if (type === 'StepResumed' || type === 'AgentUnparked') {
-      this.#standing = { kind: 'running' };
+      this.#progress = { kind: 'running' };
     }
   }
 }
 
-/** These stand one further in than the pipeline, and what runs the step one further than they. */
+/** Indented one level more than their pipeline. */
 const OF_STEPS = /^(?:Step|Workspace)/;
 
-type RunSentence = (data: Fields, name: string) => string | undefined;
+/** `name` is that of the pipeline or agent. */
+type Sentences = Readonly<Record<string, (data: Fields, name: string) => string | undefined>>;
 
-const RUN_SENTENCES: Readonly<Record<string, RunSentence>> = {
+const RUN_SENTENCES: Sentences = {
   PipelineStarted: ({ pipeline_id }, name) => `${name} ${shortId(textOf(pipeline_id))} started`,
   PipelineFinished: ({ outcome, reason }, name) => `${name} ${textOf(outcome)}${reasonSuffix(reason)}`,
   PipelineCancelRequested: ({ reason }, name) => `${name} is being cancelled${reasonSuffix(reason)}`,
@@ -75,7 +70,7 @@ const RUN_SENTENCES: Readonly<Record<string, RunSentence>> = {
   StepWaiting: ({ step, reason }) => `${textOf(step)}: waiting for a person${reasonSuffix(reason)}`,
   StepResumed: ({ step }) => `${textOf(step)}: resumed`,
   StepFinished: ({ step, outcome, reason }) => `${textOf(step)}: ${textOf(outcome)}${reasonSuffix(reason)}`,
-  WorkspacePrepared: ({ branch }) => `a worktree on ${textOf(branch)} is ready`,
+  WorkspacePrepared: ({ branch }) => `worktree on ${textOf(branch)} is ready`,
   WorkspaceFailed: ({ step, reason }) => `${textOf(step)}: no worktree${reasonSuffix(reason)}`,
   AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textOf(agent_id))}: queued`,
   AgentStarted: ({ start }, name) => `${name}: ${Number(start) > 1 ? 'started again' : 'started'}`,
@@ -85,14 +80,14 @@ const RUN_SENTENCES: Readonly<Record<string, RunSentence>> = {
   AgentStop: (_, name) => `${name}: tried to stop without signaling completion`,
   AgentSilent: ({ what, tool }, name) =>
     what === 'tool' ? `${name}: a tool call takes too long${reasonSuffix(tool)}` : `${name}: silent in a turn`,
-  AgentHeard: (_, name) => `${name}: heard again`,
+  AgentHeard: (_, name) => `${name}: active again`,
   AgentRestartRequested: (_, name) => `${name}: its process is being restarted`,
   AgentPrompted: ({ prompt }, name) => `${name}: asks${reasonSuffix(prompt)}`,
   AgentErrored: ({ error, message }, name) => `${name}: ${textOf(error)}${reasonSuffix(message)}`,
   AgentExited: (data, name) => `${name}: ${exitOf(data)}`,
   AgentParked: ({ reason }, name) => `${name}: waits for a person${reasonSuffix(reason)}`,
   AgentUnparked: (_, name) => `${name}: resumed`,
-  AgentAttached: ({ by }, name) => `${name}: is in the terminal of ${textOf(by)}`,
+  AgentAttached: ({ by }, name) => `${name}: attached to the terminal of ${textOf(by)}`,
   AgentDetached: ({ by, how }, name) => `${name}: ${textOf(by)} ${LEFT[textOf(how)] ?? 'has left'}`,
   AgentEnded: ({ outcome, reason }, name) => `${name}: ${textOf(outcome)}${reasonSuffix(reason)}`,
   AgentKillRequested: ({ reason }, name) => `${name}: is being stopped${reasonSuffix(reason)}`,
@@ -102,17 +97,15 @@ const RUN_SENTENCES: Readonly<Record<string, RunSentence>> = {
 
 const LEFT: Readonly<Record<string, string>> = {
   left: 'has left',
-  lost: 'has gone without a word',
-  absent: 'never came',
+  lost: 'was disconnected',
+  absent: 'never attached',
   ended: 'was interrupted by its end',
 };
 
-function reasonSuffix(reason: unknown): string {
+function reasonSuffix(reason: unknown, maxCharacters = 300): string {
   const text = textOf(reason);
-  return text === '' ? '' : `: ${text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text}`;
+  return text === '' ? '' : `: ${text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text}`;
 }
-
-const MAX_REASON = 300;
 
 function exitOf({ code, signal, timed_out }: Fields): string {
   if (timed_out === true) return 'ended by its timeout';
@@ -121,21 +114,21 @@ function exitOf({ code, signal, timed_out }: Fields): string {
     : `ended by signal ${textOf(signal)}`;
 }
 
-/** A workflow as its entries tell it, one line each, until it is closed or needs a person. */
+/** Describes the entries of one workflow in a line each. */
 export class WorkflowStory {
   readonly #taskId: string;
   readonly #agents = new Map<string, string>();
-  #standing: RunProgress = { kind: 'running' };
+  #progress: RunProgress = { kind: 'running' };
 
   constructor(taskId: string) {
     this.#taskId = taskId;
   }
 
   get progress(): RunProgress {
-    return this.#standing;
+    return this.#progress;
   }
 
-  /** The line for an entry; undefined where it is about something else, or of no interest to people. */
+  /** Returns undefined for entries of other runs, and for those that people do not need. */
   describe(type: string, data: Fields): string | undefined {
     if (type === 'AgentRequested' && textOf(fieldsOf(data['task'])['task_id']) === this.#taskId)
       this.#agents.set(textOf(data['agent_id']), textOf(fieldsOf(data['plan'])['name']));
@@ -148,19 +141,17 @@ export class WorkflowStory {
 
   #follow(type: string, data: Fields): void {
     if (type === 'PhaseMoved' && data['to'] === 'COMPLETED' && data['next_role'] === null)
-      this.#standing = { kind: 'over', outcome: 'done' };
+      this.#progress = { kind: 'over', outcome: 'done' };
     else if (type === 'PhaseMoved' && data['cause'] === 'cancelled')
-      this.#standing = { kind: 'over', outcome: 'cancelled' };
+      this.#progress = { kind: 'over', outcome: 'cancelled' };
     else if (type === 'DecisionOpened' && data['task_id'] === this.#taskId)
-      this.#standing = { kind: 'waiting', decisionId: textOf(data['decision_id']) };
+      this.#progress = { kind: 'waiting', decisionId: textOf(data['decision_id']) };
     else if (type === 'DecisionResolved' || type === 'DecisionWithdrawn' || type === 'TaskFreed')
-      this.#standing = { kind: 'running' };
+      this.#progress = { kind: 'running' };
   }
 }
 
-type WorkflowSentence = (data: Fields, agent: string) => string | undefined;
-
-const WORKFLOW_SENTENCES: Readonly<Record<string, WorkflowSentence>> = {
+const WORKFLOW_SENTENCES: Sentences = {
   TaskCreated: ({ task_id, title }) => `${textOf(task_id)} ${textOf(title)}`,
   TaskClaimed: ({ role, holder }) => `  ${role === null ? '' : `${textOf(role)}: `}${textOf(holder)} has it`,
   AgentStop: (_, agent) => `    ${agent}: tried to stop without signaling completion`,
@@ -191,6 +182,5 @@ function counted(count: unknown, noun: string): string {
 }
 
 function workflowReason(reason: unknown): string {
-  const text = textOf(reason);
-  return text === '' ? '' : `: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
+  return reasonSuffix(reason, 200);
 }

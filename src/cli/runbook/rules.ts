@@ -6,8 +6,6 @@ import { COMMON_OPTIONS, operationCommand, reportError } from '../operation-comm
 import { printable, printableLines } from '../text.ts';
 
 export const runbookRulesCommand = operationCommand({
-  name: 'runbook rules',
-  summary: 'Show the runbook in force, and how the working file differs from it',
   examples: ['baton runbook rules', 'baton runbook rules --json'],
   operation: 'runbook_rules',
   input: () => ({ value: {} }),
@@ -29,8 +27,6 @@ function describeWorking(working: RunbookRules['working'], isFirst: boolean): st
 }
 
 export const runbookAdoptCommand: CliCommand = {
-  name: 'runbook adopt',
-  summary: 'Put the working runbook in force for everything that starts from now on',
   examples: ['baton runbook adopt'],
   args: [],
   options: [ACCEPT_RULES, ...COMMON_OPTIONS],

@@ -51,7 +51,7 @@ describe('baton runbook check', () => {
     const { code, out } = await runCli(['runbook', 'check', '--project', repository({})]);
     expect({ code, out }).toEqual({
       code: 0,
-      out: `There is no runbook here: no baton.toml, nothing in .baton/runbooks.\n${UNCHECKED}`,
+      out: `There is no runbook: no baton.toml, and no file in .baton/runbooks.\n${UNCHECKED}`,
     });
   });
 

@@ -5,23 +5,28 @@ import { pipelineArgs } from '../../runbook/command-args.ts';
 import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../../runbook/library.ts';
 import { renderCommandUsage } from '../../runbook/parse-command-args.ts';
 import { readRunbook, type ReadRunbook, readRunbookFiles } from '../../runbook/read/read-runbook.ts';
-import { checksAnswerOf, type CommandDefinition, describeChecks, type Runbook } from '../../runbook/runbook.ts';
+import {
+  checksAnswerOf,
+  type CommandDefinition,
+  describeChecks,
+  type Runbook,
+  type WorkerDefinition,
+} from '../../runbook/runbook.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
-import { JSON_OPTION, PROJECT_OPTION } from '../ledger/find-ledger.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { renderProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 
 export const runbookCheckCommand: CliCommand = {
-  name: 'runbook check',
-  summary: 'Check the runbook and list its errors',
   examples: ['baton runbook check', 'baton runbook check review.yaml --json'],
   args: [],
-  rest: { name: 'FILE', about: 'Files to check as one runbook; left out: those of the project' },
+  rest: { name: 'FILE', about: 'Files to check as one runbook (default: those of the project)' },
   options: [PROJECT_OPTION, JSON_OPTION],
-  exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'wrong usage' },
+  exitCodes: { 0: 'valid', 1: 'not valid, or not readable', 2: 'usage error' },
   async run(given, io) {
     const project = await findProjectDir(given, io);
-    const read = given.args.length > 0 ? readNamed(given.args, project, io) : await readRunbook(project);
+    const named = given.args.map((path) => relative(project, resolve(io.cwd, path)));
+    const read = named.length > 0 ? readRunbookFiles(project, named) : await readRunbook(project);
     const prompts = read.checked.ok ? checkPromptFiles(project, read) : undefined;
     const problems = read.checked.ok ? [...checkStore(read), ...(prompts?.problems ?? [])] : read.checked.problems;
     const files = [...read.files, ...(prompts?.files ?? [])];
@@ -40,8 +45,6 @@ export const runbookCheckCommand: CliCommand = {
 };
 
 export const runbookListCommand: CliCommand = {
-  name: 'runbook list',
-  summary: 'List the commands, pipelines, agents and workers of the runbook',
   examples: ['baton runbook list'],
   args: [],
   options: [PROJECT_OPTION, JSON_OPTION],
@@ -61,30 +64,21 @@ export const runbookListCommand: CliCommand = {
   },
 };
 
-/** The root of the repository that the command is about, or the folder itself where there is no git. */
+/** The root of the repository, or the folder itself if it is in none. */
 export async function findProjectDir({ options }: ParsedArguments, io: Io): Promise<string> {
   const folder = resolve(io.cwd, options.get('project') ?? '.');
   const repository = await findRepository(folder);
   return repository.ok ? repository.value.top : folder;
 }
 
-/** Named as they were typed, from wherever that was. */
-function readNamed(paths: readonly string[], project: string, io: Io): ReadRunbook {
-  return readRunbookFiles(
-    project,
-    paths.map((path) => relative(project, resolve(io.cwd, path))),
-  );
-}
-
 function renderSummary(runbook: Runbook, { files }: ReadRunbook): string {
-  if (files.length === 0) return 'There is no runbook here: no baton.toml, nothing in .baton/runbooks.';
+  if (files.length === 0) return 'There is no runbook: no baton.toml, and no file in .baton/runbooks.';
   const counts = (['agents', 'pipelines', 'commands', 'workers'] as const).map((section) =>
     counted(runbook[section].size, section),
   );
   return `${files.map(({ path }) => path).join(', ')}: valid (${counts.join(', ')})`;
 }
 
-/** What is allowed, and worth knowing. */
 function notesOn({ checked }: ReadRunbook): readonly string[] {
   const answer = checked.ok ? checksAnswerOf(checked.value, false) : 'checked';
   return answer === 'checked' ? [] : [describeChecks(answer)];
@@ -95,7 +89,7 @@ function counted(count: number, plural: string): string {
 }
 
 interface Listed {
-  /** What Baton brings along: it is there without a word in the runbook. */
+  /** Shipped with Baton; the runbook need not define them. */
   readonly workflows: readonly {
     readonly name: string;
     readonly usage: string;
@@ -119,7 +113,7 @@ function listRunbook(runbook: Runbook): Listed {
     })),
     pipelines: all(runbook.pipelines).map((each) => ({
       name: each.name,
-      // A command of the same name stands before it.
+      // A command of the same name hides the pipeline.
       usage: runbook.commands.has(each.name)
         ? each.name
         : renderCommandUsage({ name: each.name, args: pipelineArgs(each) }),
@@ -150,12 +144,7 @@ function renderRunTarget(run: CommandDefinition['run']): string {
   return run.kind === 'agent' ? `agent ${run.agent}` : `pipeline ${run.pipeline}`;
 }
 
-interface Selection {
-  readonly tasks?: readonly string[];
-  readonly phases?: readonly string[];
-  readonly roles?: readonly string[];
-  readonly concurrency: number;
-}
+type Selection = Omit<WorkerDefinition, 'name' | 'run'>;
 
 function renderSelection({ tasks, phases, roles, concurrency }: Selection): string {
   const parts = [
@@ -168,36 +157,21 @@ function renderSelection({ tasks, phases, roles, concurrency }: Selection): stri
 
 function renderRunbook(runbook: Runbook): string {
   const { workflows, commands, pipelines, agents, workers } = listRunbook(runbook);
-  const sections = [
-    renderSection(
-      'Commands',
-      commands.map(({ usage, runs: what }) => [usage, what]),
-    ),
-    renderSection(
-      'Pipelines',
-      pipelines.map(({ usage, steps }) => [usage, steps.join(' → ')]),
-    ),
-    renderSection(
-      'Agents',
-      agents.map(({ usage, runs: what }) => [usage, what]),
-    ),
-    renderSection(
-      'Workers',
-      workers.map(({ name, takes: what, runs: how }) => [name, `${what}: ${how}`]),
-    ),
-    renderSection(
-      'Workflows, shipped with Baton',
-      workflows.map(({ usage, roles }) => [
-        usage,
-        roles.map(({ role, runs: what }) => `${role} (${what})`).join(' → '),
-      ]),
-    ),
-  ].filter((text) => text !== '');
-  return sections.join('\n');
+  const sections: Record<string, readonly (readonly [string, string])[]> = {
+    Commands: commands.map(({ usage, runs }) => [usage, runs]),
+    Pipelines: pipelines.map(({ usage, steps }) => [usage, steps.join(' → ')]),
+    Agents: agents.map(({ usage, runs }) => [usage, runs]),
+    Workers: workers.map(({ name, takes, runs }) => [name, `${takes}: ${runs}`]),
+    'Workflows, shipped with Baton': workflows.map(({ usage, roles }) => [
+      usage,
+      roles.map(({ role, runs }) => `${role} (${runs})`).join(' → '),
+    ]),
+  };
+  const shown = Object.entries(sections).filter(([, rows]) => rows.length > 0);
+  return shown.map(([title, rows]) => renderSection(title, rows)).join('\n');
 }
 
 function renderSection(title: string, rows: readonly (readonly [string, string])[]): string {
-  if (rows.length === 0) return '';
   const width = Math.max(...rows.map(([left]) => left.length));
   const lines = rows.map(([left, right]) => `  ${printable(left.padEnd(width))}  ${firstLine(right)}`);
   return `${[`${title}:`, ...lines].join('\n')}\n`;

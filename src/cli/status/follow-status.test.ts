@@ -4,17 +4,16 @@ import { followStatus } from './follow-status.ts';
 
 it('reports a daemon that was not reached before it asks again', async () => {
   const left = new AbortController();
-  const heard: string[] = [];
+  const reported: string[] = [];
   const { promise: never, reject } = Promise.withResolvers<never>();
   left.signal.addEventListener('abort', () => reject(new Error('left')));
-  const client = { call: async () => (heard.push('asked'), never) } as unknown as Client; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const client = { call: async () => (reported.push('asked'), never) } as unknown as Client; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const unreached = { code: 'no-answer', message: 'the daemon does not answer (pid 7)', hint: 'kill -CONT 7' };
-  const followed = followStatus(
-    client,
-    { unreached, signal: left.signal },
-    { onStatus: () => undefined, onEntry: () => undefined, onAway: ({ message }) => void heard.push(message) },
-  );
-  expect(heard).toEqual(['the daemon does not answer (pid 7)', 'asked']);
+  const followed = followStatus(client, unreached, left.signal, {
+    onStatus: () => undefined,
+    onAway: ({ message }) => void reported.push(message),
+  });
+  expect(reported).toEqual(['the daemon does not answer (pid 7)', 'asked']);
   left.abort();
   await expect(followed).rejects.toThrow('left');
 });

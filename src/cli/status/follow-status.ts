@@ -5,29 +5,30 @@ import { delay } from '../../api/client/http.ts';
 import { followEntries, type FollowedEntry } from '../run/follow-entries.ts';
 
 export interface StatusListener {
-  /** Something has changed, or the daemon is there again. `askedAt` is how old the answer may be, in milliseconds of the epoch. */
+  /** Called after each change, and when the daemon is back. `askedAt` is when the status was requested, in epoch milliseconds. */
   readonly onStatus: (status: StatusView, askedAt: number) => void;
-  /** There is no answer: what was shown last may not be so any more. */
+  /** The daemon does not answer: the last status may be out of date. */
   readonly onAway: (why: ApiError) => void;
-  /** Each entry as it is recorded, none twice. */
-  readonly onEntry: (entry: FollowedEntry) => void;
+  /** Called once for each recorded entry. */
+  readonly onEntry?: (entry: FollowedEntry) => void;
 }
 
 /**
- * How things stand, whenever that changes, until it is called off. The daemon's events say that there is something new; a burst of
- * them is one question. A daemon that is there but silent is asked now and then: no news must not pass for good news.
+ * Reports the status after each change until `signal` aborts. The daemon's events trigger a request, one for a burst of them. A silent
+ * daemon is polled too: silence does not prove that nothing has changed.
  */
 export async function followStatus(
   client: Client,
-  { unreached, signal }: { readonly unreached: ApiError | undefined; readonly signal: AbortSignal },
+  unreached: ApiError | undefined,
+  signal: AbortSignal,
   listener: StatusListener,
 ): Promise<void> {
   if (unreached !== undefined) listener.onAway(unreached);
-  // Of the newest entry that was told; a daemon that comes back may have recorded more before it is found again.
+  // The newest reported entry: a restarted daemon may have recorded more before the client reconnects.
   let seq: number | undefined;
   const onEntry = (entry: FollowedEntry): void => {
     ({ seq } = entry);
-    listener.onEntry(entry);
+    listener.onEntry?.(entry);
   };
   while (!signal.aborted) {
     const askedAt = Date.now();
@@ -46,7 +47,7 @@ export async function followStatus(
   }
 }
 
-/** Follows for as long as the daemon answers; gives back why it does not. */
+/** Follows while the daemon answers; returns why it no longer does. */
 async function followFrom(
   seq: number,
   client: Client,
@@ -68,13 +69,13 @@ async function followFrom(
     if (answer.ok) listener.onStatus(answer.result, askedAt);
     else lose(answer.error);
   }, until);
-  // Also because not everything that needs a person is recorded: a runbook breaks without an entry.
+  // Some things that need a person are not recorded: a runbook can become invalid without an entry.
   const pulse = setInterval(() => refresh.request(), PULSE_MS);
   try {
     const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
     for (let next = await entries.next(); ; next = await entries.next()) {
       if (next.done === true) return why ?? next.value;
-      listener.onEntry(next.value);
+      listener.onEntry?.(next.value);
       refresh.request();
     }
   } finally {
@@ -83,7 +84,7 @@ async function followFrom(
   }
 }
 
-/** Asks at once where nothing is under way, and once more after what is: never more often than it makes sense to look. */
+/** Runs at once if idle; requests during a run cause one more run after it. */
 class Refresh {
   readonly #do: () => Promise<void>;
   readonly #signal: AbortSignal;
@@ -122,7 +123,7 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.removeEventListener('abort', onAbort);
 }
 
-/** Ten pictures a second are as good as more. */
+/** At most ten updates a second. */
 const SETTLE_MS = 100;
 const RETRY_MS = 300;
 const PULSE_MS = 3000;

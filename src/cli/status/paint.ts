@@ -4,10 +4,9 @@ import { oneLine, printable } from '../text.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'good' | 'bad' | 'busy' | 'call';
 
-/** A piece of a line. Its text is made safe where the line is painted: nothing gets past that. */
+/** A piece of a line. `paint` makes its text safe for the terminal. */
 export type Piece = readonly [text: string, style?: Style];
 
-/** A line of pieces in at most so many columns, with colours where they are wanted. */
 export function paint(pieces: readonly Piece[], { columns, colors }: { columns: number; colors: boolean }): string {
   let left = columns;
   let line = '';
@@ -30,7 +29,6 @@ const CODES: Readonly<Record<Style, string>> = {
   call: '1;33',
 };
 
-/** The sign and the colour of every status; the word stands beside it wherever there is room. */
 export function signOf(status: string): readonly [sign: string, style: Style] {
   return SIGNS[status] ?? ['·', 'dim'];
 }
@@ -47,16 +45,16 @@ const SIGNS: Readonly<Record<string, readonly [string, Style]>> = {
   escalated: ['!', 'call'],
 };
 
-/** Colours where somebody looks, unless they have asked for none (no-color.org). */
+/** Only at a terminal; see also no-color.org. */
 export function wantsColors({ env, isTerminal }: Pick<Io, 'env' | 'isTerminal'>): boolean {
   return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
-/** How long ago something was, in two characters or three: `5s`, `12m`, `3h`, `4d`. */
+/** An age such as `5s`, `12m`, `3h` or `4d`. */
 export function renderAge(at: string | null, nowMs: number): string {
   const atMs = at === null ? NaN : Date.parse(at);
   if (Number.isNaN(atMs)) return '';
-  // Clocks differ; nothing has begun in the future.
+  // The clocks of two machines may differ.
   const seconds = Math.max(0, Math.floor((nowMs - atMs) / 1000));
   if (seconds < 60) return `${seconds}s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;

@@ -4,16 +4,16 @@ import { type Piece, renderAge, signOf } from './paint.ts';
 
 type Line = readonly Piece[];
 
-/** A pipeline as a tree: its steps, and below a step what runs it. The short form has only the steps that are under way. */
-export function pipelineItem(pipeline: PipelineView, crew: AgentsBySteps, nowMs: number): StatusItem {
+/** A tree of steps and of what runs them. The brief form has only the steps in progress. */
+export function pipelineItem(pipeline: PipelineView, runners: AgentsBySteps, nowMs: number): StatusItem {
   const render = (isFull: boolean): Line[] => [
     [['  '], ...pipelinePieces(pipeline, nowMs)],
-    ...stepLines(pipeline, { crew, nowMs, isFull, indent: '    ', depth: 0 }),
+    ...stepLines(pipeline, { runners, nowMs, isFull, indent: '    ', depth: 0 }),
   ];
   return { brief: render(false), full: render(true) };
 }
 
-/** Who runs which step, found at once: with a thousand agents, looking through them for each step shows. */
+/** An index by step: a search for each step is slow with a thousand agents. */
 export interface AgentsBySteps {
   readonly agents: ReadonlyMap<string, readonly AgentView[]>;
   readonly pipelines: ReadonlyMap<string, readonly PipelineView[]>;
@@ -31,7 +31,7 @@ function placeOf(pipelineId: string | null, step: string | null): string {
 }
 
 interface Drawing {
-  readonly crew: AgentsBySteps;
+  readonly runners: AgentsBySteps;
   readonly nowMs: number;
   readonly isFull: boolean;
   readonly indent: string;
@@ -39,21 +39,20 @@ interface Drawing {
 }
 
 function stepLines(pipeline: PipelineView, drawing: Drawing): Line[] {
-  const steps = drawing.isFull ? pipeline.steps : pipeline.steps.filter(isUnderWay);
+  const steps = drawing.isFull ? pipeline.steps : pipeline.steps.filter(isInProgress);
   return steps.flatMap((step, i) => {
     const isLast = i === steps.length - 1;
     const line: Line = [[drawing.indent], [isLast ? '└ ' : '├ ', 'dim'], ...stepPieces(step, drawing.nowMs)];
-    if (!isUnderWay(step)) return [line];
+    if (!isInProgress(step)) return [line];
     return [line, ...linesBelow(pipeline, step, { ...drawing, indent: `${drawing.indent}${isLast ? '  ' : '│ '}` })];
   });
 }
 
-/** What runs a step: a nested pipeline, or agents. */
 function linesBelow(pipeline: PipelineView, step: StepView, drawing: Drawing): Line[] {
   const place = placeOf(pipeline.id, step.name);
-  const children = drawing.crew.pipelines.get(place) ?? [];
-  const agents = drawing.crew.agents.get(place) ?? [];
-  // Pipelines nest a few deep; whatever says otherwise is not followed without end.
+  const children = drawing.runners.pipelines.get(place) ?? [];
+  const agents = drawing.runners.agents.get(place) ?? [];
+  // Guards against cycles.
   const nested = drawing.depth >= MAX_DEPTH ? [] : children;
   return [
     ...nested.flatMap((child) => [
@@ -79,7 +78,7 @@ export function agentPieces(agent: AgentView, nowMs: number): Piece[] {
   ];
 }
 
-/** Why it waits stands beside the step that does. */
+/** Without the reason, which is shown at the step. */
 function pipelinePieces(pipeline: PipelineView, nowMs: number): Piece[] {
   const { id, name, status, started_at: since, task_id: taskId } = pipeline;
   return [
@@ -93,7 +92,7 @@ function pipelinePieces(pipeline: PipelineView, nowMs: number): Piece[] {
 }
 
 export function stepPieces({ name, status, since, reason, visits }: StepView, nowMs: number): Piece[] {
-  const isOn = isUnderWay({ status });
+  const isOn = isInProgress({ status });
   return [
     signOf(status),
     [` ${name}`, status === 'pending' ? 'dim' : 'plain'],
@@ -104,27 +103,24 @@ export function stepPieces({ name, status, since, reason, visits }: StepView, no
   ];
 }
 
-function isUnderWay({ status }: Pick<StepView, 'status'>): boolean {
+function isInProgress({ status }: Pick<StepView, 'status'>): boolean {
   return status === 'running' || status === 'waiting';
 }
 
-type SectionLine = readonly Piece[];
-
-/** Something to show, at length and in short. */
 export interface StatusItem {
-  readonly full: readonly SectionLine[];
-  readonly brief: readonly SectionLine[];
+  readonly full: readonly Line[];
+  readonly brief: readonly Line[];
 }
 
 export interface StatusSection {
-  readonly title: SectionLine;
+  readonly title: Line;
   readonly items: readonly StatusItem[];
-  /** Where the rest can be seen. */
+  /** The command that shows the rest. */
   readonly more: string;
 }
 
-/** Lets the sections share so many lines. The first ones come first, but each gets a place; what does not fit is counted. */
-export function fillSections(sections: readonly StatusSection[], rows: number): SectionLine[] {
+/** Fits the sections into `rows` lines. Earlier sections get more, each gets some; items that do not fit are counted. */
+export function fillSections(sections: readonly StatusSection[], rows: number): Line[] {
   const some = sections.filter(({ items }) => items.length > 0);
   const form = some.reduce((sum, section) => sum + heightOf(section, 'full'), 0) <= rows ? 'full' : 'brief';
   let left = rows;
@@ -136,25 +132,25 @@ export function fillSections(sections: readonly StatusSection[], rows: number): 
   });
 }
 
-/** A title, one item, and how many more there are. */
+/** A title, one item, and the count of the rest. */
 const MIN_ROWS = 3;
 
 function heightOf({ items }: StatusSection, form: 'full' | 'brief'): number {
   return 1 + items.reduce((sum, item) => sum + item[form].length, 0);
 }
 
-function fillSection(section: StatusSection, form: 'full' | 'brief', rows: number): SectionLine[] {
+function fillSection(section: StatusSection, form: 'full' | 'brief', rows: number): Line[] {
   const { title, items, more } = section;
   if (heightOf(section, form) <= rows) return [title, ...items.flatMap((item) => item[form])];
   if (rows < 2) return rows < 1 ? [] : [title];
-  const lines: SectionLine[] = [title];
+  const lines: Line[] = [title];
   let shown = 0;
   for (const item of items) {
-    // The last line says how many are left.
+    // The last line is for the count of the rest.
     if (lines.length + item[form].length > rows - 1) break;
     lines.push(...item[form]);
     shown += 1;
   }
-  const rest: SectionLine = [[`  … ${items.length - shown}${shown === 0 ? '' : ' more'}: ${more}`, 'dim']];
+  const rest: Line = [[`  … ${items.length - shown}${shown === 0 ? '' : ' more'}: ${more}`, 'dim']];
   return [...lines, rest];
 }

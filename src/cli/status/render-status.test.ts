@@ -149,7 +149,7 @@ it('names a daemon that does not answer once, and the cause of anything else', (
   const hung = { code: 'no-answer', message: 'the daemon does not answer (pid 7)', hint: 'kill -CONT 7' };
   const away = { code: 'daemon-away', message: 'nobody answers', hint: 'baton up' };
   expect(describeFault(hung)).toBe('The daemon does not answer (pid 7)');
-  expect(describeFault(away)).toBe('The daemon is away: nobody answers');
+  expect(describeFault(away)).toBe('The daemon cannot be reached: nobody answers');
 });
 
 describe('renderTree', () => {
@@ -184,15 +184,20 @@ describe('renderTree', () => {
   const since = new Date('2026-03-01T11:59:00Z');
 
   it.each([
-    ['daemon-away', 'nobody answers', 'Start it with: baton up', 'The daemon is away'],
-    ['no-answer', 'the daemon went away before it answered', 'See whether it runs: baton up', 'The daemon is away'],
+    ['daemon-away', 'nobody answers', 'Start it with: baton up', 'The daemon cannot be reached'],
+    [
+      'no-answer',
+      'the daemon went away before it answered',
+      'See whether it runs: baton up',
+      'The daemon cannot be reached',
+    ],
     ['no-answer', 'the daemon does not answer (pid 7)', 'kill -CONT 7', 'The daemon does not answer'],
     ['project-busy', 'its ledger is locked', 'Wait', 'There is no status'],
   ])('shows no verdict without an answer: %s, %s', (code, message, hint, title) => {
     const away = { since, why: { code, message, hint } };
     const lines = renderStatus(NOTHING, { ...options, columns: Infinity, away });
     expect(lines[0]?.replace(/\d\d:\d\d:00/, '12:00')).toBe(`${title} since 12:00. ${hint}`);
-    expect(lines[1]).toBe(`This is how things stood 1m ago; agents go on meanwhile. (${message})`);
+    expect(lines[1]).toBe(`This is the status of 1m ago; agents continue meanwhile. (${message})`);
     expect(lines.join('\n')).not.toContain('verdict');
   });
 

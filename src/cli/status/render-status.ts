@@ -14,27 +14,30 @@ import {
 
 export interface RenderStatusOptions {
   readonly columns: number;
-  /** At most so many lines; what does not fit is counted. Left out: everything is shown. */
+  /** At most this many lines; without it, everything is shown. */
   readonly rows?: number;
   readonly now: Date;
   readonly colors: boolean;
-  /** If there is no answer of the daemon: since when, and why. What is shown is then how things stood. */
+  /** Set if the daemon does not answer; the status is then the last known one. */
   readonly away?: Away;
 }
 
 export interface Away {
-  /** When the answer that is shown was asked for, or the first one that did not come. */
+  /** When the shown status, or the first that failed, was requested. */
   readonly since: Date;
   readonly why: ApiError;
 }
 
-/** Without an answer there is no verdict, only this. */
 function describeAway({ code, message }: ApiError): string {
   const isHung = code === 'no-answer' && message.startsWith(NOT_ANSWERING);
-  return isHung ? 'The daemon does not answer' : AWAY_CODES.has(code) ? 'The daemon is away' : 'There is no status';
+  return isHung
+    ? 'The daemon does not answer'
+    : AWAY_CODES.has(code)
+      ? 'The daemon cannot be reached'
+      : 'There is no status';
 }
 
-/** The same with its cause, in one sentence without a full stop. */
+/** One sentence without a full stop. */
 export function describeFault(error: ApiError): string {
   const { message } = error;
   const title = describeAway(error);
@@ -44,13 +47,11 @@ export function describeFault(error: ApiError): string {
 /** No daemon runs, or the connection to it was lost. */
 const AWAY_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 
-/** The part of a status that is shown. */
 export type ShownStatus = Pick<
   StatusView,
   'all_clear' | 'summary' | 'importing' | 'needs_you' | 'attention' | 'pipelines' | 'agents' | 'tasks'
 >;
 
-/** What runs and what needs a person, as lines for a terminal. Pure. */
 export function renderStatus(status: ShownStatus, options: RenderStatusOptions): string[] {
   const head = renderHead(status, options);
   const foot = renderFoot(status);
@@ -62,7 +63,6 @@ export function renderStatus(status: ShownStatus, options: RenderStatusOptions):
 
 type Line = readonly Piece[];
 
-/** The line that is always there: the daemon's verdict, or that there is none. */
 function renderHead({ all_clear, summary, importing }: ShownStatus, { away, now }: RenderStatusOptions): Line[] {
   if (away !== undefined) {
     const since = away.since.toTimeString().slice(0, 8);
@@ -72,7 +72,7 @@ function renderHead({ all_clear, summary, importing }: ShownStatus, { away, now 
         [`${describeAway(away.why)} since ${since}.`, 'bad'],
         [` ${away.why.hint}`, 'bold'],
       ],
-      [[`This is how things stood ${age} ago; agents go on meanwhile. (${away.why.message})`, 'dim']],
+      [[`This is the status of ${age} ago; agents continue meanwhile. (${away.why.message})`, 'dim']],
     ];
   }
   const copying: Line[] = importing === null ? [] : [[[`Copying the repository: ${importing}`, 'dim']]];
@@ -81,7 +81,7 @@ function renderHead({ all_clear, summary, importing }: ShownStatus, { away, now 
 
 function sectionsOf(status: ShownStatus, nowMs: number): StatusSection[] {
   const { needs_you, attention, pipelines, agents } = status;
-  const crew = findAgentsBySteps(status);
+  const runners = findAgentsBySteps(status);
   const shown = new Set(pipelines.map(({ id }) => id));
   const alone = agents.filter(({ pipeline_id: within }) => within === null || !shown.has(within));
   const roots = pipelines.filter(({ parent }) => parent === null || !shown.has(parent.pipeline_id));
@@ -97,7 +97,7 @@ function sectionsOf(status: ShownStatus, nowMs: number): StatusSection[] {
         [renderCounts(roots), 'dim'],
       ],
       more: 'baton pipeline list',
-      items: roots.map((pipeline) => pipelineItem(pipeline, crew, nowMs)),
+      items: roots.map((pipeline) => pipelineItem(pipeline, runners, nowMs)),
     },
     {
       title: [

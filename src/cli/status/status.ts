@@ -5,12 +5,10 @@ import { wantsColors } from './paint.ts';
 import { renderStatus } from './render-status.ts';
 
 export const statusCommand: CliCommand = {
-  name: 'status',
-  summary: 'Show what runs and what needs you',
   examples: ['baton status', 'baton status --watch'],
   args: [],
-  options: [{ name: 'watch', short: 'w', about: 'Stay, and show every change; q leaves' }, ...COMMON_OPTIONS],
-  exitCodes: { 0: 'shown', 1: 'the daemon is away, or does not answer', 130: 'you left with Ctrl-C' },
+  options: [{ name: 'watch', short: 'w', about: 'Keep showing changes; q quits' }, ...COMMON_OPTIONS],
+  exitCodes: { 0: 'shown', 1: 'the daemon does not run or answer', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
     if (given.options.has('watch')) {
       const { watchStatus } = await import('./watch.ts');

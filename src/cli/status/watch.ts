@@ -1,10 +1,10 @@
 import { isatty, type ReadStream, type WriteStream } from 'node:tty';
 import type { ApiError } from '../../api/answer.ts';
-import { createClient } from '../../api/client/connect.ts';
+import type { Client } from '../../api/client/client.ts';
 import type { StatusView } from '../../api/run-views.ts';
 import { renderBell } from '../../notify/terminal.ts';
 import { textOf } from '../../protocol/shape/read-unknown.ts';
-import { clientOptions, createObserver, statusTimeoutMs } from '../ask.ts';
+import { createObserver, createStatusClient, statusTimeoutMs } from '../ask.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { type FollowedEntry, untilInterrupted } from '../run/follow-entries.ts';
 import { findProjectDir } from '../runbook/runbook.ts';
@@ -12,30 +12,22 @@ import { followStatus } from './follow-status.ts';
 import { wantsColors } from './paint.ts';
 import { type Away, describeFault, renderStatus, type ShownStatus } from './render-status.ts';
 
-/** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. It starts a daemon once, and then only looks on. */
+/** `status --watch`: a live tree on a terminal, lines elsewhere, NDJSON with --json. */
 export async function watchStatus(given: ParsedArguments, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
-  const unreached = await startDaemonOnce(given, io);
-  const client = createObserver(given, io, { answerMs: statusTimeoutMs(io) });
-  try {
-    if (given.options.has('json')) await printJson(client, unreached, interrupt.signal, io);
-    else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, unreached, interrupt.signal, given, io);
-    else await printLines(client, unreached, interrupt.signal, io);
-    return EXIT.interrupted;
-  } finally {
-    client.close();
-  }
+  const unreached = await startDaemon(given, io);
+  using client = createObserver(given, io, statusTimeoutMs(io));
+  if (given.options.has('json')) await printJson(client, unreached, interrupt.signal, io);
+  else if (io.isTerminal && isatty(0)) return await watchOnScreen(client, unreached, interrupt.signal, given, io);
+  else await printLines(client, unreached, interrupt.signal, io);
+  return EXIT.interrupted;
 }
 
-/** A daemon that is stopped later was stopped on purpose. Returns why there is none, or why it does not answer. */
-async function startDaemonOnce(given: ParsedArguments, io: Io): Promise<ApiError | undefined> {
-  const client = createClient({ ...clientOptions(given, io), answerMs: statusTimeoutMs(io) });
-  const unreached = await client.reach();
-  client.close();
-  return unreached;
+/** Called once: a daemon that stops later was stopped on purpose. Returns why the daemon does not run or answer. */
+async function startDaemon(given: ParsedArguments, io: Io): Promise<ApiError | undefined> {
+  using client = createStatusClient(given, io);
+  return await client.reach();
 }
-
-type Client = ReturnType<typeof createObserver>;
 
 async function printJson(client: Client, unreached: ApiError | undefined, signal: AbortSignal, io: Io): Promise<void> {
   let last = '';
@@ -44,40 +36,29 @@ async function printJson(client: Client, unreached: ApiError | undefined, signal
     if (line !== last) io.out(`${line}\n`);
     last = line;
   };
-  await followStatus(
-    client,
-    { unreached, signal },
-    {
-      onStatus: (status) => print(status),
-      onAway: ({ code, message, hint }) => print({ away: message, code, hint }),
-      onEntry: () => undefined,
-    },
-  );
+  await followStatus(client, unreached, signal, {
+    onStatus: (status) => print(status),
+    onAway: ({ code, message, hint }) => print({ away: message, code, hint }),
+  });
 }
 
-/** The tree, whenever something has happened. Ages grow by themselves: they are shown, and make no new picture. */
+/** Prints the tree after each change. Ages alone are no change. */
 async function printLines(client: Client, unreached: ApiError | undefined, signal: AbortSignal, io: Io): Promise<void> {
   let last = '';
-  const print = (picture: string, text = picture): void => {
-    if (picture !== last) io.out(`${text}\n`);
-    last = picture;
+  const print = (tree: string, text = tree): void => {
+    if (tree !== last) io.out(`${text}\n`);
+    last = tree;
   };
-  const tree = (status: StatusView, now: Date): string =>
+  const render = (status: StatusView, now: Date): string =>
     renderStatus(status, { columns: Infinity, now, colors: false }).join('\n');
-  await followStatus(
-    client,
-    { unreached, signal },
-    {
-      onStatus: (status) => print(tree(status, new Date(0)), `${tree(status, new Date())}\n`),
-      onAway: (why) => print(`${describeFault(why)}. ${why.hint}\n`),
-      onEntry: () => undefined,
-    },
-  );
+  await followStatus(client, unreached, signal, {
+    onStatus: (status) => print(render(status, new Date(0)), `${render(status, new Date())}\n`),
+    onAway: (why) => print(`${describeFault(why)}. ${why.hint}\n`),
+  });
 }
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
-/** Before the first answer. */
 const EMPTY_STATUS: ShownStatus = {
   all_clear: false,
   summary: '',
@@ -105,7 +86,7 @@ async function watchOnScreen(
   const paint = (): void => {
     if (status === undefined && away === undefined) return;
     const { columns, rows } = screen;
-    // Also after this process or the machine was suspended, when no timer has fired yet.
+    // Also after this process or the machine was suspended, before any timer fires.
     away ??= Date.now() - askedAt > STALE_MS ? { since: new Date(askedAt), why: STALE } : undefined;
     const common = { columns, rows, now: new Date(), colors: wantsColors(io) };
     screen.paint(renderStatus(status ?? EMPTY_STATUS, away === undefined ? common : { ...common, away }));
@@ -115,32 +96,28 @@ async function watchOnScreen(
     paint();
   });
   screen.onKey((key) => {
-    // In raw mode Ctrl-C is a key like others.
+    // In raw mode Ctrl-C sends no signal.
     isInterrupted ||= key.includes(CTRL_C);
     if (isInterrupted || /[qQ]/.test(key) || key.includes(CTRL_D)) left.abort();
   });
   const end = (): void => left.abort();
   for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, end);
-  // Ages grow.
+  // Keeps the ages current.
   const clock = setInterval(paint, 1000);
   try {
-    await followStatus(
-      client,
-      { unreached, signal: AbortSignal.any([interrupted, left.signal]) },
-      {
-        onStatus: (now, at) => {
-          [status, askedAt, away] = [now, at, undefined];
-          paint();
-        },
-        onAway: (why) => {
-          away = { since: new Date(askedAt), why };
-          paint();
-        },
-        onEntry: (entry) => {
-          void bellFor(entry, given, io).then((text) => screen.send(text));
-        },
+    await followStatus(client, unreached, AbortSignal.any([interrupted, left.signal]), {
+      onStatus: (now, at) => {
+        [status, askedAt, away] = [now, at, undefined];
+        paint();
       },
-    );
+      onAway: (why) => {
+        away = { since: new Date(askedAt), why };
+        paint();
+      },
+      onEntry: (entry) => {
+        void bellFor(entry, given, io).then((text) => screen.send(text));
+      },
+    });
   } finally {
     clearInterval(clock);
     for (const name of ['SIGTERM', 'SIGHUP'] as const) process.off(name, end);
@@ -148,7 +125,7 @@ async function watchOnScreen(
   return isInterrupted || interrupted.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
-/** An answer that is older than this is not shown as if it were the present. */
+/** An older answer is shown as out of date. */
 const STALE_MS = 12_000;
 const STALE: ApiError = {
   code: 'no-answer',
@@ -156,7 +133,7 @@ const STALE: ApiError = {
   hint: 'Wait for the next one.',
 };
 
-/** A call, where the runbook wants terminals to be called for such things. A runbook that cannot be read silences nobody. */
+/** The bell, if the runbook wants one for this notification. An invalid runbook silences none. */
 async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io: Io): Promise<string> {
   if (type !== 'NotificationRequested') return '';
   const { readRunbook } = await import('../../runbook/read/read-runbook.ts');
@@ -166,10 +143,7 @@ async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io
   return isWanted ? renderBell({ title: textOf(data['title']), message: textOf(data['message']) }) : '';
 }
 
-/**
- * A terminal that a command has to itself for a while: another screen, no cursor, keys as they are pressed. Whatever ends the command,
- * the terminal is as it was.
- */
+/** Takes over the terminal: alternate screen, no cursor, raw keys. The terminal is restored however the command ends. */
 export class Screen implements Disposable {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
@@ -200,13 +174,13 @@ export class Screen implements Disposable {
     if (text !== '') this.#write(text);
   }
 
-  /** Makes the next painting a whole one: the terminal has another size, and moved what was there. */
+  /** Makes the next paint a full one, after a resize. */
   forget(): void {
     this.#painted = [];
     this.#write('\u001B[2J');
   }
 
-  /** Something that is not part of the picture, such as a bell. */
+  /** Writes text that is not part of the screen, such as a bell. */
   send(text: string): void {
     this.#write(text);
   }
@@ -235,14 +209,14 @@ export class Screen implements Disposable {
   };
 }
 
-/** The other screen, no cursor, no line wrapping; and back. */
+/** The alternate screen, no cursor, no line wrapping; and back. */
 const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[2J';
 const LEAVE = '\u001B[?7h\u001B[?25h\u001B[?1049l';
-/** Terminals that know this show what is between them in one go; others ignore it. */
+/** Synchronized output, to avoid flicker; terminals without it ignore these. */
 const BEGIN_UPDATE = '\u001B[?2026h';
 const END_UPDATE = '\u001B[?2026l';
 
-/** What turns one picture into another. Only lines that have changed are written, all at once: nothing flickers. */
+/** The escape sequences that write the changed lines. */
 export function repaint(before: readonly string[], after: readonly string[]): string {
   let text = '';
   for (let row = 0; row < Math.max(before.length, after.length); row++) {

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Io, ParsedArguments } from '../command.ts';
+import type { Io, ParsedArguments, UsageError } from '../command.ts';
 import {
   type CommandInput,
   numberOption,
@@ -13,17 +13,15 @@ import { readDocumentArgument } from '../operation-input.ts';
 import { printable } from '../text.ts';
 
 export const taskAddCommand = operationCommand({
-  name: 'task add',
-  summary: 'Add a task',
   examples: ['baton task add P0.1.2 --title "Set the linter up" --after P0.1.1'],
-  args: [{ name: 'ID', about: 'Its id, as in P0.1.2, T042 or 123' }],
+  args: [{ name: 'ID', about: 'Its id, such as P0.1.2, T042 or 123' }],
   options: [
     { name: 'title', value: 'TEXT', needed: true, about: 'What is to be done' },
-    { name: 'after', value: 'A,B', about: 'Tasks that must be done before' },
-    { name: 'priority', value: 'N', about: 'The larger, the sooner (0)' },
+    { name: 'after', value: 'A,B', about: 'Tasks that must be done first' },
+    { name: 'priority', value: 'N', about: 'Higher comes first (0)' },
     { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
-    { name: 'role', value: 'ROLE', about: 'The role whose turn it is' },
-    { name: 'prompt', value: 'FILE', about: 'A file in the repository that says more' },
+    { name: 'role', value: 'ROLE', about: 'The role that works on it first' },
+    { name: 'prompt', value: 'FILE', about: 'A file in the repository with the description' },
     { name: 'epic', value: 'ID', about: 'The epic it belongs to' },
     { name: 'prd', value: 'ID', about: 'The PRD it belongs to' },
   ],
@@ -33,30 +31,20 @@ export const taskAddCommand = operationCommand({
     if ('usage' in priority) return priority;
     const prompt = findPromptPath(given, io);
     if ('usage' in prompt) return prompt;
-    if (!given.options.has('title')) return { usage: '--title TEXT is missing: say what is to be done' };
+    if (!given.options.has('title')) return { usage: '--title TEXT is missing' };
     const after = given.options
       .get('after')
       ?.split(',')
       .map((id) => id.trim())
       .filter((id) => id !== '');
-    const names = {
-      title: 'title',
-      phase: 'phase',
-      role: 'role',
-      epic: 'epic_id',
-      prd: 'prd_id',
-    };
-    const { prompt_file } = prompt;
-    return {
-      value: { task_id: given.args[0], ...pickOptions(given, names), after, priority: priority.value, prompt_file },
-    };
+    const names = { title: 'title', phase: 'phase', role: 'role', epic: 'epic_id', prd: 'prd_id' };
+    const fields = { ...pickOptions(given, names), after, priority: priority.value, prompt_file: prompt.prompt_file };
+    return { value: { task_id: given.args[0], ...fields } };
   },
   show: ({ task_id, n }) => `Added ${printable(task_id)} (number ${n}).\n`,
 });
 
 export const taskUpdateCommand = operationCommand({
-  name: 'task update',
-  summary: 'Update the progress or the status of a task',
   examples: ['baton task update P0.1.1 --status in_progress --progress 40', 'baton task update P0.1.1 --status done'],
   args: [{ name: 'ID', about: 'The task' }],
   options: [
@@ -76,20 +64,13 @@ export const taskUpdateCommand = operationCommand({
     const progress = numberOption(given, 'progress');
     if ('usage' in progress) return progress;
     if (!given.options.has('status')) return { usage: '--status STATUS is missing' };
-    return {
-      value: {
-        task_id: given.args[0],
-        ...pickOptions(given, { status: 'status', notes: 'notes' }),
-        progress: progress.value,
-      },
-    };
+    const fields = pickOptions(given, { status: 'status', notes: 'notes' });
+    return { value: { task_id: given.args[0], ...fields, progress: progress.value } };
   },
   show: ({ task_id, status }) => `${printable(task_id)} is ${status}.\n`,
 });
 
 export const taskCompleteCommand = operationCommand({
-  name: 'task complete',
-  summary: 'Record what was done and complete the task',
   examples: [
     'baton task complete P0.1.1 record.json',
     'baton task complete P0.1.1 --waive "done by hand, nothing to record"',
@@ -118,22 +99,18 @@ export const taskCompleteCommand = operationCommand({
   show: ({ task_id }) => `${printable(task_id)} is done.\n`,
 });
 
-/** What only operators may do to a task, with a reason. */
+/** For operators only. */
 const withReason = {
   args: [{ name: 'ID', about: 'The task' }],
-  options: [{ name: 'reason', value: 'TEXT', needed: true, about: 'Why: it is recorded' }],
+  options: [{ name: 'reason', value: 'TEXT', needed: true, about: 'The reason, which is recorded' }],
   input: (given: ParsedArguments): CommandInput => {
     const reason = given.options.get('reason');
-    return reason === undefined
-      ? { usage: '--reason TEXT is missing: it is recorded' }
-      : { value: { task_id: given.args[0], reason } };
+    return reason === undefined ? { usage: '--reason TEXT is missing' } : { value: { task_id: given.args[0], reason } };
   },
 };
 
 export const taskUnblockCommand = operationCommand({
   ...withReason,
-  name: 'task unblock',
-  summary: 'Return a blocked task to the phase that was blocked',
   examples: ['baton task unblock P0.1.1 --reason "the credentials are there"'],
   operation: 'task_unblock',
   show: ({ task_id }) => `Unblocked ${printable(task_id)}.\n`,
@@ -141,8 +118,6 @@ export const taskUnblockCommand = operationCommand({
 
 export const taskCancelCommand = operationCommand({
   ...withReason,
-  name: 'task cancel',
-  summary: 'Cancel a task, its sessions and its open decisions; `task reinstate` undoes it',
   examples: ['baton task cancel P0.1.1 --reason "nobody wants it any more"'],
   operation: 'task_cancel',
   show: ({ task_id }) => `Cancelled ${printable(task_id)}.\n`,
@@ -150,18 +125,16 @@ export const taskCancelCommand = operationCommand({
 
 export const taskReinstateCommand = operationCommand({
   ...withReason,
-  name: 'task reinstate',
-  summary: 'Reinstate a completed or cancelled task, from IMPLEMENTATION',
   examples: ['baton task reinstate P0.1.1 --reason "it is wanted after all"'],
   operation: 'task_reinstate',
   show: ({ task_id }) => `Reinstated ${printable(task_id)}.\n`,
 });
 
-/** `--prompt FILE`, as typed in the current folder, from the top of the repository: there agents look for it. */
+/** Resolves `--prompt FILE` to a path from the root of the repository, where agents look for it. */
 export function findPromptPath(
   { options }: ParsedArguments,
   { cwd }: Io,
-): { readonly prompt_file?: string } | { readonly usage: string } {
+): { readonly prompt_file?: string } | UsageError {
   const file = options.get('prompt');
   if (file === undefined) return {};
   const folder = resolve(cwd, options.get('project') ?? '.');

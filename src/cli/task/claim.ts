@@ -4,41 +4,30 @@ import { createObserver } from '../ask.ts';
 import type { Io, ParsedArguments } from '../command.ts';
 import { operationCommand, pickOptions, SELF_APPROVE_OPTION, selfApprovalCall } from '../operation-command.ts';
 import { printable } from '../text.ts';
-import { MAX_WAIT_MS, whyNobodyClaims } from './read.ts';
+import { MAX_WAIT_MS } from '../operation-input.ts';
+import { whyNobodyClaims } from './read.ts';
 
 export const taskClaimCommand = operationCommand({
-  name: 'task claim',
-  summary: 'Claim a task; without ID, the next one',
   examples: [
     'baton task claim P0.1.1 --as ada',
     'export BATON_TOKEN=$(baton task claim --as ada --wait --json | jq -r .token)',
   ],
   args: [{ name: 'ID', about: 'The task', optional: true }],
   options: [
-    {
-      name: 'as',
-      value: 'NAME',
-      needed: true,
-      about: 'A name that people recognise; who answers for the work is your token',
-    },
-    { name: 'role', value: 'ROLE', about: 'The role you play; without it you cannot send handoffs' },
-    { name: 'wait', about: 'Wait until it, or any, can be claimed' },
-    { name: 'worktree', about: 'Make a git worktree for it, in which git refuses whoever loses the claim' },
+    { name: 'as', value: 'NAME', needed: true, about: 'A name that people recognise; your token decides your rights' },
+    { name: 'role', value: 'ROLE', about: 'Your role; without it you cannot send handoffs' },
+    { name: 'wait', about: 'Wait until the task, or any task, can be claimed' },
+    { name: 'worktree', about: 'Create a git worktree for it; git refuses commits there after the claim is lost' },
     SELF_APPROVE_OPTION,
   ],
   before: (given) => selfApprovalCall(given.args[0], given),
   operation: 'task_claim',
   input: (given) => {
     const [task_id] = given.args;
-    if (!given.options.has('as')) return { usage: '--as NAME is missing: say who works on it' };
+    if (!given.options.has('as')) return { usage: '--as NAME is missing' };
     const wait = given.options.has('wait') ? { wait_ms: MAX_WAIT_MS } : {};
-    return {
-      value: {
-        ...(task_id === undefined ? {} : { task_id }),
-        ...pickOptions(given, { as: 'as', role: 'role' }),
-        ...wait,
-      },
-    };
+    const fields = { ...pickOptions(given, { as: 'as', role: 'role' }), ...wait };
+    return { value: task_id === undefined ? fields : { task_id, ...fields } };
   },
   meanwhile: (given, io) => {
     const [id] = given.args;
@@ -52,18 +41,16 @@ export const taskClaimCommand = operationCommand({
   show: ({ task_id, epoch, token, expires_at, next_role: next, path }: Claim & { readonly path?: string }) => {
     const next_role = next === undefined ? undefined : printable(next);
     const worktree = path === undefined ? '' : `cd ${shellWord(printable(path))}\n`;
-    // A comment for a shell that is given all of this.
+    // A comment, since a shell may run this output.
     const role =
       next_role === undefined
         ? ''
-        : `# It waits for the role ${next_role}. Without --role ${next_role} you can work on it, but send no handoff.\n`;
+        : `# The task waits for the role ${next_role}. Without --role ${next_role} you can work on it, but not send a handoff.\n`;
     return `Claimed ${printable(task_id)}, epoch ${epoch}, until ${expires_at}.\n${role}export BATON_TOKEN=${token}\n${worktree}`;
   },
 });
 
 export const taskHeartbeatCommand = operationCommand({
-  name: 'task heartbeat',
-  summary: 'Renew your claim',
   examples: ['baton task heartbeat P0.1.1'],
   args: [{ name: 'ID', about: 'The task' }],
   operation: 'task_heartbeat',
@@ -72,32 +59,29 @@ export const taskHeartbeatCommand = operationCommand({
 });
 
 export const taskReleaseCommand = operationCommand({
-  name: 'task release',
-  summary: 'Release your claim; an operator can revoke any claim',
   examples: ['baton task release P0.1.1 --reason "needs somebody who knows the parser"'],
   args: [{ name: 'ID', about: 'The task' }],
-  options: [{ name: 'reason', value: 'TEXT', about: 'Why, for whoever comes next' }],
+  options: [{ name: 'reason', value: 'TEXT', about: 'The reason, for the next holder' }],
   operation: 'task_release',
   input: (given) => ({ value: { task_id: given.args[0], ...pickOptions(given, { reason: 'reason' }) } }),
   show: ({ task_id }) => `Released ${printable(task_id)}.\n`,
 });
 
-/** Prints once why the task that the command waits for cannot be claimed now; nothing if it is claimed at once. */
+/** Prints why the task cannot be claimed yet, unless the claim succeeds at once. */
 export function reportBlockers(taskId: string, given: ParsedArguments, io: Io): Disposable {
-  const gone = new AbortController();
+  const over = new AbortController();
   const timer = setTimeout(() => {
     void (async () => {
-      const client = createObserver(given, io);
-      const answer = await client.call('task_get', { task_id: taskId }, { signal: gone.signal });
-      client.close();
-      const why = answer.ok && !gone.signal.aborted ? whyNobodyClaims(answer.result) : undefined;
+      using client = createObserver(given, io);
+      const answer = await client.call('task_get', { task_id: taskId }, { signal: over.signal });
+      const why = answer.ok && !over.signal.aborted ? whyNobodyClaims(answer.result) : undefined;
       if (why !== undefined) io.err(`Waiting: ${why}\n`);
     })();
   }, AT_ONCE_MS);
   return {
     [Symbol.dispose]: () => {
       clearTimeout(timer);
-      gone.abort();
+      over.abort();
     },
   };
 }

@@ -1,56 +1,45 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findFormat, FORMATS } from '../../exchange/formats.ts';
-import type { FormatName, Notice } from '../../exchange/task.ts';
+import { FORMAT_NAMES, type FormatName, type Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
 import { findWriteObstacle, followLinks } from '../../hooks/files/file-text.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { renderProblem } from '../problems.ts';
+import { renderProblem, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { formatOption, readSource, TAG_OPTION } from './import-source.ts';
 import { readDescription, readKnownTasks } from './known-tasks.ts';
 
 export const taskExportCommand: CliCommand = {
-  name: 'task export',
-  summary: 'Export all tasks in the format of another tool',
   examples: ['baton task export --to markdown', 'baton task export -o .taskmaster/tasks/tasks.json'],
   args: [],
   options: [
-    {
-      name: 'to',
-      value: 'FORMAT',
-      about: 'markdown, task-master, beads or github; left out: that of the file, else markdown',
-    },
-    { name: 'output', short: 'o', value: 'FILE', about: 'Where to write it; what Baton does not know in it stays' },
+    { name: 'to', value: 'FORMAT', about: `${FORMAT_NAMES.join(', ')} (default: that of the file, or markdown)` },
+    { name: 'output', short: 'o', value: 'FILE', about: 'The file to write; content that Baton does not know is kept' },
     TAG_OPTION,
     ...COMMON_OPTIONS.filter(({ name }) => name !== 'json'),
   ],
   async run(given, io) {
     const to = formatOption('to', given.options.get('to'));
-    if ('usage' in to) {
-      io.err(`Error: ${printable(to.usage)}\nTry: baton task export --help\n`);
-      return EXIT.usage;
-    }
+    if ('usage' in to) return to;
     const output = given.options.get('output');
     const path = output === undefined ? undefined : resolve(io.cwd, output);
     const existing = path === undefined || !existsSync(path) ? { text: '', name: '' } : await readSource(path, io);
     if (!('text' in existing)) return reportProblems([existing], output ?? '', '', io);
     const obstacle = path === undefined ? undefined : findWriteObstacle(path);
     if (obstacle !== undefined) {
-      io.err(
-        `Error: ${printable(output ?? '')}: ${obstacle}\n  hint: Nothing was written. Allow it with chmod u+w, or name another file.\n`,
-      );
-      return EXIT.failed;
+      const hint = 'Nothing was written. Allow it with chmod u+w, or name another file.';
+      return reportProblem({ message: `${output ?? ''}: ${obstacle}`, hint }, io);
     }
     const format = to.format ?? formatOf(path, existing.text);
     return writeTasks({ format, path, shown: output ?? '', existing: existing.text }, given, io);
   },
 };
 
-/** As the file is, else as its name says. */
+/** The format of the content, or else of the file name. */
 function formatOf(path: string | undefined, existing: string): FormatName {
   const recognised = existing.trim() === '' ? undefined : findFormat(existing);
   if (recognised !== undefined) return recognised;
@@ -58,15 +47,8 @@ function formatOf(path: string | undefined, existing: string): FormatName {
   return path?.endsWith('tasks.json') === true ? 'task-master' : 'markdown';
 }
 
-interface ExportTarget {
-  readonly format: FormatName;
-  readonly path: string | undefined;
-  readonly shown: string;
-  readonly existing: string;
-}
-
 async function writeTasks(
-  { format, path, shown, existing }: ExportTarget,
+  { format, path, shown, existing }: { format: FormatName; path: string | undefined; shown: string; existing: string },
   given: ParsedArguments,
   io: Io,
 ): Promise<number> {
@@ -80,7 +62,7 @@ async function writeTasks(
     const at = new Date().toISOString();
     const rendered = FORMATS[format].render(tasks, { existing, at, ...(tag === undefined ? {} : { tag }) });
     if (!rendered.ok) return reportProblems(rendered.problems, shown, existing, io);
-    // Whoever reads what is said may go away in the middle of it, and that ends the command: the file comes first.
+    // The file comes first: a closed pipe ends the command at its first output.
     if (path !== undefined) replaceFile(path, rendered.value.text);
     printNotices(rendered.value.notices, io);
     if (path === undefined) io.out(rendered.value.text);
@@ -99,7 +81,7 @@ function printNotices(notices: readonly Notice[], io: Io): void {
 
 const MAX_NOTICES = 20;
 
-/** The old file or the new one, never a part of it; a link stays a link, and who may read it may read it still. */
+/** Replaces the file atomically; links and permissions stay. */
 function replaceFile(path: string, text: string): void {
   const real = followLinks(path);
   const draft = `${real}.${process.pid}.draft`;
@@ -112,7 +94,6 @@ function replaceFile(path: string, text: string): void {
   }
 }
 
-/** A file that cannot be read as what it should be is left alone. */
 function reportProblems(problems: readonly Problem[], shown: string, text: string, io: Io): number {
   for (const each of problems) io.err(renderProblem(each, shown, text));
   return EXIT.failed;

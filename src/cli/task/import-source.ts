@@ -5,12 +5,12 @@ import { EXCHANGE_LIMITS, FORMAT_NAMES, type FormatName } from '../../exchange/t
 import { findProgram } from '../../notify/run-program.ts';
 import { didYouMean, problem, type Problem, tooLarge } from '../../protocol/shape/problem.ts';
 import { decodeUtf8 } from '../../protocol/text/text-format.ts';
-import type { Io } from '../command.ts';
+import type { Io, UsageError } from '../command.ts';
 import { describeFileError } from '../problems.ts';
 
-/** A text, with the name under which people know where it came from. */
 export interface ImportSource {
   readonly text: string;
+  /** Shown in reports. */
   readonly name: string;
 }
 
@@ -25,7 +25,7 @@ export async function readSource(file: string, io: Io): Promise<ImportSource | P
     : { text, name };
 }
 
-/** One byte more than may be is enough to know that it is too much; a device may never end. */
+/** Stops above the size limit: a device may never end. */
 export function readAtMost(path: string): Uint8Array | Problem {
   let fd: number | undefined;
   try {
@@ -49,39 +49,37 @@ export function readAtMost(path: string): Uint8Array | Problem {
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** The issues of the repository that a folder is in, as GitHub's own program tells them. */
+/** The issues of the folder's repository, read with `gh`. */
 export async function readGithubIssues(folder: string, { env }: Io): Promise<ImportSource | Problem> {
   const program = findProgram('gh', env);
   if (program === undefined) {
-    const hint = 'Install it (https://cli.github.com), or name a file with what `gh issue list --json …` printed.';
+    const hint = 'Install it (https://cli.github.com), or name a file with the output of `gh issue list --json …`.';
     return problem('import/no-gh', 'gh, the program of GitHub, is not on the PATH', hint);
   }
   const ran = await runGh(program, folder, env);
   if (ran.code !== 0) {
-    const said = ran.err.trim().split('\n', 1)[0] ?? '';
+    const firstLine = ran.err.trim().split('\n', 1)[0] ?? '';
     const isLoggedOut = ran.code === GH_NOT_LOGGED_IN || /gh auth login|authentication/i.test(ran.err);
     const hint = isLoggedOut ? 'Log in: gh auth login' : 'Try: gh issue list';
-    return problem('import/gh-failed', `gh failed: ${said === '' ? `exit code ${ran.code}` : said}`, hint);
+    return problem('import/gh-failed', `gh failed: ${firstLine === '' ? `exit code ${ran.code}` : firstLine}`, hint);
   }
   if (ran.out.length > EXCHANGE_LIMITS.bytes) return tooLarge(ran.out.length, EXCHANGE_LIMITS.bytes);
   const text = decodeUtf8(ran.out);
   return text === undefined
-    ? problem('not-utf8', 'gh printed no valid UTF-8', 'Try: gh issue list')
+    ? problem('not-utf8', 'gh printed invalid UTF-8', 'Try: gh issue list')
     : { text, name: 'gh' };
 }
 
 const GH_NOT_LOGGED_IN = 4;
-/** One more than may be imported: then it is told that there are too many. */
+/** One more than the limit, so that too many issues are detected. */
 const GH_ARGUMENTS = `issue list --state all --limit ${EXCHANGE_LIMITS.tasks + 1} --json number,title,body,state,stateReason,labels`;
 const GH_MS = 300_000;
 
-interface GhResult {
-  readonly code: number | null;
-  readonly out: Uint8Array;
-  readonly err: string;
-}
-
-async function runGh(program: string, cwd: string, env: Io['env']): Promise<GhResult> {
+async function runGh(
+  program: string,
+  cwd: string,
+  env: Io['env'],
+): Promise<{ readonly code: number | null; readonly out: Uint8Array; readonly err: string }> {
   return new Promise((done) => {
     const child = spawn(program, GH_ARGUMENTS.split(' '), {
       cwd,
@@ -106,11 +104,11 @@ async function runGh(program: string, cwd: string, env: Io['env']): Promise<GhRe
   });
 }
 
-/** `--from` or `--to`, as one of the formats; a text is an error of usage. */
+/** Parses `--from` or `--to`. */
 export function formatOption(
   name: string,
   value: string | undefined,
-): { readonly format: FormatName | undefined } | { readonly usage: string } {
+): { readonly format: FormatName | undefined } | UsageError {
   const format = FORMAT_NAMES.find((each) => each === value);
   if (value === undefined || format !== undefined) return { format };
   const meant = didYouMean(value, FORMAT_NAMES);
@@ -119,8 +117,4 @@ export function formatOption(
   };
 }
 
-export const TAG_OPTION = {
-  name: 'tag',
-  value: 'NAME',
-  about: 'task-master: the list to take; left out: master',
-} as const;
+export const TAG_OPTION = { name: 'tag', value: 'NAME', about: 'task-master: the list (default master)' } as const;

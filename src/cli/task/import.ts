@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { findFormat, FORMATS } from '../../exchange/formats.ts';
-import type { ExchangedTask, FormatName, Notice, TaskStatus } from '../../exchange/task.ts';
+import type { ExchangedTask, FormatName, Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
 import { problem, type Problem } from '../../protocol/shape/problem.ts';
 import { withClient } from '../ask.ts';
@@ -11,30 +11,28 @@ import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { renderProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { formatOption, type ImportSource, readGithubIssues, readSource, TAG_OPTION } from './import-source.ts';
-import { descriptionPath, type KnownTask, readKnownTasks, writeDescriptions } from './known-tasks.ts';
+import { descriptionPath, readKnownTasks, writeDescriptions } from './known-tasks.ts';
 
 export const taskImportCommand: CliCommand = {
-  name: 'task import',
-  summary: 'Import tasks from another tool, with their dependencies',
   examples: [
     'baton task import TODO.md',
     'baton task import .taskmaster/tasks/tasks.json --dry-run',
     'bd export | baton task import -',
     'baton task import --from github',
   ],
-  args: [{ name: 'FILE|-', about: 'The list; left out with --from github: gh is asked', optional: true }],
+  args: [{ name: 'FILE|-', about: 'The list of tasks; with --from github alone, gh is called', optional: true }],
   options: [
-    { name: 'from', value: 'FORMAT', about: 'markdown, task-master, beads or github; left out: seen by the content' },
-    { name: 'dry-run', about: 'Show what would be added, and add nothing' },
+    { name: 'from', value: 'FORMAT', about: 'markdown, task-master, beads or github (default: found by the content)' },
+    { name: 'dry-run', about: 'Show what would be added without adding it' },
     TAG_OPTION,
     ...COMMON_OPTIONS,
   ],
   async run(given, io) {
     const from = formatOption('from', given.options.get('from'));
     const [file] = given.args;
-    if ('usage' in from) return reportUsage(from.usage, io);
+    if ('usage' in from) return from;
     if (file === undefined && from.format !== 'github')
-      return reportUsage('name the list: FILE, or - for standard input', io);
+      return { usage: 'name the list: FILE, or - for standard input' };
     const folder = resolve(io.cwd, given.options.get('project') ?? '.');
     const source = file === undefined ? await readGithubIssues(folder, io) : await readSource(file, io);
     if (!('text' in source)) return reportProblems([source], { text: '', name: file ?? 'gh' }, given, io);
@@ -42,13 +40,11 @@ export const taskImportCommand: CliCommand = {
   },
 };
 
-interface ImportRequest {
-  readonly source: ImportSource;
-  readonly format: FormatName | undefined;
-  readonly folder: string;
-}
-
-async function importFrom({ source, format, folder }: ImportRequest, given: ParsedArguments, io: Io): Promise<number> {
+async function importFrom(
+  { source, format, folder }: { source: ImportSource; format: FormatName | undefined; folder: string },
+  given: ParsedArguments,
+  io: Io,
+): Promise<number> {
   if (format === undefined) return reportProblems([UNKNOWN_FORMAT], source, given, io);
   return withClient(given, io, async (client) => {
     const known = await readKnownTasks(client);
@@ -63,35 +59,26 @@ async function importFrom({ source, format, folder }: ImportRequest, given: Pars
     const fresh = read.value.tasks.filter(({ id }) => !ids.has(id));
     const existing = read.value.tasks.flatMap((task) => {
       const there = ids.get(task.id);
-      return there === undefined ? [] : [{ id: task.id, title: there.title, is_different: isDifferent(there, task) }];
+      return there === undefined ? [] : [{ id: task.id, title: there.title, is_different: there.title !== task.title }];
     });
     const name = `${FORMATS[format].title} (${source.name})`;
     const isDry = given.options.has('dry-run');
     const added = isDry ? { notices: [] } : await sendImport(client, fresh, { name, folder });
     if ('error' in added) return reportError(added.error, given, io);
-    const notices = [...read.value.notices, ...added.notices];
     const report: ImportReport = {
       format,
       source: name,
       dry_run: isDry,
-      added: fresh.map(reportRow),
+      added: fresh.map(({ id, title, status, after }) => ({ id, title, status, after })),
       existing,
-      notices,
+      notices: [...read.value.notices, ...added.notices],
     };
     io.out(given.options.has('json') ? `${JSON.stringify(report)}\n` : renderImport(report));
     return EXIT.ok;
   });
 }
 
-function reportRow({ id, title, status, after }: ExchangedTask): ImportReport['added'][number] {
-  return { id, title, status, after };
-}
-
-function isDifferent(there: KnownTask, { title }: ExchangedTask): boolean {
-  return there.title !== title;
-}
-
-/** Descriptions first, since the daemon looks whether they are there; they go again where it refuses the tasks. */
+/** Descriptions first, since the daemon checks that they exist; they are removed if it refuses the tasks. */
 async function sendImport(
   client: Client,
   tasks: readonly ExchangedTask[],
@@ -117,11 +104,13 @@ async function sendImport(
     },
     { timeoutMs: IMPORT_MS },
   );
-  if (!answer.ok) written.undo();
-  if (!answer.ok) return { error: answer.error };
+  if (!answer.ok) {
+    written.undo();
+    return { error: answer.error };
+  }
   return {
     notices: written.different.map((id) => ({
-      message: `${descriptionPath(id)} was there and says something else: it is kept as it is`,
+      message: `${descriptionPath(id)} exists with other content: kept`,
       line: null,
     })),
   };
@@ -131,8 +120,8 @@ const IMPORT_MS = 300_000;
 
 const UNKNOWN_FORMAT = problem(
   'import/unknown-format',
-  'this is no list of tasks that Baton knows',
-  'Name what it is with --from markdown, task-master, beads or github; see docs/import.md',
+  'this is not a task list in a known format',
+  'Name the format with --from markdown, task-master, beads or github; see docs/import.md',
 );
 
 function reportProblems(
@@ -147,22 +136,12 @@ function reportProblems(
   return EXIT.failed;
 }
 
-function reportUsage(text: string, io: Io): number {
-  io.err(`Error: ${printable(text)}\nTry: baton task import --help\n`);
-  return EXIT.usage;
-}
-
 export interface ImportReport {
   readonly format: string;
   readonly source: string;
   readonly dry_run: boolean;
-  readonly added: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly status: TaskStatus;
-    readonly after: readonly string[];
-  }[];
-  /** What is there already, and stays as it is. */
+  readonly added: readonly Pick<ExchangedTask, 'id' | 'title' | 'status' | 'after'>[];
+  /** Tasks that exist already and are not changed. */
   readonly existing: readonly { readonly id: string; readonly title: string; readonly is_different: boolean }[];
   readonly notices: readonly Notice[];
 }
@@ -174,8 +153,8 @@ export function renderImport({ source, dry_run: isDry, added, existing, notices 
   const lines = [
     `${done}${statuses(added)}.`,
     ...rows,
-    ...(existing.length === 0 ? [] : [`Left as they are, since they are there already: ${renderNames(existing)}.`]),
-    ...(changed.length === 0 ? [] : [`Their titles differ from those here: ${renderNames(changed)}.`]),
+    ...(existing.length === 0 ? [] : [`Not changed, since they exist already: ${renderNames(existing)}.`]),
+    ...(changed.length === 0 ? [] : [`Their titles differ from the existing ones: ${renderNames(changed)}.`]),
     ...notices.slice(0, SHOWN).map(({ message, line }) => `  note: ${line === null ? '' : `line ${line}: `}${message}`),
     ...(notices.length > SHOWN ? [`  note: and ${notices.length - SHOWN} more; see them with --json`] : []),
   ];

@@ -5,10 +5,8 @@ import type { Client } from '../../api/client/client.ts';
 import type { TaskView } from '../../api/operations/tasks.ts';
 import type { ExchangedTask } from '../../exchange/task.ts';
 
-/** A task of Baton, as far as other tools know such a thing. */
 export type KnownTask = Omit<ExchangedTask, 'description'>;
 
-/** All tasks of the project, oldest first. */
 export async function readKnownTasks(
   client: Client,
 ): Promise<
@@ -28,12 +26,12 @@ export async function readKnownTasks(
 const PAGE = 1000;
 
 function knownTask({ id, title, status, after, priority, blocked_because: reason }: TaskView): KnownTask {
-  // The status says that it is cancelled.
+  // The status already shows that a task is cancelled.
   const why = status === 'cancelled' ? reason?.replace(/^cancelled: /, '') : reason;
   return { id, title, status, after, priority, reason: why ?? null };
 }
 
-/** Where what is to be said about a task stands, beside the runbooks: from the top of the repository. */
+/** From the root of the repository. */
 export function descriptionPath(id: string): string {
   return `.baton/tasks/${id}.md`;
 }
@@ -47,31 +45,31 @@ export function readDescription(top: string, id: string): string {
 }
 
 export interface WrittenDescriptions {
-  /** Ids of tasks that have a file now. */
+  /** Ids of tasks with a description file. */
   readonly ids: ReadonlySet<string>;
-  /** Those whose file was there, and says something else. */
+  /** Ids of tasks whose file existed with other content. */
   readonly different: readonly string[];
-  /** Takes back what was written, where the import comes to nothing. */
+  /** Removes what was written, if the import fails. */
   readonly undo: () => void;
 }
 
-/** A file for each description. One that is there is never written over, whatever it says. */
+/** Writes a file for each description. An existing file is never overwritten. */
 export function writeDescriptions(
   top: string,
   tasks: readonly { readonly id: string; readonly description: string }[],
 ): WrittenDescriptions {
   const described = tasks.filter(({ description }) => description !== '');
-  const made: string[] = [];
+  const created: string[] = [];
   const folders = described.length === 0 ? [] : makeFolder(top);
   const undo = (): void => {
-    for (const path of made) rmSync(path, { force: true });
+    for (const path of created) rmSync(path, { force: true });
     for (const folder of folders.toReversed()) removeIfEmpty(folder);
   };
   const different: string[] = [];
   try {
     for (const { id, description } of described) {
       const path = join(top, descriptionPath(id));
-      if (isSameText(path, `${description}\n`)) made.push(path);
+      if (createFile(path, `${description}\n`)) created.push(path);
       else if (readDescription(top, id) !== description.trimEnd()) different.push(id);
     }
   } catch (error) {
@@ -81,7 +79,7 @@ export function writeDescriptions(
   return { ids: new Set(described.map(({ id }) => id)), different, undo };
 }
 
-/** The folders that had to be made. A link that leads out of the repository is not followed. */
+/** Returns the folders that were created. Refuses a link that leads out of the repository. */
 function makeFolder(top: string): string[] {
   const folders = [join(top, '.baton'), join(top, '.baton/tasks')];
   const made = folders.filter((folder) => mkdirSync(folder, { recursive: true }) !== undefined);
@@ -94,11 +92,11 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Somebody has put something there in the meantime.
+    // It is not empty.
   }
 }
 
-function isSameText(path: string, text: string): boolean {
+function createFile(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: 'wx' });
     return true;

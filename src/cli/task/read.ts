@@ -1,8 +1,9 @@
 import type { TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { numberOption, operationCommand, pickOptions } from '../operation-command.ts';
+import { MAX_WAIT_MS } from '../operation-input.ts';
 import { printable, printableLines, shortId } from '../text.ts';
 
-/** Tasks as people are shown them. All of it is text of agents and people, and none of it is trusted. */
+/** No text of a task is trusted. */
 export function renderTasks(
   { tasks, total = tasks.length }: { readonly tasks: readonly TaskView[]; readonly total?: number },
   nothing = 'No tasks.',
@@ -20,7 +21,7 @@ function rowOf({ id, status, phase, claim, title }: TaskView): string[] {
   return [toText(id), status, phase, claim === null ? '-' : toText(claim.holder), toText(title)];
 }
 
-/** A list that ends early says so, and how to continue: the serial numbers are in no column. */
+/** The option that continues a cut list: no column has the serial numbers. */
 function renderRest(tasks: readonly TaskView[], total: number): string[] {
   if (total <= tasks.length) return [];
   const next = `--after ${tasks.at(-1)?.n}`;
@@ -41,7 +42,7 @@ export function renderTask(task: TaskDetails): string {
     ['progress', task.progress === null ? '' : `${task.progress} %`],
     ['notes', toText(task.notes)],
     [task.status === 'cancelled' ? 'cancelled' : 'blocked', reasonOf(task)],
-    // The paths that make a person be asked before the merge.
+    // Changes to these paths need an approval before the merge.
     ['protected', task.protected_paths.map(toText).join(', ')],
     ...decisionsOf(task),
     ['record', record ? `${toText(record.commit_sha)} on ${toText(record.branch)}` : ''],
@@ -56,17 +57,16 @@ export function renderTask(task: TaskDetails): string {
   return `${[`${toText(task.id)} (number ${task.n})  ${toText(task.title)}`, ...lines, ...endings].join('\n')}\n`;
 }
 
-/** The tasks that it comes after; those that are not done with their status. */
 function afterOf({ after, waits_for }: TaskDetails): string {
-  const open = new Map(waits_for.map((each) => [each.task_id, standingOf(each)]));
+  const open = new Map(waits_for.map((each) => [each.task_id, statusOf(each)]));
   return after.map((id) => (open.has(id) ? `${toText(id)} (${open.get(id)})` : toText(id))).join(', ');
 }
 
-function standingOf(task: Pick<TaskView, 'status' | 'blocked_because'>): string {
+function statusOf(task: Pick<TaskView, 'status' | 'blocked_because'>): string {
   return task.blocked_because === null ? task.status : `${task.status}: ${reasonOf(task)}`;
 }
 
-/** A cancelled task says so by its status. */
+/** The status already shows that a task is cancelled. */
 function reasonOf({ status, blocked_because: because }: Pick<TaskView, 'status' | 'blocked_because'>): string {
   return status === 'cancelled' ? toText(because).replace(/^cancelled: /, '') : toText(because);
 }
@@ -75,28 +75,27 @@ function decisionsOf({ decision_ids: ids }: TaskDetails): [string, string][] {
   return ids.map((id) => ['decide', `baton decision show ${shortId(toText(id))}`]);
 }
 
-/** A reason that begins with how the claim ended is enough. */
+/** Some reasons already begin with how the claim ended. */
 function howEnded(how: string, reason: string): string {
   return reason.startsWith(how) ? reason : `${how} ${reason}`;
 }
 
-/** Why a task cannot be claimed now, and where to look; undefined if it can. */
+/** Returns undefined if the task can be claimed. */
 export function whyNobodyClaims(task: TaskDetails): string | undefined {
   const { claimable, claim, status, phase, waits_for } = task;
   if (claimable) return undefined;
   const id = toText(task.id);
   if (claim) return `${id} is claimed by ${toText(claim.holder)}.`;
   if (status === 'cancelled')
-    return `${id} is ${toText(task.blocked_because)}. Take it up again: baton task reinstate ${id} --reason "…"`;
+    return `${id} is ${toText(task.blocked_because)}. Reinstate it: baton task reinstate ${id} --reason "…"`;
   if (status === 'blocked')
-    return `${id} is blocked (${toText(task.blocked_because)}). Set it going: baton task unblock ${id} --reason "…"`;
+    return `${id} is blocked (${toText(task.blocked_because)}). Unblock it: baton task unblock ${id} --reason "…"`;
   const [decision] = decisionsOf(task);
   if (decision !== undefined) return `a person is asked about ${id}: ${decision[1]}`;
-  const open = waits_for.map((each) => `${toText(each.task_id)} (${standingOf(each)})`);
+  const open = waits_for.map((each) => `${toText(each.task_id)} (${statusOf(each)})`);
   return open.length === 0 ? `${id} is in ${phase}.` : `${id} comes after ${open.join(', ')}.`;
 }
 
-/** Safe to print, on one line. */
 function toText(value: string | null | undefined): string {
   return printable((value ?? '').replace(/\s+/g, ' '));
 }
@@ -104,14 +103,12 @@ function toText(value: string | null | undefined): string {
 const taskArgument = { name: 'ID', about: 'The task' } as const;
 
 export const taskListCommand = operationCommand({
-  name: 'task list',
-  summary: 'List tasks, oldest first',
   examples: ['baton task list --status in_progress'],
   options: [
     { name: 'status', value: 'STATUS', about: 'Only todo, in_progress, blocked, done or cancelled' },
     { name: 'phase', value: 'PHASE', about: 'Only this phase' },
     { name: 'limit', value: 'N', about: 'At most this many (100)' },
-    { name: 'after', value: 'N', about: 'Only those with a larger number than this' },
+    { name: 'after', value: 'N', about: 'Only tasks with a larger number' },
   ],
   operation: 'task_list',
   input: (given) => {
@@ -126,8 +123,6 @@ export const taskListCommand = operationCommand({
 });
 
 export const taskShowCommand = operationCommand({
-  name: 'task show',
-  summary: 'Show one task',
   examples: ['baton task show P0.1.1'],
   args: [taskArgument],
   operation: 'task_get',
@@ -136,13 +131,11 @@ export const taskShowCommand = operationCommand({
 });
 
 export const taskNextCommand = operationCommand({
-  name: 'task next',
-  summary: 'Show what can be claimed now, the critical path first',
   examples: ['baton task next', 'baton task next --wait'],
   options: [
-    { name: 'role', value: 'ROLE', about: 'Only what this role can do' },
+    { name: 'role', value: 'ROLE', about: 'Only tasks for this role' },
     { name: 'limit', value: 'N', about: 'At most this many (10)' },
-    { name: 'wait', about: 'Wait until there is something; you are woken, nothing is polled' },
+    { name: 'wait', about: 'Wait until a task can be claimed' },
   ],
   operation: 'task_next_actions',
   input: (given) => {
@@ -154,12 +147,7 @@ export const taskNextCommand = operationCommand({
   show: (result) => renderTasks(result, 'Nothing can be claimed now. See all: baton task list'),
 });
 
-/** A day: whoever waits longer asks again. */
-export const MAX_WAIT_MS = 86_400_000;
-
 export const taskBriefCommand = operationCommand({
-  name: 'task brief',
-  summary: 'Everything the next agent needs to start on a task',
   examples: ['baton task brief P0.1.1'],
   args: [taskArgument],
   operation: 'task_brief',

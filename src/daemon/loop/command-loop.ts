@@ -1,19 +1,16 @@
 import type { Draft } from '../../ledger/format/draft.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
-import type { Ledger } from '../../ledger/writer/ledger.ts';
 import type { CommandKind } from '../../protocol/command-access.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { actorOf, type Caller } from '../../state/caller.ts';
 import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import { judgesBySilence, type Outcome, type Refusal } from '../../state/outcome.ts';
-import type { Rules } from '../../state/rules.ts';
-import type { State } from '../../state/state.ts';
 import { INTERNAL_ERROR } from '../http/refusals.ts';
 import {
+  type CommandLoopOptions,
   type CommandRequest,
   type CommandResult,
-  type CommitClock,
   type DecideContext,
   EARLIER_MESSAGES_UNRECORDED,
   type KeptMessages,
@@ -30,36 +27,27 @@ import {
   isRecordedAsDecided,
   type PendingRequest,
   SpeculativeState,
+  WaitList,
 } from './speculative-state.ts';
-import { WaitList } from './wait-list.ts';
 
 /**
- * The command loop of one project: the only place that changes its state. It decides all requests that have arrived, one after the other, on a
- * state that runs ahead of the ledger; records their entries in one commit; and then answers them. While a commit is in progress, reads join the
- * queue, so that no caller sees an entry that is not durable. A request that waits for work is served in the commit that creates the work.
- *
- * Longer than 300 lines, because deciding, recording and answering a batch share the queue and the state.
+ * The command loop of one project: the only place that changes its state. It decides all requests that have arrived, one after the other,
+ * on a state that runs ahead of the ledger; records their entries in one commit; then answers them. During a commit, reads join the queue,
+ * so that no caller sees an entry that is not durable. A request that waits for work is served in the commit that creates the work.
  */
 export class CommandLoop {
-  readonly #ledger: Ledger;
+  readonly #options: CommandLoopOptions;
   readonly #speculative: SpeculativeState;
-  readonly #clock: CommitClock;
-  readonly #onRecorded: (recorded: readonly RecordedEvent[]) => void;
-  readonly #onMistake: (error: unknown) => void;
   readonly #messages: KeptMessages;
   readonly #queue: PendingRequest[] = [];
   readonly #waitList = new WaitList();
   readonly #foreign: Entry[] = [];
-  /** Requests that wait until the messages in the outbox are recorded. */
   readonly #behindMessages = new Set<PendingRequest>();
   #draining: Promise<void> | undefined;
 
   constructor(options: CommandLoopOptions) {
-    this.#ledger = options.ledger;
+    this.#options = options;
     this.#speculative = new SpeculativeState(options.state, options.rules);
-    this.#clock = options.clock;
-    this.#onRecorded = options.onRecorded;
-    this.#onMistake = options.onInternalError;
     this.#messages = options.messages ?? NO_KEPT_MESSAGES;
   }
 
@@ -79,7 +67,6 @@ export class CommandLoop {
     });
   }
 
-  /** Submits one command, decided by the kernel as it stands. */
   async submitCommand<K extends CommandKind>(
     command: CommandOf<K>,
     caller: Caller,
@@ -93,26 +80,26 @@ export class CommandLoop {
   }
 
   /** Reads the state once every earlier request is durable. */
-  async read<A>(look: (view: DecideContext) => A): Promise<CommandResult<A>> {
-    // No commit is in progress: everything is durable.
+  async read<A>(select: (view: DecideContext) => A): Promise<CommandResult<A>> {
+    // Without a commit in progress everything is durable.
     if (this.#draining === undefined)
-      return this.#guard(() => look(this.#speculative.view(this.#clock.read().toISOString())));
-    return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: look(view) }) });
+      return this.#guard(() => select(this.#speculative.view(this.#options.clock.read().toISOString())));
+    return this.submit({ actor: 'system:reader', decide: (view) => ({ ok: true, events: [], answer: select(view) }) });
   }
 
-  /** A callback that throws fails only its own request: entries stay durable, and the other requests of the commit are served. */
+  /** A callback that throws fails only its own request; the other requests of the commit are served. */
   #guard<A>(
     call: () => A,
   ): { readonly ok: true; readonly answer: A } | { readonly ok: false; readonly refusal: Refusal } {
     try {
       return { ok: true, answer: call() };
     } catch (error) {
-      this.#onMistake(error);
+      this.#options.onInternalError(error);
       return { ok: false, refusal: INTERNAL_ERROR };
     }
   }
 
-  /** Receives every entry of the ledger, also those of this loop. During a commit, entries wait for its end. */
+  /** Receives every entry of the ledger, including those of this loop. During a commit, entries wait for its end. */
   receiveEntries(entries: readonly Entry[]): void {
     this.#foreign.push(...entries);
     if (this.#draining === undefined) this.#foldForeign();
@@ -129,51 +116,50 @@ export class CommandLoop {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      // Lets requests that have arrived by now join the batch.
       await new Promise((resolve) => {
         setImmediate(resolve);
       });
-      const batch = this.#queue.splice(0, MAX_BATCH_REQUESTS);
-      const trial = this.#speculative.beginBatch(this.#clock.pin());
+      const requests = this.#queue.splice(0, MAX_BATCH_REQUESTS);
+      const batch = this.#speculative.beginBatch(this.#options.clock.pin());
       try {
-        this.#decide(batch, trial);
-        await this.#commit(trial);
+        this.#decide(requests, batch);
+        await this.#commit(batch);
       } catch (error) {
-        this.#failBatch(batch, trial, error);
+        this.#failBatch(requests, batch, error);
       }
       this.#foldForeign();
     }
     this.#draining = undefined;
   }
 
-  /** Decides the batch, then the waiting requests if the batch changed anything. */
-  #decide(batch: PendingRequest[], trial: Batch): void {
-    for (const [i, waiting] of batch.entries()) {
-      if (trial.steps.length > MAX_BATCH_ENTRIES) {
-        this.#queue.unshift(...batch.splice(i));
+  /** Decides the requests, then the waiting requests if these changed anything. */
+  #decide(requests: PendingRequest[], batch: Batch): void {
+    for (const [i, waiting] of requests.entries()) {
+      if (batch.steps.length > MAX_BATCH_ENTRIES) {
+        this.#queue.unshift(...requests.splice(i));
         break;
       }
-      this.#decideOne(waiting, trial);
+      this.#decideOne(waiting, batch);
     }
-    if (trial.steps.length === 0) return;
+    if (batch.steps.length === 0) return;
     let isDry = false;
     for (const waiting of this.#waitList) {
       const isForWork = waiting.request.waitsFor === 'work';
       // A claim never creates work: once there is none, the remaining claims need not be tried.
       isDry ||= isForWork && !this.#speculative.hasWork;
-      if (!isForWork || !isDry) this.#decideOne(waiting, trial);
+      if (!isForWork || !isDry) this.#decideOne(waiting, batch);
     }
   }
 
-  #decideOne(waiting: PendingRequest, trial: Batch): void {
+  #decideOne(waiting: PendingRequest, batch: Batch): void {
     const { key, actor } = waiting.request;
-    const outcome = this.#callDecide(waiting, trial.at);
+    const outcome = this.#callDecide(waiting, batch.at);
     if (outcome === LATER) {
       this.#waitList.add(waiting);
       return;
     }
     if (!outcome.ok) {
-      this.#addDecided({ waiting, settled: outcome, ...NO_STEPS }, trial);
+      this.#addDecided({ waiting, settled: outcome, ...NO_STEPS }, batch);
       return;
     }
     if (judgesBySilence(outcome.events) && waiting.request.isKept !== true && this.#messages.areWaiting()) {
@@ -182,20 +168,20 @@ export class CommandLoop {
       void this.#retryAfterMessages(waiting);
       return;
     }
-    const from = trial.steps.length;
+    const from = batch.steps.length;
     const { answer, events } = outcome;
     try {
-      this.#speculative.advance(events, key === undefined ? { actor } : { actor, settles: { key, answer } }, trial);
+      this.#speculative.advance(events, key === undefined ? { actor } : { actor, settles: { key, answer } }, batch);
     } catch (error) {
       throw new FailedReaction(waiting, error);
     }
-    this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: trial.steps.length }, trial);
+    this.#addDecided({ waiting, settled: { ok: true, answer }, from, to: batch.steps.length }, batch);
   }
 
   /** Decides the request again once the kept messages are recorded; refuses it if they cannot be recorded. */
   async #retryAfterMessages(waiting: PendingRequest): Promise<void> {
     const isDrained = await this.#messages.drain().catch((error: unknown) => {
-      this.#onMistake(error);
+      this.#options.onInternalError(error);
       return false;
     });
     this.#behindMessages.delete(waiting);
@@ -203,12 +189,11 @@ export class CommandLoop {
     else waiting.answer({ ok: false, problem: EARLIER_MESSAGES_UNRECORDED });
   }
 
-  #addDecided(decided: DecidedRequest, trial: Batch): void {
+  #addDecided(decided: DecidedRequest, batch: Batch): void {
     this.#waitList.remove(decided.waiting);
-    trial.decided.push(decided);
+    batch.decided.push(decided);
   }
 
-  /** Decides a request. A retry with a known key gets the first answer and records nothing. */
   #callDecide({ request }: PendingRequest, at: string): Outcome<unknown> | typeof LATER {
     const { key, decide: decideRequest } = request;
     const { settled } = this.#speculative.state;
@@ -217,16 +202,13 @@ export class CommandLoop {
     return asked.ok ? asked.answer : asked;
   }
 
-  /**
-   * Internal error before anything was recorded or answered. If one request caused it, only that request fails and the others are tried again;
-   * else all of them fail. The loop continues.
-   */
-  #failBatch(batch: readonly PendingRequest[], trial: Batch, error: unknown): void {
+  /** Nothing was recorded or answered. If one request caused the error, only that one fails and the others are tried again. */
+  #failBatch(requests: readonly PendingRequest[], batch: Batch, error: unknown): void {
     const culprit = error instanceof FailedReaction ? error.waiting : undefined;
-    this.#onMistake(error instanceof FailedReaction ? error.cause : error);
-    this.#clock.unpin();
-    this.#speculative.rollBack(trial);
-    const asked = [...batch, ...trial.decided.map(({ waiting }) => waiting)];
+    this.#options.onInternalError(error instanceof FailedReaction ? error.cause : error);
+    this.#options.clock.unpin();
+    this.#speculative.rollBack(batch);
+    const asked = [...requests, ...batch.decided.map(({ waiting }) => waiting)];
     const all = new Set(asked.filter((waiting) => !this.#behindMessages.has(waiting)));
     const failed = culprit === undefined ? all : new Set([culprit]);
     for (const waiting of failed) {
@@ -236,30 +218,30 @@ export class CommandLoop {
     this.#queue.unshift(...[...all].filter((waiting) => !failed.has(waiting) && !this.#waitList.has(waiting)));
   }
 
-  async #commit(trial: Batch): Promise<void> {
-    const drafts = draftsOf(trial);
-    const result = drafts.length === 0 ? NOTHING_RECORDED : await this.#ledger.append(drafts);
-    this.#clock.unpin();
-    if (result.ok && isRecordedAsDecided(result.entries, drafts, trial)) {
-      this.#announce(trial.steps.map(({ recorded }) => recorded));
-      answerAll(trial.decided);
+  async #commit(batch: Batch): Promise<void> {
+    const drafts = draftsOf(batch);
+    const result = drafts.length === 0 ? NOTHING_RECORDED : await this.#options.ledger.append(drafts);
+    this.#options.clock.unpin();
+    if (result.ok && isRecordedAsDecided(result.entries, drafts, batch)) {
+      this.#announce(batch.steps.map(({ recorded }) => recorded));
+      answerAll(batch.decided);
       return;
     }
-    this.#speculative.rollBack(trial);
+    this.#speculative.rollBack(batch);
     if (result.ok) {
-      // The entries are durable, but differ from the trial: other numbers because of foreign entries in between, or redacted data.
+      // Durable, but different from the batch: other numbers because of foreign entries in between, or redacted data.
       this.#fold(result.entries.map(({ entry }) => entry));
-      answerAll(trial.decided);
+      answerAll(batch.decided);
     } else if ('problem' in result) {
-      this.#answerUnrecorded(trial, drafts, result.problem);
+      this.#answerUnrecorded(batch, drafts, result.problem);
     } else {
-      this.#queue.unshift(...trial.decided.map(({ waiting }) => waiting));
+      this.#queue.unshift(...batch.decided.map(({ waiting }) => waiting));
     }
   }
 
   /** If some requests decided entries that no ledger could record, only those are refused; the others are tried again. */
   #answerUnrecorded({ decided, at }: Batch, drafts: readonly Draft[], problem: Problem): void {
-    const { head, secrets } = this.#ledger;
+    const { head, secrets } = this.#options.ledger;
     const unfit = decided.map((each) => findUnrecordable(drafts, each, head.size, secrets));
     const isTheirs = unfit.some((found) => found !== undefined);
     const again: PendingRequest[] = [];
@@ -272,7 +254,7 @@ export class CommandLoop {
     this.#queue.unshift(...again);
   }
 
-  /** Answers a read that shared a failed commit from the durable state. Returns false if the request wants to record something. */
+  /** Answers a read that shared a failed commit. Returns false if the request wants to record something. */
   #answerWithoutStore(waiting: PendingRequest, at: string): boolean {
     const outcome = this.#callDecide(waiting, at);
     if (outcome === LATER) this.#waitList.add(waiting);
@@ -295,33 +277,17 @@ export class CommandLoop {
   #announce(recorded: readonly RecordedEvent[]): void {
     if (recorded.length === 0) return;
     try {
-      this.#onRecorded(recorded);
+      this.#options.onRecorded(recorded);
     } catch (error) {
-      this.#onMistake(error);
+      this.#options.onInternalError(error);
     }
   }
 }
 
-interface CommandLoopOptions {
-  readonly ledger: Ledger;
-  /** Its maps must be `TrackedMap`s. */
-  readonly state: State;
-  readonly rules: Rules;
-  readonly clock: CommitClock;
-  /** Receives durable entries in order, from this loop or from elsewhere, before requests are answered. */
-  readonly onRecorded: (recorded: readonly RecordedEvent[]) => void;
-  /** Receives unexpected exceptions, for the log. */
-  readonly onInternalError: (error: unknown) => void;
-  /** Left out if no messages are kept for this project. */
-  readonly messages?: KeptMessages;
-}
-
-/** The most requests in one commit: enough to fill it, and few enough to keep answers quick. */
+/** Enough to fill a commit, few enough to keep answers quick. */
 const MAX_BATCH_REQUESTS = 500;
 
-/** From this many entries on, a commit takes no further requests: the ledger refuses a commit that is too large. */
+/** The ledger refuses a commit that is too large. */
 const MAX_BATCH_ENTRIES = 4000;
-
 const NOTHING_RECORDED = { ok: true, entries: [] } as const;
-
 const NO_STEPS = { from: 0, to: 0 } as const;

@@ -7,11 +7,7 @@ import { toRecordedEvent, UnreadableEntry } from '../../state/recorded-event.ts'
 import { emptyState, evolve, type State } from '../../state/state.ts';
 import { TrackedMap } from '../../state/tracked-map.ts';
 
-/**
- * Reads the state of a project: the newest snapshot and the entries since. A snapshot that no key of this ledger signed, or that belongs to
- * another ledger, is discarded, and all entries are folded. Throws `UnreadableEntry` if
- * an entry does not fit its type.
- */
+/** Folds the entries since the newest snapshot, which a key of this ledger must have signed. Throws `UnreadableEntry` if an entry does not fit its type. */
 export async function loadState(
   ledger: Ledger,
   onDiscarded: (name: string, why: string) => void = () => {},
@@ -35,10 +31,7 @@ export async function loadState(
   return folded;
 }
 
-/**
- * Drops snapshots under other names. They come from earlier versions, and this version has no fold to compare them with: a forged one would
- * fail `baton ledger verify` for ever.
- */
+/** Drops snapshots of earlier versions: this version cannot verify them, and a forged one would fail `baton ledger verify`. */
 async function removeOldSnapshots({ store }: Ledger, onDiscarded: (name: string, why: string) => void): Promise<void> {
   for (const name of await store.snapshotNames()) {
     if (name === SNAPSHOT_NAME) continue;

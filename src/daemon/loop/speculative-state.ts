@@ -30,7 +30,6 @@ export class SpeculativeState {
     return { state: this.state, ready: this.#ready, rules: rulesInForce(this.state, this.#rules), at };
   }
 
-  /** Whether there is a task to claim or to close. */
   get hasWork(): boolean {
     return this.#ready.first(this.state, 1).length + this.#ready.closing(this.state, 1).length > 0;
   }
@@ -40,20 +39,18 @@ export class SpeculativeState {
     return { seqBefore: this.state.seq, at, steps: [], decided: [] };
   }
 
-  /** Adds what one request decided, and what follows from it, to the trial. */
   advance(events: readonly Event[], origin: Origin, { at, steps }: Batch): void {
-    const world = { state: this.state, newId: randomUUID, at, ready: this.#ready, rules: this.#rules };
-    advance(world, events, origin, steps);
+    const context = { state: this.state, newId: randomUUID, at, ready: this.#ready, rules: this.#rules };
+    advance(context, events, origin, steps);
   }
 
-  /** Goes back to the state before the trial. */
   rollBack({ seqBefore: before, steps }: Batch): void {
     for (const map of this.#maps) map.revert();
     this.state.seq = before;
     for (const { recorded } of steps) this.#ready.note(this.state, recorded);
   }
 
-  /** Folds entries of the ledger in. Returns those that the state has a type for. */
+  /** Folds entries of the ledger in. Returns those with a known type. */
   fold(entries: readonly Entry[]): readonly RecordedEvent[] {
     const folded: RecordedEvent[] = [];
     for (const entry of entries) {
@@ -69,25 +66,22 @@ export class SpeculativeState {
   }
 }
 
-/** A request that has no answer yet. */
 export interface PendingRequest {
   readonly request: CommandRequest<unknown>;
   readonly answer: (settled: CommandResult<unknown>) => void;
-  /** Set once the request has waited for something to happen. */
   timer?: NodeJS.Timeout;
-  /** Its time to wait is over, or its caller has gone. */
+  /** Its wait is over, or its caller has gone. */
   hasTimedOut?: boolean;
 }
 
 export interface DecidedRequest {
   readonly waiting: PendingRequest;
   readonly settled: CommandResult<unknown>;
-  /** Its steps in the trial: from `from` up to but not including `to`. */
+  /** Its steps in the batch: from `from` up to but not including `to`. */
   readonly from: number;
   readonly to: number;
 }
 
-/** A rule threw while it reacted to what one request had decided. */
 export class FailedReaction extends Error {
   readonly waiting: PendingRequest;
 
@@ -99,21 +93,20 @@ export class FailedReaction extends Error {
 
 /** A batch of requests whose entries are in the state and not in the ledger yet. */
 export interface Batch {
-  /** The number of the last entry before it. */
   readonly seqBefore: number;
   readonly at: string;
   readonly steps: Step[];
   readonly decided: DecidedRequest[];
 }
 
-/** What the ledger is to append. Each cause is given as a position among the drafts: their numbers are final only once they are recorded. */
+/** Each cause is a position among the drafts, because their numbers are final only once they are recorded. */
 export function draftsOf({ seqBefore: before, steps }: Batch): readonly Draft[] {
   return steps.map(({ event, recorded: { actor, settles }, cause }) =>
     toLedgerDraft(event, actor, settles, cause === undefined ? undefined : { draft: cause.seq - before - 1 }),
   );
 }
 
-/** Whether the ledger recorded exactly the drafts, under the expected numbers. It keeps the data it is given unless it redacts something. */
+/** False if the ledger gave other numbers, or redacted something. */
 export function isRecordedAsDecided(
   entries: readonly { readonly entry: Entry }[],
   drafts: readonly Draft[],
@@ -122,10 +115,7 @@ export function isRecordedAsDecided(
   return entries.every(({ entry }, i) => entry.seq === steps[i]?.recorded.seq && entry.data === drafts[i]?.data);
 }
 
-/**
- * Answers requests that waited for work first, because their agents can begin. The others only wait for a confirmation; they are answered after the
- * first responses are on their way.
- */
+/** Answers requests that waited for work first, because their agents can start. The others get their confirmation after that. */
 export function answerAll(decided: readonly DecidedRequest[]): void {
   let waited = 0;
   for (const { waiting, settled } of decided) {
@@ -141,7 +131,7 @@ export function answerAll(decided: readonly DecidedRequest[]): void {
   else process.nextTick(answerRest);
 }
 
-/** Why no ledger of this size could record the entries of one request; undefined if it could. `drafts` are those of the whole commit. */
+/** Returns why the entries of one request cannot be recorded in a ledger of this size. `drafts` are those of the whole commit. */
 export function findUnrecordable(
   drafts: readonly Draft[],
   { from, to }: DecidedRequest,
@@ -159,3 +149,78 @@ export function findUnrecordable(
 }
 
 const SEND_LESS = 'Send less text, or name a file instead of sending its content.';
+
+export class WaitList {
+  readonly #waiting = new Set<PendingRequest>();
+
+  [Symbol.iterator](): IterableIterator<PendingRequest> {
+    return this.#waiting.values();
+  }
+
+  has(waiting: PendingRequest): boolean {
+    return this.#waiting.has(waiting);
+  }
+
+  remove(waiting: PendingRequest): boolean {
+    return this.#waiting.delete(waiting);
+  }
+
+  removeAll(): readonly PendingRequest[] {
+    const all = [...this.#waiting];
+    this.#waiting.clear();
+    return all;
+  }
+
+  add(waiting: PendingRequest): void {
+    const { waitLimit } = waiting.request;
+    // An aborted signal sends no further event.
+    if (waitLimit === undefined || waiting.hasTimedOut || waitLimit.signal?.aborted === true) {
+      this.remove(waiting);
+      answerTimeout(waiting);
+      return;
+    }
+    this.#waiting.add(waiting);
+    if (waiting.timer !== undefined) return;
+    const giveUp = (): void => this.#giveUp(waiting);
+    waiting.timer = setTimeout(giveUp, waitLimit.ms);
+    waitLimit.signal?.addEventListener('abort', giveUp, { once: true });
+  }
+
+  #giveUp(waiting: PendingRequest): void {
+    waiting.hasTimedOut = true;
+    if (this.remove(waiting)) answerTimeout(waiting);
+  }
+}
+
+function answerTimeout({ request, answer }: PendingRequest): void {
+  answer(request.waitLimit?.otherwise ?? { ok: false, refusal: NOTHING_YET });
+}
+
+const NOTHING_YET: Refusal = {
+  code: 'nothing-yet',
+  message: 'there is nothing to do yet',
+  hint: 'Ask again with wait_ms.',
+};
+
+/** The clock of a ledger, stopped while a batch is decided and recorded, so that its state and its entries have the same time. */
+export class CommitClock {
+  readonly #now: () => Date;
+  #pinned: Date | undefined;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  pin(): string {
+    this.#pinned = this.#now();
+    return this.#pinned.toISOString();
+  }
+
+  unpin(): void {
+    this.#pinned = undefined;
+  }
+
+  read(): Date {
+    return this.#pinned ?? this.#now();
+  }
+}

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
 import * as operations from '../../api/operations/agents.ts';
-import * as agents from '../../api/operations/agents.ts';
-import * as operationsAgentReportHandlers from '../../api/operations/agents.ts';
 import type { ResultOf } from '../../api/operations/registry.ts';
 import { measureSession, type SessionMeasures } from '../../effects/sessions/measure-session.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
@@ -58,7 +56,6 @@ export const AGENT_HANDLERS = {
   }),
 };
 
-/** The phase of a session's task now, and whether the session still holds it. */
 function standingView(state: State, caller: Caller) {
   const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
   if (task === undefined || caller.kind !== 'session') return {};
@@ -71,17 +68,16 @@ const NO_SESSION = refusal(
   'Claim a task: baton task claim',
 );
 
-/** The session of the caller, or of the agent that the caller names, at the moment of one read. */
+/** The session of the caller, or of the agent that the caller names. */
 export interface OwnSession {
   readonly session: Session | undefined;
   readonly task: Task | undefined;
   /** The id that the session's mission uses for the task; the task's own id if that would name another task. */
   readonly missionId: string;
-  /** Whether the session ends with an exit signal. */
   readonly usesExitProtocol: boolean;
 }
 
-/** Reads the state, and the runbook's files for the exit flag, once each. If the store does not answer, the command that follows reports it. */
+/** Reads the state and the exit flag once each. If the store does not answer, the command that follows reports it. */
 export async function readOwnSession({ caller, project, services }: Call, agentId = ''): Promise<OwnSession> {
   const flag = services.readExitProtocol();
   const settled = await project.commandLoop.read(({ state }): OwnSession => {
@@ -100,7 +96,7 @@ export async function readOwnSession({ caller, project, services }: Call, agentI
   return settled.ok ? settled.answer : { session: undefined, task: undefined, missionId: '', usesExitProtocol: true };
 }
 
-/** Measures what the session changed in its workspace. A claim taken by hand has no workspace and no mission, so nothing can be measured. */
+/** A claim taken by hand has no workspace and no mission, so nothing can be measured. */
 export async function measureOwn({ project }: Call, { session, task }: OwnSession): Promise<SessionMeasures> {
   const prepared = session?.prepared;
   if (prepared === undefined || prepared.workspace === project.path || session?.exit !== null) return UNMEASURED;
@@ -111,25 +107,25 @@ export async function measureOwn({ project }: Call, { session, task }: OwnSessio
 
 const UNMEASURED: SessionMeasures = { committed: false, violations: [] };
 
-/** Reports of supervisors, hooks and agents about a run. Each is answered with the standing of the agent. */
+/** Reports of supervisors, hooks and agents. Each is answered with the standing of the agent. */
 export const AGENT_REPORT_HANDLERS = {
-  agent_report: handlerFor(operationsAgentReportHandlers.agentReport, async (call) =>
-    recordReport(call, undefined, call.input),
-  ),
+  agent_report: handlerFor(operations.agentReport, async (call) => recordReport(call, undefined, call.input)),
 
-  agent_idle: handlerFor(agents.agentIdle, async (call) =>
+  agent_idle: handlerFor(operations.agentIdle, async (call) =>
     recordReport(call, call.input.agent_id, { kind: 'idle', why: 'stop' }),
   ),
 
-  agent_stop: handlerFor(agents.agentStop, async (call) => recordReport(call, call.input.agent_id, { kind: 'stop' })),
+  agent_stop: handlerFor(operations.agentStop, async (call) =>
+    recordReport(call, call.input.agent_id, { kind: 'stop' }),
+  ),
 
-  agent_standing: handlerFor(operationsAgentReportHandlers.agentStanding, async (call) => {
+  agent_standing: handlerFor(operations.agentStanding, async (call) => {
     const id = call.caller.kind === 'worker' ? (call.input.agent_id ?? '') : ownAgent(call);
     return { ok: true, result: await readStanding(call, id) };
   }),
 
   command_report: submits(
-    operationsAgentReportHandlers.commandReport,
+    operations.commandReport,
     ({ code: exit_code, timed_out, output }, { caller }) => {
       const command_id = caller.kind === 'supervisor' ? caller.agentId : '';
       return { command_id, exit_code, timed_out, output };
@@ -140,7 +136,6 @@ export const AGENT_REPORT_HANDLERS = {
 
 type Reported = ResultOf<'agent_report'>;
 
-/** Answered once the report, and what followed from it, is durable. */
 async function recordReport(call: Call, agentId: string | undefined, seen: AgentReport): Promise<Answer<Reported>> {
   const { project, services, caller, isKept = false } = call;
   const command = { ...(agentId === undefined ? {} : { agentId }), report: seen };
@@ -157,7 +152,6 @@ async function recordReport(call: Call, agentId: string | undefined, seen: Agent
   return answerFor(settled, (standing) => ({ standing }));
 }
 
-/** After the commit in progress, as the standing that the daemon pushes is. */
 async function readStanding({ project, services }: Call, agentId: string) {
   const settled = await project.commandLoop.submit<Standing | null>({
     actor: 'system:reader',

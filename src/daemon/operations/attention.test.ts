@@ -21,7 +21,7 @@ const blocked = (count: number): Play => {
 };
 
 describe('a blocked task', () => {
-  it('that nobody is asked about is there, with its reason and the next command', () => {
+  it('without a decision is listed with its reason and the next command', () => {
     const play = blocked(1);
     expect(blockedAttention(play.state)).toEqual([
       {
@@ -36,7 +36,7 @@ describe('a blocked task', () => {
     expect(blockedAttention(play.order(say.operate('unblock', 'there is one', 'K1')).state)).toEqual([]);
   });
 
-  it('that a decision asks about is there once the decision is settled, and it is still blocked', () => {
+  it('with a decision is listed once the decision is settled and the task is still blocked', () => {
     const play = new WorkflowPlay(CI).turn('issue-manager').turn('prep');
     const caller = play.claim('implementer');
     play.say(say.exit('IMPLEMENTATION', 'blocked', { notes: 'no disk' }), caller);
@@ -47,7 +47,7 @@ describe('a blocked task', () => {
     expect(blockedAttention(play.state)).toMatchObject([{ task_id: play.id }]);
   });
 
-  it('that is tried again by itself waits for nobody', () => {
+  it('that is retried automatically is not listed', () => {
     const play = new WorkflowPlay().turn('issue-manager').turn('prep');
     play.turn('implementer', { to: 'orchestrator', phase: 'BLOCKED', nextRole: 'implementer', xml: failure(true) });
     expect(play.task.phase).toBe('BLOCKED');
@@ -56,7 +56,7 @@ describe('a blocked task', () => {
 });
 
 describe('a cancelled task', () => {
-  it('waits for nobody, unless another one waits for it', () => {
+  it('is listed only if another task waits for it', () => {
     const play = new Play().order(say.create('A')).order(say.operate('cancel', 'nobody wants it'));
     expect(blockedAttention(play.state)).toEqual([]);
     expect(cancelledAttention(play.state)).toEqual([]);
@@ -69,14 +69,14 @@ describe('a cancelled task', () => {
     expect(cancelledAttention(play.state)).toEqual([]);
   });
 
-  it('is one that a person cancelled: whoever works on it cannot put it away with the same words', () => {
+  it('is one that a person cancelled: its holder cannot hide it with the same reason', () => {
     const play = new Play().order(say.create('A')).say(say.claim(), say.worker);
     play.say(block('A', 'cancelled: I am tired'), say.session());
     expect(blockedAttention(play.state)).toMatchObject([{ task_id: 'A' }]);
   });
 });
 
-it('sums many up after the first few, and loses none', () => {
+it('lists the first few and counts the rest', () => {
   const lines = blockedAttention(blocked(40).state);
   expect(lines).toHaveLength(6);
   expect(lines.reduce((sum, { count }) => sum + count, 0)).toBe(40);
@@ -114,7 +114,7 @@ describe('a run that waits for an answer', () => {
     pipeline_id: null,
   };
 
-  it('needs nobody besides its open decision', () => {
+  it('is not listed besides its open decision', () => {
     expect(stuckAttention([pipeline], [agent], new Set(['d1']))).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('a run that waits for an answer', () => {
 });
 
 describe('messages that wait in the outbox', () => {
-  it('are there if they have waited for long, with the place to look at', () => {
+  it('are listed with their place after a while', () => {
     expect(outboxAttention(14_000, '/state')).toEqual([]);
     expect(outboxAttention(20_000, '/state')).toMatchObject([
       { kind: 'outbox', title: 'Messages of agents have not been recorded for 20 s', next: 'ls -l /state/outbox' },

@@ -1,4 +1,5 @@
 import { type Reason, summarizeReasons } from '../../api/all-clear.ts';
+import type { AgentView } from '../../api/run-views.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
@@ -6,47 +7,30 @@ import { findMain } from '../../state/main/main-branch.ts';
 import { dependantsOf, type State } from '../../state/state.ts';
 import { isCancelled, type Status, type Task } from '../../state/tasks/task.ts';
 import type { RestartRecord } from '../../watchdog/restart-record.ts';
-import { renderRunbookProblem, type RunbookWatch } from '../rules/runbook-watch.ts';
+import { renderRunbookProblem, type RunbookWatch } from '../rules/rulebook.ts';
 
-/** Something that waits for a person without asking them a question. */
 export type Attention = Reason;
 
-/** A runbook with mistakes: work goes on by the last version without any. */
 export function runbookAttention(runbook: RunbookWatch): Attention[] {
   const { checked } = runbook.read();
   if (checked.ok) return [];
   const [first, ...rest] = checked.problems;
   const counts = runbook.lastValid === undefined ? 'nothing in it counts' : 'the last valid version stays in force';
-  return [
-    {
-      kind: 'runbook',
-      count: 1,
-      task_id: null,
-      title: `${first.file} has errors; ${counts}`,
-      context: `${renderRunbookProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
-      next: 'baton runbook check',
-    },
-  ];
+  const title = `${first.file} has errors; ${counts}`;
+  const context = `${renderRunbookProblem(first)}${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`;
+  return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook check' }];
 }
 
-/** A working file whose gates are not those in force: work goes on by the adopted ones. */
+/** A working file whose gates differ from those in force: work continues with the adopted ones. */
 export function rulesAttention(differences: readonly RuleDifference[]): Attention[] {
   if (differences.length === 0) return [];
-  const fields = differences.map(({ field }) => field);
-  const shown = fields.slice(0, MAX_LISTED).join(', ');
-  return [
-    {
-      kind: 'runbook',
-      count: 1,
-      task_id: null,
-      title: 'baton.toml differs from the rules in force; the rules in force count',
-      context: `${hasLoosening(differences) ? 'It loosens them' : 'It tightens them'}: ${shown}${fields.length > MAX_LISTED ? ` and ${fields.length - MAX_LISTED} more` : ''}`,
-      next: 'baton runbook adopt',
-    },
-  ];
+  const title = 'baton.toml differs from the rules in force; the rules in force count';
+  const fields = joinFirst(differences.map(({ field }) => field));
+  const context = `${hasLoosening(differences) ? 'It loosens them' : 'It tightens them'}: ${fields}`;
+  return [{ ...ONE, kind: 'runbook', title, context, next: 'baton runbook adopt' }];
 }
 
-/** A daemon that keeps crashing: it runs now, and may crash again at any moment. */
+/** A daemon that keeps crashing: it runs now, and may crash again. */
 export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
   if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
   if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
@@ -54,50 +38,38 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
     ? 'the daemon kept crashing, and its watchdog had given up'
     : `the daemon crashed ${record.in_row} times in a row`;
   const context = `Last at ${record.at}: ${record.reason}. See daemon.log in the state folder.`;
-  return [{ kind: 'daemon', count: 1, task_id: null, title, context, next: 'baton down && baton up --foreground' }];
+  return [{ ...ONE, kind: 'daemon', title, context, next: 'baton down && baton up --foreground' }];
 }
 
 const CRASH_SHOWN_MS = 60 * 60_000;
 const CRASHES_SHOWN = 3;
 
-/** Messages of agents that wait in the outbox: exit signals and ends of processes among them, so that their work stands still. */
-export function outboxAttention(hinderedMs: number, stateDir: string): Attention[] {
-  if (hinderedMs < BLOCKED_SHOWN_MS) return [];
-  const title = `Messages of agents have not been recorded for ${Math.round(hinderedMs / 1000)} s`;
+/** Agents' messages that wait in the outbox. Exit signals and exits are among them, so work waits. */
+export function outboxAttention(blockedMs: number, stateDir: string): Attention[] {
+  if (blockedMs < BLOCKED_SHOWN_MS) return [];
+  const title = `Messages of agents have not been recorded for ${Math.round(blockedMs / 1000)} s`;
   const context = 'They are kept, and work waits for them. See daemon.log in the state folder for the reason.';
   const next = `ls -l ${shellWord(stateFiles(stateDir).outbox)}`;
-  return [{ kind: 'outbox', count: 1, task_id: null, title, context, next }];
+  return [{ ...ONE, kind: 'outbox', title, context, next }];
 }
 
-/** Longer than a restart, or a store that is locked for a moment, takes. */
 const BLOCKED_SHOWN_MS = 15_000;
 
-/** Commits on the main branch that a person did not want: merges wait until it is back. */
+/** Commits on the main branch that an operator rejected: merges wait until it is back. */
 export function mainAttention(state: State): Attention[] {
   const main = findMain(state);
   if (main === undefined || main.trusted === null || main.decisionId !== null) return [];
-  const { branch, sha } = main.trusted;
-  return [
-    {
-      kind: 'main',
-      count: 1,
-      task_id: null,
-      title: `Merges wait until ${branch} is back at ${sha.slice(0, 12)}`,
-      context: `${main.branch} is at ${main.sha.slice(0, 12)}, with commits that were not accepted.`,
-      next: `git branch -f ${shellWord(branch)} ${sha.slice(0, 12)} (or, where it is checked out: git reset --keep ${sha.slice(0, 12)})`,
-    },
-  ];
+  const { branch } = main.trusted;
+  const sha = main.trusted.sha.slice(0, 12);
+  const title = `Merges wait until ${branch} is back at ${sha}`;
+  const context = `${main.branch} is at ${main.sha.slice(0, 12)}, with commits that were not accepted.`;
+  const next = `git branch -f ${shellWord(branch)} ${sha} (or, if it is checked out: git reset --keep ${sha})`;
+  return [{ ...ONE, kind: 'main', title, context, next }];
 }
 
-interface WaitingRun {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly task_id: string | null;
-  readonly decision_id: string | null;
-}
+type WaitingRun = Pick<AgentView, 'id' | 'name' | 'task_id' | 'decision_id'> & { readonly status: string };
 
-/** Runs that wait for an answer to a decision that is not open: nothing would ever set them going again. */
+/** Runs that wait for a decision that is not open: nothing would ever continue them. */
 export function stuckAttention(
   pipelines: readonly (WaitingRun & { readonly parent: object | null })[],
   agents: readonly (WaitingRun & { readonly pipeline_id: string | null })[],
@@ -108,8 +80,8 @@ export function stuckAttention(
   const stuck =
     (what: 'pipeline' | 'agent', end: string) =>
     (run: WaitingRun): Attention => ({
+      ...ONE,
       kind: 'stuck',
-      count: 1,
       task_id: run.task_id,
       title: `The ${what} ${run.name} ${run.id.slice(0, 8)} waits, and no decision is open`,
       context: '',
@@ -121,7 +93,6 @@ export function stuckAttention(
   ];
 }
 
-/** Blocked tasks that nobody is asked about, each with its reason; after the first few only how many more there are. */
 export function blockedAttention(state: State): Attention[] {
   const settled = settledTasks(state);
   const blocked = [...state.tasks.values()].filter((task) => task.blocked !== null && !isCancelled(task));
@@ -129,7 +100,7 @@ export function blockedAttention(state: State): Attention[] {
   return listWithRest(waiting, blockedTask, 'more tasks are blocked', 'blocked');
 }
 
-/** Cancelled tasks that others wait for: those never begin unless a person acts. */
+/** Cancelled tasks that other tasks wait for: those never start unless a person acts. */
 export function cancelledAttention(state: State): Attention[] {
   const waited = [...state.tasks.values()].filter(
     (task) => isCancelled(task) && openDependants(state, task).length > 0,
@@ -149,10 +120,16 @@ function listWithRest(
 }
 
 const MAX_LISTED = 5;
+const ONE = { count: 1, task_id: null } as const;
 
-/** Those that a decision asks about, and those that are tried again by themselves. */
+function joinFirst(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
+  return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
+}
+
+/** Tasks that a decision asks about, and those that are retried automatically. */
 function settledTasks({ decisions, effects }: State): ReadonlySet<string | null> {
-  // What does not fit what is in git is another question than what blocks the task.
+  // A disagreement with git is another question than what blocks the task.
   const asked = [...decisions.values()].filter(({ result, source }) => result === null && source !== 'reconcile');
   const retried = [...effects.values()].flatMap((effect) =>
     effect.type === 'TimerSet' && effect.data.purpose.kind === 'unblock' ? [effect.data.purpose.task_id] : [],
@@ -160,7 +137,6 @@ function settledTasks({ decisions, effects }: State): ReadonlySet<string | null>
   return new Set([...asked.map(({ taskId }) => taskId), ...retried]);
 }
 
-/** Those that wait for a task and are neither done nor cancelled themselves. */
 function openDependants(state: State, { id }: Task): readonly string[] {
   const isOpen = (dependant: string): boolean => {
     const task = state.tasks.get(dependant);
@@ -170,22 +146,20 @@ function openDependants(state: State, { id }: Task): readonly string[] {
 }
 
 function cancelledTask({ id, title, blocked }: Task, waiting: readonly string[]): Attention {
-  const shown = waiting.slice(0, MAX_LISTED).join(', ');
-  const more = waiting.length > MAX_LISTED ? ` and ${waiting.length - MAX_LISTED} more` : '';
   return {
+    ...ONE,
     kind: 'cancelled',
-    count: 1,
     task_id: id,
     title: `Task is cancelled, and others wait for it: ${id} ${title}`,
-    context: `${blocked?.reason ?? ''}; waiting: ${shown}${more}`,
+    context: `${blocked?.reason ?? ''}; waiting: ${joinFirst(waiting)}`,
     next: `baton task reinstate ${shellWord(id)} --reason "…" (or cancel those that wait)`,
   };
 }
 
 function blockedTask({ id, title, blocked }: Task): Attention {
   return {
+    ...ONE,
     kind: 'blocked',
-    count: 1,
     task_id: id,
     title: `Task is blocked: ${id} ${title}`,
     context: blocked?.reason ?? '',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectBrief, type ProjectBrief } from '../../api/operations/project.ts';
+import type { ResultOf } from '../../api/operations/registry.ts';
 import { taskBrief } from '../../api/operations/tasks.ts';
 import { readInside } from '../../git/worktree/read-inside.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
@@ -10,7 +11,6 @@ import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { ClaimEnding, Task } from '../../state/tasks/task.ts';
 import { handlerFor, reads, refusalOf, unchanged } from './call.ts';
 
-/** Files that agents should read in every repository that has them. */
 const STANDING_DOCUMENTS = ['CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
 const MAX_PROMPT_BYTES = 65_536;
 
@@ -27,7 +27,7 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
       const record = findLatestRecord(state, task);
       const waitsFor = task.after.flatMap((before) => state.tasks.get(before) ?? []).filter((each) => !isDone(each));
       const known = { id, title, phase, nextRole, notes, endings, waitsFor, promptFile, next, record };
-      return { ok: true, events: [], answer: known };
+      return unchanged(known);
     },
   });
   if (!settled.ok) return refusalOf(settled);
@@ -44,7 +44,7 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
   return { ok: true, result: renderTaskBrief({ ...known, prompt, references: existing }) };
 });
 
-/** The task's own latest record; if it has none, the project's, which describes the work done last. */
+/** The task's own latest record; else the project's, which describes the work done last. */
 function findLatestRecord(state: State, task: Task): BriefSource['record'] {
   if (task.latestRecord !== null) return { taskId: task.id, record: task.latestRecord };
   let newest: { seq: number; task: Task } | undefined;
@@ -65,45 +65,34 @@ async function readPrompt(folder: string, path: string): Promise<BriefSource['pr
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
-/** Paths that a prompt file names: in links, in backticks, or plainly with a folder in front. */
+/** Paths in links, in backticks, or plain with a folder in front. */
 function findMentionedPaths(text: string): string[] {
   return [...text.matchAll(/(?:^|[\s("'`])((?:[\w.-]+\/)+[\w.-]+\.\w{1,8})/gm)]
     .map((match) => match[1] ?? '')
     .slice(0, 50);
 }
 
-/** What the next agent should know, gathered. */
 export interface BriefSource {
   readonly id: string;
   readonly title: string;
   readonly phase: string;
   readonly nextRole: string | null;
   readonly notes: string | null;
-  /** Tasks that it comes after and that are not done. */
   readonly waitsFor: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
   readonly record: { readonly taskId: string; readonly record: ThoughtRecord } | null;
   readonly endings: readonly ClaimEnding[];
   readonly next: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
   readonly prompt: { readonly path: string; readonly text: string } | null;
-  /** Paths that exist, in the order in which to read them. */
-  readonly references: readonly string[];
-}
-
-export interface Brief {
-  readonly text: string;
-  /** An upper estimate: three characters a token are fewer than any current tokenizer needs for prose. */
-  readonly tokens: number;
-  /** Where the rest is. */
   readonly references: readonly string[];
 }
 
 const MAX_TOKENS = 2_500;
+/** Current tokenizers need at least three characters a token for prose. */
 const CHARACTERS_A_TOKEN = 3;
-/** What the shorter sections may take of the whole; the prompt file gets what is left. */
 const MAX_SECTION_CHARACTERS = 1_500;
 
-/** The brief, in the order of the source document. What does not fit is cut, and named. */
-export function renderTaskBrief(source: BriefSource): Brief {
+/** Sections in the order of the specification. What does not fit is cut, with a note. */
+export function renderTaskBrief(source: BriefSource): ResultOf<'task_brief'> {
   const role = source.nextRole === null ? '' : `, next role: ${source.nextRole}`;
   const sections = [
     `# ${source.id}: ${oneLine(source.title)}\n\nPhase: ${source.phase}${role}`,
@@ -136,7 +125,6 @@ function renderSection(title: string, body: string): string {
   return `## ${title}\n\n${body}`;
 }
 
-/** Before anything was recorded for the task itself, the newest record of the project says where the work stands. */
 function describeLatest({ id, record }: BriefSource): string {
   if (record === null) return 'None yet.';
   if (record.taskId === id) return describeRecord(record);
@@ -154,12 +142,12 @@ function describeRecord({ taskId, record }: NonNullable<BriefSource['record']>):
 
 function describeBlockers({ id, record, notes, waitsFor }: BriefSource): string {
   const waits = waitsFor.map((task) => `- waits for ${task.id} (${task.phase}): ${oneLine(task.title)}`).join('\n');
-  // What blocked another task says nothing about this one.
+  // The blockers of another task do not apply.
   const blockers = record?.taskId === id ? record.record.blockers : [];
-  const told = notes === null ? [] : [`Notes: ${oneLine(notes)}`];
-  const all = [...told, ...blockers.map((blocker) => JSON.stringify(blocker))].join('\n');
-  const said = all === '' ? '' : renderCodeBlock(truncate(all, MAX_SECTION_CHARACTERS, 'task_get'));
-  const parts = [waits === '' ? '' : truncate(waits, MAX_SECTION_CHARACTERS, 'task_get'), said];
+  const noted = notes === null ? [] : [`Notes: ${oneLine(notes)}`];
+  const all = [...noted, ...blockers.map((blocker) => JSON.stringify(blocker))].join('\n');
+  const quoted = all === '' ? '' : renderCodeBlock(truncate(all, MAX_SECTION_CHARACTERS, 'task_get'));
+  const parts = [waits === '' ? '' : truncate(waits, MAX_SECTION_CHARACTERS, 'task_get'), quoted];
   return parts.filter((part) => part !== '').join('\n\n') || 'None.';
 }
 
@@ -167,7 +155,7 @@ function describeEnding({ epoch, how, holder, reason, at }: ClaimEnding): string
   return `- ${at} claim ${epoch} of ${oneLine(holder)}: ${how}${reason === null ? '' : ` (${oneLine(truncate(reason, 120, 'task_get'))})`}`;
 }
 
-/** Words of other agents are data: they stand in a fence that they cannot close. */
+/** Text of other agents is data: it stands in a fence that it cannot close. */
 function renderCodeBlock(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
@@ -184,7 +172,6 @@ function oneLine(text: string): string {
 
 const MAX_LISTED = 5;
 
-/** What a session needs to know first when it begins in this repository. */
 export const projectBriefHandler = reads(projectBrief, ({ state, ready }) => {
   const claimed = [...state.tasks.values()].filter(({ claim }) => claim !== null);
   return unchanged({
@@ -196,7 +183,6 @@ export const projectBriefHandler = reads(projectBrief, ({ state, ready }) => {
   });
 });
 
-/** The claim that ended last, and what was recorded under it. */
 function findLastSession({ tasks }: State): ProjectBrief['last_session'] {
   let last: { readonly task: Task; readonly ending: ClaimEnding } | undefined;
   for (const task of tasks.values()) {

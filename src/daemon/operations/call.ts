@@ -7,16 +7,13 @@ import type { CommandKind } from '../../protocol/command-access.ts';
 import type { Parsed, Problem } from '../../protocol/shape/problem.ts';
 import { actorOf, type Caller } from '../../state/caller.ts';
 import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
-import { decided, type Outcome } from '../../state/outcome.ts';
+import { decided, type Outcome, type Refusal } from '../../state/outcome.ts';
 import type { State } from '../../state/state.ts';
 import type { Log } from '../log.ts';
 import type { CommandResult, DecideContext } from '../loop/request.ts';
 import type { Project } from '../project/project.ts';
-import type { Rulebook } from '../rules/rulebook.ts';
-import type { RunbookWatch } from '../rules/runbook-watch.ts';
-import type { FoundRun } from './run-lookup.ts';
+import type { Rulebook, RunbookWatch } from '../rules/rulebook.ts';
 
-/** One call of one operation, with everything that it may look at. */
 export interface Call<I = unknown> {
   readonly project: Project;
   readonly input: I;
@@ -24,43 +21,35 @@ export interface Call<I = unknown> {
   readonly services: Services;
   /** A retry with the same key gets the first answer. */
   readonly key?: string;
-  /** It comes from the outbox, in its turn. */
+  /** From the outbox, in its turn. */
   readonly isKept?: boolean;
-  /** Aborted when the caller has gone away. */
   readonly signal?: AbortSignal;
 }
 
-/** What calls need besides their project: chance, secrets and git come from outside. */
+/** What calls need besides their project; tests replace it. */
 export interface Services {
   readonly newId: () => string;
   readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
   readonly git: GitPort;
-  /** The working file: what operators start, and what has no part in a gate. */
+  /** The working file: for runs that an operator starts, and for everything outside of gates. */
   readonly runbook: RunbookWatch;
-  /** The adopted runbooks: what gates, merges and workers go by. */
+  /** The adopted runbooks: for gates, merges and workers. */
   readonly rulebook: Rulebook;
-  /**
-   * The project's flag for exit signals (see `exitProtocolEnabled`) as it was last read: at most about a second old. Sessions of the built-in
-   * workflow go by `usesExitProtocol`.
-   */
+  /** The project's flag for exit signals as last read, about a second ago. Sessions of the built-in workflow use `usesExitProtocol`. */
   readonly exitProtocol: boolean;
-  /** The same flag as it is now. Looks at the runbook's files: call it at most once per request, and never inside the command loop. */
+  /** The current flag. Reads the runbook's files: at most once per request, and never inside the command loop. */
   readonly readExitProtocol: () => boolean;
   readonly log: Log;
-  /** The daemon's own. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly monotonicMs: () => number;
-  /** Whether the daemon's event loop turns. */
   readonly loop: LoopMeasure;
   readonly now: () => Date;
 }
 
 export type OperationHandler<R = unknown> = (call: Call) => Promise<Answer<R>>;
-
-/** One handler for each operation, with the result that the operation declares. */
 export type Handlers = { readonly [N in OperationName]: OperationHandler<ResultOf<N>> };
 
-/** A handler whose input has been checked against the operation's shape. */
+/** Checks the input against the operation's shape before the handler runs. */
 export function handlerFor<I, R>(
   { parse }: Operation<string, I, R>,
   run: (call: Call<I>) => Promise<Answer<NoInfer<R>>>,
@@ -71,7 +60,7 @@ export function handlerFor<I, R>(
   };
 }
 
-/** An operation that reads the state: `look` returns the result, or why there is none. */
+/** An operation that reads the state. */
 export function reads<I, R>(
   operation: Operation<string, I, R>,
   look: (view: DecideContext, call: Call<I>) => Outcome<NoInfer<R>>,
@@ -82,7 +71,7 @@ export function reads<I, R>(
   });
 }
 
-/** An operation that sends one command: input → command → recorded → result. */
+/** An operation that submits one command. */
 export function submits<I, R, K extends CommandKind>(
   operation: Operation<string, I, R, K>,
   commandOf: (input: I, call: Call<I>) => PayloadOf<K>,
@@ -94,10 +83,7 @@ export function submits<I, R, K extends CommandKind>(
   });
 }
 
-/**
- * The same for a command about a run or a decision that the input names by the beginning of its id: it is found in the moment in which the
- * command is decided. `prepare` is called once before that.
- */
+/** The same for a run or decision named by the beginning of its id, looked up when the command is decided. `prepare` runs once. */
 export function steers<T, I, R, K extends CommandKind>(
   operation: Operation<string, I, R, K>,
   find: (state: State, input: I) => FoundRun<T>,
@@ -119,17 +105,18 @@ export function steers<T, I, R, K extends CommandKind>(
   });
 }
 
+export type FoundRun<T> = { readonly ok: true; readonly run: T } | { readonly ok: false; readonly refusal: Refusal };
 type PayloadOf<K extends CommandKind> = CommandOf<K>['command'];
 
 function commandFor<K extends CommandKind>(
   { command: kind }: { readonly command?: K },
   command: PayloadOf<K>,
 ): CommandOf<K> {
-  // Only operations that declare a command of the kind K come here; for one kind the pair is a command by definition.
+  // Only operations that declare the command K come here, so the pair is a command.
   return { kind, command } as CommandOf<K>; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** Sends a command of the kernel on behalf of the caller; `complete` may add what belongs into the same commit. */
+/** Submits a command for the caller; `complete` may add to the same commit. */
 export async function submitCommand<K extends CommandKind>(
   call: Call,
   command: CommandOf<K>,
@@ -148,12 +135,11 @@ export function keyOf({ key }: Pick<Call, 'key'>): { readonly key?: string } {
   return key === undefined ? {} : { key };
 }
 
-/** The outcome of a read: a result, and nothing to record. */
 export function unchanged<A>(answer: A): Outcome<A> {
   return decided([], answer);
 }
 
-/** Everything that is wrong with an input, in one error: the first problem decides its code and its hint. */
+/** All problems of an input in one error: the first decides its code and hint. */
 export function inputErrorAnswer(refused: Extract<Parsed<unknown>, { ok: false }>): Refused {
   return { ok: false, error: inputErrorOf(refused) };
 }
@@ -165,10 +151,8 @@ export function inputErrorOf({ problems: [first, ...rest] }: Extract<Parsed<unkn
   return { code: SPECIFIC_CODES.has(first.code) ? first.code : 'bad-request', message, hint: first.hint };
 }
 
-/** Codes that say more than that a request is bad: too large, or not what the command of a runbook takes. */
 const SPECIFIC_CODES: ReadonlySet<string> = new Set(['too-large', 'runbook/usage']);
 
-/** The answer to a settled request; `show` turns the answer of the decision into the result. */
 export function answerFor<A, R>(settled: CommandResult<A>, show: (answer: A) => R): Answer<R> {
   return settled.ok ? { ok: true, result: show(settled.answer) } : refusalOf(settled);
 }
@@ -178,13 +162,18 @@ export function refusalOf(settled: Extract<CommandResult<unknown>, { ok: false }
   return { ok: false, error };
 }
 
-/** The store cannot be read or written for now. Callers that have an outbox keep the call. */
+/** Without the other fields of the problem. */
+export function problemAnswer({ code, message, hint }: Pick<Problem, 'code' | 'message' | 'hint'>): Refused {
+  return { ok: false, error: { code, message, hint } };
+}
+
+/** Callers with an outbox keep the call. */
 export function storeUnavailableError({ message, hint }: Pick<Problem, 'message' | 'hint'>): ApiError {
   return { code: 'store-unavailable', message, hint };
 }
 
-/** What the daemon asks of git. The room `git/` answers; tests may answer for it. */
+/** Replaced in tests. */
 export interface GitPort {
-  /** Copies a commit into Baton's own repository. Undefined if it is there, whole; else why it cannot be. */
+  /** Copies a commit into Baton's own repository. Returns why that failed. */
   keepCommit(own: Pick<OwnRepositoryImporter, 'with'>, sha: string): Promise<Problem | undefined>;
 }

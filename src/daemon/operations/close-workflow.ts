@@ -1,3 +1,4 @@
+import type { ResultOf } from '../../api/operations/registry.ts';
 import { renderGithubProblem, retryGithub } from '../../effects/merges/github.ts';
 import { deleteRemoteBranch } from '../../git/push-branch.ts';
 import { gitLines } from '../../git/run-git.ts';
@@ -8,12 +9,10 @@ import { renderElapsedTime } from '../../protocol/text/text-format.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Call } from './call.ts';
 
-export interface ClosedWorkflow extends WorkflowMeasures {
-  /** What was done, in words; also what was left as it is, and why. */
-  readonly actions: readonly string[];
-}
+type ClosedWorkflow = ResultOf<'workflow_close'>;
+type WorkflowMeasures = Omit<ClosedWorkflow, 'actions'>;
 
-/** Clears away what a merged task leaves behind, and measures what it came to. Nothing that holds unmerged work is removed. */
+/** Removes the worktree and branch of a merged task, and measures its work. Nothing that holds unmerged work is removed. */
 export async function closeWorkflow(
   { task, dependants }: { readonly task: Task; readonly dependants: readonly string[] },
   call: Pick<Call, 'project' | 'services' | 'signal'>,
@@ -54,17 +53,17 @@ async function removeTaskWorktree(
   const { flow } = task;
   const { place } = flow;
   if (place === null) return 'There was no worktree';
-  // A squash leaves the branch's own commits with no name, and git would collect them: the record still names them.
+  // After a squash nothing names the branch's own commits, and git would collect them; the record still names them.
   if (flow.head !== null) await own.with(flow.head);
   const { workspace, merge } = services.rulebook.runbookFor(task);
   const guard = { stateDir, mainBranch: merge?.into, configured: [...workspace.copy, ...workspace.link] };
   const removed = await removeWorktree(path, place.workspace, guard);
   if (removed.ok) return `Worktree removed, branch ${removed.value.branch ?? place.branch} deleted`;
-  // It may have been cleared away before: whoever closes a second time finds nothing.
+  // The task may have been closed before.
   return removed.problem.code === 'git/no-worktree' ? 'Worktree and branch are gone' : removed.problem.message;
 }
 
-/** The branch at GitHub, which may also remove it by itself. */
+/** GitHub may also remove the branch by itself. */
 async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']): Promise<readonly string[]> {
   const { place, pull } = flow;
   const repository = parseRepository(pull?.repository ?? '');
@@ -82,7 +81,7 @@ async function deletePullBranch({ flow }: Task, { own: copy }: Call['project']):
   ];
 }
 
-/** Tests that the merge added, by how tests begin in the common languages: in all of its commits, where it was a rebase. */
+/** Counts the tests that the merge added, by how tests begin in common languages; after a rebase, in all of its commits. */
 async function countTests({ own: copy }: Call['project'], sha: string, base: string | null): Promise<number> {
   const own = await copy.with(sha);
   if (!own.ok) return 0;
@@ -98,20 +97,8 @@ async function countTests({ own: copy }: Call['project'], sha: string, base: str
 const TEST_LINE =
   /^[+-]\s*(?:(?:it|test)(?:\.\w+)*\s*\(|(?:async\s+)?def test_|func Test|#\[(?:tokio::)?test\]|@Test\b)/;
 
-/** What a task came to. */
-export interface WorkflowMeasures {
-  readonly merge_sha: string | null;
-  readonly cycle_ms: number;
-  readonly review_iterations: number;
-  readonly commits: number;
-  readonly tests_added: number;
-}
-
-/**
- * The last word on the pull request of a task: what it came to, as it was measured. Said once, however often the task is closed: it is found
- * again by its mark, which GitHub does not show. Where it cannot be said, the work is done all the same, and that is told.
- */
-export async function commentOnPull(
+/** Posts the measures on the pull request, once: a hidden mark identifies the comment. A failure does not stop the closing. */
+async function commentOnPull(
   { id, flow }: Task,
   measured: WorkflowMeasures,
   { project, services, signal = NEVER_ABORTED }: Pick<Call, 'project' | 'services' | 'signal'>,
@@ -123,8 +110,8 @@ export async function commentOnPull(
   if (!opened.ok) return [`No closing comment: ${opened.problem.message}`];
   const mark = `<!-- baton: ${id} closed -->`;
   const body = `${renderComment(id, measured)}\n\n${mark}`;
-  const said = await retryGithub(() => opened.value.commentOnce(number, body, mark), signal);
-  return [said.ok ? 'Closing comment posted' : `No closing comment: ${renderGithubProblem(said.problem)}`];
+  const posted = await retryGithub(() => opened.value.commentOnce(number, body, mark), signal);
+  return [posted.ok ? 'Closing comment posted' : `No closing comment: ${renderGithubProblem(posted.problem)}`];
 }
 
 const NEVER_ABORTED = new AbortController().signal;

@@ -13,20 +13,14 @@ import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { type ExitAnswer, isSameSignal } from '../../state/tasks/exit-session.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { measureOwn, type OwnSession, readOwnSession } from './agents.ts';
-import { answerFor, type Call, type OperationHandler, submitCommand } from './call.ts';
+import { answerFor, type Call, type OperationHandler, problemAnswer, submitCommand } from './call.ts';
 
-/**
- * The exit signal: all thirteen checks of the specification, in its order, then the end of the session. The session's changes are measured before
- * the answer, because later changes are not its work.
- */
+/** All thirteen checks of the specification, in its order. Changes are measured before the answer: later ones are not the session's. */
 export const exitHandler: OperationHandler<ExitAnswer> = async (call) => {
   const { input, services } = call;
   const own = await readOwnSession(call);
   const parsed = parseExitSignalIfEnabled(input, undefined, own.usesExitProtocol);
-  if (!parsed.ok) {
-    const [{ code, message, hint }] = parsed.problems;
-    return { ok: false, error: { code, message, hint } };
-  }
+  if (!parsed.ok) return problemAnswer(parsed.problems[0]);
   const signal = redactSignal(parsed.value, call.project.ledger.secrets);
   const error = await findBadEvidence(signal, call, own);
   if (error !== undefined) return { ok: false, error };
@@ -63,7 +57,7 @@ function subjectOf({ session, task, missionId }: OwnSession, epoch: number): Evi
   };
 }
 
-/** The worktree of a claim taken by hand, if it asked for one: the fence in the worktree names the claim. */
+/** The worktree of a claim taken by hand: its fence names the claim. */
 async function findOwnWorktree(
   path: string,
   { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
@@ -77,7 +71,7 @@ async function findOwnWorktree(
   return isOwn ? found.value.path : undefined;
 }
 
-/** The signal as the ledger will keep it: it redacts credentials, and a repeat is compared with what is kept. */
+/** The signal without credentials, as the ledger records it: a repeat is compared with that. */
 function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSignal {
   const { notes, pr_url } = signal;
   return {
@@ -87,32 +81,24 @@ function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSigna
   };
 }
 
-/** What a bundle must be about: the caller's task, and commits that this claim can have made. */
 export interface EvidenceSubject {
   readonly taskId: string;
-  /** The id that the session's mission uses; the same as `taskId` if that would name another task. */
+  /** The id in the session's mission; `taskId` if that would name another task. */
   readonly missionId: string;
-  /** The commit that the session began at; null for a claim taken by hand, of which Baton does not know it. */
+  /** Where the session began; null for a claim taken by hand, for which it is unknown. */
   readonly base: string | null;
-  /** The commits of the records that were made under this claim, the newest last. */
   readonly recorded: readonly string[];
 }
 
 export interface EvidenceContext {
-  /** The folder that the reference is relative to. */
   readonly workspace: string;
-  /** Baton's own copy of the commits. */
   readonly own: Pick<OwnRepositoryImporter, 'with'>;
-  /** The phase that the signal completes. */
   readonly phase: string;
   /** Undefined if the caller holds no claim: a later check refuses the signal. */
   readonly subject: EvidenceSubject | undefined;
 }
 
-/**
- * The rest of check 8: the bundle exists inside the workspace after every link is followed, is valid, and is about the caller's own task,
- * this phase and a commit of this claim.
- */
+/** The rest of check 8: the bundle is valid, inside the workspace after following links, and about this task, phase and claim. */
 export async function checkEvidence(ref: string, where: EvidenceContext): Promise<ApiError | undefined> {
   const { subject } = where;
   const bytes = await readInside(where.workspace, ref, MAX_BYTES);
@@ -155,8 +141,8 @@ function explainMismatch({ base, recorded }: EvidenceSubject): readonly [why: st
 }
 
 /**
- * Commits are compared in Baton's own repository, where their names stand for what they are. Of a claim taken by hand, the newest record says
- * which commit is handed on, and without a record HEAD does. A session that Baton started has a branch: every commit that it added counts.
+ * Compares in Baton's own repository, where nobody else can forge commits. For a claim taken by hand only the newest record counts, or HEAD
+ * without one. For a session that Baton started, every commit that it added counts.
  */
 async function isOwnCommit(
   { workspace, own: copy }: Pick<EvidenceContext, 'workspace' | 'own'>,
@@ -171,7 +157,6 @@ async function isOwnCommit(
   if (sha === null) return false;
   if (base === null) return sha === (recorded.at(-1) ?? head);
   if (sha === head) return true;
-  // The base is the work of an earlier session.
   if (sha === base) return false;
   const [isAfterBase, isBeforeHead] = [await isAncestor(own.value, base, sha), await isAncestor(own.value, sha, head)];
   return isAfterBase.ok && isAfterBase.value && isBeforeHead.ok && isBeforeHead.value;
@@ -181,5 +166,5 @@ function evidenceError(message: string, hint: string): ApiError {
   return { code: 'invalid-evidence', message: `invalid evidence bundle: ${message}`, hint };
 }
 
-/** One byte more than is read as a message: what is larger is refused as such. */
+/** One byte over the limit, so that a larger message is refused as too large. */
 const MAX_BYTES = PROTOCOL_LIMITS.messageBytes + 1;

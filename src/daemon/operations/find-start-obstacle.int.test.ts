@@ -24,15 +24,15 @@ const WORKERS = ['implementer', 'reviewer']
   .join('');
 const CODER = `[agents.coder]\nrun = "true"\n${WORKERS}`;
 
-describe('a workflow that could not come to its end is not begun', () => {
-  it('where there is no branch to merge into', async () => {
+describe('a workflow that could not be completed is refused', () => {
+  it('if there is no branch to merge into', async () => {
     git('branch', '--move', 'trunk');
     const error = { code: 'git/no-main-branch', hint: expect.stringContaining('baton.toml') };
     for (const answer of await answers()) expect(answer).toMatchObject({ ok: false, error });
     expect(await scene.types()).not.toContain('TaskCreated');
   });
 
-  it('where the clone is shallow: its commits could be neither checked nor merged', async () => {
+  it('if the clone is shallow: its commits could be neither checked nor merged', async () => {
     const first = git('rev-parse', 'HEAD').trim();
     git('-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '--quiet', '--allow-empty', '--message=second');
     writeFileSync(join(scene.repository, '.git/shallow'), git('rev-parse', 'HEAD'));
@@ -42,7 +42,7 @@ describe('a workflow that could not come to its end is not begun', () => {
     expect(await scene.types()).not.toContain('TaskCreated');
   });
 
-  it('where whoever would review works on it, too', async () => {
+  it('if the reviewer would also be an author', async () => {
     scene.write(CODER);
     const error = { code: 'separation-of-duties', message: expect.stringContaining('nobody could review: coder') };
     for (const answer of await answers()) expect(answer).toMatchObject({ ok: false, error });
@@ -50,10 +50,10 @@ describe('a workflow that could not come to its end is not begun', () => {
   });
 });
 
-describe('a workflow is begun', () => {
+describe('a workflow starts', () => {
   it.each([
     ['into the branch that the runbook names', '[merge]\ninto = "trunk"\n'],
-    ['where the runbook lets the same agent review', `${CODER}[roles]\nreviewer = { same_agent = true }\n`],
+    ['if the runbook lets the same agent review', `${CODER}[roles]\nreviewer = { same_agent = true }\n`],
   ])('%s', async (_, runbook) => {
     git('branch', 'trunk');
     scene.write(`ci.required = []\n${runbook}[agents.issue-manager]\nrun = "true"\n`);

@@ -16,7 +16,7 @@ import type { Task } from '../../state/tasks/task.ts';
 import type { HandoffRef } from '../../state/workflow/workflow-event.ts';
 import { answerFor, handlerFor, inputErrorAnswer, type Services } from './call.ts';
 
-/** A handoff: read, routed along its edge, tied to its task, and held until its sender's session ends. */
+/** Parses a handoff, routes it along its edge, and holds it until its sender's session ends. */
 export const handoffHandler = handlerFor(operations.handoffSend, async (call) => {
   const { input, caller, project, services } = call;
   const own = caller.kind === 'session' ? caller.taskId : input.task_id;
@@ -69,7 +69,7 @@ const HOLDS_CREDENTIAL: ApiError = {
   hint: 'Take the credential out, and send the handoff again.',
 };
 
-/** The built-in roles and edges, and those that the runbook of the task adds; without a task, the one in force. */
+/** The built-in roles and edges, with those of the task's runbook; without a task, of the one in force. */
 function dialectFor(task: Task | null, { rulebook }: Services): HandoffDialect {
   const { workflow } = rulebook.runbookFor(task);
   const dialect = DIALECTS.get(workflow) ?? createHandoffDialect(workflow);
@@ -87,9 +87,8 @@ function findTask(state: State, caller: Caller, message: HandoffMessage, named: 
 }
 
 /**
- * The XML of a handoff as it may be recorded. The ledger redacts the text of the XML, in which a token can be spelled with character
- * references or be split by a comment; every reader of the handoff would put it together again. So the values are redacted here. Undefined
- * if the handoff is not valid without the credential.
+ * The XML of a handoff without credentials. The ledger redacts text, in which a token can be hidden by character references or comments, so
+ * the values are redacted here. Undefined if the handoff is invalid without the credential.
  */
 export function redactHandoff(
   xml: string,
@@ -105,14 +104,13 @@ export function redactHandoff(
 }
 
 export interface FoundHandoff extends HandoffRef {
-  /** The entry that says what became of it. */
   readonly seq: number;
   readonly at: string;
   readonly status: 'held' | 'delivered' | 'dropped';
   readonly reason: string | null;
 }
 
-/** The handoffs that fit, oldest first, each as the newest entry has it: the ledger keeps them all, the state only the last. */
+/** The handoffs that fit, oldest first, each with its newest status. The ledger has them all, the state only the last. */
 export async function findHandoffs(
   { store, head }: Ledger,
   fits: (handoff: HandoffRef) => boolean,

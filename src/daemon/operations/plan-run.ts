@@ -22,7 +22,6 @@ export interface PlannedIssue {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-/** What was typed after `baton run issue`, as the command that starts it. */
 export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<PlannedIssue> {
   const given = parseCommandArgs({ name: ISSUE_WORKFLOW, args: issueArgs() }, argv);
   if (!given.ok) return { ok: false, error: inputErrorOf(given) };
@@ -51,7 +50,7 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
   return { ok: true, result: { command, vars } };
 }
 
-/** A title makes a task, `--task` names one: exactly one of them, and a task that is there keeps what it has. */
+/** A title creates a task, `--task` names one: exactly one of them. An existing task is not changed. */
 function findUnclear({ task, title, ...made }: Readonly<Record<string, string | undefined>>): ApiError | undefined {
   const usage = (message: string, hint: string): ApiError => ({ code: 'runbook/usage', message, hint });
   if (!task && !title) return usage('missing argument: [title] or --task <id>', USAGE);
@@ -63,7 +62,6 @@ function findUnclear({ task, title, ...made }: Readonly<Record<string, string | 
 
 const USAGE = `Usage: baton run ${ISSUE_WORKFLOW} ${issueArgs().text}`;
 
-/** The workflow in words: who plays which role, what is checked, how it is merged. */
 export function describeIssue(
   runbook: Runbook,
   mode: string,
@@ -83,23 +81,20 @@ export function describeIssue(
 
 interface Found {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** An operator answered that nothing is checked. */
   readonly isDeclined: boolean;
 }
 
-/** What a first workflow in a project does before it begins. */
+/** The command that precedes the first workflow of a project. */
 export function configureLibrary(runbook: Runbook): Command {
   return { kind: 'configure-workers', command: { workers: sortedWorkers(withLibrary(runbook)) } };
 }
 
 interface Preview {
-  /** What would be recorded, in order. */
   readonly entries: readonly Event[];
-  /** The effects that would be requested. */
   readonly effects: readonly PlannedEffect[];
 }
 
-/** The dry run behind `--plan`: what the commands lead to, up to the first effects. */
+/** The dry run of `--plan`, up to the first effects. */
 export function previewRun(view: DecideContext, commands: readonly Command[], newId: () => string): Outcome<Preview> {
   const rehearsed = rehearse({ ...view, newId }, commands, { kind: 'operator', name: 'plan' });
   if (!rehearsed.ok) return rehearsed;
@@ -141,10 +136,7 @@ function plannedEffect(effect: Effect): PlannedEffect {
   }
 }
 
-/**
- * A workflow ends with a merge, so it starts only if it is decided what is checked before that: by `ci.required`, which may be empty, or by
- * the recorded answer of an operator. Returns the refusal; undefined if it may start.
- */
+/** A workflow starts only if its checks are decided: by `ci.required`, which may be empty, or by an operator. Returns the refusal. */
 export async function requireChecksAnswer(
   call: Call<{ readonly accept_no_checks?: boolean }>,
   runbook: Runbook,
@@ -155,13 +147,12 @@ export async function requireChecksAnswer(
   if (declined.result) return undefined;
   if (call.input.accept_no_checks !== true) return { ok: false, error: NO_CHECKS };
   const command = { by: actorOf(call.caller) };
-  // The answer is a command of its own and must not use the idempotency key of the run.
+  // The answer is a separate command and must not use the run's idempotency key.
   const { key: _, ...keyless } = call;
   const recorded = answerFor(await submitCommand(keyless, { kind: 'decline-checks', command }), () => null);
   return recorded.ok ? undefined : recorded;
 }
 
-/** Whether an operator answered that nothing is checked. */
 export async function isDeclined({ project }: Pick<Call, 'project'>): Promise<Answer<boolean>> {
   return answerFor(await project.commandLoop.read(({ state }) => findChecksDeclined(state) !== undefined), (is) => is);
 }

@@ -11,17 +11,13 @@ import type { State } from '../../state/state.ts';
 import { type Task, taskStatus, writebackRecords } from '../../state/tasks/task.ts';
 import { causeOf, type Log } from '../log.ts';
 import type { Project } from '../project/project.ts';
-import { handlerFor, refusalOf } from './call.ts';
+import { handlerFor, problemAnswer, refusalOf } from './call.ts';
 
-/** On request: the findings, and with `apply` what was done about them. */
 export const reconcileHandler = handlerFor(reconcileOperation, async ({ input, project }) =>
   reconcileProject(project, { apply: input.apply === true }),
 );
 
-/**
- * When a project is opened: ends the claims of processes that ended while no daemon ran, and asks people about every other finding.
- * `baton reconcile` shows all of them.
- */
+/** Ends the claims of processes that ended while no daemon ran, and opens a decision for every other finding. */
 export async function reconcileAtStart(project: Project, log: Log): Promise<void> {
   try {
     const answer = await reconcileProject(project, { apply: true });
@@ -41,7 +37,7 @@ interface Reconciled {
   readonly applied: readonly string[];
 }
 
-/** Compares the tasks with git and with processes. With `apply` it ends the claims of the dead, and asks people about everything else. */
+/** Compares the tasks with git and with processes. With `apply` it ends the claims of ended processes and opens decisions for the rest. */
 async function reconcileProject(project: Project, options: { readonly apply: boolean }): Promise<Answer<Reconciled>> {
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
@@ -50,10 +46,7 @@ async function reconcileProject(project: Project, options: { readonly apply: boo
   const { tasks, deadSessions, standing } = settled.answer;
   if (tasks.length === 0) return { ok: true, result: { findings: [], applied: [] } };
   const facts = await measureFacts(project.path, tasks, { own: project.own, deadSessions });
-  if (!facts.ok) {
-    const { code, message, hint } = facts.problem;
-    return { ok: false, error: { code, message, hint } };
-  }
+  if (!facts.ok) return problemAnswer(facts.problem);
   const findings = findReconcileFindings(tasks, facts.value);
   if (!options.apply) return { ok: true, result: { findings, applied: [] } };
   const ended = await endDeadClaims(project, findings);
@@ -92,7 +85,7 @@ async function endDeadClaims(project: Project, findings: readonly ReconcileFindi
   return done;
 }
 
-/** What is not safe to do is a decision; one that was asked, and what fits again, are known to the state. */
+/** Opens a decision for each finding that is not safe to apply. The state knows which were asked before. */
 async function openDecisions(
   project: Project,
   findings: readonly ReconcileFinding[],
@@ -103,7 +96,7 @@ async function openDecisions(
     .map(({ task_id: taskId, message, hint, action }): RaisedFinding => {
       const { epoch, movedAt } = standing.get(taskId) ?? { epoch: 0, movedAt: 0 };
       const remedy = action?.do === 'reinstate' || action?.do === 'complete' ? action.do : null;
-      // As the ledger will have it, or it would look like another question each time.
+      // Redacted as in the ledger; otherwise it would look like a new question each time.
       const context = redactText(`${message}\n${hint}`, project.ledger.secrets);
       return { decisionId: randomUUID(), taskId, context, remedy, epoch, movedAt };
     });
@@ -115,5 +108,4 @@ async function openDecisions(
 }
 
 type ClaimTimes = ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>;
-
 const SYSTEM = { kind: 'system', name: 'reconcile' } as const;

@@ -1,4 +1,5 @@
 import type { ApiError } from '../../api/answer.ts';
+import type { Operation } from '../../api/operations/operation.ts';
 import * as operations from '../../api/operations/writeback.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
 import { verifyLedger } from '../../ledger/verify/verify-ledger.ts';
@@ -7,26 +8,27 @@ import { findLastSeal, type Seal, sealLedger } from '../../ledger/writer/seal.ts
 import { parseResult } from '../../protocol/result.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { actorOf } from '../../state/caller.ts';
+import type { AnswerOf, CommandOf } from '../../state/decide.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
-import type { RecordThought } from '../../state/tasks/record-session.ts';
-import { answerFor, type Call, handlerFor, reads, refusalOf, submitCommand, submits, unchanged } from './call.ts';
+import {
+  answerFor,
+  type Call,
+  handlerFor,
+  type OperationHandler,
+  problemAnswer,
+  reads,
+  refusalOf,
+  submitCommand,
+  submits,
+  unchanged,
+} from './call.ts';
 
 export const WRITEBACK_HANDLERS = {
-  thought_record: handlerFor(operations.thoughtRecord, async (call) => {
-    const error = await checkCommit(call);
-    if (error !== undefined) return { ok: false, error };
-    const settled = await submitCommand(call, { kind: 'record-thought', command: commandOf(call) });
-    if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
-    return answerFor(settled, ({ recordId }) => ({ record_id: recordId, task_id: call.input.task_id }));
-  }),
-
-  task_complete: handlerFor(operations.taskComplete, async (call) => {
-    const error = await checkCommit(call);
-    if (error !== undefined) return { ok: false, error };
-    const settled = await submitCommand(call, { kind: 'complete-task', command: commandOf(call) });
-    if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
-    return answerFor(settled, () => ({ task_id: call.input.task_id, status: 'done' }));
-  }),
+  thought_record: records(operations.thoughtRecord, ({ recordId }, task_id) => ({
+    record_id: recordId,
+    task_id,
+  })),
+  task_complete: records(operations.taskComplete, (_, task_id) => ({ task_id, status: 'done' as const })),
 
   thought_list: reads(operations.thoughtList, ({ state }, { input }) => {
     const task = state.tasks.get(input.task_id);
@@ -34,7 +36,7 @@ export const WRITEBACK_HANDLERS = {
     return unchanged({ records: task.records.toReversed(), latest: task.latestRecord });
   }),
 
-  /** Kept with the claim until the session ends. The input is read strictly, as its own dialect. */
+  /** Kept with the claim until the session ends. */
   result_submit: submits(
     { ...operations.resultSubmit, parse: parseResult },
     (result) => ({ result }),
@@ -42,7 +44,22 @@ export const WRITEBACK_HANDLERS = {
   ),
 };
 
-type RecordCall = Call<ThoughtRecord & { readonly epoch?: number }>;
+type RecordInput = ThoughtRecord & { readonly epoch?: number };
+
+function records<R, K extends 'record-thought' | 'complete-task'>(
+  operation: Operation<string, RecordInput, R, K>,
+  show: (answer: AnswerOf<K>, taskId: string) => NoInfer<R>,
+): OperationHandler<R> {
+  return handlerFor(operation, async (call) => {
+    const error = await checkCommit(call);
+    if (error !== undefined) return { ok: false, error };
+    const { epoch, ...record } = call.input;
+    const command = { recordId: call.services.newId(), record, ...(epoch === undefined ? {} : { epoch }) };
+    const settled = await submitCommand(call, { kind: operation.command, command } as CommandOf<K>); // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
+    return answerFor(settled, (answer) => show(answer, record.task_id));
+  });
+}
 
 const WRITEBACK_FAILED: ApiError = {
   code: 'writeback-failed',
@@ -50,17 +67,13 @@ const WRITEBACK_FAILED: ApiError = {
   hint: 'The task stays in progress. Send the record again; nothing of it was stored.',
 };
 
-function commandOf({ input: { epoch, ...record }, services }: RecordCall): RecordThought {
-  return { recordId: services.newId(), record, ...(epoch === undefined ? {} : { epoch }) };
-}
-
-/** A record must name an existing commit: one that cannot be looked up later proves nothing. */
-async function checkCommit({ input, project, services }: RecordCall): Promise<ApiError | undefined> {
+/** A record of a commit that cannot be found later proves nothing. */
+async function checkCommit({ input, project, services }: Call<RecordInput>): Promise<ApiError | undefined> {
   const problem = await services.git.keepCommit(project.own, input.commit_sha);
   if (problem === undefined) return undefined;
   const { code, hint } = problem;
   const isAbout = problem.message.startsWith(`commit ${input.commit_sha.toLowerCase()} is missing`);
-  // Part of the commit is missing or changed, or git does not answer: the name is not wrong.
+  // The name is right: part of the commit is missing or changed, or git does not answer.
   if (!isAbout && code !== 'git/no-commit' && code !== 'git/bad-name') return { code, message: problem.message, hint };
   const message = `commit ${input.commit_sha} is not in the repository`;
   return { code: 'no-such-commit', message, hint: 'Commit first, and send the full SHA: git rev-parse HEAD' };
@@ -95,8 +108,7 @@ export const LEDGER_HANDLERS = {
     if (!allowed.ok) return refusalOf(allowed);
     const sealed = await sealLedger(call.project.ledger, actorOf(call.caller));
     if (sealed.ok) return { ok: true, result: { ...sealView(sealed.seal), is_new: sealed.isNew } };
-    const { code, message, hint } = sealed.problem;
-    return { ok: false, error: { code, message, hint } };
+    return problemAnswer(sealed.problem);
   }),
 
   merkle_root: handlerFor(operations.merkleRoot, async ({ project }) => {

@@ -58,7 +58,7 @@ it('leaves a handoff without a token as it was written', () => {
   expect(recorded(xml).xml).toBe(xml);
 });
 
-it('has nothing to record if the handoff is not valid without the token', () => {
+it('returns undefined if the handoff is not valid without the token', () => {
   const xml = handoff('Done.').replace('feature/a', `feature/${SECRET}`);
   const parsed = parseHandoff(xml);
   expect(parsed.ok && redactHandoff(xml, parsed.value, HANDOFF_DIALECT, [SECRET])).toBeUndefined();

@@ -7,7 +7,6 @@ import { findPipelineDecision, overallPipelineStatus } from '../../state/runs/st
 import type { State } from '../../state/state.ts';
 import { agentFiles, commandFiles } from '../../supervisor/contract.ts';
 
-/** A pipeline as every surface shows it. */
 export function pipelineView(state: State, run: PipelineRun, stateDir: string): PipelineView {
   return {
     id: run.id,
@@ -15,7 +14,6 @@ export function pipelineView(state: State, run: PipelineRun, stateDir: string): 
     status: overallPipelineStatus(state, run),
     step: run.step?.name ?? null,
     reason: run.reason ?? run.step?.reason ?? null,
-    // Of a pipeline inside it, if that is the one that waits.
     decision_id: findPipelineDecision(state, run)?.id ?? null,
     vars: run.vars,
     parent: run.parent === null ? null : { pipeline_id: run.parent.pipelineId, step: run.parent.step },
@@ -28,7 +26,7 @@ export function pipelineView(state: State, run: PipelineRun, stateDir: string): 
   };
 }
 
-/** In the order of the runbook; a step that was never entered is pending. */
+/** In the order of the runbook; a step that never started is pending. */
 function stepViews({ agents }: State, run: PipelineRun, stateDir: string): readonly StepView[] {
   const plan = findPipelinePlan(run)?.steps ?? [];
   const own = [...agents.values()].filter(({ owner }) => owner?.pipelineId === run.id);
@@ -51,14 +49,13 @@ function stepViews({ agents }: State, run: PipelineRun, stateDir: string): reado
       agent_id: agentId ?? null,
       agent_status: agent === undefined ? null : agentStatus(agent),
       command_id: commandId,
-      // Everything that its command printed; a command that could not be started has none.
+      // A command that could not be started has no log.
       log: commandId === null ? null : commandFiles(stateDir, commandId).log,
       pipeline_id: current?.childId ?? null,
     };
   });
 }
 
-/** An agent as every surface shows it. */
 export function agentView(run: AgentRun, stateDir: string): AgentView {
   const { folder, log } = agentFiles(stateDir, run.id);
   return {
@@ -75,7 +72,6 @@ export function agentView(run: AgentRun, stateDir: string): AgentView {
     process: run.process,
     start: run.start,
     pid: run.process === 'running' ? Number(run.pid?.split('/')[1] ?? 0) || null : null,
-    // Who has it in their terminal now, or is about to.
     attached: isAttached(run) || isAttaching(run) ? (run.attach?.by ?? null) : null,
     interactive: isInteractive(run.plan),
     signal: run.signal,
@@ -94,7 +90,6 @@ function exitView({ code, signal, timedOut, blocksUsed, output, at }: NonNullabl
   return { code, signal, timed_out: timedOut, blocks_used: blocksUsed, output, at };
 }
 
-/** A decision as every surface shows it; options are numbered from 1. */
 export function decisionView(decision: Decision): DecisionView {
   const { result } = decision;
   return {

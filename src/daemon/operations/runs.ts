@@ -1,17 +1,22 @@
+import type { Answer } from '../../api/answer.ts';
 import { isInteractive } from '../../agents/prepare-agent.ts';
 import * as operations from '../../api/operations/runs.ts';
-import * as operationsDecisionHandlers from '../../api/operations/workflow.ts';
-import { refusal } from '../../state/outcome.ts';
+import * as decisions from '../../api/operations/workflow.ts';
+import { refusal, type Refusal } from '../../state/outcome.ts';
 import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
 import type { KilledAgent } from '../../state/runs/steer-agent.ts';
 import { overallPipelineStatus } from '../../state/runs/steer-pipeline.ts';
 import type { State } from '../../state/state.ts';
 import { agentFiles, requireLaunch } from '../../supervisor/contract.ts';
-import { handlerFor, reads, steers, unchanged } from './call.ts';
-import { findRunByPrefix, type FoundRun, waitForRun } from './run-lookup.ts';
+import { LATER } from '../loop/request.ts';
+import { answerFor, type Call, type FoundRun, handlerFor, reads, steers, unchanged } from './call.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
 
 const find = ({ agents }: State, { id }: { readonly id: string }) => findRunByPrefix(agents, id, 'agent');
+/** The input with the whole id of the run, which the caller may have shortened. */
+const withFoundId =
+  <I>(input: I) =>
+  ({ id }: { readonly id: string }) => ({ ...input, id });
 const show = ({ id, outcome }: KilledAgent) => ({ id, ...(outcome === undefined ? {} : { outcome }) });
 
 export const AGENT_RUN_HANDLERS = {
@@ -48,10 +53,7 @@ export const AGENT_RUN_HANDLERS = {
     findInteractive,
     ({ by }) =>
       ({ id: agentId }) => ({ agentId, by: by.slice(0, 200) }),
-    (attached, { project }) => ({
-      ...attached,
-      folder: agentFiles(project.stateDir, attached.id).folder,
-    }),
+    (attached, { project }) => ({ ...attached, folder: agentFiles(project.stateDir, attached.id).folder }),
   ),
 
   agent_kill: steers(
@@ -63,7 +65,6 @@ export const AGENT_RUN_HANDLERS = {
   ),
 };
 
-/** Neither over nor waiting for a person. */
 const WORKING_STATUSES: ReadonlySet<string> = new Set(['starting', 'running', 'attached', 'leaving']);
 
 function findInteractive(state: State, input: { readonly id: string }): FoundRun<AgentRun> {
@@ -74,7 +75,7 @@ function findInteractive(state: State, input: { readonly id: string }): FoundRun
   return refusal('not-interactive', message, `Talk with it line by line: baton agent attach --lines ${id}`);
 }
 
-/** The names of the daemon's variables that its newest process did not get; null if another host started it, or its folder is gone. */
+/** The daemon's variables that the newest process did not get; null if another host started it, or its folder is gone. */
 function readDroppedVariables({ id, start }: AgentRun, stateDir: string): readonly string[] | null {
   try {
     return requireLaunch(agentFiles(stateDir, id).launch(start)).env_dropped ?? null;
@@ -83,9 +84,9 @@ function readDroppedVariables({ id, start }: AgentRun, stateDir: string): readon
   }
 }
 
-const findPipelineHandlers = ({ pipelines }: State, { id }: { readonly id: string }) =>
+const findPipeline = ({ pipelines }: State, { id }: { readonly id: string }) =>
   findRunByPrefix(pipelines, id, 'pipeline');
-const showPipelineHandlers = ({ id }: { readonly id: string }) => ({ id });
+const showId = ({ id }: { readonly id: string }) => ({ id });
 
 export const PIPELINE_HANDLERS = {
   pipeline_list: reads(operations.pipelineList, ({ state }, { input, project }) => {
@@ -95,7 +96,7 @@ export const PIPELINE_HANDLERS = {
 
   pipeline_show: handlerFor(operations.pipelineShow, async (call) =>
     waitForRun(call, call.input.wait_ms ?? 0, (state) => {
-      const found = findPipelineHandlers(state, call.input);
+      const found = findPipeline(state, call.input);
       if (!found.ok) return found;
       return {
         ok: true,
@@ -105,52 +106,81 @@ export const PIPELINE_HANDLERS = {
     }),
   ),
 
-  pipeline_cancel: steers(
-    operations.pipelineCancel,
-    findPipelineHandlers,
-    (input) =>
-      ({ id }) => ({ ...input, id }),
-    showPipelineHandlers,
-  ),
+  pipeline_cancel: steers(operations.pipelineCancel, findPipeline, withFoundId, showId),
 
   pipeline_retry: steers(
     operations.pipelineRetry,
-    findPipelineHandlers,
+    findPipeline,
     (_, { services }) => {
       const newId = services.newId();
       return ({ id }) => ({ id, newId });
     },
-    showPipelineHandlers,
+    showId,
   ),
 
-  pipeline_resume: steers(
-    operations.pipelineResume,
-    findPipelineHandlers,
-    (input) =>
-      ({ id }) => ({ ...input, id }),
-    showPipelineHandlers,
-  ),
+  pipeline_resume: steers(operations.pipelineResume, findPipeline, withFoundId, showId),
 };
 
-const findDecisionHandlers = ({ decisions }: State, { id }: { readonly id: string }) =>
-  findRunByPrefix(decisions, id, 'decision');
+const findDecision = (state: State, { id }: { readonly id: string }) =>
+  findRunByPrefix(state.decisions, id, 'decision');
 
 export const DECISION_HANDLERS = {
-  decision_list: reads(operationsDecisionHandlers.decisionList, ({ state }, { input }) => {
+  decision_list: reads(decisions.decisionList, ({ state }, { input }) => {
     const listed = [...state.decisions.values()].filter(({ result }) => input.all === true || result === null);
     return unchanged({ decisions: listed.map(decisionView) });
   }),
 
-  decision_show: reads(operationsDecisionHandlers.decisionShow, ({ state }, { input }) => {
-    const found = findDecisionHandlers(state, input);
+  decision_show: reads(decisions.decisionShow, ({ state }, { input }) => {
+    const found = findDecision(state, input);
     return found.ok ? unchanged(decisionView(found.run)) : found;
   }),
 
-  decision_resolve: steers(
-    operationsDecisionHandlers.decisionResolve,
-    findDecisionHandlers,
-    (input) =>
-      ({ id }) => ({ ...input, id }),
-    (resolved) => resolved,
-  ),
+  decision_resolve: steers(decisions.decisionResolve, findDecision, withFoundId, (resolved) => resolved),
 };
+
+function findRunByPrefix<T>(
+  runs: ReadonlyMap<string, T>,
+  id: string,
+  what: 'pipeline' | 'agent' | 'decision',
+): FoundRun<T> {
+  const exact = runs.get(id);
+  if (exact !== undefined) return { ok: true, run: exact };
+  const fitting = [...runs].filter(([each]) => each.startsWith(id));
+  const [first, second] = fitting;
+  if (first === undefined)
+    return refusal(`no-such-${what}`, `there is no ${what} ${id}`, `See: baton ${what} list --all`);
+  if (second === undefined) return { ok: true, run: first[1] };
+  const names = fitting.slice(0, 5).map(([each]) => each);
+  return refusal(
+    'ambiguous',
+    `${id} is the beginning of ${fitting.length} ids: ${names.join(', ')}`,
+    'Give more of it.',
+  );
+}
+
+type WatchedRun<V> =
+  | { readonly ok: true; readonly view: V; readonly isSettled: boolean }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** Reads a run; with `wait_ms`, once it is over or needs a person, or the time is up. The entry that the call waits for wakes it. */
+async function waitForRun<V>(
+  { project, signal }: Pick<Call, 'project' | 'signal'>,
+  waitMs: number,
+  read: (state: State) => WatchedRun<V>,
+): Promise<Answer<V>> {
+  const settled = await project.commandLoop.submit<V | undefined>({
+    actor: 'system:reader',
+    waitLimit: {
+      ms: waitMs,
+      otherwise: { ok: true, events: [], answer: undefined },
+      ...(signal === undefined ? {} : { signal }),
+    },
+    decide: ({ state }) => {
+      const seen = read(state);
+      if (!seen.ok) return seen;
+      return seen.isSettled || waitMs === 0 ? { ok: true, events: [], answer: seen.view } : LATER;
+    },
+  });
+  if (!settled.ok || settled.answer !== undefined) return answerFor(settled, (view) => view as V); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return waitForRun({ project }, 0, read);
+}

@@ -17,8 +17,7 @@ import { pipelineOfShell } from '../../state/runs/steer-pipeline.ts';
 import { isAuthorRole } from '../../state/workflow/authors.ts';
 import { findTaskForWorkflow } from '../../state/workflow/start-workflow.ts';
 import type { Project } from '../project/project.ts';
-import { adoptedView } from '../rules/rulebook.ts';
-import { runbookError } from '../rules/runbook-watch.ts';
+import { adoptedView, runbookError } from '../rules/rulebook.ts';
 import { withWorkers } from '../rules/workers.ts';
 import { answerFor, type Call, handlerFor, inputErrorOf, refusalOf, submitCommand } from './call.ts';
 import { configureLibrary, describeIssue, isDeclined, planIssue, previewRun, requireChecksAnswer } from './plan-run.ts';
@@ -51,7 +50,6 @@ export const RUN_HANDLERS = {
   }),
 };
 
-/** The project's runbook, if the call starts the built-in workflow. */
 function findIssue({ input, services }: Call<RunInput>): Runbook | undefined {
   const { checked } = services.runbook.read();
   return checked.ok && input.kind === undefined && isIssue(checked.value, input.name) ? checked.value : undefined;
@@ -60,9 +58,9 @@ function findIssue({ input, services }: Call<RunInput>): Runbook | undefined {
 async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<ResultOf<'run_start'>>> {
   const planned = planIssue(runbook, call.input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findStartObstacle(runbook, call.project);
-  if (hindrance !== undefined) return { ok: false, error: hindrance };
-  // Before a person is asked or a runbook is adopted.
+  const obstacle = await findStartObstacle(runbook, call.project);
+  if (obstacle !== undefined) return { ok: false, error: obstacle };
+  // Checked before a person is asked or a runbook is adopted.
   const { command: wanted } = planned.result;
   const takable = 'task' in wanted ? await readTakenTask(call, wanted.task) : undefined;
   if (takable?.ok === false) return takable;
@@ -90,15 +88,15 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
   const { input, project, services } = call;
   const planned = planIssue(runbook, input.args ?? []);
   if (!planned.ok) return planned;
-  const hindrance = await findStartObstacle(runbook, project);
-  if (hindrance !== undefined) return { ok: false, error: hindrance };
+  const obstacle = await findStartObstacle(runbook, project);
+  if (obstacle !== undefined) return { ok: false, error: obstacle };
   const { command, vars } = planned.result;
   const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];
   const settled = await project.commandLoop.submit({
     actor: 'system:reader',
     decide: (view) => previewRun(view, commands, services.newId),
   });
-  // From the runbook as it is now: the rules of the project follow it later.
+  // From the current runbook: the rules of the project follow it later.
   const found = await findGithub(project.path, runbook.github, services.env);
   const pulls = found === 'unknown' ? project.rules.pulls : found;
   const declined = await isDeclined(call);
@@ -113,7 +111,6 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
 
 type RunInput = InputOf<'run_start'>;
 
-/** The plan that a name of the runbook stands for, as the runbook is now. */
 function planNamed({ input: { name, args = [], kind }, services, project }: Call<RunInput>): Answer<PlannedRun> {
   const { checked } = services.runbook.read();
   if (!checked.ok) return { ok: false, error: runbookError(checked.problems) };
@@ -165,7 +162,7 @@ function startCommandOf(id: string, name: string, what: Plan, vars: PlannedRun['
 
 type StartCommand = Extract<Command, { kind: 'start-agent' | 'start-pipeline' }>;
 
-/** Why a workflow could not be completed in the current setup. It is reported before the first agent starts. */
+/** Returns why a workflow could not be completed in the current setup. */
 export async function findStartObstacle(
   runbook: Runbook,
   { path, own }: Pick<Project, 'path' | 'own'>,
@@ -190,20 +187,17 @@ export async function findStartObstacle(
   };
 }
 
-/** Well below the time that a client waits for an answer. */
+/** Well below a client's timeout. */
 const COPY_MS = 20_000;
 
-/** The names under which a role is claimed; separate duties need separate names. */
+/** The principals that claim a role; separate duties need separate principals. */
 function holdersOf(runbook: Runbook, isRole: (role: string) => boolean): readonly string[] {
   return [...withLibrary(runbook).workers.values()]
     .filter(({ roles }) => roles === undefined || roles.some(isRole))
     .map(({ name, run }) => (run.kind === 'agent' ? run.agent : name));
 }
 
-/**
- * Whether the ledger would take something out of this. A plan without its secret would run all the same, and do something else than
- * was meant: better not at all.
- */
+/** Whether the ledger would redact something. A plan without its secret would do something else than was meant, so it is refused. */
 export function holdsCredential(value: object, secrets: readonly string[]): boolean {
   const text = canonicalJson(value);
   if (!text.ok || !mayHoldCredential(text.value, secrets)) return false;

@@ -21,7 +21,7 @@ interface Status {
 
 const status = async (): Promise<Status> => world.ask<Status>('status_get');
 
-it('calls for a person where the agent of a worker has failed its task', async () => {
+it("needs a person if a worker's agent failed its task", async () => {
   world.write('[agents.a]\nrun = "true"\non_dead = "fail"\n[workers.w]\ntasks = ["K*"]\nrun = { agent = "a" }');
   await world.start();
   await world.ask('task_create', { task_id: 'K1', title: 'k' });
@@ -32,7 +32,7 @@ it('calls for a person where the agent of a worker has failed its task', async (
   expect(attention[0]?.context).toContain('on_dead: fail');
 });
 
-it('calls for a person where somebody has said that a task is stuck', async () => {
+it('needs a person if a task was reported as stuck', async () => {
   await world.start();
   await world.ask('task_create', { task_id: 'A', title: 'do it' });
   expect((await status()).attention).toEqual([]);
@@ -40,7 +40,7 @@ it('calls for a person where somebody has said that a task is stuck', async () =
   expect((await status()).attention).toMatchObject([{ task_id: 'A', context: 'no disk' }]);
 });
 
-it('says of a task how those stand that it waits for, and what a person is asked about it', async () => {
+it('shows the tasks that a task waits for, and its open decisions', async () => {
   await world.start();
   for (const [task_id, after] of [
     ['D0', []],
@@ -66,18 +66,18 @@ it('names the decision that is open about a task', async () => {
   expect(await world.ask('task_get', { task_id: 'K1' })).toMatchObject({ decision_ids: await asked() });
 });
 
-it('says that a runbook is broken while its workers run by the rules from before, and logs that once', async () => {
+it('reports a runbook with errors while its workers use the last valid version, and logs it once', async () => {
   const good = '[agents.a]\nrun = "true"\n[workers.w]\ntasks = ["K*"]\nrun = { agent = "a" }';
   const logged = (): string[] =>
     readFileSync(stateFiles(world.stateDir).log, 'utf8')
       .split('\n')
-      .filter((line) => line.includes('the runbook is'));
+      .filter((line) => /the runbook (?:is valid|has errors)/.test(line));
   world.write(good);
   await world.start();
   expect((await status()).attention).toEqual([]);
   expect(logged()).toEqual([]);
   world.write(good.replace('tasks', 'taks'));
-  // Nobody has to ask: the daemon looks by itself.
+  // The daemon checks by itself, without a request.
   await until(() => logged().length === 1, 'it is logged');
   expect(JSON.parse(logged()[0] ?? '')).toMatchObject({ level: 'error', file: 'baton.toml', line: 4 });
   expect((await status()).attention).toMatchObject([
@@ -91,7 +91,7 @@ it('says that a runbook is broken while its workers run by the rules from before
   world.write(good);
   expect((await status()).attention).toEqual([]);
   expect(logged()).toHaveLength(2);
-  expect(logged()[1]).toContain('the runbook is good again');
+  expect(logged()[1]).toContain('the runbook is valid again');
   world.write('[agents.a');
   await world.restart();
   expect((await status()).attention[0]?.title).toBe('baton.toml has errors; nothing in it counts');
@@ -104,7 +104,7 @@ interface Verdict extends Status {
 
 const verdict = async (): Promise<Verdict> => world.ask<Verdict>('status_get');
 
-it('gives no all-clear while a task waits in a phase that nobody serves', async () => {
+it('gives no all-clear while a task waits in a phase that no worker serves', async () => {
   await world.start();
   expect(await verdict()).toMatchObject({ all_clear: true, summary: 'Nothing needs you, nothing runs.' });
   await world.ask('task_create', { task_id: 'K1', title: 'k', phase: 'READY_FOR_MERGE' });

@@ -43,7 +43,7 @@ import {
 import { answerFor, type Call, handlerFor, type Refused } from './call.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
 
-/** Everything that `baton status` shows, as of one moment. A project that is too busy to look at is reported as such, in time. */
+/** Everything that `baton status` shows, as of one moment. A project that does not answer in time is reported as busy. */
 export const statusHandler = handlerFor(statusGet, async (call) => {
   const late = Promise.withResolvers<Answer<StatusView>>();
   const timer = setTimeout(() => late.resolve(STATUS_BUSY), SERVER_LIMITS.statusMs);
@@ -64,7 +64,7 @@ async function readStatus({ project, services }: Call): Promise<Answer<StatusVie
   const settled = await project.commandLoop.read(({ state }) =>
     statusView(state, {
       project,
-      // A commit may have failed since.
+      // A commit may have failed since the probe.
       store: probed.writable ? project.ledger.health : probed,
       attention: [...crashed, ...hindered, ...broken, ...differing],
       loop: services.loop,
@@ -92,17 +92,14 @@ const STATUS_BUSY: Refused = {
   },
 };
 
-/** What is measured outside of the state. */
 export interface StatusMeasures {
   readonly project: Pick<Project, 'stateDir' | 'own' | 'rules'>;
   readonly store: StoreHealth;
-  /** About the runbook. */
   readonly attention: readonly Attention[];
   readonly loop: LoopMeasure;
   readonly clocks: SilenceClocks;
 }
 
-/** The status of a project: the lists, and the verdict that every surface shows as it stands. */
 export function statusView(
   state: State,
   { project, store, attention, loop, clocks }: StatusMeasures,
@@ -159,7 +156,7 @@ export function statusView(
   };
 }
 
-/** Those whose process runs or should run. One that is escalated waits for its decision, with or without a process. */
+/** Their process runs or should run. An escalated agent waits for its decision, with or without a process. */
 const COUNTS_AS_RUNNING: ReadonlySet<AgentStatus> = new Set(['running', 'starting', 'attached', 'leaving']);
 
 function countBusy({ agents, pipelines }: State, worker: string): number {
@@ -173,7 +170,6 @@ function countTasks({ tasks }: State) {
   return counts;
 }
 
-/** The tasks that wait in a phase that no worker serves, each with the command that takes it up. */
 export function unservedView(state: State, rules: Rules): readonly UnservedTask[] {
   const inForce = rulesInForce(state, rules);
   return findUnservedTasks(state, rules).map((task) => {
@@ -185,7 +181,6 @@ export function unservedView(state: State, rules: Rules): readonly UnservedTask[
   });
 }
 
-/** The table of `baton costs`, as of this moment. */
 export const costsHandler = handlerFor(costsGet, async ({ project, input, services }) => {
   const { by = 'agent' } = input;
   const at = services.now().toISOString();
@@ -197,13 +192,12 @@ export const costsHandler = handlerFor(costsGet, async ({ project, input, servic
     by,
     at,
     rows: rows.map(({ name, spent, budget }) => ({ name, ...spent, budget: budget && budgetView(budget) })),
-    // The models that Baton's own list prices, if the client names no price.
     list_prices: { as_of: PRICES_AS_OF, models: listed },
     total: rows.reduce((sum, { spent }) => addSpending(sum, spent), NO_SPENDING),
   }));
 });
 
-/** Tokens, thousandths of a cent, or milliseconds. */
+/** In tokens, thousandths of a cent, or milliseconds. */
 function budgetView({ measure, used, limit }: BudgetUse) {
   return { measure, used, limit, percent: Math.floor((used / limit) * 100) };
 }

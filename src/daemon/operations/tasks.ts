@@ -3,29 +3,38 @@ import { join } from 'node:path';
 import type { Operation } from '../../api/operations/operation.ts';
 import type { InputOf } from '../../api/operations/registry.ts';
 import * as operations from '../../api/operations/tasks.ts';
-import type { Claim, TaskView } from '../../api/operations/tasks.ts';
+import type { Claim, ClaimView, TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { type Caller, principalOf } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
 import { refusal } from '../../state/outcome.ts';
+import { rulesInForce } from '../../state/rules.ts';
+import type { State } from '../../state/state.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { isClaimable } from '../../state/tasks/claim-task.ts';
 import { type Task, taskStatus } from '../../state/tasks/task.ts';
 import { findFittingTasks, mayClaim } from '../../state/tasks/worker-fit.ts';
 import { type DecideContext, LATER } from '../loop/request.ts';
-import { answerFor, type Call, handlerFor, keyOf, reads, submitCommand, submits, unchanged } from './call.ts';
-import { expiresAt, taskView, waitsView } from './task-view.ts';
+import type { Project } from '../project/project.ts';
+import {
+  answerFor,
+  type Call,
+  type Refused,
+  handlerFor,
+  keyOf,
+  reads,
+  type Services,
+  submitCommand,
+  submits,
+  unchanged,
+} from './call.ts';
 
 export const TASK_HANDLERS = {
   task_create: handlerFor(operations.taskCreate, async (call) => {
     const { task_id: id, role, prompt_file, epic_id, prd_id, ...rest } = call.input;
-    if (prompt_file !== undefined && !isFileInRepository(call.project.path, prompt_file)) {
-      const message = `prompt_file '${prompt_file}' is not a file in the repository`;
-      return {
-        ok: false,
-        error: { code: 'bad-request', message, hint: 'Name it from the top, as in docs/tasks/x.md.' },
-      };
-    }
+    const refused = checkPromptFiles(call, [prompt_file]);
+    if (refused !== undefined) return refused;
     const command = {
       id,
       ...rest,
@@ -36,6 +45,22 @@ export const TASK_HANDLERS = {
     };
     const settled = await submitCommand(call, { kind: 'create-task', command });
     return answerFor(settled, ({ n }) => ({ task_id: id, n }));
+  }),
+
+  task_import: handlerFor(operations.taskImport, async (call) => {
+    const { source, tasks } = call.input;
+    const refused = checkPromptFiles(
+      call,
+      tasks.map(({ prompt_file: file }) => file),
+    );
+    if (refused !== undefined) return refused;
+    const imported = tasks.map(({ task_id: id, prompt_file: file, ...task }) => ({
+      id,
+      ...task,
+      ...(file === undefined ? {} : { promptFile: file }),
+    }));
+    const settled = await submitCommand(call, { kind: 'import-tasks', command: { source, tasks: imported } });
+    return answerFor(settled, (counts) => counts);
   }),
 
   task_get: reads(operations.taskGet, ({ state }, { input, project, services }) => {
@@ -155,7 +180,7 @@ function operates(
   );
 }
 
-/** The most urgent tasks that this caller could claim: an author is not offered the review of the own work. */
+/** The most urgent tasks that this caller may claim: an author is not offered the review of their own work. */
 function findClaimableTasks(
   { ready, state, rules }: DecideContext,
   caller: Caller,
@@ -166,8 +191,16 @@ function findClaimableTasks(
   return findFittingTasks(ready, state, count, (task) => mayClaim(state, task, principal, rules), role);
 }
 
-/** Inside of the repository also after its links are followed. */
-export function isFileInRepository(repository: string, path: string): boolean {
+/** Checked here, because the kernel reads no files. */
+function checkPromptFiles({ project }: Call, files: readonly (string | undefined)[]): Refused | undefined {
+  const missing = files.find((file) => file !== undefined && !isFileInRepository(project.path, file));
+  if (missing === undefined) return undefined;
+  const message = `prompt_file '${missing}' is not a file in the repository`;
+  return { ok: false, error: { code: 'bad-request', message, hint: 'Name it from the top, as in docs/tasks/x.md.' } };
+}
+
+/** Links are followed: the target must be inside the repository too. */
+function isFileInRepository(repository: string, path: string): boolean {
   if (!isRelativePath(path)) return false;
   try {
     const real = realpathSync(join(repository, path));
@@ -177,9 +210,8 @@ export function isFileInRepository(repository: string, path: string): boolean {
   }
 }
 
-/** A claim of a task that is taken, or that waits for another, may work out in a while. */
+/** Refusals that may pass while the caller waits. */
 const TEMPORARY_REFUSALS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
-
 const NO_WORK = refusal('no-work', 'there is nothing to claim', 'Wait for work with wait_ms, or see: baton task list');
 
 async function readLostClaimError(project: Call['project'], taskId: string, caller: Caller) {
@@ -189,4 +221,58 @@ async function readLostClaimError(project: Call['project'], taskId: string, call
   const message =
     epoch < newest ? `stale claim: epoch ${epoch} < ${newest}` : `the claim on ${taskId} has ended, or is not yours`;
   return { code: epoch < newest ? 'stale-claim' : 'claim-ended', message, hint: 'Stop working on this task.' };
+}
+
+function taskView(project: Project, state: State, task: Task, clocks: ViewClocks): TaskView {
+  return {
+    id: task.id,
+    n: task.n,
+    title: task.title,
+    status: taskStatus(task),
+    phase: task.phase,
+    claimable: isClaimable(state, task, rulesInForce(state, project.rules)),
+    next_role: task.nextRole,
+    after: task.after,
+    priority: task.priority,
+    progress: task.progress,
+    notes: task.notes,
+    blocked_because: task.blocked?.reason ?? null,
+    claim: claimView(project, task, clocks),
+    protected_paths: task.flow.protected?.paths ?? [],
+  };
+}
+
+function waitsView({ tasks, decisions }: State, { id, after }: Task): Pick<TaskDetails, 'waits_for' | 'decision_ids'> {
+  const before = after.flatMap((each) => tasks.get(each) ?? []).filter(({ phase }) => phase !== 'COMPLETED');
+  const open = [...decisions.values()].filter(({ taskId, result }) => taskId === id && result === null);
+  return {
+    waits_for: before.map((task) => ({
+      task_id: task.id,
+      status: taskStatus(task),
+      blocked_because: task.blocked?.reason ?? null,
+    })),
+    decision_ids: open.map((decision) => decision.id),
+  };
+}
+
+type ViewClocks = Pick<Services, 'now' | 'monotonicMs'>;
+
+function claimView(project: Project, { id, claim }: Task, clocks: ViewClocks): ClaimView | null {
+  if (claim === null) return null;
+  const { epoch, holder, principal, role, sessionId, at } = claim;
+  return {
+    epoch,
+    holder,
+    principal,
+    role,
+    session_id: sessionId,
+    since: at,
+    expires_at: expiresAt(project, id, clocks),
+  };
+}
+
+/** Leases use a monotonic clock; callers get the time of day. */
+function expiresAt(project: Project, taskId: string, { now, monotonicMs }: ViewClocks): string {
+  const remainingMs = project.leases.remaining(taskId, monotonicMs()) ?? 0;
+  return new Date(now().getTime() + remainingMs).toISOString();
 }

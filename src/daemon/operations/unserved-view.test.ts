@@ -4,7 +4,7 @@ import { unservedView } from './status.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 
-it('names the command that takes up a task that nobody serves', () => {
+it('names the command that claims a task that no worker serves', () => {
   const merge = new WorkflowPlay(CI).toMerge();
   expect(unservedView(merge.state, merge.rules)).toMatchObject([{ id: merge.id, next: `baton merge ${merge.id}` }]);
   const review = new WorkflowPlay(CI).toReview();

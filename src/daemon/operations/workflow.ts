@@ -80,7 +80,6 @@ function taskOf(caller: Caller): string {
   return caller.kind === 'session' ? caller.taskId : '';
 }
 
-/** A task in its workflow, as surfaces and the built-in roles see it. */
 export function workflowView(task: Task, { rulebook, exitProtocol }: Services): WorkflowView {
   const { flow, id, n, title, phase, nextRole, claim, blocked } = task;
   const { place, checks, approval, held, merge, pull } = flow;

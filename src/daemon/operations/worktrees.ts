@@ -6,7 +6,7 @@ import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { type Fence, readFence } from '../../git/fence/fence.ts';
 import { findFence, installFence } from '../../git/fence/install.ts';
 import { findRepository } from '../../git/repository.ts';
-import type { GitFailure, GitResult } from '../../git/run-git.ts';
+import type { GitResult } from '../../git/run-git.ts';
 import { describeContent, readWorktreeContent, type WorktreeContentOptions } from '../../git/worktree/content.ts';
 import { branchName, createTakeoverWorktree, createWorktree } from '../../git/worktree/create.ts';
 import { WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
@@ -19,7 +19,7 @@ import type { State } from '../../state/state.ts';
 import { isCancelled } from '../../state/tasks/task.ts';
 import { decideNameBranch } from '../../state/workflow/session-place.ts';
 import { sessionSettingsOf } from '../project/effect-context.ts';
-import { type Call, handlerFor, refusalOf, type Refused } from './call.ts';
+import { type Call, handlerFor, problemAnswer, refusalOf } from './call.ts';
 
 export const WORKTREE_HANDLERS = {
   worktree_list: handlerFor(operations.worktreeList, async (call) => {
@@ -29,33 +29,33 @@ export const WORKTREE_HANDLERS = {
   }),
 
   worktree_prune: handlerFor(operations.worktreePrune, async (call) => {
-    const looking = worktreeContextOf(call);
-    const views = await viewWorktrees(looking);
+    const context = worktreeContextOf(call);
+    const views = await viewWorktrees(context);
     if (!views.ok) return { ok: false, error: views.problem };
     const free = views.value.filter(({ needed, holds }) => needed === null && holds.length === 0);
     const removed: string[] = [];
     for (const { path, branch } of free) {
-      if (call.input.dry_run === true || (await pruneWorktree(path, branch ?? path, call, looking))) removed.push(path);
+      if (call.input.dry_run === true || (await pruneWorktree(path, branch ?? path, call, context))) removed.push(path);
     }
     const kept = views.value.filter(({ path }) => !removed.includes(path));
     return { ok: true, result: { removed, kept, dry_run: call.input.dry_run === true } };
   }),
 };
 
-/** One at a time with those who begin to work somewhere: what was free a moment ago is looked at again. */
+/** Under the lock of the branch, so that no effect starts work there meanwhile; what was free is checked again. */
 async function pruneWorktree(
   path: string,
   name: string,
   { project }: Call,
-  looking: WorktreeContext,
+  context: WorktreeContext,
 ): Promise<boolean> {
   return project.places.run(name, async () => {
-    const all = await listWorktrees(looking.path);
+    const all = await listWorktrees(context.path);
     const worktree = all.ok ? all.value.find((each) => each.path === path) : undefined;
     if (worktree === undefined) return false;
-    const { needed, holds } = await viewWorktree(worktree, looking);
+    const { needed, holds } = await viewWorktree(worktree, context);
     if (needed !== null || holds.length > 0) return false;
-    return (await removeWorktree(looking.path, path, looking)).ok;
+    return (await removeWorktree(context.path, path, context)).ok;
   });
 }
 
@@ -79,24 +79,24 @@ export interface WorktreeContext extends WorktreeContentOptions {
   readonly read: <A>(look: (state: State) => A) => Promise<A>;
 }
 
-/** All worktrees below `.worktrees`; the main worktree and others elsewhere are not Baton's. */
-export async function viewWorktrees(looking: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
-  const all = await listWorktrees(looking.path);
+/** All worktrees below `.worktrees`; others do not belong to Baton. */
+export async function viewWorktrees(context: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
+  const all = await listWorktrees(context.path);
   if (!all.ok) return all;
-  const below = join(all.value[0]?.path ?? looking.path, WORKTREES_FOLDER) + sep;
+  const below = join(all.value[0]?.path ?? context.path, WORKTREES_FOLDER) + sep;
   const own = all.value.filter(({ path, isMain }) => !isMain && path.startsWith(below));
   const views: WorktreeView[] = [];
-  for (const worktree of own) views.push(await viewWorktree(worktree, looking));
+  for (const worktree of own) views.push(await viewWorktree(worktree, context));
   return { ok: true, value: views };
 }
 
-export async function viewWorktree(worktree: Worktree, looking: WorktreeContext): Promise<WorktreeView> {
+export async function viewWorktree(worktree: Worktree, context: WorktreeContext): Promise<WorktreeView> {
   const { path, branch, isMissing } = worktree;
   const found = isMissing ? undefined : await findRepository(path);
   const gitDir = found?.ok === true ? found.value.gitDir : undefined;
   const fence = gitDir === undefined ? null : readFence(gitDir);
-  const needed = await looking.read((state) => findNeedOf(state, path, branch, fence));
-  const content = isMissing ? undefined : await readWorktreeContent(path, looking);
+  const needed = await context.read((state) => findNeedOf(state, path, branch, fence));
+  const content = isMissing ? undefined : await readWorktreeContent(path, context);
   const unknown = isMissing ? ['its folder is gone'] : [];
   return {
     path,
@@ -126,11 +126,7 @@ function findNeedOf(state: State, path: string, branch: string | null, fence: Fe
   return task.phase === 'COMPLETED' || isCancelled(task) ? null : `${task.id} is ${task.phase}`;
 }
 
-/**
- * A worktree for the claimed task, on a branch of its own, in which git refuses commits once the claim is lost. If an earlier claim left a
- * worktree behind, the branch continues in a new one: the earlier holder may still work in the old one, and two writers in one folder cannot be
- * distinguished.
- */
+/** Git refuses commits there once the claim is lost. An earlier claim's worktree is not reused: its holder may still write to it. */
 export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project, services }) => {
   const settings = sessionSettingsOf(services);
   const { workspace } = settings;
@@ -166,14 +162,14 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
   const { path: repository, stateDir } = project;
   const ground = { path: repository, stateDir, base: main.ok ? main.value.sha : 'HEAD' };
   const found = await findTaskWorktree(ground, branch, { taskId: id, epoch, holder });
-  if (!found.ok) return gitFailureAnswer(found);
+  if (!found.ok) return problemAnswer(found.problem);
   const { path, isNew, earlier } = found.value;
   const kept = await recordOrigin(project.stateDir, path, { copied: {}, linked: [] });
-  if (!kept.ok) return gitFailureAnswer(kept);
+  if (!kept.ok) return problemAnswer(kept.problem);
   const fence = { stateDir: project.stateDir, project: project.id, taskId: id, epoch, branch, into };
   const installed = await installFence(path, fence);
-  if (!installed.ok) return gitFailureAnswer(installed);
-  // Git took its time: the fence gets the claim as it is now, not as it was when the call came.
+  if (!installed.ok) return problemAnswer(installed.problem);
+  // Git is slow: the fence gets the claim as it is now.
   const live = await project.commandLoop.read(({ state }) => state.tasks.get(id)?.claim ?? null);
   if (!live.ok) return refusalOf(live);
   project.fences.add(id, live.answer);
@@ -188,11 +184,10 @@ export const worktreeHandler = handlerFor(taskWorktree, async ({ caller, project
 interface TaskWorktree {
   readonly path: string;
   readonly isNew: boolean;
-  /** The worktree of the earlier holder: what was not committed is there. */
+  /** The worktree of the earlier holder, with anything uncommitted. */
   readonly earlier: string | null;
 }
 
-/** `base`: where a new branch begins. */
 type WorktreeBase = Pick<Call['project'], 'path' | 'stateDir'> & { readonly base: string };
 
 interface WorktreeOwner {
@@ -210,7 +205,7 @@ async function findTaskWorktree(
   const existing = await findWorktree(repository, branch);
   if (!existing.ok) return existing;
   const earlier = existing.value?.path ?? null;
-  // A worktree without Baton's fence, or with that of another task, is left alone, and the error names its owner.
+  // A worktree without Baton's fence, or with another task's, is left alone, and the error names its owner.
   const fence = earlier === null ? null : await findFence(earlier);
   if (fence?.ok === false) return fence;
   if (earlier === null || fence?.value?.taskId !== owner.taskId)
@@ -234,8 +229,4 @@ async function makeTaskWorktree(
     hold: true,
   });
   return made.ok ? { ok: true, value: { path: made.value.path, isNew: true, earlier: null } } : made;
-}
-
-function gitFailureAnswer({ problem: { code, message, hint } }: GitFailure): Refused {
-  return { ok: false, error: { code, message, hint } };
 }

@@ -28,14 +28,13 @@ interface EffectContextOptions {
   readonly settings: DaemonSettings;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Prints a line in the terminal that the daemon was started in, if there is one. */
+  /** Prints a line in the daemon's terminal, if it has one. */
   readonly say: ((line: string) => void) | undefined;
 }
 
-/** What the effects of one project may use of the daemon. */
 export function createEffectContext(options: EffectContextOptions): ConstructorParameters<typeof Effects>[0] {
   const { project, services, tokens, settings, env, log, say } = options;
-  const { id: projectId, path, stateDir, commandLoop: keeper } = project;
+  const { id: projectId, path, stateDir, commandLoop } = project;
   const inherited = daemonEnvironment(env);
   return {
     projectId,
@@ -46,10 +45,10 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     now: services.now,
     log,
     readState: async (look) => {
-      const settled = await keeper.read(({ state }) => look(state));
+      const settled = await commandLoop.read(({ state }) => look(state));
       return settled.ok ? settled.answer : undefined;
     },
-    submit: async (command) => submitAsSystem(keeper, command),
+    submit: async (command) => submitAsSystem(commandLoop, command),
     isStoreWritable: () => project.isWritable,
     keepLog: async (text) => {
       const kept = await storeTextBlob(project.ledger.store, project.ledger.sha256, text, project.ledger.secrets);
@@ -65,7 +64,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     agentToken: (run) => agentToken(run, projectId, tokens),
     channels: (about) => channelsFor(about, services, { env, log, say }),
     fence: async (taskId) => {
-      const claim = await keeper.read(({ state }) => state.tasks.get(taskId)?.claim ?? null);
+      const claim = await commandLoop.read(({ state }) => state.tasks.get(taskId)?.claim ?? null);
       if (claim.ok) project.fences.add(taskId, claim.answer);
     },
     usesExitSignals: () => services.exitProtocol,
@@ -79,16 +78,16 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
   };
 }
 
-async function submitAsSystem(keeper: Project['commandLoop'], command: Command) {
-  const settled = await keeper.submitCommand(command, { kind: 'system', name: ACTORS[command.kind] ?? 'effects' });
+async function submitAsSystem(commandLoop: Project['commandLoop'], command: Command) {
+  const settled = await commandLoop.submitCommand(command, { kind: 'system', name: ACTORS[command.kind] ?? 'effects' });
   if (settled.ok) return {};
   return 'refusal' in settled ? { refused: settled.refusal.message } : undefined;
 }
 
-/** Limits agent starts at the same time, over all projects of the daemon. */
+/** Limits concurrent agent starts, over all projects of the daemon. */
 const START_SLOTS = new Semaphore(4 * availableParallelism());
 
-/** The actor of commands that move a task; all others have the actor `system:effects`. */
+/** Actors of commands that move a task; the others have `system:effects`. */
 const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
   'finish-check': 'ci',
   'finish-merge': 'merge',
@@ -97,7 +96,6 @@ const ACTORS: Readonly<Partial<Record<Command['kind'], string>>> = {
   'close-pull': 'github',
 };
 
-/** An agent that works under a claim gets the token of its session. */
 function agentToken({ id, task }: AgentRun, project: string, tokens: EffectContextOptions['tokens']): string {
   if (task === null) return tokens.issueAgent({ project, id });
   return tokens.issueSession({ project, sessionId: task.session_id, taskId: task.task_id, epoch: task.epoch });
@@ -118,12 +116,10 @@ function timesOf({ rulebook }: Services, settings: DaemonSettings): EffectTimes 
   };
 }
 
-/** Settings from the runbook of a task; without a task, from the one in force. */
 export function sessionSettingsOf(
   { rulebook, runbook: working }: Pick<Services, 'rulebook' | 'runbook'>,
   task: Pick<Task, 'flow'> | null = null,
 ): SessionSettings {
-  // A person may have corrected the file just now.
   working.read();
   const runbook = rulebook.runbookFor(task);
   const { workspace, limits, workflow, merge, git, envPass } = runbook;
@@ -136,14 +132,13 @@ export function sessionSettingsOf(
     filters: git.filters,
     prompts,
     envPass,
-    // Costly, and needed only before a merge.
     get protection() {
       return buildProtection(runbook, prompts ?? {});
     },
   };
 }
 
-/** Uses the runbook as it is now, so that a correction takes effect on waiting notifications. */
+/** Uses the current runbook, so that a correction applies to waiting notifications. */
 function channelsFor(
   about: NotificationTopic,
   { runbook }: Services,
@@ -166,10 +161,10 @@ function fillVariables(text: string, env: EffectContextOptions['env'], log: Log)
   return undefined;
 }
 
-/** Seals the end of a workflow. The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
-export async function sealWorkflow({ commandLoop: keeper, ledger, id }: Project, log: Log): Promise<void> {
+/** The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
+export async function sealWorkflow({ commandLoop, ledger, id }: Project, log: Log): Promise<void> {
   // Entries of the same commit are sealed with it.
-  await keeper.whenIdle();
+  await commandLoop.whenIdle();
   const sealed = await sealLedger(ledger, 'system:workflow');
   if (!sealed.ok)
     log.error('the end of a workflow could not be sealed', { project: id, cause: sealed.problem.message });

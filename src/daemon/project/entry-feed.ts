@@ -4,10 +4,7 @@ import { parseEntry, renderEntry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
-/**
- * The entries of a project for its followers. A follower is woken and then takes the entries that it has not seen, at its own pace: new
- * ones from memory, older ones from the store. A slow follower costs no memory, and a fast one no reads.
- */
+/** Each follower takes entries at its own pace: new ones from memory, older ones from the store. */
 export class EntryFeed {
   readonly #ledger: () => Ledger | undefined;
   readonly #followers = new Set<() => void>();
@@ -17,7 +14,6 @@ export class EntryFeed {
     this.#ledger = ledger;
   }
 
-  /** Adds entries that are durable now, in order. */
   add(entries: readonly Entry[]): void {
     if (this.#followers.size === 0) return;
     for (const entry of entries) this.#atHand.push({ seq: entry.seq, entry });
@@ -36,7 +32,6 @@ export class EntryFeed {
     };
   }
 
-  /** Entries after `seq`, as events of a stream; empty if there are none yet. */
   async readAfter(seq: number): Promise<{ readonly text: string; readonly seq: number }> {
     const [oldest] = this.#atHand;
     if (oldest !== undefined && oldest.seq <= seq + 1)
@@ -53,7 +48,6 @@ export class EntryFeed {
 interface StreamedText {
   readonly seq: number;
   readonly entry: Entry;
-  /** Rendered once for all followers. */
   text?: string;
 }
 

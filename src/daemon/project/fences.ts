@@ -1,13 +1,10 @@
-import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { listFolderIfPresent } from '../../api/files.ts';
 import { fencePath, writeFence, type LiveClaim } from '../../git/fence/fence.ts';
 import type { RecordedEvent } from '../../state/event.ts';
 import type { State } from '../../state/state.ts';
 
-/**
- * Writes the fence files, by which git hooks know the claim that may write. Only tasks with a worktree of Baton have one. The file is
- * written before the claim is answered, so that the old holder is locked out before the new one begins.
- */
+/** Fence files tell git hooks the claim that may write. They are written before a claim is answered, which locks out the old holder. */
 export class Fences {
   readonly #stateDir: string;
   readonly #project: string;
@@ -16,21 +13,17 @@ export class Fences {
   constructor(stateDir: string, project: string) {
     this.#stateDir = stateDir;
     this.#project = project;
-    this.#fenced = new Set(listFences(stateDir, project));
+    const folder = dirname(fencePath(stateDir, project, 'x'));
+    this.#fenced = new Set(listFolderIfPresent(folder).filter((name) => !name.startsWith('.')));
   }
 
-  /** From here on this task has a fence. */
   add(taskId: string, claim: LiveClaim | null): void {
     this.#fenced.add(taskId);
-    writeFence(this.#stateDir, this.#project, taskId, claim);
+    this.#write(taskId, claim);
   }
 
-  /** At start-up: rewrites every fence from the state. */
   writeAll(state: State): void {
-    for (const taskId of this.#fenced) {
-      const claim = state.tasks.get(taskId)?.claim ?? null;
-      writeFence(this.#stateDir, this.#project, taskId, claim);
-    }
+    for (const taskId of this.#fenced) this.#write(taskId, state.tasks.get(taskId)?.claim ?? null);
   }
 
   follow(recorded: readonly RecordedEvent[]): void {
@@ -43,13 +36,5 @@ export class Fences {
 
   #write(taskId: string, claim: LiveClaim | null): void {
     if (this.#fenced.has(taskId)) writeFence(this.#stateDir, this.#project, taskId, claim);
-  }
-}
-
-function listFences(stateDir: string, project: string): string[] {
-  try {
-    return readdirSync(dirname(fencePath(stateDir, project, 'x'))).filter((name) => !name.startsWith('.'));
-  } catch {
-    return [];
   }
 }

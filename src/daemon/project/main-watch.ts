@@ -1,80 +1,82 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeFileAtomically } from '../../api/files.ts';
-import { findUpstream, readRefFingerprint, type RefFingerprint } from '../../git/main-branch.ts';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
+import {
+  fetchUpstream,
+  findUpstream,
+  isInHistory,
+  measureMove,
+  readMoveContent,
+  readRefFingerprint,
+  type RefFingerprint,
+  type Upstream,
+} from '../../git/main-branch.ts';
+import type { OwnRepository } from '../../git/own/own-repository.ts';
+import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { findMainBranch, findRepository, findSha } from '../../git/repository.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAIM_ENDS, type RecordedEvent } from '../../state/event.ts';
 import { findMain, type MainBranchState } from '../../state/main/main-branch.ts';
 import { hasNoSessionSince, type ObservedMove, type ObserveResult } from '../../state/main/observe-main.ts';
 import type { CommandLoop } from '../loop/command-loop.ts';
-import { measureMain, type MeasureMain } from './measure-main.ts';
 
 interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly id: string;
   readonly stateDir: string;
   readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;
-  /** The main branch, if the project names it. */
   readonly into: () => string | undefined;
   readonly now: () => Date;
   readonly onMistake: (error: unknown) => void;
 }
 
-/**
- * Detects every move of the main branch that Baton did not make: at start-up, once a second by looking at a few files, when a session
- * begins or ends, and before each merge. `state/main` and `engine/on-main-moved.ts` decide what follows.
- */
+/** Detects moves of the main branch that Baton did not make: at start-up, once a second, around sessions and before merges. */
 export class MainWatch {
   readonly #options: MainWatchOptions;
   #commonDir: string | undefined;
-  /** The branch of the last look, and its files at that time. */
   #last: { readonly branch: string; readonly into: string | undefined; readonly mark: RefFingerprint } | undefined;
-  /** The last time at which the branch was where the ledger has it; undefined before the first look. */
+  /** The last time at which the branch was where the ledger has it; undefined before the first check. */
   #seenAt: string | undefined;
-  #isBegun = false;
-  /** Whether the time must be written to its file again, because a session has ended since. */
-  #isToKeep = true;
+  #isStarted = false;
+  /** Whether `#seenAt` must be saved again, because a session has ended since. */
+  #mustSave = true;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
-  #glancedMs = Number.NEGATIVE_INFINITY;
+  #polledMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: MainWatchOptions) {
     this.#options = options;
   }
 
-  /** Starts looking by itself. */
   start(): void {
-    this.#isBegun = true;
+    this.#isStarted = true;
   }
 
-  /** Looks at the files, at most once a second; asks git only if they have changed. */
+  /** Checks at most once a second; asks git only if the files have changed. */
   pollIfDue(nowMs: number): void {
-    if (!this.#isBegun || nowMs - this.#glancedMs < POLL_MS) return;
-    this.#glancedMs = nowMs;
+    if (!this.#isStarted || nowMs - this.#polledMs < POLL_MS) return;
+    this.#polledMs = nowMs;
     if (this.#next === undefined) void this.poll();
   }
 
   follow(recorded: readonly RecordedEvent[]): void {
-    if (!this.#isBegun) return;
-    if (recorded.some(({ type }) => SESSION_ENDS.has(type))) this.#isToKeep = true;
+    if (!this.#isStarted) return;
+    if (recorded.some(({ type }) => SESSION_ENDS.has(type))) this.#mustSave = true;
     if (recorded.some(({ type }) => POLL_AFTER.has(type))) void this.poll();
   }
 
-  /** Looks once, beginning after this call; several calls share one look. */
+  /** Checks once, starting after this call; several calls share one check. */
   async poll(): Promise<void> {
     this.#next ??= this.#running.then(async () => {
       this.#next = undefined;
-      this.#running = this.#tryLook();
+      this.#running = this.#tryCheck();
       return this.#running;
     });
     return this.#next;
   }
 
-  /**
-   * Called before a request that may begin a session, so that a commit made before it is not attributed to that session. If a session was
-   * alive since the last look, every commit since then is suspect anyway.
-   */
+  /** So that an earlier commit is not attributed to the session that starts. With a session alive, every commit is suspect anyway. */
   async pollBeforeSession(): Promise<void> {
-    if (!this.#isBegun) return;
+    if (!this.#isStarted) return;
     const read = await this.#options.commandLoop.read(({ state }) => {
       const main = findMain(state);
       return main !== undefined && hasNoSessionSince(state, this.#since(main));
@@ -83,19 +85,19 @@ export class MainWatch {
   }
 
   async close(): Promise<void> {
-    this.#isBegun = false;
+    this.#isStarted = false;
     await (this.#next ?? this.#running);
   }
 
-  async #tryLook(): Promise<void> {
+  async #tryCheck(): Promise<void> {
     try {
-      for (let tries = 0; tries < MAX_TRIES; tries += 1) if ((await this.#lookOnce()) !== 'stale') return;
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) if ((await this.#checkOnce()) !== 'stale') return;
     } catch (error) {
       this.#options.onMistake(error);
     }
   }
 
-  async #lookOnce(): Promise<ObserveResult | undefined> {
+  async #checkOnce(): Promise<ObserveResult | undefined> {
     const { path, into, now } = this.#options;
     const at = now().toISOString();
     const configured = into();
@@ -108,15 +110,15 @@ export class MainWatch {
     const before = await this.#markOf(branch);
     const sha = await findSha(path, `refs/heads/${branch}`);
     if (sha === null || before === undefined) return undefined;
-    const seen = await this.#record(branch, sha, configured !== undefined);
-    if (seen === undefined || seen === 'stale') return seen;
+    const result = await this.#record(branch, sha, configured !== undefined);
+    if (result === undefined || result === 'stale') return result;
     this.#last = { branch, into: configured, mark: before };
     return this.#confirm(at);
   }
 
   async #record(branch: string, sha: string, isConfigured: boolean): Promise<ObserveResult | undefined> {
-    const { commandLoop: keeper } = this.#options;
-    const read = await keeper.read(({ state }) => {
+    const { commandLoop } = this.#options;
+    const read = await commandLoop.read(({ state }) => {
       const main = findMain(state);
       return { main, isSuspect: main !== undefined && !hasNoSessionSince(state, this.#since(main)) };
     });
@@ -124,31 +126,29 @@ export class MainWatch {
     const { main, isSuspect } = read.answer;
     const isSame = main?.branch === branch || (main !== undefined && !isConfigured);
     if (main?.branch === branch && (main.sha === sha || main.prepared?.sha === sha)) return 'known';
-    const scene = { ...this.#options, branch };
-    const upstream = await findUpstream(scene.path, branch);
+    const context = { ...this.#options, branch };
+    const upstream = await findUpstream(context.path, branch);
     const move: ObservedMove | null =
-      main === undefined || !isSame ? null : await measureMain(scene, { main, sha, isSuspect, upstream });
+      main === undefined || !isSame ? null : await measureMain(context, { main, sha, isSuspect, upstream });
     const seenAt = main === undefined ? '' : this.#since(main);
     const command = { branch, sha, upstream: upstream?.digest ?? null, isConfigured, seenAt, move };
-    const settled = await keeper.submitCommand({ kind: 'see-main', command }, SYSTEM);
+    const settled = await commandLoop.submitCommand({ kind: 'see-main', command }, SYSTEM);
     return settled.ok ? settled.answer : undefined;
   }
 
-  /** The branch was where the ledger has it at this time. */
   async #confirm(at: string): Promise<ObserveResult> {
     this.#seenAt = at;
-    if (!this.#isToKeep) return 'known';
+    if (!this.#mustSave) return 'known';
     const read = await this.#options.commandLoop.read(({ state }) => ({
       main: findMain(state),
       isQuiet: hasNoSessionSince(state, at),
     }));
     if (!read.ok || read.answer.main === undefined || !read.answer.isQuiet) return 'known';
     saveSeen(this.#options, read.answer.main, at);
-    this.#isToKeep = false;
+    this.#mustSave = false;
     return 'known';
   }
 
-  /** Sessions that were alive after this time are suspects: then the branch was last seen where the ledger has it. */
   #since(main: MainBranchState): string {
     return this.#seenAt ?? readSeen(this.#options, main) ?? main.at;
   }
@@ -170,7 +170,7 @@ const POLL_MS = 1000;
 const MAX_TRIES = 5;
 const SYSTEM = { kind: 'system', name: 'main' } as const;
 
-/** Commands are treated like sessions, because they run code of a branch. */
+/** Commands count like sessions, because they run code of a branch. */
 const COMMAND_ENDS = [
   'AgentStartFailed',
   'AgentKillRequested',
@@ -192,27 +192,80 @@ const POLL_AFTER: ReadonlySet<string> = new Set([
 
 type SeenFile = Pick<MainWatchOptions, 'stateDir' | 'id'>;
 
-/**
- * Keeps the time of the last look over a restart. It is written when no session is alive, so that a person's commit made while the daemon
- * was down is not attributed to a session that had ended long before. Without the file, Baton asks more often.
- */
+/** Kept over a restart, so that a commit made while the daemon was down is not attributed to a session that had ended. */
 function saveSeen(kept: SeenFile, { branch, sha }: MainBranchState, at: string): void {
   const path = seenPath(kept);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileAtomically(path, `${JSON.stringify({ branch, sha, at })}\n`);
 }
 
-function readSeen(kept: SeenFile, { branch, sha, at }: MainBranchState): string | undefined {
-  try {
-    const seen: unknown = JSON.parse(readFileSync(seenPath(kept), 'utf8'));
-    if (typeof seen !== 'object' || seen === null || !('at' in seen) || typeof seen.at !== 'string') return undefined;
-    const isThis = 'branch' in seen && seen.branch === branch && 'sha' in seen && seen.sha === sha;
-    return isThis && seen.at > at ? seen.at : undefined;
-  } catch {
-    return undefined;
-  }
+function readSeen(kept: SeenFile, main: MainBranchState): string | undefined {
+  const { branch, sha, at } = fieldsInJson(readFileIfPresent(seenPath(kept)));
+  const isThis = branch === main.branch && sha === main.sha;
+  return isThis && typeof at === 'string' && at > main.at ? at : undefined;
 }
 
 function seenPath({ stateDir, id }: SeenFile): string {
   return join(stateDir, 'main-seen', encodeURIComponent(id).replace(/^\./, '%2E'));
 }
+
+interface MeasureMain {
+  readonly path: string;
+  readonly own: OwnRepositoryImporter;
+  readonly branch: string;
+  /** Git settings (`name=value`) for the login at the remote. */
+  readonly login: () => readonly string[];
+}
+
+interface MainMove {
+  readonly main: MainBranchState;
+  readonly sha: string;
+  readonly isSuspect: boolean;
+  readonly upstream: Upstream | null;
+}
+
+/** If a session is alive, this happens in Baton's own repository. Commits that cannot be copied there count as rewritten history. */
+async function measureMain(context: MeasureMain, { main, sha, isSuspect, upstream }: MainMove): Promise<ObservedMove> {
+  const { path, branch } = context;
+  const place = isSuspect ? await ownPlace(context, main, sha) : path;
+  if (place === undefined) return { old: main.sha, fastForward: false, commits: 0, onUpstream: null, ...UNKNOWN };
+  const prepared = main.prepared?.sha;
+  const old = prepared !== undefined && (await isInHistory(place, prepared, sha)) ? prepared : main.sha;
+  const { fastForward, commits } = await measureMove(place, old, sha);
+  const isKept = fastForward && branch === main.branch;
+  // A changed upstream proves nothing, and is not contacted.
+  const witness = upstream?.digest === main.upstream ? upstream : null;
+  const onUpstream = isKept && isSuspect ? await isUpstream(context, sha, witness) : null;
+  if (isKept && (!isSuspect || onUpstream === true)) return { old, fastForward, commits, onUpstream, ...UNKNOWN };
+  const own = await ownPlace(context, main, sha);
+  return {
+    old,
+    fastForward,
+    commits,
+    onUpstream,
+    ...(own === undefined ? UNKNOWN : await readMoveContent(own, old, sha)),
+  };
+}
+
+const UNKNOWN = { authors: [], stat: null };
+
+/** Baton's own repository with both commits; undefined if the new one cannot be copied. */
+async function ownPlace(
+  { own }: MeasureMain,
+  { sha: old }: MainBranchState,
+  sha: string,
+): Promise<OwnRepository | undefined> {
+  // A commit that the repository has lost may have been copied earlier.
+  await own.with(old);
+  const found = await own.with(sha);
+  return found.ok ? found.value : undefined;
+}
+
+async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Upstream | null): Promise<boolean> {
+  const opened = upstream === null ? null : await own.with();
+  if (upstream === null || opened === null || !opened.ok) return false;
+  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: FETCH_MS });
+  return fetched.ok && isInHistory(opened.value, sha, fetched.value);
+}
+
+const FETCH_MS = 30_000;

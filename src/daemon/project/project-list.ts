@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../../api/files.ts';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 
 /** The repository of each project, kept in `projects.json`, because the token of a session names only the project. */
 export class ProjectList {
@@ -26,13 +26,8 @@ export class ProjectList {
   }
 }
 
+/** Missing at the first start. A damaged list repairs itself: each call of an operator adds the path of its project. */
 function readList(path: string): Map<string, string> {
-  try {
-    const list: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    const pairs = typeof list === 'object' && list !== null ? Object.entries(list) : [];
-    return new Map(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
-  } catch {
-    // Missing at the first start. A damaged list repairs itself: each call of an operator adds the path of its project.
-    return new Map();
-  }
+  const pairs = Object.entries(fieldsInJson(readFileIfPresent(path)));
+  return new Map(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }

@@ -6,6 +6,7 @@ import { ghLoginConfig, parseRepository } from '../../github/find-github.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../../ledger/format/limits.ts';
 import { storeSnapshot } from '../../ledger/snapshots-and-blobs.ts';
+import { StoreProblem } from '../../ledger/store.ts';
 import type { Ledger, LedgerOptions } from '../../ledger/writer/ledger.ts';
 import { openLedger } from '../../ledger/writer/open.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
@@ -15,9 +16,11 @@ import { UnreadableEntry } from '../../state/recorded-event.ts';
 import { type Rules, rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { createLeases, type Leases, type LeaseTimes } from '../../state/tasks/lease.ts';
+import type { Log } from '../log.ts';
 import { CommandLoop } from '../loop/command-loop.ts';
 import { loadState, renderState, SNAPSHOT_NAME } from '../loop/fold-state.ts';
-import { CommitClock, type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
+import { type KeptMessages, NO_KEPT_MESSAGES } from '../loop/request.ts';
+import { CommitClock } from '../loop/speculative-state.ts';
 import type { Adoptions } from '../rules/adoptions.ts';
 import { Fences } from './fences.ts';
 import { MainWatch } from './main-watch.ts';
@@ -26,51 +29,40 @@ import { FolderProbe, StoreWatch } from './storage-health.ts';
 
 export interface ProjectOptions {
   readonly id: string;
-  /** The top folder of its repository. */
   readonly path: string;
   readonly stateDir: string;
   readonly ledger: Omit<LedgerOptions, 'project' | 'clock' | 'onEntries'>;
   readonly rules: Rules;
   readonly leaseTimes: LeaseTimes;
-  /** Loads what decisions need before the first decision. If it returns a problem, the project stays closed. */
+  /** Loads what decisions need. If it returns a problem, the project stays closed. */
   readonly prepare?: (ledger: Ledger, state: State) => Promise<Problem | undefined>;
   readonly now: () => Date;
-  /** A clock that never jumps, in milliseconds. */
   readonly monotonicMs: () => number;
-  /** Receives all durable entries in order. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
-  /** Receives unexpected exceptions, for the log. */
   readonly onMistake?: (error: unknown) => void;
-  /** Receives progress while commits are copied into Baton's own repository. */
   readonly onImport?: (line: string) => void;
-  /** A snapshot was discarded, with the reason, for the log; the entries were folded instead. */
+  /** A snapshot was discarded and all entries were folded instead. */
   readonly onDiscarded?: (name: string, why: string) => void;
-  /** The messages of this project in the outbox. */
   readonly messages?: KeptMessages;
-  /** Called when the store can no longer be written, and when it can be written again. */
   readonly onStoreHealth?: (health: StoreHealth) => void;
-  /** Called at every tick of the lease clock. */
   readonly onTick?: (nowMs: number) => void;
 }
 
-/** One open repository: its ledger, state, command loop, leases and fences. */
 export class Project {
   readonly id: string;
   readonly path: string;
   readonly stateDir: string;
-  /** Baton's own copy of the repository's commits. */
   readonly own: OwnRepositoryImporter;
   readonly rules: Rules;
   readonly ledger: Ledger;
   readonly commandLoop: CommandLoop;
   readonly leases: Leases;
   readonly fences: Fences;
-  /** Which runbook is in force. Undefined in tests that open a project without a daemon: it adopts no runbook. */
+  /** Undefined in tests that open a project without a daemon. */
   adoptions: Adoptions | undefined;
   readonly mainWatch: MainWatch;
-  /** Locks by branch: only one effect at a time starts work on a branch or removes its worktree. */
+  /** Locks by branch: one effect at a time starts work on a branch or removes its worktree. */
   readonly places = new KeyedMutex();
-  /** When each running agent last reported. */
   readonly lastReports: LastReports;
   readonly #state: State;
   readonly #monotonicMs: () => number;
@@ -85,7 +77,7 @@ export class Project {
 
   constructor(
     options: ProjectOptions,
-    parts: { ledger: Ledger; state: State; keeper: CommandLoop; leases: Leases; fences: Fences },
+    parts: { ledger: Ledger; state: State; commandLoop: CommandLoop; leases: Leases; fences: Fences },
   ) {
     this.id = options.id;
     this.path = options.path;
@@ -96,12 +88,12 @@ export class Project {
     );
     this.rules = options.rules;
     this.ledger = parts.ledger;
-    this.commandLoop = parts.keeper;
+    this.commandLoop = parts.commandLoop;
     this.leases = parts.leases;
     this.fences = parts.fences;
     this.mainWatch = new MainWatch({
       ...options,
-      commandLoop: parts.keeper,
+      commandLoop: parts.commandLoop,
       own: this.own,
       into: () => rulesInForce(parts.state, options.rules).merge?.into ?? undefined,
       login: () => loginConfigOf(rulesInForce(parts.state, options.rules)),
@@ -119,28 +111,24 @@ export class Project {
     this.#ticking.unref();
   }
 
-  /** How many processes of agents are running, as far as reported. */
   get liveAgents(): number {
     return [...this.#state.agents.values()].filter(({ process }) => process === 'running').length;
   }
 
-  /** How long recording messages from the outbox has failed. */
   get messagesBlockedMs(): number {
     return this.#messages.blockedMs();
   }
 
-  /** Whether entries can be recorded; if not, since when, why, and what to do. Probes the store if the last success is too old. */
+  /** Probes the store if the last success is too old. */
   async storeHealth(): Promise<StoreHealth> {
     const health = await this.ledger.probe(FRESH_MS);
     return health.writable ? this.#folderProbe.probe(FRESH_MS) : health;
   }
 
-  /** The same without probing the ledger. */
   get isWritable(): boolean {
     return this.ledger.health.writable && this.#folderProbe.probe(FRESH_MS).writable;
   }
 
-  /** Starts the effects of the project. */
   startEffects(effects: Effects): void {
     void this.commandLoop
       .read(({ state }) => state.seq)
@@ -151,7 +139,6 @@ export class Project {
       });
   }
 
-  /** On entries that have just become durable. */
   applyRecorded(recorded: readonly RecordedEvent[]): void {
     this.#effects?.reconcile(this.#state);
     this.#effects?.onRecorded(recorded);
@@ -160,14 +147,12 @@ export class Project {
       if (type === 'AgentStarted') this.lastReports.noteAgent(data.agent_id, this.#monotonicMs());
   }
 
-  /** Renews a claim whose holder is alive. Returns false if the claim has ended. */
   async renewClaim(taskId: string, epoch: number): Promise<boolean> {
     const live = await this.commandLoop.read(({ state }) => state.tasks.get(taskId)?.claim?.epoch === epoch);
-    // The claim may have ended in the commit that the read waited for; then there is no lease to renew.
+    // The claim may have ended in the commit that the read waited for.
     return live.ok && live.answer && this.leases.renew(taskId, epoch, this.#monotonicMs());
   }
 
-  /** Ends the claims that were not renewed in time. */
   async expireClaims(): Promise<void> {
     const expired = this.leases.expired(this.#monotonicMs());
     await Promise.all(
@@ -188,7 +173,13 @@ export class Project {
     this.#onTick(nowMs);
   }
 
-  /** Saves a snapshot, so that the next start-up folds fewer entries. */
+  /** Without it, missing entries at the end go unnoticed. It may have been moved for a good reason, so Baton only records that. */
+  async noteMissingCheckpoint(log: Log): Promise<void> {
+    const { size } = this.ledger.head;
+    log.error('the outside checkpoint is missing', { project: this.id, entries: size });
+    await this.ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
+  }
+
   async saveSnapshot(): Promise<void> {
     await this.commandLoop.whenIdle();
     const { head, store, snapshotSigner } = this.ledger;
@@ -209,7 +200,6 @@ export class Project {
 
 /** A write that succeeded this recently proves that the store can be written. */
 const FRESH_MS = 2000;
-
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 function loginConfigOf({ pulls }: Rules): readonly string[] {
@@ -221,16 +211,26 @@ export type OpenedProject =
   | { readonly ok: true; readonly project: Project }
   | { readonly ok: false; readonly problem: Problem };
 
-/** Opens the ledger, reads the state, and gives every live claim a full lease. */
+/** If the store stops answering while the state is folded, the project stays closed; the next call tries again. */
 export async function openProject(options: ProjectOptions): Promise<OpenedProject> {
+  try {
+    return await openLedgerAndState(options);
+  } catch (error) {
+    if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
+    throw error;
+  }
+}
+
+/** Gives every live claim a full lease. */
+async function openLedgerAndState(options: ProjectOptions): Promise<OpenedProject> {
   const clock = new CommitClock(options.now);
-  let keeper: CommandLoop | undefined;
+  let commandLoop: CommandLoop | undefined;
   const opened = await openLedger({
     ...options.ledger,
     project: options.id,
     clock: () => clock.read(),
     onEntries: (entries) => {
-      keeper?.receiveEntries(entries);
+      commandLoop?.receiveEntries(entries);
       options.onEntries?.(entries);
     },
   });
@@ -245,8 +245,8 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
     return { ok: false, problem: loaded };
   }
   const state = loaded;
-  const hindrance = await options.prepare?.(ledger, state);
-  if (hindrance !== undefined) return { ok: false, problem: hindrance };
+  const obstacle = await options.prepare?.(ledger, state);
+  if (obstacle !== undefined) return { ok: false, problem: obstacle };
   const leases = createLeases(options.leaseTimes);
   for (const { id, claim } of state.tasks.values()) {
     if (claim !== null) leases.renew(id, claim.epoch, options.monotonicMs());
@@ -260,7 +260,7 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
   };
   const { rules, messages, onMistake = () => {} } = options;
   let project: Project | undefined;
-  keeper = new CommandLoop({
+  commandLoop = new CommandLoop({
     ledger,
     state,
     rules,
@@ -269,7 +269,7 @@ export async function openProject(options: ProjectOptions): Promise<OpenedProjec
     onInternalError: onMistake,
     ...(messages === undefined ? {} : { messages }),
   });
-  project = new Project(options, { ledger, state, keeper, leases, fences });
+  project = new Project(options, { ledger, state, commandLoop, leases, fences });
   return { ok: true, project };
 }
 
@@ -279,3 +279,15 @@ function updateLeases(leases: Leases, recorded: readonly RecordedEvent[], nowMs:
     else if (type.startsWith('Claim') && 'task_id' in data) leases.end(data.task_id ?? '');
   }
 }
+
+/** The first copy of a large repository takes minutes: its progress is logged from time to time. */
+export function logProgress(project: string, log: Log): (line: string) => void {
+  let nextMs = performance.now() + IMPORT_LOG_MS;
+  return (line) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + IMPORT_LOG_MS;
+    log.info("copying commits into Baton's own repository", { project, progress: line });
+  };
+}
+
+const IMPORT_LOG_MS = 2000;

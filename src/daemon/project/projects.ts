@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { ApiError } from '../../api/answer.ts';
+import type { ApiError, OrError } from '../../api/answer.ts';
 import { stateFiles } from '../../api/state-folder.ts';
 import type { Effects } from '../../effects/effects.ts';
 import { findRepository, projectId } from '../../git/repository.ts';
 import type { Signer } from '../../ledger/format/crypto.ts';
 import type { Entry } from '../../ledger/format/entry.ts';
 import { findSecretValues } from '../../ledger/redact.ts';
-import { StoreProblem } from '../../ledger/store.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { ledgerPlace, OutsideCopyFile } from '../../ledger/writer/ledger-files.ts';
 import { openWriterAt } from '../../ledger/writer/open.ts';
@@ -27,20 +26,15 @@ import { type DaemonSettings, leaseTimesOf } from '../settings.ts';
 import { readOwnSecrets } from '../tokens.ts';
 import { EntryFeed } from './entry-feed.ts';
 import { ProjectList } from './project-list.ts';
-import { type OpenedProject, openProject, type Project, type ProjectOptions } from './project.ts';
+import { logProgress, openProject, type Project } from './project.ts';
 
-/** An open project and the services that its operations use. */
 export interface OpenProject {
   readonly project: Project;
   readonly services: Services;
   readonly feed: EntryFeed;
 }
 
-export type FoundProject =
-  | { readonly ok: true; readonly open: OpenProject }
-  | { readonly ok: false; readonly error: ApiError };
-
-/** Creates the effects of a project. */
+export type FoundProject = OrError<{ readonly open: OpenProject }>;
 type EffectsFor = (project: Project, services: Services) => Effects;
 
 interface ProjectsOptions {
@@ -48,24 +42,22 @@ interface ProjectsOptions {
   readonly settings: DaemonSettings;
   readonly signer: Signer;
   readonly log: Log;
-  /** The daemon's own environment: where `gh` is, and its login. */
+  /** The daemon's own environment: it locates `gh` and its login. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly servicesFor: (path: string) => Services;
-  /** The messages of a project in the outbox. */
   readonly messagesFor: (projectId: string) => KeptMessages;
-  /** Called when a store can be written again, so that waiting work can continue. */
   readonly onStoreBack?: () => void;
 }
 
-/** The projects of this daemon. Each is opened once, on first use, and closed at the end. */
+/** The projects of this daemon. Each is opened on first use. */
 export class Projects {
   readonly #options: ProjectsOptions;
   readonly #list: ProjectList;
   readonly #open = new Map<string, OpenProject>();
   readonly #opening = new Map<string, Promise<FoundProject>>();
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
-  readonly #asking = new Map<string, Promise<string | ApiError>>();
-  readonly #aside = new Set<Promise<void>>();
+  readonly #identifying = new Map<string, Promise<string | ApiError>>();
+  readonly #background = new Set<Promise<void>>();
 
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
@@ -75,22 +67,20 @@ export class Projects {
     this.#list = new ProjectList(stateFiles(options.stateDir).projectList);
   }
 
-  /** Starts the effects. Known projects are opened, so that their runs continue. */
   async start(effectsFor: EffectsFor): Promise<void> {
     this.#effectsFor = effectsFor;
     for (const { project, services } of this.#open.values()) project.startEffects(effectsFor(project, services));
     for (const id of this.#list.ids()) {
-      // A project whose folder is missing, for now or for good, is not opened: it would seem to have no runbook.
+      // A project whose folder is missing would seem to have no runbook.
       if (!this.#isClosed && existsSync(this.#list.pathOf(id) ?? '')) await this.find(id);
     }
   }
 
-  /** The projects that are open now. */
   opened(): readonly OpenProject[] {
     return [...this.#open.values()];
   }
 
-  /** The project with this id, which is what the token of a session names. */
+  /** The id is what the token of a session names. */
   async find(id: string): Promise<FoundProject> {
     const open = this.#open.get(id);
     if (open !== undefined) return { ok: true, open };
@@ -103,10 +93,7 @@ export class Projects {
     return opening;
   }
 
-  /**
-   * The project of the repository that contains a folder. All worktrees of a repository are one project. Git is asked on the first call and
-   * then from time to time; only the first caller waits for it.
-   */
+  /** All worktrees of a repository are one project. Git is asked again from time to time; only the first caller waits for it. */
   async findByPath(path: string): Promise<FoundProject> {
     const known = this.#idOfPath.get(path);
     if (known === undefined) {
@@ -123,15 +110,15 @@ export class Projects {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#opening.values());
-    await Promise.all(this.#aside);
+    await Promise.all(this.#background);
     await Promise.all([...this.#open.values()].map(async ({ project }) => project.close()));
     this.#open.clear();
   }
 
   async #askGit(path: string): Promise<string | ApiError> {
-    const asking = this.#asking.get(path) ?? this.#identify(path);
-    this.#asking.set(path, asking);
-    const id = await asking.finally(() => this.#asking.delete(path));
+    const identifying = this.#identifying.get(path) ?? this.#identify(path);
+    this.#identifying.set(path, identifying);
+    const id = await identifying.finally(() => this.#identifying.delete(path));
     if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
     if (typeof id !== 'string') this.#idOfPath.delete(path);
     else this.#idOfPath.set(path, { id, untilMs: performance.now() + SERVER_LIMITS.repositoryMs });
@@ -192,7 +179,7 @@ export class Projects {
       if (runbook.lastValid !== undefined) rulebook.follow(runbook.lastValid);
     };
     const feed = new EntryFeed(() => project?.ledger);
-    const opened = await openStored({
+    const opened = await openProject({
       id,
       path,
       stateDir,
@@ -212,12 +199,13 @@ export class Projects {
         feed.add(entries);
         if (entries.some(({ type }) => type === 'WorkflowStarted')) this.#runInBackground(rulebook.detectGithub());
         if (entries.some(({ type }) => type === 'RunbookAdopted')) this.#runInBackground(followAdoption());
-        if (rulebook.inForce === undefined && entries.some(endsSession)) this.#runInBackground(afterSession());
+        if (rulebook.inForce === undefined && entries.some(({ type }) => SESSION_ENDS.has(type)))
+          this.#runInBackground(afterSession());
         if (entries.some(movesMain)) this.#runInBackground(adoptions?.followMain());
       },
       onMistake: (error) => log.error('a decision failed', { project: id, cause: causeOf(error) }),
       onDiscarded: (name, why) => log.error('a snapshot was discarded', { project: id, snapshot: name, why }),
-      onImport: importLog(id, log),
+      onImport: logProgress(id, log),
       messages: messagesFor(id),
       onStoreHealth: (health) => {
         if (health.writable) log.info('the store can be written again', { project: id });
@@ -239,7 +227,7 @@ export class Projects {
     }
     const made = opened.project;
     project = made;
-    if (!hadCheckpoint && made.ledger.head.size > 1) await noteMissingCheckpoint(made, log);
+    if (!hadCheckpoint && made.ledger.head.size > 1) await made.noteMissingCheckpoint(log);
     adoptions = new Adoptions({ project: made, working: runbook, rulebook, newId: services.newId, log });
     made.adoptions = adoptions;
     const used = await made.commandLoop.read(({ state }) => state.tasks.size > 0);
@@ -256,60 +244,28 @@ export class Projects {
     return { ok: true, open: { project: made, services, feed } };
   }
 
-  /** Records the first position of the main branch before anything else happens; later positions are compared with it in the background. */
-  async #watchMain({ mainWatch, commandLoop: keeper }: Project): Promise<void> {
-    const known = await keeper.read(({ state }) => findMain(state) !== undefined);
+  /** Records the first position of the main branch before anything else happens; later positions are compared in the background. */
+  async #watchMain({ mainWatch, commandLoop }: Project): Promise<void> {
+    const known = await commandLoop.read(({ state }) => findMain(state) !== undefined);
     mainWatch.start();
-    const looked = mainWatch.poll();
-    if (known.ok && !known.answer) await looked;
-    else this.#runInBackground(looked);
+    const polled = mainWatch.poll();
+    if (known.ok && !known.answer) await polled;
+    else this.#runInBackground(polled);
   }
 
-  /** Runs work in the background, because git and the disk are slow. Only `close` waits for it. */
+  /** Git and the disk are slow. Only `close` waits for this work. */
   #runInBackground(work: Promise<void> | undefined): void {
     if (work === undefined) return;
     const done = work
-      .catch((error: unknown) => this.#options.log.error('something done aside failed', { cause: causeOf(error) }))
-      .finally(() => this.#aside.delete(done));
-    this.#aside.add(done);
-  }
-}
-
-/** If the store stops answering while the state is folded, the project stays closed; the next call tries again. */
-async function openStored(options: ProjectOptions): Promise<OpenedProject> {
-  try {
-    return await openProject(options);
-  } catch (error) {
-    if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
-    throw error;
+      .catch((error: unknown) => this.#options.log.error('background work failed', { cause: causeOf(error) }))
+      .finally(() => this.#background.delete(done));
+    this.#background.add(done);
   }
 }
 
 const MAX_PATHS = 10_000;
 
-/** The first copy of a large repository takes minutes: its progress is logged from time to time. */
-function importLog(project: string, log: Log): (line: string) => void {
-  let nextMs = performance.now() + IMPORT_LOG_MS;
-  return (line) => {
-    if (performance.now() < nextMs) return;
-    nextMs = performance.now() + IMPORT_LOG_MS;
-    log.info("copying commits into Baton's own repository", { project, progress: line });
-  };
-}
-
-const IMPORT_LOG_MS = 2000;
-
-/**
- * Without its outside checkpoint a ledger cannot prove that no entries are missing at its end. The file may have been moved for a good
- * reason, so Baton continues, but records that it was missing.
- */
-async function noteMissingCheckpoint({ id, ledger }: Project, log: Log): Promise<void> {
-  const { size } = ledger.head;
-  log.error('the outside checkpoint is missing', { project: id, entries: size });
-  await ledger.append([{ actor: 'system:daemon', type: 'OutsideCheckpointMissing', data: { size } }]);
-}
-
-/** Undefined if the repository was removed after git found it. An exception here would end the daemon, because no caller may be waiting. */
+/** Undefined if the repository is gone. An exception would end the daemon, because no caller may be waiting. */
 function identityOf(repository: Parameters<typeof projectId>[0]): string | undefined {
   try {
     return projectId(repository);
@@ -318,21 +274,16 @@ function identityOf(repository: Parameters<typeof projectId>[0]): string | undef
   }
 }
 
-/** Before the first adoption: the working file counts again when no session is left that could have written it. */
-function endsSession({ type }: Entry): boolean {
-  return SESSION_ENDS.has(type);
-}
-
+/** Before the first adoption the working file counts again once no session is left that could have written it. */
 const SESSION_ENDS: ReadonlySet<string> = new Set([...Object.values(CLAIM_ENDS), 'AgentExited']);
 
-/** Whether the runbook of the main branch may have changed. */
 function movesMain({ type, data }: Entry): boolean {
   return type === 'MainMoved' || (type === 'MergeFinished' && data['outcome'] === 'merged');
 }
 
-/** Without the recorded rules every gate would be open, so the project stays closed. */
+/** Without the recorded rules every gate would be open. */
 function lostRunbookProblem(sha256: string): Problem {
-  const message = `the store has lost the runbook ${sha256}, which tasks of this project go by`;
+  const message = `the store has lost the runbook ${sha256}, which tasks of this project use`;
   return problem('store-unavailable', message, 'Restore the state folder from a backup: baton ledger verify');
 }
 

@@ -8,15 +8,11 @@ export interface SilenceClocks {
   readonly lastReports: Pick<LastReports, 'silentMs'>;
   /** `limits.silence` */
   readonly silenceMs: number;
-  /** Time of the monotonic clock. */
   readonly nowMs: number;
   readonly now: Date;
 }
 
-/**
- * How long a running agent has not reported. Supervisors report as long as their process lives, whatever the agent does. An agent without a
- * process is measured from the moment at which it should have one; while a timer or a gate is set for it, it is not silent.
- */
+/** An agent without a process is measured from when it should have one; while a timer or a gate is set for it, it is not silent. */
 export function measureSilence(state: State, agentId: string, clocks: SilenceClocks): SilenceMeasure | undefined {
   const run = state.agents.get(agentId);
   if (run === undefined) return undefined;
@@ -30,11 +26,7 @@ function sinceMs({ since, exit }: AgentRun): number {
   return Math.max(Date.parse(since), exit === null ? 0 : Date.parse(exit.at));
 }
 
-/**
- * When the daemon last received a report about each agent, on the monotonic clock. Only calls of its supervisor count: a call of the agent
- * itself does not prove that its silence, its budgets and its time are measured. Nothing of it is durable. After a restart every agent
- * counts from the start of the daemon, and supervisors report within seconds.
- */
+/** The last report of each agent's supervisor, on the monotonic clock; a call of the agent itself does not count. Not durable. */
 export class LastReports {
   readonly #startedMs: number;
   readonly #heardMs = new Map<string, number>();
@@ -43,7 +35,6 @@ export class LastReports {
     this.#startedMs = startedMs;
   }
 
-  /** Called with the caller of every request. */
   note(caller: Caller, atMs: number): void {
     if (caller.kind === 'supervisor') this.noteAgent(caller.agentId, atMs);
   }
@@ -52,17 +43,16 @@ export class LastReports {
     this.#heardMs.set(agentId, Math.max(atMs, this.#heardMs.get(agentId) ?? -Infinity));
   }
 
-  /** Returns undefined if this daemon has received no report about the agent. */
+  /** Undefined if this daemon received no report about the agent. */
   lastReportMs(agentId: string): number | undefined {
     return this.#heardMs.get(agentId);
   }
 
-  /** How long the agent has not reported; without any report, since this daemon started. */
+  /** Without any report, since this daemon started. */
   silentMs(agentId: string, nowMs: number): number {
     return Math.max(0, nowMs - (this.#heardMs.get(agentId) ?? this.#startedMs));
   }
 
-  /** Forgets the agents whose processes have ended. */
   keepOnly(isRunning: (agentId: string) => boolean): void {
     for (const agentId of this.#heardMs.keys()) if (!isRunning(agentId)) this.#heardMs.delete(agentId);
   }

@@ -2,16 +2,12 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
 
-/** As much of a ledger as the watch needs. */
 export interface ProbedStore {
   readonly health: StoreHealth;
   readonly probe: () => Promise<StoreHealth>;
 }
 
-/**
- * Reports once when a store can no longer be written, and once when it can be written again. Nothing announces free disk space, so the
- * store is probed, less and less often. A write that succeeds in between is noticed too.
- */
+/** Reports each change once. Nothing announces free disk space, so the store is probed, less and less often. */
 export class StoreWatch {
   readonly #store: ProbedStore;
   readonly #onChange: (health: StoreHealth) => void;
@@ -25,7 +21,7 @@ export class StoreWatch {
     this.#onChange = onChange;
   }
 
-  /** Called at every tick of a clock that never jumps. */
+  /** Called at every tick of a monotonic clock. */
   probeIfDue(nowMs: number): void {
     this.#compare();
     if (this.#isWritable || this.#isProbing || nowMs < this.#nextMs) return;
@@ -63,10 +59,7 @@ interface FolderProbeOptions {
   readonly monotonicMs: () => number;
 }
 
-/**
- * Whether a file can be written into the state folder. On a full disk a database can often still overwrite its own pages, while no agent
- * can be started and no signal can be kept.
- */
+/** On a full disk a database can often still overwrite its own pages, while no agent can be started and no signal can be kept. */
 export class FolderProbe {
   readonly #options: FolderProbeOptions;
   readonly #path: string;
@@ -78,7 +71,6 @@ export class FolderProbe {
     this.#path = join(options.stateDir, `probe-${process.pid}`);
   }
 
-  /** Tries it, unless it succeeded less than `freshMs` ago. */
   probe(freshMs: number): StoreHealth {
     const { now, monotonicMs, stateDir } = this.#options;
     if (this.#health.writable && monotonicMs() - this.#provenMs < freshMs) return this.#health;
@@ -89,7 +81,6 @@ export class FolderProbe {
     return this.#health.writable ? this.#health : { ...this.#health, what: 'folder' };
   }
 
-  /** Returns the reason if it fails. */
   #try(): string | undefined {
     try {
       const file = openSync(this.#path, 'w', 0o600);
@@ -108,5 +99,4 @@ export class FolderProbe {
 
 /** A smaller file could fit into space that no other file can use. */
 const PAGE = Buffer.alloc(4096);
-
 const HINT = 'Make room on its disk, or make the folder writable. Agents are started again by themselves.';

@@ -1,4 +1,4 @@
-import type { ApiError } from '../../api/answer.ts';
+import type { ApiError, OrError } from '../../api/answer.ts';
 import type { GitResult } from '../../git/run-git.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
@@ -18,8 +18,7 @@ import {
   readWorkingRules,
   storePinned,
 } from './pinned-runbook.ts';
-import { NO_RUNBOOK, renderDifferences, type Rulebook } from './rulebook.ts';
-import { runbookError, type RunbookWatch } from './runbook-watch.ts';
+import { NO_RUNBOOK, renderDifferences, type Rulebook, runbookError, type RunbookWatch } from './rulebook.ts';
 
 interface AdoptionsOptions {
   readonly project: {
@@ -34,23 +33,17 @@ interface AdoptionsOptions {
   readonly log: Log;
 }
 
-/** The working file, compared with the rules in force. */
 interface Proposal {
   readonly pinned: PinnedRunbook;
   readonly differences: readonly RuleDifference[];
 }
 
-type Proposed =
-  | { readonly ok: true; readonly proposal: Proposal; readonly committed: CommittedRules | undefined }
-  | { readonly ok: false; readonly error: ApiError };
+type Proposed = OrError<{ readonly proposal: Proposal; readonly committed: CommittedRules | undefined }>;
 
-/**
- * Decides which runbook a project adopts: the committed one automatically if it loosens nothing, the working file on an operator's command.
- */
+/** Adopts the committed runbook if it loosens nothing, and the working file on an operator's command. */
 export class Adoptions {
   readonly #options: AdoptionsOptions;
   #last: Promise<unknown> = Promise.resolve();
-  /** The working file at the last attempt at a first adoption, and whether a session was alive then. */
   #tried: { readonly read: ReadRunbook; readonly besideSession: boolean } | undefined;
   #first: Promise<void> | undefined;
 
@@ -58,7 +51,6 @@ export class Adoptions {
     this.#options = options;
   }
 
-  /** Compares the working file with the rules in force; before the first adoption, with the committed runbook. */
   async propose(): Promise<Proposed> {
     const { project, working, rulebook } = this.#options;
     const read = working.read();
@@ -74,7 +66,7 @@ export class Adoptions {
     return { ok: true, proposal: { pinned, differences }, committed };
   }
 
-  /** How the working file differs from the rules in force; empty before the first adoption, or if the file has errors. */
+  /** Empty before the first adoption, or if the working file has errors. */
   async readDifferences(): Promise<readonly RuleDifference[]> {
     const { project, working, rulebook } = this.#options;
     const { inForce } = rulebook;
@@ -83,7 +75,7 @@ export class Adoptions {
     return pinned === undefined ? [] : compareRules(inForce.fields, pinned.fields);
   }
 
-  /** An operator adopts the working file. If it loosens the rules, the operator must name its hash. */
+  /** If the working file loosens the rules, the operator must name its hash. */
   async adoptWorking(by: string, accepted: string | undefined): Promise<AdoptedWorking> {
     return this.#inTurn(async () => {
       const proposed = await this.propose();
@@ -112,7 +104,6 @@ export class Adoptions {
     await this.#first;
   }
 
-  /** Set while a first adoption is in progress. Commands wait for it, so that none overtakes the request that caused it. */
   get firstUnderWay(): Promise<void> | undefined {
     return this.#first;
   }
@@ -133,21 +124,19 @@ export class Adoptions {
         (committed?.pinned === undefined || compareRules(committed.pinned.fields, pinned.fields).length === 0);
       const first = isSame ? pinned : committed?.pinned;
       if (first === undefined || !hasGates(first)) return;
-      // A session can commit too: its commit must not loosen the gates of its own task.
+      // A session can commit too; its commit must not loosen the gates of its own task.
       if (besideSession && state.tasks.size > 0 && rulebook.loosensFollowed(first.runbook)) return;
       await this.#adopt(first, committed, 'system:daemon');
     }).catch((error: unknown) => this.#log('the first runbook cannot be adopted', error));
   }
 
-  /**
-   * Called when the working file or the main branch has changed, or a session has ended. Nothing is adopted for a project without tasks.
-   */
+  /** Called when the working file or the main branch has changed, or a session has ended. */
   async adoptForTasks(): Promise<void> {
     const state = await this.#state();
     if (state !== undefined && state.tasks.size > 0) await this.adoptFirst();
   }
 
-  /** On a move of the main branch: adopts its runbook if it loosens nothing; else a person is asked. */
+  /** Adopts the runbook of the main branch if it loosens nothing; else a person is asked. */
   async followMain(): Promise<void> {
     if (this.#options.rulebook.inForce === undefined) {
       await this.#first;
@@ -219,7 +208,7 @@ export class Adoptions {
     return readCommittedRules(path, { into, ledger });
   }
 
-  /** Runs adoptions one after the other: two at once would compare with the same predecessor. */
+  /** One adoption at a time: two would compare with the same predecessor. */
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work, work);
     this.#last = done.catch(() => undefined);
@@ -232,10 +221,10 @@ export class Adoptions {
   }
 }
 
-type AdoptedWorking =
-  | { readonly ok: true; readonly pinned: PinnedRunbook; readonly differences: readonly RuleDifference[] }
-  | { readonly ok: false; readonly error: ApiError };
-
+type AdoptedWorking = OrError<{
+  readonly pinned: PinnedRunbook;
+  readonly differences: readonly RuleDifference[];
+}>;
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 /** While the repository is damaged nothing is adopted; the log has the reason. */
@@ -244,7 +233,7 @@ function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRu
   return found.value;
 }
 
-/** A runbook without gates is not pinned, so that its author is not asked about each edit while writing it. */
+/** A runbook without gates is not pinned, so that its author is not asked about each edit. */
 function hasGates({ fields }: PinnedRunbook): boolean {
   return compareRules(NO_GATES, fields).length > 0;
 }

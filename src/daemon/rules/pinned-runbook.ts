@@ -15,22 +15,19 @@ import type { Runbook } from '../../runbook/runbook.ts';
 import { RUNBOOK_LIMITS } from '../../runbook/shape/fields.ts';
 import type { RunbookValue } from '../../runbook/shape/runbook-shape.ts';
 
-/** A runbook with the prompts of its workers, as one blob under one hash. */
 export interface PinnedRunbook {
-  /** The hash of `text`, which is canonical JSON. */
   readonly sha256: string;
   readonly text: string;
   readonly runbook: Runbook;
   readonly prompts: Prompts;
   readonly fields: GateFields;
-  /** Something that looks like a credential was redacted, so an agent would get another value than the file has. */
+  /** A possible credential was redacted, so an agent would get another value than the file has. */
   readonly holdsCredential: boolean;
 }
 
-/** Fields that are not part of a gate: they always come from the working file. */
+/** Fields outside of gates, which always come from the working file. */
 const FOLLOWED_FIELDS = ['$schema', 'exit_protocol', 'store', 'notify', 'commands', 'workspace'] as const;
 
-/** Undefined if the content cannot be written as canonical JSON. */
 export function pinRunbook(
   value: RunbookValue,
   prompts: Prompts,
@@ -41,7 +38,7 @@ export function pinRunbook(
   );
   const content = canonicalJson({ v: 1, runbook: counted, prompts });
   if (!content.ok) return undefined;
-  // Entries and blobs are never deleted, so no credential may get into one.
+  // Blobs are never deleted, so none may hold a credential.
   const redacted = canonicalJson(redactJson(JSON.parse(content.value) as JsonObject, secrets)); // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (!redacted.ok) return undefined;
   return parsePinned(redacted.value, toHex(sha256(new TextEncoder().encode(redacted.value))));
@@ -51,7 +48,6 @@ export async function storePinned({ text }: PinnedRunbook, { store, sha256 }: Le
   return (await storeBlob(store, sha256, new TextEncoder().encode(text))).ok;
 }
 
-/** The runbook that an entry names; undefined if the store has lost it. */
 export async function findPinned(sha: string, { store, sha256 }: Ledger): Promise<PinnedRunbook | undefined> {
   const bytes = await findBlob(store, sha256, `sha256:${sha}`);
   if (bytes === undefined) return undefined;
@@ -68,7 +64,6 @@ function parsePinned(text: string, sha256: string): PinnedRunbook {
 
 type Hashing = Pick<Ledger, 'sha256' | 'secrets'>;
 
-/** The working file of a project with its prompts; undefined if it has errors. */
 export async function readWorkingRules(
   projectDir: string,
   { checked, subject }: ReadRunbook,
@@ -84,10 +79,7 @@ export interface CommittedRules {
   readonly pinned: PinnedRunbook | undefined;
 }
 
-/**
- * The runbook of the main branch; undefined if there is no main branch. Every object is hashed, because an agent can overwrite objects of
- * the repository: compared with forged rules, changed ones would seem unchanged. Fails if an object is damaged.
- */
+/** Undefined without a main branch. Every object is hashed, because an agent can overwrite objects. Fails if one is damaged. */
 export async function readCommittedRules(
   path: string,
   { into, ledger }: { readonly into: string | undefined; readonly ledger: Hashing },
@@ -113,12 +105,11 @@ export async function readCommittedRules(
   return files.damage ?? { ok: true, value: { commit, pinned: pinRunbook(subject.value, prompts, ledger) } };
 }
 
-/** In the order in which the working files are read. */
 function fileRank({ path }: CommittedFile): number {
   return path.includes('/') ? 1 : 0;
 }
 
-/** A file outside of the repository is the same for every commit. */
+/** A file outside the repository is the same for every commit. */
 function committedPrompts(projectDir: string, files: CommittedFiles): PromptSource {
   return {
     read: async (path) => {

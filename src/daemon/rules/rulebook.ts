@@ -1,3 +1,4 @@
+import type { ApiError } from '../../api/answer.ts';
 import { findGithub } from '../../github/find-github.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
@@ -6,7 +7,8 @@ import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/g
 import { gateFieldsOf, type GateValue } from '../../runbook/gates/gate-fields.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { workerPlans } from '../../runbook/plan.ts';
-import type { Runbook } from '../../runbook/runbook.ts';
+import { createRunbookReader, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
+import type { Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
 import { findAdoption, type Rules, runbooksInUse } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
@@ -15,23 +17,20 @@ import type { Log } from '../log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
 
 interface RulebookOptions {
-  /** The path of the repository. */
   readonly path: string;
-  /** The working file, which is in force until a runbook is adopted. */
+  /** In force until a runbook is adopted. */
   readonly working: { readonly lastValid: Runbook | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }
 
-/** The adopted runbooks that tasks of a project still use, and the rules of each. */
 export class Rulebook {
-  /** Always the same object, changed in place, because the command loop holds it. */
+  /** Changed in place, because the command loop holds this object. */
   readonly rules: Rules;
   readonly #adopted = new Map<string, Rules>();
   readonly #pinned = new Map<string, PinnedRunbook>();
   readonly #options: RulebookOptions;
   #state: Pick<State, 'adopted' | 'tasks' | 'agents'> = { adopted: new Map(), tasks: new Map(), agents: new Map() };
-  /** The working file that is in force before the first adoption. */
   #followed: Runbook | undefined;
   #pulls: Rules['pulls'];
   #looks = 0;
@@ -41,10 +40,7 @@ export class Rulebook {
     this.rules = { ...rulesFromRunbook(undefined), adopted: this.#adopted };
   }
 
-  /**
-   * Before the first adoption the working file is in force: pipelines and standalone agents use its limits and prices. If the project has
-   * tasks, an edit that loosens the gates is ignored while a session is alive, because the session may have made it.
-   */
+  /** Before the first adoption. An edit that loosens the gates is ignored while a session is alive, which may have made it. */
   follow(working: Runbook): void {
     const mayBeOfSession = this.inForce === undefined && this.#state.tasks.size > 0 && this.hasSessions;
     if (mayBeOfSession && this.loosensFollowed(working)) return;
@@ -54,7 +50,6 @@ export class Rulebook {
     Object.assign(this.rules, rulesFromRunbook(working), { adopted }, pulls === undefined ? {} : { pulls });
   }
 
-  /** Whether a runbook has looser gates than the working file that is in force before the first adoption. */
   loosensFollowed(runbook: Runbook): boolean {
     const followed = this.#followed;
     if (followed === undefined || followed === runbook) return false;
@@ -65,7 +60,7 @@ export class Rulebook {
     return hasSessions(this.#state);
   }
 
-  /** Loads the runbooks that the state refers to. Returns the sha256 of one that the store has lost. */
+  /** Loads the runbooks that the state refers to. Returns the hash of one that the store has lost. */
   async load(ledger: Ledger, state: State): Promise<string | undefined> {
     this.#state = state;
     const asked = [...state.decisions.values()].flatMap(({ adopts, result }) =>
@@ -79,7 +74,7 @@ export class Rulebook {
     return undefined;
   }
 
-  /** Must be called before an entry names the runbook: from that entry on, decisions use its rules. */
+  /** Must be called before an entry names the runbook. */
   add(pinned: PinnedRunbook): void {
     if (this.#pinned.has(pinned.sha256)) return;
     const workers = pinned.holdsCredential ? [] : sortedWorkers(withLibrary(pinned.runbook));
@@ -92,31 +87,23 @@ export class Rulebook {
     });
   }
 
-  /** Undefined before the first adoption. */
   get inForce(): PinnedRunbook | undefined {
     return this.#pinned.get(findAdoption(this.#state)?.sha256 ?? '');
   }
 
-  /** The pinned runbook that applies to a task; without a task, the one in force. */
   pinnedFor(task: Pick<Task, 'flow'> | null): PinnedRunbook | undefined {
     const own = task?.flow.runbook ?? null;
     return own === null ? this.inForce : this.#pinned.get(own);
   }
 
-  /**
-   * The runbook that applies to a task: the pinned one, else the working file, else an empty one. The workspace section always comes from
-   * the working file, because it is not part of a gate.
-   */
+  /** The pinned runbook, else the working file, else an empty one; the workspace section always comes from the working file. */
   runbookFor(task: Pick<Task, 'flow'> | null): Runbook {
     const { lastValid: good } = this.#options.working;
     const counts = this.pinnedFor(task)?.runbook ?? this.#followed ?? good ?? NO_RUNBOOK;
     return good === undefined ? counts : { ...counts, workspace: good.workspace };
   }
 
-  /**
-   * Asks git whether the project uses pull requests, and where. If two calls overlap, the later one counts. If git does not answer, nothing
-   * changes: a task with an open pull request must not be merged locally because git was busy.
-   */
+  /** The last of overlapping calls counts. If git does not answer, nothing changes: open pull requests must not be merged locally. */
   async detectGithub(): Promise<void> {
     const { path, env, log } = this.#options;
     const look = (this.#looks += 1);
@@ -141,7 +128,6 @@ export class Rulebook {
 
 export const NO_RUNBOOK = buildRunbook({});
 
-/** The rules of a runbook. */
 export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
   const { ci, merge, limits, sameAgentMayReview, prices, envPass } = runbook;
@@ -175,14 +161,12 @@ export function sortedWorkers(runbook: Runbook): WorkerPlan[] {
   return workerPlans(runbook).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** One difference a line: the field, what it was, what it is, and whether that loosens a gate. */
 export function renderDifferences(differences: readonly RuleDifference[]): string {
   const shown = differences.slice(0, MAX_DIFFERENCES).map(describeDifference);
   const left = differences.length - shown.length;
   return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
 }
 
-/** An adoption as callers see it. */
 export function adoptedView({ pinned, differences }: Adopted) {
   return { sha256: pinned.sha256, differences, text: renderDifferences(differences) };
 }
@@ -205,3 +189,84 @@ function renderValue(value: GateValue): string {
 }
 
 const MAX_VALUE_CHARACTERS = 200;
+
+/** A new run needs the current files to be valid; everything else continues with the last valid version. */
+export class RunbookWatch {
+  readonly #readNow: () => ReadRunbook;
+  readonly #followers: ((runbook: Runbook) => void)[] = [];
+  readonly #onChange: OnChange;
+  #seen: ReadRunbook | undefined;
+  #good: Runbook | undefined;
+  #exitProtocol = false;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(projectDir: string, onChange: OnChange = () => {}) {
+    this.#onChange = onChange;
+    this.#readNow = createRunbookReader(projectDir);
+  }
+
+  get lastValid(): Runbook | undefined {
+    return this.#good;
+  }
+
+  /** `exit_protocol` as last read. Neither an error elsewhere in the runbook nor an unreadable file switches it off. */
+  get exitProtocol(): boolean {
+    return this.#exitProtocol;
+  }
+
+  readExitProtocol(): boolean {
+    this.read();
+    return this.#exitProtocol;
+  }
+
+  /** Also calls the follower at once with the current version. */
+  follow(follower: (runbook: Runbook) => void): void {
+    this.#followers.push(follower);
+    if (this.#good !== undefined) follower(this.#good);
+  }
+
+  read(): ReadRunbook {
+    const read = this.#readNow();
+    if (read === this.#seen) return read;
+    const wasGood = this.#seen?.checked.ok ?? true;
+    this.#seen = read;
+    if (read.isReadable) this.#exitProtocol = read.subject.value.exit_protocol ?? false;
+    if (!read.checked.ok && wasGood) this.#onChange(read.checked.problems);
+    if (read.checked.ok && !wasGood) this.#onChange(undefined);
+    if (read.checked.ok) {
+      this.#good = read.checked.value;
+      for (const follower of this.#followers) follower(this.#good);
+    }
+    return read;
+  }
+
+  readIfDue(nowMs: number): void {
+    if (nowMs - this.#lookedMs < READ_INTERVAL_MS) return;
+    this.#lookedMs = nowMs;
+    this.read();
+  }
+}
+
+const READ_INTERVAL_MS = 1000;
+
+/** Called with the problems when the runbook becomes invalid, and with undefined when it is valid again. */
+type OnChange = (problems: RunbookProblems | undefined) => void;
+type RunbookProblems = readonly [RunbookProblem, ...RunbookProblem[]];
+
+/** All problems, so that they can be corrected together; the hint is that of the first. */
+export function runbookError(problems: RunbookProblems): ApiError {
+  return {
+    code: 'bad-runbook',
+    message: problems.map(renderRunbookProblem).join('\n'),
+    hint: `${problems[0].hint} Check it with: baton runbook check`,
+    problems,
+  };
+}
+
+export function renderRunbookProblem({ file, line, column, message }: RunbookProblem): string {
+  return `${renderPlace(file, line, column)}${message}`;
+}
+
+function renderPlace(file: string, line: number | null, column: number | null): string {
+  return line === null ? `${file}: ` : `${file}:${line}:${column ?? 1}: `;
+}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { checkRunbook } from '../../runbook/check/check-runbook.ts';
 import { rulesFromRunbook } from './rulebook.ts';
 
-it('a check gets the variables that the project and the check itself let pass, and no agent’s', () => {
+it('a check gets the variables that the project and the check allow, and none of an agent', () => {
   const text = `
 env_pass = ["DATABASE_URL"]
 [agents.coder]

@@ -10,9 +10,8 @@ import type { Project } from '../project/project.ts';
 import type { PinnedRunbook } from './pinned-runbook.ts';
 import { sortedWorkers } from './rulebook.ts';
 
-/** Records the workers of the runbook in force, if they differ from those on record. */
 export async function configureWorkers(
-  { commandLoop: keeper, id }: Project,
+  { commandLoop, id }: Project,
   { runbook, holdsCredential }: Pick<PinnedRunbook, 'runbook' | 'holdsCredential'>,
   log: Log,
 ): Promise<void> {
@@ -21,7 +20,7 @@ export async function configureWorkers(
     log.error('a worker of the runbook holds what looks like a credential, and is not used', { project: id });
     return;
   }
-  const settled = await keeper.submit<unknown>({
+  const settled = await commandLoop.submit<unknown>({
     actor: 'system:daemon',
     decide: ({ state, rules }) => decideWorkers(state, hasWorkflows(state) ? all : own, rules),
   });
@@ -30,17 +29,14 @@ export async function configureWorkers(
   log.error('the workers of the runbook cannot be recorded', { project: id, cause });
 }
 
-/**
- * The start of a workflow, preceded by the workers of its runbook in the same commit: recorded workers of an earlier runbook would claim
- * the new task first.
- */
+/** Records the workers in the commit that starts the workflow: workers of an earlier runbook would claim the new task first. */
 export function withWorkers<A>(
   started: Outcome<A>,
   { sha256, runbook }: Pick<PinnedRunbook, 'sha256' | 'runbook'>,
   state: State,
   rules: Rules,
 ): Outcome<A> {
-  // If another runbook was adopted meanwhile, the workflow uses the workers of its own.
+  // Another runbook may have been adopted meanwhile.
   if (!started.ok || findAdoption(state)?.sha256 !== sha256) return started;
   const configured = decideWorkers(state, sortedWorkers(withLibrary(runbook)), rules);
   return configured.ok ? { ...started, events: [...configured.events, ...started.events] } : configured;
@@ -51,14 +47,14 @@ function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rule
   return decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules);
 }
 
-/** Workers of the built-in workflow are recorded with the first workflow; before that a project has only its own workers. */
+/** Workers of the built-in workflow are recorded with the first workflow. */
 function hasWorkflows({ tasks }: State): boolean {
   return [...tasks.values()].some(({ flow }) => flow.mode !== null);
 }
 
 const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
-/** Compared in canonical form, because the ledger returns fields in another order. */
+/** In canonical form, because the ledger returns fields in another order. */
 function haveSameWorkers(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {
   const [a, b] = [canonicalJson(before), canonicalJson(now)];
   return a.ok && b.ok && a.value === b.value;

@@ -3,7 +3,6 @@ import { firstWordFor, type TaskStatus } from '../task.ts';
 export interface ListItem {
   /** The content of its checkbox; undefined if it has none. */
   readonly box: string | undefined;
-  /** The first line after the checkbox. */
   readonly text: string;
   /** The lines below that belong to it, without indentation. */
   readonly body: readonly string[];
@@ -13,10 +12,7 @@ export interface ListItem {
   readonly line: number;
 }
 
-/**
- * The tasks of a Markdown text. If any item has a checkbox `- [ ]`, only items with one are tasks, and the others
- * describe the item above; if none has, every item is a task. Other text is skipped.
- */
+/** If any item has a checkbox, only items with one are tasks, and the others describe the item above. */
 export function findItems(text: string): readonly ListItem[] {
   const all = scan(text, false);
   return all.some(({ box }) => box !== undefined) ? scan(text, true) : all;
@@ -33,7 +29,6 @@ export function findOddBoxes(text: string): readonly { readonly box: string; rea
 }
 
 const ODD = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\s\]])\][ \t]/u;
-
 /** The first line of an item: indentation, marker, checkbox, text. */
 export const ITEM_PATTERN = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+\[([ xX/~!-])\])?(?:[ \t]+(.*)|[ \t]*)$/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;

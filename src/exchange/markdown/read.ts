@@ -12,14 +12,9 @@ export function parseMarkdown(text: string, options: ImportOptions = {}): Parsed
   const found = findNamedItems(findings.text, findings);
   for (const { box, at } of findOddBoxes(findings.text))
     findings.notice(`the box [${box}] is unknown: the item is not read as a task`, at);
-  return resolveTasks(
-    found.map((each) => foundTask(each)),
-    findings,
-    options,
-  );
+  return resolveTasks(found.map(foundTask), findings, options);
 }
 
-/** An item with its own or an assigned id. */
 export interface NamedItem {
   readonly item: ListItem;
   readonly head: ItemHead;
@@ -27,7 +22,6 @@ export interface NamedItem {
   readonly parent: string | undefined;
 }
 
-/** The items of a validated text with their ids. */
 export function findNamedItems(text: string, findings: ImportFindings): readonly NamedItem[] {
   const items = findItems(text).map((item) => ({ item, head: parseItemHead(item.text) }));
   const taken = new Set(items.flatMap(({ head }) => head.id ?? []));
@@ -103,7 +97,6 @@ function parseItemHead(text: string): ItemHead {
 
 const ID = '(?=[A-Za-z._-]*[0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,63}';
 const FIRST = new RegExp(`^(?:(?:\\*\\*|__|\`)(${ID})(?:\\*\\*|__|\`):?[ \\t]+|(${ID}):[ \\t]+)`);
-
 type Details = { -readonly [K in keyof ItemHead]?: ItemHead[K] };
 
 /** Undefined for other text in brackets, which belongs to the title. */
@@ -122,7 +115,6 @@ function parseDetails(text: string): Details | undefined {
 }
 
 const NAME = /^\s*(id|after|depends on|blocked by|priority|blocked|cancelled)\s*:/i;
-
 /** A reason extends to the closing bracket. */
 const REASONS: ReadonlySet<string> = new Set(['blocked', 'cancelled']);
 
@@ -135,14 +127,8 @@ function setDetail(details: Details, name: string, value: string): boolean {
   return name === 'priority' ? /^-?\d{1,15}$/.test(value) : REASONS.has(name) || (details.after ?? []).every(isTaskId);
 }
 
-export function renderItemHead({
-  id,
-  title,
-  after,
-  priority,
-  reason,
-  status,
-}: ItemHead & { readonly status?: TaskStatus }): string {
+export function renderItemHead(head: ItemHead & { readonly status?: TaskStatus }): string {
+  const { id, title, after, priority, reason, status } = head;
   const word = status === 'cancelled' ? 'cancelled' : 'blocked';
   const details = [
     ...(id === undefined ? [] : [`id: ${id}`]),

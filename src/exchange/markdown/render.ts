@@ -43,7 +43,6 @@ function renderBodyLine(line: string): string {
   return `  ${line.replace(/^([ \t]*)(?=\\*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX/~!-]\](?:[ \t]|$))/, '$1\\')}`;
 }
 
-/** Unchanged items stay as written. */
 function renderLine(
   line: string,
   { item: { item }, isBoxed }: { readonly item: NamedItem; readonly isBoxed: boolean },

@@ -24,12 +24,8 @@ export function parseTaskMaster(text: string, options: ImportOptions = {}): Pars
 function readTask(node: ObjectNode, parent: string | undefined, findings: ImportFindings): FoundTask | undefined {
   const number = findFieldText(node, 'id');
   if (number === undefined || number === '') {
-    findings.problem(
-      'import/no-id',
-      `a ${parent === undefined ? 'task' : 'subtask'} without an id`,
-      node.at,
-      'Give it one.',
-    );
+    const what = parent === undefined ? 'task' : 'subtask';
+    findings.problem('import/no-id', `a ${what} without an id`, node.at, 'Give it one.');
     return undefined;
   }
   const id = parent === undefined || number.startsWith(`${parent}.`) ? number : `${parent}.${number}`;
@@ -103,12 +99,8 @@ function findTag(document: Node, wanted: string | undefined, findings: ImportFin
   }
   for (const { name, value } of tags) {
     const count = findList(value, 'tasks')?.items.length ?? 0;
-    if (name !== chosen.name && count > 0) {
-      findings.notice(
-        `the tag ${quote(name)} (${count} tasks) is skipped; read it with --tag ${quote(name)}`,
-        value.at,
-      );
-    }
+    const message = `the tag ${quote(name)} (${count} tasks) is skipped; read it with --tag ${quote(name)}`;
+    if (name !== chosen.name && count > 0) findings.notice(message, value.at);
   }
   return chosen.value;
 }
@@ -127,12 +119,9 @@ export const TASK_MASTER_STATUSES: ReadonlyMap<string, TaskStatus> = new Map([
   ['cancelled', 'cancelled'],
 ]);
 
-export const TASK_MASTER_PRIORITIES: ReadonlyMap<string, number> = new Map([
-  ['critical', 20],
-  ['high', 10],
-  ['medium', 0],
-  ['low', -10],
-]);
+export const TASK_MASTER_PRIORITIES: ReadonlyMap<string, number> = new Map(
+  Object.entries({ critical: 20, high: 10, medium: 0, low: -10 }),
+);
 
 export function priorityWord(priority: number): string {
   if (priority > 0) return priority >= 20 ? 'critical' : 'high';

@@ -12,13 +12,14 @@ import {
 import { parseTaskMaster, priorityWord, TASK_MASTER_PRIORITIES, TASK_MASTER_STATUSES } from './read.ts';
 
 /** Writes a `tasks.json`. An id that is no number gets the next number and stays in `metadata.baton_id`. */
-export function renderTaskMaster(tasks: readonly ExchangedTask[], options: ExportOptions): Parsed<ExportedText> {
-  const { existing = '', tag } = options;
+export function renderTaskMaster(
+  tasks: readonly ExchangedTask[],
+  { existing = '', tag }: ExportOptions,
+): Parsed<ExportedText> {
   const isNew = existing.trim() === '';
   const known = new Set(tasks.map(({ id }) => id));
-  const read = readExisting(
-    isNew ? undefined : parseTaskMaster(existing, { known, ...(tag === undefined ? {} : { tag }) }),
-  );
+  const options = { known, ...(tag === undefined ? {} : { tag }) };
+  const read = readExisting(isNew ? undefined : parseTaskMaster(existing, options));
   if (!read.ok) return read;
   const before = read.value;
   const document = isNew ? { [tag ?? 'master']: { tasks: [], metadata: {} } } : parseRawJson(existing);
@@ -32,7 +33,6 @@ export function renderTaskMaster(tasks: readonly ExchangedTask[], options: Expor
   return accepted({ text: `${JSON.stringify(document, null, 2)}${end}`, notices });
 }
 
-/** The same list that the reader chooses. */
 function findList(document: unknown, tag: string | undefined): RawObject {
   const root = isRawObject(document) ? document : {};
   if (Array.isArray(root['tasks']) && tag === undefined) return root;
@@ -58,7 +58,6 @@ function write(task: ExchangedTask, places: TaskLocations, before: ExchangedTask
   if (before === undefined || !isSameSet(before.after, task.after)) raw['dependencies'] = dependencies(task, places);
 }
 
-/** The dependencies that are not implied by being a part. */
 function dependencies({ id, after }: ExchangedTask, places: TaskLocations): string[] {
   const implied = places.get(id)?.implied ?? new Set();
   return after.flatMap((before) => (implied.has(before) ? [] : (places.get(before)?.ref ?? [])));
@@ -100,11 +99,8 @@ function placeTasks(tasks: readonly ExchangedTask[], list: RawObject): TaskLocat
     const parent = places.get(whole);
     if (parent === undefined) continue;
     const ref = `${parent.ref}.${number}`;
-    const raw = named(
-      { id: Number(number), title: '', description: '', details: '', status: '', dependencies: [] },
-      ref,
-      id,
-    );
+    const part = { id: Number(number), title: '', description: '', details: '', status: '', dependencies: [] };
+    const raw = named(part, ref, id);
     parent.raw['subtasks'] = [...rawList(parent.raw['subtasks']), raw];
     places.set(id, { id, raw, ref, isNew: true, implied: parts.implied.get(id) ?? new Set() });
   }
@@ -152,18 +148,8 @@ function wholeNumber(id: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
 }
 
-interface Subtasks {
-  /** The parent of each part. */
-  readonly partsOf: ReadonlyMap<string, string>;
-  /** The dependencies implied by being a part or having parts. */
-  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
-}
-
-/**
- * Finds tasks that can be written as subtasks, `3.1` of `3`. A subtask implies that its parent depends on it and that
- * it inherits the parent's dependencies. Otherwise it stays a separate task.
- */
-function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>): Subtasks {
+/** Subtasks, such as `3.1` of `3`: the parent depends on the part, and the part inherits its dependencies. */
+function findSubtasks(tasks: readonly ExchangedTask[], fresh: ReadonlySet<string>) {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const partsOf = new Map<string, string>();
   const implied = new Map<string, ReadonlySet<string>>();

@@ -120,7 +120,7 @@ describe("a person's own session", () => {
       });
       expect(outputOf(held).reason).toMatch(/This session holds T1/);
       expect(flagged?.out).toBe('');
-      expect(signalled?.out).toContain('T1 is complete on your side');
+      expect(signalled?.out).toContain('your part of T1 is complete');
       expect(free?.out).toBe('');
       expect(desk.task('T1')).toMatchObject({ phase: 'CI_PENDING', claim: null });
     },

@@ -19,7 +19,6 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   return hasToBase64 ? bytes.toBase64() : btoa(String.fromCharCode(...bytes));
 }
@@ -27,10 +26,7 @@ export function toBase64(bytes: Uint8Array): string {
 /** `toBase64` is missing in the oldest supported Node. Hashes and signatures fit into one call. */
 const hasToBase64 = 'toBase64' in Uint8Array.prototype;
 
-/**
- * Accepts only the spelling that `toBase64` writes. Other spellings have unused bits at the end, which would let a byte
- * of a stored signature change unnoticed.
- */
+/** Accepts only what `toBase64` writes: other spellings would let a byte of a stored signature change unnoticed. */
 export function parseBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
   const bytes = decode(text);

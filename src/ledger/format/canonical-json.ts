@@ -1,20 +1,17 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/**
- * RFC 8785: the one text of a JSON value, so that its hash is unique. The ledger accepts only integers, because other
- * languages print fractions differently; `numbers: 'any'` follows the whole RFC.
- */
+/** RFC 8785: the one text of a JSON value. Entries hold integers only: languages print fractions differently. */
 export function canonicalJson(value: unknown, numbers: 'integers' | 'any' = 'integers', depth = 1): Parsed<string> {
   try {
     return accepted(renderCanonical(value, depth, numbers === 'integers'));
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
     const hint = 'Use plain JSON in an entry, and a blob for anything else.';
-    return refused(ledgerProblem(error.code, error.message, hint));
+    return refuse(error.code, error.message, hint);
   }
 }
 
@@ -28,16 +25,12 @@ export class NotCanonical extends Error {
   }
 }
 
-/**
- * Like `canonicalJson`, but throws `NotCanonical`: for the hot path. `JSON.stringify` writes strings and numbers
- * exactly as the RFC asks and is several times faster than code here, so the keys are sorted first.
- */
+/** Throws `NotCanonical`. `JSON.stringify` writes strings and numbers as the RFC asks, several times faster than code here. */
 export function renderCanonical(value: unknown, depth: number, integersOnly: boolean): string {
   const check: OrderCheck = { integersOnly, orderable: true };
   const ordered = inOrder(value, depth, check);
   const text = check.orderable ? JSON.stringify(ordered) : renderByHand(ordered);
-  // `JSON.stringify` writes a lone surrogate as the escape \ud…; a backslash in the value becomes two, so nothing else
-  // matches.
+  // A lone surrogate is written as the escape \ud…; a backslash in the value becomes two, so nothing else matches.
   if (text.includes('\\ud') && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(text)) {
     throw new NotCanonical('ledger/lone-surrogate', 'a string is not valid Unicode');
   }

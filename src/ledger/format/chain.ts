@@ -1,13 +1,12 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import type { Head, StoredEntry } from '../store.ts';
 import { sameBytes, toHex } from './bytes.ts';
 import type { Sha256 } from './crypto.ts';
 import type { PreparedDraft } from './draft.ts';
 import { checkRawEntry, type Entry, parseRawEntry, type RawEntry, renderEnvelope } from './entry.ts';
-import { DO_NOT_WRITE, ledgerProblem } from './limits.ts';
+import { DO_NOT_WRITE, refuse } from './limits.ts';
 import { leafHash } from './merkle.ts';
 
-/** The head of an empty ledger. */
 export const GENESIS: Head = { size: 0, hash: new Uint8Array(32) };
 
 export interface LinkedEntry {
@@ -45,7 +44,6 @@ export function linkDrafts(
   });
 }
 
-/** A stored entry with its computed hash and parsed content: the checks that need no previous entry. */
 export interface HashedEntry {
   readonly stored: StoredEntry;
   readonly hash: Uint8Array;
@@ -109,5 +107,5 @@ function seqOfCause(cause: PreparedDraft['cause'], before: number): number | nul
 }
 
 function broken(code: string, message: string): Parsed<never> {
-  return refused(ledgerProblem(code, message, DO_NOT_WRITE));
+  return refuse(code, message, DO_NOT_WRITE);
 }

@@ -1,20 +1,16 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { parseBase64, sameBytes, toBase64, toHex } from './bytes.ts';
 import type { Sha256, Signer, Verifier } from './crypto.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 import type { TreeHead } from './merkle.ts';
 
-/**
- * A C2SP `tlog-checkpoint`: origin, tree size, root and signatures. One extension line holds the size of the previous
- * checkpoint, so that a removed checkpoint is noticed.
- */
+/** A C2SP `tlog-checkpoint`. An extension line holds the previous size, so that a removed checkpoint is noticed. */
 export interface Checkpoint extends TreeHead {
   readonly origin: string;
   readonly previous: number;
   readonly note: Note;
 }
 
-/** The name of a project's tree, and of the keys that sign it. */
 export function originOf(project: string): string {
   return `baton/${project}`;
 }
@@ -52,12 +48,10 @@ export function parseCheckpoint(text: string): Parsed<Checkpoint> {
 }
 
 function notACheckpoint(): Parsed<Checkpoint> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-checkpoint',
-      'the signed note is not a checkpoint of a ledger',
-      'It has four lines (origin, size, root, previous) before its signatures.',
-    ),
+  return refuse(
+    'ledger/bad-checkpoint',
+    'the signed note is not a checkpoint of a ledger',
+    'It has four lines (origin, size, root, previous) before its signatures.',
   );
 }
 
@@ -78,7 +72,6 @@ export interface NoteKey {
   readonly publicKey: Uint8Array;
 }
 
-/** The algorithm byte of Ed25519 in key ids and encoded keys. */
 const ED25519 = 0x01;
 const encoder = new TextEncoder();
 
@@ -159,21 +152,13 @@ function parseSignatureLine(line: string): NoteSignature | undefined {
 }
 
 function notANote(what: string): Parsed<Note> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-note',
-      `this is not a signed note: ${what}`,
-      'Compare it with a copy from another place.',
-    ),
-  );
+  return refuse('ledger/bad-note', `this is not a signed note: ${what}`, 'Compare it with a copy from another place.');
 }
 
 function notAKey(): Parsed<NoteKey> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-key',
-      'this is not a public key of a ledger',
-      'It has the form name+id+base64; `baton ledger verify --json` prints it.',
-    ),
+  return refuse(
+    'ledger/bad-key',
+    'this is not a public key of a ledger',
+    'It has the form name+id+base64; `baton ledger verify --json` prints it.',
   );
 }

@@ -13,10 +13,7 @@ export interface Signer {
   sign(message: Uint8Array): Uint8Array;
 }
 
-/**
- * SHA-256 (FIPS 180-4) in plain TypeScript, for browsers: WebCrypto returns a promise per hash, and verifying a tree
- * takes many small synchronous hashes. The daemon uses Node's implementation, which is several times faster.
- */
+/** SHA-256 (FIPS 180-4) for browsers, because WebCrypto is asynchronous. Node has its own, several times faster. */
 export function portableSha256(bytes: Uint8Array): Uint8Array {
   const hash = Int32Array.from(INITIAL);
   const words = new Int32Array(64);
@@ -76,7 +73,6 @@ function rootBits(count: number, power: number): Int32Array {
 const INITIAL = rootBits(8, 1 / 2);
 const ROUNDS = rootBits(64, 1 / 3);
 
-/** The verifier for browsers; it also runs in Node. */
 export const webVerifier: Verifier = {
   sha256: portableSha256,
   async verifyEd25519(publicKey, message, signature) {

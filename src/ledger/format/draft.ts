@@ -1,8 +1,8 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { mayHoldCredential, redactJson } from '../redact.ts';
 import { canonicalJson, type JsonObject } from './canonical-json.ts';
 import { isActor, isSeq, isType, renderEnvelope } from './entry.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 
 /** A request to record an entry. Sequence number, link and time are added by the commit. */
 export interface Draft {
@@ -13,18 +13,12 @@ export interface Draft {
   readonly data: JsonObject;
 }
 
-/** A checked draft with its rendered data. Rendering happens once, outside the commit. */
-export interface PreparedDraft {
-  readonly actor: string;
-  readonly type: string;
-  readonly cause: number | null | { readonly draft: number };
-  readonly data: JsonObject;
+export interface PreparedDraft extends Required<Draft> {
   readonly dataText: string;
   /** The approximate size of the entry; never below the real size near the limit. */
   readonly bytes: number;
 }
 
-/** The index of a draft (from 0) in its call, and the minimum length of the ledger. */
 export interface DraftPosition {
   readonly position: number;
   readonly size: number;
@@ -37,7 +31,6 @@ export function prepareDraft(draft: Draft, place: DraftPosition): Parsed<Prepare
   return text.ok ? screenDraft(draft, text.value, place.secrets ?? []) : text;
 }
 
-/** Checks the fields and renders the data. */
 export function renderDraft({ actor, type, cause = null, data }: Draft, place: DraftPosition): Parsed<string> {
   if (!isActor(actor)) return badDraft('actor', 'the actor is not session:…, operator:… or system:…');
   if (!isType(type)) return badDraft('type', 'the type is not in PascalCase, such as TaskClaimed');
@@ -45,7 +38,6 @@ export function renderDraft({ actor, type, cause = null, data }: Draft, place: D
   return renderData(data);
 }
 
-/** Redacts credentials and checks the size. */
 export function screenDraft(draft: Draft, text: string, secrets: readonly string[]): Parsed<PreparedDraft> {
   const { actor, type, cause = null } = draft;
   let { data } = draft;
@@ -58,13 +50,11 @@ export function screenDraft(draft: Draft, text: string, secrets: readonly string
   }
   const bytes = byteBound(type, actor, dataText);
   if (bytes > LEDGER_LIMITS.entryBytes) {
-    return refused(
-      ledgerProblem(
-        'ledger/entry-too-large',
-        `entry too large: about ${bytes} bytes > ${LEDGER_LIMITS.entryBytes} bytes maximum`,
-        'Store the large part as a blob, and its name in the entry.',
-        'data',
-      ),
+    return refuse(
+      'ledger/entry-too-large',
+      `entry too large: about ${bytes} bytes > ${LEDGER_LIMITS.entryBytes} bytes maximum`,
+      'Store the large part as a blob, and its name in the entry.',
+      'data',
     );
   }
   return accepted({ actor, type, cause, data, dataText, bytes });
@@ -112,5 +102,5 @@ function byteBound(type: string, actor: string, data: string): number {
 }
 
 function badDraft(path: string, what: string): Parsed<never> {
-  return refused(ledgerProblem('ledger/bad-draft', what, 'This is a bug in the caller, not in the ledger.', path));
+  return refuse('ledger/bad-draft', what, 'This is a bug in the caller, not in the ledger.', path);
 }

@@ -1,20 +1,18 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { type JsonObject, NotCanonical, renderCanonical } from './canonical-json.ts';
-import { LEDGER_LIMITS, ledgerProblem } from './limits.ts';
+import { LEDGER_LIMITS, refuse } from './limits.ts';
 
 /** One event. The hash covers every field. */
 export interface Entry {
   readonly v: 1;
   readonly project: string;
-  /** Starts at 1. */
   readonly seq: number;
   /** The hash of the previous entry in hex; 64 zeros for the first entry. */
   readonly prev: string;
   readonly at: string;
   readonly actor: string;
   readonly type: string;
-  /** The sequence number of the causing entry. */
   readonly cause: number | null;
   readonly data: JsonObject;
 }
@@ -42,7 +40,6 @@ export function parseRawEntry(bytes: Uint8Array): Parsed<RawEntry> {
   }
 }
 
-/** Values known from the previous entry. Equal values skip the format check. */
 export interface ExpectedLink {
   readonly project: string;
   readonly prev: string;
@@ -140,11 +137,9 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 function notAnEntry(what: string): Parsed<never> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-entry',
-      `this is not an entry: ${what}`,
-      'Run `baton ledger verify` to see where it starts.',
-    ),
+  return refuse(
+    'ledger/bad-entry',
+    `this is not an entry: ${what}`,
+    'Run `baton ledger verify` to see where it starts.',
   );
 }

@@ -1,6 +1,5 @@
-import type { Problem } from '../../protocol/shape/problem.ts';
+import { type Problem, refused, type Refused } from '../../protocol/shape/problem.ts';
 
-/** Every limit of the ledger. Exceeding a limit is refused; nothing is truncated silently. */
 export const LEDGER_LIMITS = {
   /** Canonical bytes of an entry. One byte below 64 KiB, because a C2SP tile counts in 16 bits. */
   entryBytes: 65_535,
@@ -11,7 +10,6 @@ export const LEDGER_LIMITS = {
   /** The size of one commit, so that one slow disk write never delays thousands of callers. */
   entriesPerCommit: 1_000,
   bytesPerCommit: 4 * 1024 * 1024,
-  /** Callers that may wait for a commit at the same time. */
   waitingCallers: 100_000,
   blobBytes: 64 * 1024 * 1024,
   snapshotBytes: 256 * 1024 * 1024,
@@ -24,10 +22,12 @@ export const LEDGER_LIMITS = {
   proofBytes: 64 * 1024 * 1024,
 } as const;
 
-/** A problem without line and column, because the ledger reads values and stored bytes. */
 export function ledgerProblem(code: string, message: string, hint: string, path = ''): Problem {
   return { code, message, path, line: null, column: null, hint };
 }
 
-/** The hint for a ledger that differs from what was recorded. */
 export const DO_NOT_WRITE = 'Compare it with a backup or an export, and do not write to it before that.';
+
+export function refuse(code: string, message: string, hint: string, path = ''): Refused {
+  return refused(ledgerProblem(code, message, hint, path));
+}

@@ -20,7 +20,6 @@ export function leafHash(sha256: Sha256, bytes: Uint8Array): Uint8Array {
 
 /** Reused for every entry; the first byte stays 0x00. */
 const scratch = new Uint8Array(LEDGER_LIMITS.entryBytes + 1);
-
 const pair = new Uint8Array(65);
 pair[0] = 1;
 

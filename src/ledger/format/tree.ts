@@ -5,11 +5,7 @@ import { Frontier, subtreeLevel, TILE_HEIGHT } from './merkle.ts';
 
 const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
-/**
- * The tree as a store keeps it: leaves and tile roots. Any other node is computed from at most 128 of them, so a proof
- * or a start reads some hundreds of hashes at any size. Missing hashes give `undefined`; wrong hashes show when the
- * caller compares the root with a signed one.
- */
+/** Leaves and tile roots of a store; other nodes are computed from at most 128 of them. Missing hashes give `undefined`. */
 export class Tree {
   readonly #store: Pick<Store, 'hashes' | 'tiles'>;
   readonly #sha256: Sha256;
@@ -119,7 +115,6 @@ function splitSize(n: number): number {
 
 /** All possible tile levels: a ledger never reaches 2⁴⁸ entries. */
 const LEVELS = [1, 2, 3, 4, 5, 6].map((n) => n * TILE_HEIGHT);
-
 /** Tiles per comparison with the store: small enough for memory, large enough for long reads. */
 const BATCH = 64;
 
@@ -135,7 +130,6 @@ export class TileCheck {
     for (const level of LEVELS) this.#next.set(level, Math.floor(size / 2 ** level));
   }
 
-  /** The first stored tile that does not match its entries. */
   get wrong(): Tile | undefined {
     return this.#wrong;
   }

@@ -3,13 +3,9 @@ import { GENESIS } from '../format/chain.ts';
 import type { Appended, Commit, Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem } from './problems.ts';
-import { type Parameter, toBuffer } from './statement.ts';
+import { type Parameter, sql, toBuffer } from './statement.ts';
 
-/**
- * Appends one commit in one round trip. If the connection breaks before the answer, the connection sends the same
- * commit again; the database function recognises its id, so the answer is correct whether or not the first attempt was
- * recorded.
- */
+/** Appends in one round trip. After a lost connection it is sent again; the database recognises the id of the commit. */
 export async function appendToPostgres(
   connection: PostgresConnection,
   project: number,
@@ -31,11 +27,7 @@ export async function appendToPostgres(
   }
 }
 
-/**
- * Most commits are one entry: the same comparison in one plain INSERT costs the server a third less than the function.
- * Returns whether the row was inserted. If not (conflict, commit already recorded, session not durable), the caller
- * runs the function, which tells these cases apart.
- */
+/** A plain INSERT costs a third less than the function. False: conflict, repeated, or not durable; the function tells which. */
 async function appendOne(
   connection: PostgresConnection,
   project: number,
@@ -45,35 +37,23 @@ async function appendOne(
   const { after, entries, tiles, checkpoint } = commit;
   const [{ hash, bytes }] = entries;
   if (entries.length > 1 || tiles.length > 0 || after.size === 0) return false;
-  const count = await connection.insert(APPEND_ONE, [
-    project,
-    after.size,
-    toBuffer(after.hash),
-    toBuffer(hash),
-    checkpoint.note,
-    commitId,
-    toBuffer(bytes),
-  ]);
-  return count === 1;
+  const hashes = [toBuffer(after.hash), toBuffer(hash)];
+  const values = [project, after.size, ...hashes, checkpoint.note, commitId, toBuffer(bytes)];
+  return (await connection.insert(APPEND_ONE, values)) === 1;
 }
 
-export const APPEND_ONE = {
-  name: 'append_one',
-  text: `
+export const APPEND_ONE = sql('append_one')`
     INSERT INTO baton.entry (project, seq, hash, note, commit_id, bytes)
       SELECT $1, $2::bigint + 1, $4, $5, $6::uuid, $7
       WHERE current_setting('synchronous_commit') IN ('on', 'remote_apply')
         AND EXISTS (SELECT FROM baton.entry e WHERE e.project = $1 AND e.seq = $2 AND e.hash = $3)
-      ON CONFLICT DO NOTHING`,
-};
+      ON CONFLICT DO NOTHING`;
 
-const APPEND = { name: 'append', text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict' };
-
+const APPEND = sql('append')`SELECT baton.append($1, $2, $3, $4, $5, $6, $7) AS conflict`;
 /** Most commits complete no tile and need three parameters less. */
-const APPEND_WITH_TILES = {
-  name: 'append_with_tiles',
-  text: 'SELECT baton.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS conflict',
-};
+const APPEND_WITH_TILES = sql(
+  'append_with_tiles',
+)`SELECT baton.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS conflict`;
 
 function parametersOf(project: number, commit: Commit, commitId: string): Parameter[] {
   const { after, entries, tiles, checkpoint } = commit;
@@ -115,15 +95,16 @@ function parseHead(text: string): Head {
 const BYTEA_OID = 17;
 const HEADER_BYTES = 20;
 
-/**
- * A `bytea[]` in PostgreSQL's binary format. The driver would send each element as hexadecimal text, which doubles the
- * traffic and costs the server more than the insert.
- */
+/** A binary `bytea[]`: the driver would send hexadecimal text, which costs the server more than the insert. */
 export function encodeByteaArray(elements: readonly Uint8Array[]): Buffer {
-  if (elements.length === 0) return emptyArray();
-  const total = elements.reduce((sum, element) => sum + 4 + element.byteLength, HEADER_BYTES);
-  const array = Buffer.allocUnsafe(total);
-  writeHeader(array, 1);
+  // An empty array has no dimensions, so neither a length nor a lower bound.
+  const isEmpty = elements.length === 0;
+  const start = isEmpty ? 12 : HEADER_BYTES;
+  const array = Buffer.allocUnsafe(elements.reduce((sum, element) => sum + 4 + element.byteLength, start));
+  array.writeInt32BE(isEmpty ? 0 : 1, 0);
+  array.writeInt32BE(0, 4);
+  array.writeInt32BE(BYTEA_OID, 8);
+  if (isEmpty) return array;
   array.writeInt32BE(elements.length, 12);
   array.writeInt32BE(1, 16);
   let offset = HEADER_BYTES;
@@ -133,17 +114,4 @@ export function encodeByteaArray(elements: readonly Uint8Array[]): Buffer {
     offset += element.byteLength;
   }
   return array;
-}
-
-/** An empty array has no dimensions, so neither a length nor a lower bound. */
-function emptyArray(): Buffer {
-  const array = Buffer.allocUnsafe(12);
-  writeHeader(array, 0);
-  return array;
-}
-
-function writeHeader(array: Buffer, dimensions: number): void {
-  array.writeInt32BE(dimensions, 0);
-  array.writeInt32BE(0, 4);
-  array.writeInt32BE(BYTEA_OID, 8);
 }

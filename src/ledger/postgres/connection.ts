@@ -16,13 +16,10 @@ export interface ConnectionOptions extends SessionOptions {
   onLoss?(): void;
 }
 
-/** A session with the server, opened on demand and reopened after a loss. */
 export interface PostgresConnection {
   /** Sends the statement, again after a connection loss: it must be harmless if it runs twice. */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
-  /** Like `query`, for an INSERT: returns the number of inserted rows. */
   insert(statement: Statement, values: readonly Parameter[]): Promise<number>;
-  /** Waits for pending answers, then disconnects. */
   close(): Promise<void>;
 }
 
@@ -114,12 +111,9 @@ export interface SessionOptions {
   onNotification?(channel: string): void;
 }
 
-/** One connection. After an error it is not used again. */
 export interface PostgresSession {
   send(statement: Statement, values: readonly Parameter[]): Promise<QueryResult>;
-  /** Waits for pending answers, then disconnects. */
   close(): Promise<void>;
-  /** Disconnects at once. */
   destroy(): void;
 }
 

@@ -4,7 +4,6 @@ import type { Client } from 'pg';
 import { newerLedger } from './problems.ts';
 
 const FOLDER = join(import.meta.dirname, 'sql');
-
 /** An arbitrary number for the advisory lock; no other program may use it in this database. */
 const LOCK = 4_207_849_517;
 
@@ -59,14 +58,10 @@ function latestOf(migrations: readonly Migration[]): number {
 }
 
 export interface PostgresSettings {
-  /** Commits wait for the disk, and for a synchronous standby if there is one. */
   readonly durable: boolean;
 }
 
-/**
- * Applies the settings that the statements rely on, whatever the server's defaults are. A standby counts as
- * unavailable: state is read from the primary only.
- */
+/** Settings that the statements rely on. A standby counts as unavailable: state is read from the primary only. */
 export async function applySettings(client: Client, { durable }: PostgresSettings): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>({ text: APPLY, values: [durable] });
   if (rows[0]?.standby !== false)

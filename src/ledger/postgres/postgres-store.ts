@@ -1,35 +1,30 @@
 import type { Client } from 'pg';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { requireNumber } from '../columns.ts';
-import type { Store } from '../store.ts';
+import type { Failure, Store } from '../store.ts';
 import { makeConnection, type PostgresConnection } from './connection.ts';
 import { applySettings, migratePostgres } from './migrate.ts';
 import { PostgresProblem } from './problems.ts';
 import { type ContinuityCheck, makeContinuityCheck, makeProjectStore } from './project-store.ts';
 import { selectHead } from './read.ts';
+import { sql } from './statement.ts';
 import { makeCommitNotifier, makePostgresHeadWatch, type PostgresHeadWatch } from './watch.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`; the host may be the folder of a Unix socket, percent-encoded. */
   readonly url: string;
-  /** How long an operation waits for an unreachable server before it fails with a problem. */
   readonly patienceMs?: number;
-  /** How long the server may take for one answer before the connection counts as lost. */
   readonly silenceMs?: number;
-  /** Minimum time between two notifications to other processes. */
   readonly wakeEveryMs?: number;
   /** How often a watcher reads the head: a writer may die before it notifies. */
   readonly catchUpMs?: number;
 }
 
-export type OpenedPostgresStore =
-  | { readonly ok: true; readonly store: Store }
-  | { readonly ok: false; readonly problem: Problem };
+export type OpenedPostgresStore = { readonly ok: true; readonly store: Store } | Failure;
 
 /** One database, shared by the projects of one process. Each project has its own chain. */
 export interface PostgresDatabase {
   openProject(name: string): Promise<OpenedPostgresStore>;
-  /** Call after closing its stores. */
   close(): Promise<void>;
 }
 
@@ -39,10 +34,7 @@ interface Chain {
   readonly watch: PostgresHeadWatch;
 }
 
-/**
- * Each project has a writing session whose commits wait for the disk. All projects share one session that reads,
- * listens and notifies, so that reading never delays a writer.
- */
+/** Each project has a durable writing session; all share one that reads, listens and notifies, so reading delays no writer. */
 export function makePostgresDatabase(options: PostgresOptions): PostgresDatabase {
   const { url, patienceMs = 15_000, silenceMs = 60_000, wakeEveryMs = 10, catchUpMs = 1_000 } = options;
   const common = { url, patienceMs, silenceMs };
@@ -127,14 +119,13 @@ async function findProject(writer: PostgresConnection, name: string): Promise<nu
   }
 }
 
-const OPEN_PROJECT = { name: 'open_project', text: 'SELECT baton.open_project($1) AS id' };
+const OPEN_PROJECT = sql('open_project')`SELECT baton.open_project($1) AS id`;
 
 function channelOf(project: number): string {
   return `baton_ledger_${project}`;
 }
 
 export interface PostgresStoreOptions extends PostgresOptions {
-  /** The project name; one database holds many chains. */
   readonly project: string;
 }
 

@@ -44,7 +44,6 @@ export function newerLedger(found: number, known: number): PostgresProblem {
   return new PostgresProblem(ledgerProblem('ledger/newer-ledger', message, 'Update Baton.'));
 }
 
-/** Translates a server error into a ledger problem; other errors pass unchanged. */
 export function translateServerError(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const [code, hint] = REFUSALS[error.code ?? ''] ?? ['ledger/cannot-write', 'Check the log of the PostgreSQL server.'];

@@ -5,30 +5,21 @@ import { appendToPostgres } from './append.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresProblem, rolledBack } from './problems.ts';
 import { makeProjectTables, selectHead } from './read.ts';
+import { sql } from './statement.ts';
 import type { PostgresHeadWatch } from './watch.ts';
 
 export interface ProjectStoreParts {
   readonly project: number;
-  /** Commits wait for the disk. Used by this store only. */
   readonly writer: PostgresConnection;
-  /** Shared with other projects. */
   readonly reader: PostgresConnection;
   readonly continuity: ContinuityCheck;
   readonly watch: PostgresHeadWatch;
-  /** Notifies other processes of new entries. */
   readonly announce: () => void;
   readonly close: () => Promise<void>;
 }
 
-export function makeProjectStore({
-  project,
-  writer,
-  reader,
-  continuity,
-  watch,
-  announce,
-  close,
-}: ProjectStoreParts): Store {
+export function makeProjectStore(parts: ProjectStoreParts): Store {
+  const { project, writer, reader, continuity, watch, announce, close } = parts;
   const log = new HealthLog();
   return {
     kind: 'postgres',
@@ -65,7 +56,7 @@ export function makeProjectStore({
 }
 
 /** Only a server that can write gives out a transaction number. */
-const PROBE = { name: 'probe', text: 'SELECT pg_current_xact_id()' };
+const PROBE = sql('probe')`SELECT pg_current_xact_id()`;
 
 export interface ContinuityCheck {
   note(head: Head): Head;
@@ -73,10 +64,7 @@ export interface ContinuityCheck {
   require(client: Client, project: number): Promise<void>;
 }
 
-/**
- * A server that comes back may be a standby that had not received everything, or a restored backup. So each new
- * connection must contain the newest entry this process has read, before any other statement.
- */
+/** A server that comes back may lack entries (standby, backup), so a new connection must contain the newest entry read. */
 export function makeContinuityCheck(): ContinuityCheck {
   let seen: Head | undefined;
   let lost: PostgresProblem | undefined;
@@ -94,9 +82,7 @@ export function makeContinuityCheck(): ContinuityCheck {
 }
 
 async function contains(client: Client, project: number, { size, hash }: Head): Promise<boolean> {
-  const { rows } = await client.query<{ hash: Buffer }>({
-    text: 'SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2',
-    values: [project, size],
-  });
+  const text = 'SELECT hash FROM baton.entry WHERE project = $1 AND seq = $2';
+  const { rows } = await client.query<{ hash: Buffer }>({ text, values: [project, size] });
   return rows[0] !== undefined && sameBytes(rows[0].hash, hash);
 }

@@ -10,7 +10,7 @@ import {
 import { LEDGER_LIMITS } from '../format/limits.ts';
 import type { Head, Store } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
-import { type Row, type Statement, toBuffer } from './statement.ts';
+import { type Row, sql, type Statement, toBuffer } from './statement.ts';
 
 export async function selectHead(connection: PostgresConnection, project: number): Promise<Head> {
   const [row] = await connection.query(HEAD, [project]);
@@ -107,81 +107,43 @@ async function* readBySeq(
 /** Numbers beyond 2^53 are sent as text; this is the largest `bigint`. */
 type Bound = number | string;
 const HIGHEST = '9223372036854775807';
+const HEAD = sql('head')`SELECT seq, hash FROM baton.entry WHERE project = $1 ORDER BY seq DESC LIMIT 1`;
 
-const HEAD = {
-  name: 'head',
-  text: 'SELECT seq, hash FROM baton.entry WHERE project = $1 ORDER BY seq DESC LIMIT 1',
-};
+const ENTRIES = sql('entries')`
+  SELECT seq, hash, note, bytes FROM (
+    SELECT seq, hash, note, bytes, sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before
+    FROM (
+      SELECT seq, hash, note, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
+      ORDER BY seq LIMIT ${LEDGER_LIMITS.entriesPerBatch}
+    ) AS page
+  ) AS counted WHERE before < ${LEDGER_LIMITS.bytesPerCommit} ORDER BY seq`;
 
-const ENTRIES = {
-  name: 'entries',
-  text: `
-    SELECT seq, hash, note, bytes FROM (
-      SELECT seq, hash, note, bytes, sum(octet_length(bytes)) OVER (ORDER BY seq) - octet_length(bytes) AS before
-      FROM (
-        SELECT seq, hash, note, bytes FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
-        ORDER BY seq LIMIT ${LEDGER_LIMITS.entriesPerBatch}
-      ) AS page
-    ) AS counted WHERE before < ${LEDGER_LIMITS.bytesPerCommit} ORDER BY seq`,
-};
+const HASHES = sql('hashes')`
+  SELECT seq, hash FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
+  ORDER BY seq LIMIT ${LEDGER_LIMITS.hashesPerBatch}`;
 
-const HASHES = {
-  name: 'hashes',
-  text: `
-    SELECT seq, hash FROM baton.entry WHERE project = $1 AND seq >= $2 AND seq <= $3
-    ORDER BY seq LIMIT ${LEDGER_LIMITS.hashesPerBatch}`,
-};
+const TILES = sql('tiles')`
+  SELECT hash FROM baton.tile WHERE project = $1 AND level = $2 AND index >= $3 AND index <= $4
+  ORDER BY index`;
 
-const TILES = {
-  name: 'tiles',
-  text: `
-    SELECT hash FROM baton.tile WHERE project = $1 AND level = $2 AND index >= $3 AND index <= $4
-    ORDER BY index`,
-};
+const CHECKPOINT = sql('checkpoint')`
+  SELECT seq, note FROM baton.entry WHERE project = $1 AND seq <= $2 AND note IS NOT NULL
+  ORDER BY seq DESC LIMIT 1`;
 
-const CHECKPOINT = {
-  name: 'checkpoint',
-  text: `
-    SELECT seq, note FROM baton.entry WHERE project = $1 AND seq <= $2 AND note IS NOT NULL
-    ORDER BY seq DESC LIMIT 1`,
-};
+const NEXT_BLOB = sql('next_blob')`
+  SELECT hash, bytes FROM baton.blob WHERE project = $1 AND hash > $2 ORDER BY hash LIMIT 1`;
+const PUT_BLOB = sql('put_blob')`
+  INSERT INTO baton.blob (project, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
+const FIND_BLOB = sql('find_blob')`SELECT bytes FROM baton.blob WHERE project = $1 AND hash = $2`;
 
-const NEXT_BLOB = {
-  name: 'next_blob',
-  text: 'SELECT hash, bytes FROM baton.blob WHERE project = $1 AND hash > $2 ORDER BY hash LIMIT 1',
-};
+const SAVE_SNAPSHOT = sql('save_snapshot')`
+  INSERT INTO baton.snapshot (project, name, size, hash, bytes) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (project, name) DO UPDATE SET size = excluded.size, hash = excluded.hash, bytes = excluded.bytes`;
 
-const PUT_BLOB = {
-  name: 'put_blob',
-  text: `INSERT INTO baton.blob (project, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-};
-
-const FIND_BLOB = {
-  name: 'find_blob',
-  text: 'SELECT bytes FROM baton.blob WHERE project = $1 AND hash = $2',
-};
-
-const SAVE_SNAPSHOT = {
-  name: 'save_snapshot',
-  text: `
-    INSERT INTO baton.snapshot (project, name, size, hash, bytes) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (project, name) DO UPDATE SET size = excluded.size, hash = excluded.hash, bytes = excluded.bytes`,
-};
-
-const FIND_SNAPSHOT = {
-  name: 'find_snapshot',
-  text: 'SELECT size, hash, bytes FROM baton.snapshot WHERE project = $1 AND name = $2',
-};
-
-const DROP_SNAPSHOT = {
-  name: 'drop_snapshot',
-  text: 'DELETE FROM baton.snapshot WHERE project = $1 AND name = $2',
-};
-
-const SNAPSHOT_NAMES = {
-  name: 'snapshot_names',
-  text: 'SELECT name FROM baton.snapshot WHERE project = $1 ORDER BY name',
-};
+const FIND_SNAPSHOT = sql('find_snapshot')`
+  SELECT size, hash, bytes FROM baton.snapshot WHERE project = $1 AND name = $2`;
+const DROP_SNAPSHOT = sql('drop_snapshot')`DELETE FROM baton.snapshot WHERE project = $1 AND name = $2`;
+const SNAPSHOT_NAMES = sql('snapshot_names')`SELECT name FROM baton.snapshot WHERE project = $1 ORDER BY name`;
 
 // `tgenabled` is A for a trigger that fires regardless of the session's role.
 const INSPECT: Statement = {

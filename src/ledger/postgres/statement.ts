@@ -1,9 +1,7 @@
 import { Query } from 'pg';
 
-/** The column types of the ledger's tables. */
 export type ColumnValue = number | string | boolean | Buffer | null;
 export type Row = Readonly<Record<string, ColumnValue>>;
-
 /** Bytes are sent as a Buffer, in binary format. */
 export type Parameter = number | string | Buffer | null;
 
@@ -15,10 +13,16 @@ export interface Statement {
   readonly isSlow?: true;
 }
 
-/** The rows of a SELECT, or the number of inserted rows. */
 export interface QueryResult {
   readonly rows: readonly Row[];
   readonly count: number;
+}
+
+export function sql(name: string) {
+  return (parts: TemplateStringsArray, ...values: (number | string)[]): Statement => ({
+    name,
+    text: String.raw(parts, ...values),
+  });
 }
 
 /** Creates the driver's query from text and name, because the driver copies a config object field by field. */

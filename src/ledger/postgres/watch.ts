@@ -1,21 +1,16 @@
 import type { Head } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
+import { sql } from './statement.ts';
 
 export interface PostgresHeadWatch {
   add(listener: (head: Head) => void): () => void;
-  /** Reports a head that this process knows without asking the server. */
   announce(head: Head): void;
-  /** Reads the head, after a notification or a reconnect. */
   refresh(): void;
-  /** Whether a new connection must LISTEN before anything else. */
   readonly isWatched: boolean;
   close(): void;
 }
 
-/**
- * Calls listeners with the newest head, once for any number of commits in between. A notification only triggers a read
- * of the head, so a lost or duplicate notification does no harm.
- */
+/** Calls listeners with the newest head. A notification only triggers a read, so a lost or duplicate one does no harm. */
 export function makePostgresHeadWatch(
   connection: PostgresConnection,
   channel: string,
@@ -61,7 +56,7 @@ export function makePostgresHeadWatch(
   };
 
   const listen = async (): Promise<void> => {
-    await connection.query({ name: 'listen', text: `LISTEN ${channel}` }).catch(() => undefined);
+    await connection.query(sql('listen')`LISTEN ${channel}`).catch(() => undefined);
     refresh();
   };
 
@@ -97,17 +92,11 @@ export function makePostgresHeadWatch(
 }
 
 export interface CommitNotifier {
-  /** Notifies the other processes soon. */
   announce(channel: string): void;
-  /** Sends pending notifications. */
   close(): Promise<void>;
 }
 
-/**
- * Sends NOTIFY after the commit and never inside it, because NOTIFY takes a lock that appends of all projects share; at
- * most once per `everyMs` for all projects together. A process that dies between commit and NOTIFY notifies no watcher,
- * so watchers also read the head periodically.
- */
+/** NOTIFY takes a lock that all appends share, so it follows the commit, at most once per `everyMs` for all projects. */
 export function makeCommitNotifier(connection: PostgresConnection, everyMs: number): CommitNotifier {
   const channels = new Set<string>();
   let lastMs = -Infinity;
@@ -139,4 +128,4 @@ export function makeCommitNotifier(connection: PostgresConnection, everyMs: numb
   };
 }
 
-const NOTIFY = { name: 'notify', text: `SELECT pg_notify(channel, '') FROM unnest($1::text[]) AS channel` };
+const NOTIFY = sql('notify')`SELECT pg_notify(channel, '') FROM unnest($1::text[]) AS channel`;

@@ -7,10 +7,7 @@ import { databaseReplaced, isBusy, writeProblem } from './lock-wait.ts';
 import { readPragma } from './migrate.ts';
 import type { SqliteReader } from './read.ts';
 
-/**
- * Writes commits, each in one transaction with one fsync. The head is cached, because there is one writer; if another
- * process writes despite the lock, its sequence number is taken, which also gives a conflict.
- */
+/** Writes each commit in one transaction with one fsync. The head is cached, because there is one writer. */
 export class SqliteAppender {
   readonly #db: DatabaseSync;
   readonly #path: string;
@@ -78,10 +75,7 @@ export class SqliteAppender {
     }
   }
 
-  /**
-   * SQLite would keep writing into a deleted file, and the data would be lost at exit. Checked at most every
-   * `INODE_CHECK_MS`, because a check costs a hundredth of a commit.
-   */
+  /** SQLite would keep writing into a deleted file. The check costs a hundredth of a commit, so it is not made each time. */
   #isInPlace(): boolean {
     const nowMs = performance.now();
     if (nowMs - this.#inPlaceMs < INODE_CHECK_MS) return true;
@@ -121,7 +115,6 @@ export class SqliteAppender {
 
 /** Entries per statement: each run of a statement costs about as much as a row. */
 const TOGETHER = 8;
-
 const INODE_CHECK_MS = 5;
 
 function inodeOf(path: string): number | undefined {

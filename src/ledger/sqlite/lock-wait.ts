@@ -5,11 +5,9 @@ import { ledgerProblem } from '../format/limits.ts';
 import { StoreProblem } from '../store.ts';
 
 export interface LockTimes {
-  /** How long a caller waits for a locked file. */
   readonly waitMs: number;
   /** The wait after one caller has waited `waitMs` in vain, until a caller succeeds. */
   readonly knownMs: number;
-  /** A lock held longer than this is reported. */
   readonly noticeMs: number;
 }
 
@@ -20,15 +18,11 @@ export function scaleLockTimes(waitMs: number): LockTimes {
   return { waitMs, knownMs: Math.ceil(waitMs / 12), noticeMs: Math.ceil(waitMs / 3) };
 }
 
-/**
- * Waits for locks of other processes. `node:sqlite` is synchronous, and SQLite's busy timeout would block the whole
- * process, so SQLite fails at once and the statement is retried after short asynchronous waits. `work` must do all or
- * nothing.
- */
+/** Waits for locks asynchronously: SQLite's busy timeout would block the whole process. `work` must do all or nothing. */
 export class LockWait {
   readonly #path: string;
   readonly #times: LockTimes;
-  readonly #onLocked: (problem: StoreProblem['problem'], sinceMs: number) => void;
+  readonly #onLocked: (problem: Problem, sinceMs: number) => void;
   /** When the file was first found locked; undefined if the last attempt succeeded. */
   #lockedAtMs: number | undefined;
   #isKnown = false;
@@ -36,7 +30,7 @@ export class LockWait {
   constructor(
     path: string,
     times: LockTimes = LOCK_TIMES,
-    onLocked: (problem: StoreProblem['problem'], sinceMs: number) => void = () => undefined,
+    onLocked: (problem: Problem, sinceMs: number) => void = () => undefined,
   ) {
     this.#path = path;
     this.#times = times;
@@ -77,7 +71,6 @@ export class LockWait {
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
-
 const PERM = 3;
 const BUSY = 5;
 const READONLY = 8;
@@ -91,7 +84,6 @@ const NOTADB = 26;
 const IOERR_WRITE = 778;
 const IOERR_SHMSIZE = 4874;
 
-/** Translates a failed write into a problem with the next step to take. */
 export function writeProblem(path: string, error: unknown): Problem {
   const what = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
@@ -103,24 +95,16 @@ export function writeProblem(path: string, error: unknown): Problem {
     );
   }
   if (code % 256 === READONLY || hasCode(error, 'EROFS')) {
-    return ledgerProblem(
-      'ledger/read-only',
-      `${path} is read-only: ${what}`,
-      'Check who owns the file and its folder, and whether the disk is mounted read-only (after a disk error it is).',
-    );
+    const hint =
+      'Check who owns the file and its folder, and whether the disk is mounted read-only (after a disk error it is).';
+    return ledgerProblem('ledger/read-only', `${path} is read-only: ${what}`, hint);
   }
   if (code % 256 === IOERR || hasCode(error, 'EIO')) {
-    return ledgerProblem(
-      'ledger/disk-error',
-      `the disk of ${path} reports an error: ${what}`,
-      'Check the disk (dmesg), and copy the state folder to another disk.',
-    );
+    const hint = 'Check the disk (dmesg), and copy the state folder to another disk.';
+    return ledgerProblem('ledger/disk-error', `the disk of ${path} reports an error: ${what}`, hint);
   }
-  return ledgerProblem(
-    'ledger/cannot-write',
-    `${path} cannot be written: ${what}`,
-    'Check the disk and who owns the file.',
-  );
+  const message = `${path} cannot be written: ${what}`;
+  return ledgerProblem('ledger/cannot-write', message, 'Check the disk and who owns the file.');
 }
 
 export function databaseLocked(path: string, lockedMs: number): Problem {

@@ -25,7 +25,6 @@ export function migrateSqlite(db: DatabaseSync, path: string): Problem | undefin
   return undefined;
 }
 
-/** Refuses foreign files and files of a newer Baton. */
 export function findForeignFile(db: DatabaseSync, path: string): Problem | undefined {
   const version = readPragma(db, 'user_version');
   const application = readPragma(db, 'application_id');
@@ -33,22 +32,15 @@ export function findForeignFile(db: DatabaseSync, path: string): Problem | undef
   if (!isNew && application !== APPLICATION_ID) {
     return ledgerProblem('ledger/not-a-ledger', `${path} is not a ledger`, 'Name another file.');
   }
-  if (hasTable(db, 'checkpoint')) {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'checkpoint'").get()) {
     const hint =
       'Move it and its outside checkpoint away: a new one is created. The Baton that wrote it can still verify and export it.';
     return ledgerProblem('ledger/older-ledger', `${path} was written before 0.1.0 had its format`, hint);
   }
   const newest = migrations().at(-1)?.number ?? 0;
   if (version <= newest) return undefined;
-  return ledgerProblem(
-    'ledger/newer-ledger',
-    `${path} was written by a newer Baton (format ${version}, this one knows ${newest})`,
-    'Update Baton.',
-  );
-}
-
-function hasTable(db: DatabaseSync, name: string): boolean {
-  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+  const message = `${path} was written by a newer Baton (format ${version}, this one knows ${newest})`;
+  return ledgerProblem('ledger/newer-ledger', message, 'Update Baton.');
 }
 
 export function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id' | 'schema_version'): number {
@@ -56,12 +48,7 @@ export function readPragma(db: DatabaseSync, name: 'user_version' | 'application
   return typeof value === 'number' ? value : 0;
 }
 
-interface Migration {
-  readonly number: number;
-  readonly sql: string;
-}
-
-function migrations(): Migration[] {
+function migrations(): { readonly number: number; readonly sql: string }[] {
   const folder = join(import.meta.dirname, 'sql');
   return readdirSync(folder)
     .filter((name) => /^\d{4}-.*\.sql$/.test(name))
@@ -107,12 +94,10 @@ function schemaOf(db: DatabaseSync): Map<string, string> {
 }
 
 function strayTiles(db: DatabaseSync): string[] {
-  const row = db
-    .prepare(
-      `SELECT count(*) AS stray FROM tile WHERE level NOT IN (8, 16, 24, 32, 40, 48) OR "index" < 0
-       OR ("index" + 1) * (1 << level) > (SELECT coalesce(max(seq), 0) FROM entry)`,
-    )
-    .get();
-  const stray = requireNumber(row, 'stray');
+  const stray = requireNumber(db.prepare(STRAY_TILES).get(), 'stray');
   return stray === 0 ? [] : [`${stray} tiles belong to no entries`];
 }
+
+const STRAY_TILES = `
+  SELECT count(*) AS stray FROM tile WHERE level NOT IN (8, 16, 24, 32, 40, 48) OR "index" < 0
+  OR ("index" + 1) * (1 << level) > (SELECT coalesce(max(seq), 0) FROM entry)`;

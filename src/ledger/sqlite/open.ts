@@ -3,15 +3,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
-import { storeProblemOf } from '../store.ts';
+import { type Failure, storeProblemOf } from '../store.ts';
 import { databaseLocked, isBusy, LockWait, writeProblem } from './lock-wait.ts';
 import { findForeignFile, migrateSqlite } from './migrate.ts';
-import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
+import { makeSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import { lockWriter } from './writer-lock.ts';
 
-export type OpenedSqliteStore =
-  | { readonly ok: true; readonly store: SqliteStore }
-  | { readonly ok: false; readonly problem: Problem };
+export type OpenedSqliteStore = { readonly ok: true; readonly store: SqliteStore } | Failure;
 
 /** Opens the file, and waits while another process has it locked. A writer creates a missing file. */
 export async function openSqliteStoreWhenUnlocked(
@@ -21,7 +19,6 @@ export async function openSqliteStoreWhenUnlocked(
   return new LockWait(path, options.lockTimes).run(() => open(path, options)).catch(storeProblemOf);
 }
 
-/** Opens the file without waiting: a locked file is a problem. */
 export function openSqliteStore(path: string, options: SqliteStoreOptions): OpenedSqliteStore {
   try {
     return open(path, options);
@@ -67,7 +64,7 @@ function openFile(path: string, options: SqliteStoreOptions, release: (() => voi
   try {
     db = new DatabaseSync(path, { readOnly: release === undefined, timeout: NO_WAIT });
     const problem = release === undefined ? findForeignFile(db, path) : prepareWriter(db, path);
-    if (!problem) return { ok: true, store: new SqliteStore(path, db, release, options) };
+    if (!problem) return { ok: true, store: makeSqliteStore(path, db, release, options) };
     db.close();
     return { ok: false, problem };
   } catch (error) {
@@ -98,6 +95,5 @@ function cannotOpen(path: string, error: unknown): OpenedSqliteStore {
 
 /** SQLite never waits for a lock, because it would block the whole process. `LockWait` waits instead. */
 const NO_WAIT = 0;
-
 /** Only a long burst of commits reaches this; the WAL (about 4 MiB) is then reused from its start. */
 export const WAL_PAGES = 1_000;

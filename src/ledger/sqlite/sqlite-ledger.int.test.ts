@@ -13,8 +13,7 @@ import { nodeVerifier } from '../writer/keys.ts';
 import { record, testDraft } from '../writer/ledger.cases.ts';
 import type { Ledger } from '../writer/ledger.ts';
 import { openSqliteStore } from './open.ts';
-import { SqliteStore } from './sqlite-store.ts';
-import { TestFolder } from './sqlite.cases.ts';
+import { isSqliteStore, TestFolder } from './sqlite.cases.ts';
 
 describe('the file of a ledger', () => {
   it('is in WAL mode, fully synchronous, and marked as ours', async () => {
@@ -216,7 +215,7 @@ describe('a backup', () => {
       Array.from({ length: 2_000 }, (_, i) => testDraft(i)),
     );
     const { store } = ledger;
-    if (!(store instanceof SqliteStore)) throw new Error('the test needs the SQLite store');
+    if (!isSqliteStore(store)) throw new Error('the test needs the SQLite store');
     const progress = { done: false };
     const backup = store.backupTo(copy.ledger).finally(() => {
       progress.done = true;

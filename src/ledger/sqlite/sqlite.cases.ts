@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Store } from '../store.ts';
 import { OutsideCopyFile } from '../writer/ledger-files.ts';
 import { testOptions } from '../writer/ledger.cases.ts';
 import type { Ledger, LedgerOptions } from '../writer/ledger.ts';
@@ -37,4 +38,8 @@ export class TestFolder implements Disposable {
     if (!opened.ok) throw new Error(opened.problem.message);
     return opened.ledger;
   }
+}
+
+export function isSqliteStore(store: Store): store is SqliteStore {
+  return store.kind === 'sqlite';
 }

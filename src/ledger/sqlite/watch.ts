@@ -12,7 +12,7 @@ export class SqliteHeadWatch {
   readonly #listeners = new Set<(head: Head) => void>();
   #folder: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #look = 0;
+  #reads = 0;
   #seen = 0;
 
   constructor(path: string, readHead: () => Head) {
@@ -46,37 +46,31 @@ export class SqliteHeadWatch {
   }
 
   #start(others: boolean): void {
-    this.#seen = this.#findSize();
+    this.#seen = this.#findHead()?.size ?? 0;
     if (!others) return;
     const name = basename(this.#path);
     this.#folder = watchFolder(dirname(this.#path), { persistent: false }, (_event, changed) => {
-      if (changed?.startsWith(name)) this.#stir();
+      if (!changed?.startsWith(name)) return;
+      this.#reads = 0;
+      this.#timer ??= setTimeout(() => this.#check(), HEAD_CHECK_DELAYS_MS[0]).unref();
     });
   }
 
-  /** A locked file counts as empty; the first read after the lock reports its head. */
-  #findSize(): number {
+  /** Undefined if the file is locked or faulty: its readers report that, and a watcher must not end the process. */
+  #findHead(): Head | undefined {
     try {
-      return this.#readHead().size;
+      return this.#readHead();
     } catch {
-      return 0;
+      return undefined;
     }
   }
 
-  #stir(): void {
-    this.#look = 0;
-    this.#timer ??= setTimeout(() => this.#lookAgain(), HEAD_CHECK_DELAYS_MS[0]).unref();
-  }
-
-  #lookAgain(): void {
+  #check(): void {
     this.#timer = undefined;
-    try {
-      this.announce(this.#readHead());
-    } catch {
-      // Readers of the file report its faults; a watcher must not end the process.
-    }
-    this.#look += 1;
-    const delay = HEAD_CHECK_DELAYS_MS[this.#look];
-    if (delay !== undefined) this.#timer = setTimeout(() => this.#lookAgain(), delay).unref();
+    const head = this.#findHead();
+    if (head) this.announce(head);
+    this.#reads += 1;
+    const delay = HEAD_CHECK_DELAYS_MS[this.#reads];
+    if (delay !== undefined) this.#timer = setTimeout(() => this.#check(), delay).unref();
   }
 }

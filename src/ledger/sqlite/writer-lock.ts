@@ -3,16 +3,12 @@ import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { ledgerProblem } from '../format/limits.ts';
+import type { Failure } from '../store.ts';
 import { isBusy } from './lock-wait.ts';
 
-export type WriterLock =
-  | { readonly ok: true; readonly release: () => void }
-  | { readonly ok: false; readonly problem: Problem };
+export type WriterLock = { readonly ok: true; readonly release: () => void } | Failure;
 
-/**
- * Allows one writer per file. The lock is an open transaction in a small SQLite file of its own: the operating system
- * releases it when the process dies, and readers of the ledger never touch it. A file beside it names the holder.
- */
+/** One writer per file. The lock is an open transaction in its own SQLite file; the system releases it if the process dies. */
 export function lockWriter(path: string, now: Date = new Date()): WriterLock {
   const db = new DatabaseSync(`${path}.lock`, { timeout: 0 });
   try {

@@ -5,7 +5,7 @@ import { canonicalJson } from '../format/canonical-json.ts';
 import { renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { isProject } from '../format/entry.ts';
-import { ledgerProblem } from '../format/limits.ts';
+import { refuse } from '../format/limits.ts';
 import type { Store, StoredEntry } from '../store.ts';
 import { KEY_ADDED, Keyring } from './keyring.ts';
 import { type LedgerFault, LedgerWalk } from './walk.ts';
@@ -93,9 +93,7 @@ function isCheckpointLine(value: Record<string, unknown>): value is { checkpoint
 }
 
 function bad(line: number, what: string): Parsed<never> {
-  return refused(
-    ledgerProblem('ledger/bad-export', `line ${line}: ${what}`, 'Export the ledger again.', `line ${line}`),
-  );
+  return refuse('ledger/bad-export', `line ${line}: ${what}`, 'Export the ledger again.', `line ${line}`);
 }
 
 /**

@@ -5,10 +5,7 @@ import type { Entry } from '../format/entry.ts';
 
 export const KEY_ADDED = 'KeyAdded';
 
-/**
- * The keys that may sign a ledger. The first entry names the first key; every other key becomes trusted by an entry
- * that a key trusted before has signed. So a key cannot add itself.
- */
+/** The first entry names the first key; another key is trusted after a trusted key has signed its entry. */
 export class Keyring {
   readonly #verifier: Verifier;
   readonly #origin: string;
@@ -34,7 +31,6 @@ export class Keyring {
     return this.#trusted.some((each) => renderKey(this.#verifier.sha256, each) === text);
   }
 
-  /** Ignores all entries except `KeyAdded`. */
   read(entry: Pick<Entry, 'type' | 'data'>): void {
     if (entry.type !== KEY_ADDED || typeof entry.data.key !== 'string') return;
     const key = parseKey(this.#verifier.sha256, entry.data.key);

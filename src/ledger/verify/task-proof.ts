@@ -1,4 +1,4 @@
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import { isObject } from '../../protocol/shape/read-unknown.ts';
 import { parseBase64, toBase64 } from '../format/bytes.ts';
 import { canonicalJson, type JsonObject } from '../format/canonical-json.ts';
@@ -13,7 +13,7 @@ import {
 } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { type Entry, isProject, parseEntry } from '../format/entry.ts';
-import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
+import { DO_NOT_WRITE, refuse } from '../format/limits.ts';
 import { leafHash, verifyInclusion } from '../format/merkle.ts';
 import { Tree } from '../format/tree.ts';
 import type { Store, StoredEntry } from '../store.ts';
@@ -109,7 +109,7 @@ function parseMarked({ bytes }: StoredEntry, marks: readonly string[]): Entry[] 
 const SEE_TASKS = 'See the tasks: baton task list --limit 1000';
 
 function unproven(what: string, hint = DO_NOT_WRITE): Parsed<TaskProof> {
-  return refused(ledgerProblem('ledger/no-proof', `there is no proof: ${what}`, hint));
+  return refuse('ledger/no-proof', `there is no proof: ${what}`, hint);
 }
 
 export interface ProvenTask {
@@ -124,10 +124,7 @@ export interface ProvenTask {
 const encoder = new TextEncoder();
 const FIELDS = ['checkpoint', 'entries', 'key', 'kind', 'project', 'task_id', 'v'];
 
-/**
- * Checks a task proof with only the public key: every entry is in the tree that the key has signed. It cannot prove
- * that no entry is missing; that needs the whole ledger.
- */
+/** Checks that the signed tree contains every entry. It cannot prove that none is missing; that needs the whole ledger. */
 export async function verifyTaskProof(
   verifier: Verifier,
   value: unknown,
@@ -196,11 +193,9 @@ function checkEntry(verifier: Verifier, tree: Checkpoint, value: unknown): Parse
 }
 
 function bad(what: string): Parsed<never> {
-  return refused(
-    ledgerProblem(
-      'ledger/bad-proof',
-      `this proof does not hold: ${what}`,
-      'Create it again on the machine of the ledger.',
-    ),
+  return refuse(
+    'ledger/bad-proof',
+    `this proof does not hold: ${what}`,
+    'Create it again on the machine of the ledger.',
   );
 }

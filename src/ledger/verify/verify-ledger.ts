@@ -1,14 +1,13 @@
 import { sameBytes } from '../format/bytes.ts';
 import { type Checkpoint, findSigningKey, type NoteKey, parseCheckpoint, renderKey } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
-import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
-import type { TreeHead } from '../format/merkle.ts';
+
 import { TileCheck } from '../format/tree.ts';
 import { blobName, blobsNamedIn } from '../snapshots-and-blobs.ts';
 import { isStoreUnavailable, type Store } from '../store.ts';
 import { Keyring } from './keyring.ts';
 import { findSnapshotAndBlobFaults } from './verify-snapshots.ts';
-import { type LedgerFault, LedgerWalk } from './walk.ts';
+import { type LedgerFault, ledgerFault, LedgerWalk } from './walk.ts';
 
 export interface VerifyOptions {
   readonly project: string;
@@ -17,7 +16,6 @@ export interface VerifyOptions {
   readonly allSignatures?: boolean;
   /** The checkpoint kept outside the store; null if it is missing. */
   readonly outside?: string | null | undefined;
-  /** A key known from another source, which must be trusted by the ledger. */
   readonly knownKey?: NoteKey | undefined;
   readonly onProgress?: (entries: number) => void;
 }
@@ -26,16 +24,13 @@ export interface Verified {
   readonly ok: true;
   readonly size: number;
   readonly root: Uint8Array;
-  /** The newest checkpoint; undefined if the ledger is empty. */
   readonly checkpoint: string | undefined;
   readonly keys: readonly string[];
-  /** Observations that prove no fault. */
   readonly warnings: readonly string[];
 }
 
 export interface NotVerified {
   readonly ok: false;
-  /** In order of discovery; the first faulty entry comes first. */
   readonly findings: readonly [LedgerFault, ...LedgerFault[]];
 }
 
@@ -107,16 +102,7 @@ async function isSigned(
 
 function keyFaults(keyring: Keyring, { knownKey }: VerifyOptions): readonly LedgerFault[] {
   if (!knownKey || keyring.trusted.length === 0 || keyring.trusts(knownKey)) return [];
-  return [
-    {
-      seq: 1,
-      problem: ledgerProblem(
-        'ledger/unknown-key',
-        'the ledger is intact, but it is signed by unknown keys',
-        DO_NOT_WRITE,
-      ),
-    },
-  ];
+  return [ledgerFault(1, 'ledger/unknown-key', 'the ledger is intact, but it is signed by unknown keys')];
 }
 
 /** A store that cannot be read (a damaged page) is a finding: it starts after the last good entry. */
@@ -126,25 +112,16 @@ async function readable<T>(walk: LedgerWalk, read: () => Promise<T[]>): Promise<
   } catch (error) {
     if (isStoreUnavailable(error)) throw error;
     const what = error instanceof Error ? error.message : String(error);
-    const problem = ledgerProblem('ledger/unreadable', `the store cannot be read: ${what}`, DO_NOT_WRITE);
-    return [{ seq: walk.position.head.size + 1, problem }];
+    return [ledgerFault(walk.position.head.size + 1, 'ledger/unreadable', `the store cannot be read: ${what}`)];
   }
 }
 
-interface WalkOptions {
-  readonly allSignatures?: boolean;
-  readonly onProgress?: (entries: number) => void;
-}
-
-/**
- * Walks from the first entry to the newest checkpoint and checks older checkpoints, tiles and named blobs, in bounded
- * memory. Entries that a running writer adds meanwhile are not checked.
- */
+/** Walks to the newest checkpoint in bounded memory. Entries that a running writer adds meanwhile are not checked. */
 export async function findFirstFault(
   store: Store,
   walk: LedgerWalk,
   outside: Checkpoint | undefined,
-  { allSignatures = false, onProgress }: WalkOptions,
+  { allSignatures = false, onProgress }: Pick<VerifyOptions, 'allSignatures' | 'onProgress'>,
 ): Promise<LedgerFault | undefined> {
   const tiles = new TileCheck(store, 0);
   const end = (await store.findCheckpoint())?.size ?? 0;
@@ -159,7 +136,8 @@ export async function findFirstFault(
         const fault = await walk.findFault(checkpoint, allSignatures || stored.seq === end ? 'check' : 'trust');
         if (fault) return fault;
       }
-      if (stored.seq === outside?.size && !isAt(walk, outside)) return forked(outside);
+      if (stored.seq === outside?.size && !sameBytes(walk.position.frontier.root(), outside.root))
+        return forked(outside);
       // Few entries name a blob; the others only pay for a search in their text.
       if (!step.text.includes('blob":"sha256:')) continue;
       for (const hash of blobsNamedIn(step.entry.data)) {
@@ -176,7 +154,7 @@ function findGapAtEnd(walk: LedgerWalk, outside: Checkpoint | undefined): Ledger
   const { size } = walk.position.head;
   const beyond = outside?.size ?? 0;
   if (beyond <= size) return undefined;
-  return finding(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
+  return ledgerFault(size + 1, 'ledger/rolled-back', `entries ${size + 1} to ${beyond} are missing from the end`);
 }
 
 /** Reads the head first: a commit in between only makes the checkpoint larger, which is no fault. */
@@ -184,32 +162,28 @@ export async function findUnsigned(store: Store): Promise<LedgerFault | undefine
   const { size } = await store.head();
   const signed = (await store.findCheckpoint())?.size ?? 0;
   if (size <= signed) return undefined;
-  return finding(signed + 1, 'ledger/unsigned', `entries ${signed + 1} to ${size} are covered by no signed checkpoint`);
+  return ledgerFault(
+    signed + 1,
+    'ledger/unsigned',
+    `entries ${signed + 1} to ${size} are covered by no signed checkpoint`,
+  );
 }
 
 export function findWrongTile({ wrong }: TileCheck): LedgerFault | undefined {
   if (!wrong) return undefined;
   const seq = wrong.index * 2 ** wrong.level + 1;
-  const message = `tile ${wrong.index} at level ${wrong.level} is not the hash of its entries`;
-  return finding(seq, 'ledger/wrong-tile', message);
-}
-
-function isAt(walk: LedgerWalk, tree: TreeHead): boolean {
-  return sameBytes(walk.position.frontier.root(), tree.root);
-}
-
-function forked(outside: Checkpoint): LedgerFault {
-  return finding(
-    outside.size,
-    'ledger/forked',
-    `the first ${outside.size} entries differ from those of the outside checkpoint: history was rewritten`,
+  return ledgerFault(
+    seq,
+    'ledger/wrong-tile',
+    `tile ${wrong.index} at level ${wrong.level} is not the hash of its entries`,
   );
 }
 
-function missingBlob(seq: number, hash: Uint8Array): LedgerFault {
-  return finding(seq, 'ledger/missing-blob', `entry ${seq} names the blob ${blobName(hash)}, which is missing`);
+function forked({ size }: Checkpoint): LedgerFault {
+  const message = `the first ${size} entries differ from those of the outside checkpoint: history was rewritten`;
+  return ledgerFault(size, 'ledger/forked', message);
 }
 
-function finding(seq: number, code: string, message: string): LedgerFault {
-  return { seq, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
+function missingBlob(seq: number, hash: Uint8Array): LedgerFault {
+  return ledgerFault(seq, 'ledger/missing-blob', `entry ${seq} names the blob ${blobName(hash)}, which is missing`);
 }

@@ -1,7 +1,7 @@
 import { sameBytes } from '../format/bytes.ts';
 import type { Sha256 } from '../format/crypto.ts';
 import { type Entry, parseEntry } from '../format/entry.ts';
-import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
+
 import {
   blobName,
   findSnapshot,
@@ -10,26 +10,18 @@ import {
   type SnapshotTrust,
 } from '../snapshots-and-blobs.ts';
 import type { Store } from '../store.ts';
-import type { LedgerFault } from './walk.ts';
+import { type LedgerFault, ledgerFault } from './walk.ts';
 
 export interface SnapshotAndBlobFaults {
   readonly findings: readonly LedgerFault[];
   readonly warnings: readonly string[];
 }
 
-/** Checks blobs, snapshots, and the store itself. */
 export async function findSnapshotAndBlobFaults(store: Store, trust: SnapshotTrust): Promise<SnapshotAndBlobFaults> {
-  const sentences = await store.inspect();
+  const faults = (await store.inspect()).map((sentence) => ledgerFault(null, 'ledger/store', sentence));
   const blobs = await findBlobFaults(store, trust.verifier.sha256);
-  const snapshots = await findSnapshotFaults(store, trust);
-  return {
-    findings: [
-      ...sentences.map((sentence) => snapshotFault('ledger/store', sentence)),
-      ...blobs,
-      ...snapshots.findings,
-    ],
-    warnings: snapshots.warnings,
-  };
+  const { findings, warnings } = await findSnapshotFaults(store, trust);
+  return { findings: [...faults, ...blobs, ...findings], warnings };
 }
 
 async function findBlobFaults(store: Store, sha256: Sha256): Promise<LedgerFault[]> {
@@ -37,7 +29,7 @@ async function findBlobFaults(store: Store, sha256: Sha256): Promise<LedgerFault
   for await (const batch of store.blobs()) {
     for (const { hash, bytes } of batch) {
       if (sameBytes(sha256(bytes), hash)) continue;
-      faults.push(snapshotFault('ledger/wrong-blob', `the blob ${blobName(hash)} is not what was recorded`));
+      faults.push(ledgerFault(null, 'ledger/wrong-blob', `the blob ${blobName(hash)} is not what was recorded`));
     }
   }
   return faults;
@@ -60,8 +52,9 @@ async function findSnapshotFaults(store: Store, trust: SnapshotTrust): Promise<S
 
 const WRONG: Readonly<Record<SnapshotFault | 'homeless', (name: string) => LedgerFault>> = {
   homeless: (name) =>
-    snapshotFault('ledger/wrong-snapshot', `the snapshot ${name} does not match its entry; it will be rebuilt`),
-  damaged: (name) => snapshotFault('ledger/wrong-snapshot', `the snapshot ${name} cannot be read; it will be rebuilt`),
+    ledgerFault(null, 'ledger/wrong-snapshot', `the snapshot ${name} does not match its entry; it will be rebuilt`),
+  damaged: (name) =>
+    ledgerFault(null, 'ledger/wrong-snapshot', `the snapshot ${name} cannot be read; it will be rebuilt`),
   unsigned: (name) => forgedSnapshot(name, 'it is not signed', DISCARDED),
   foreign: (name) => forgedSnapshot(name, 'no key of this ledger has signed it', DISCARDED),
 };
@@ -69,19 +62,11 @@ const WRONG: Readonly<Record<SnapshotFault | 'homeless', (name: string) => Ledge
 const DISCARDED = 'Baton ignores it and rebuilds the state: baton up. Find out who wrote to the database.';
 
 function forgedSnapshot(name: string, why: string, hint: string): LedgerFault {
-  return {
-    seq: null,
-    problem: ledgerProblem('ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint),
-  };
-}
-
-function snapshotFault(code: string, message: string): LedgerFault {
-  return { seq: null, problem: ledgerProblem(code, message, DO_NOT_WRITE) };
+  return ledgerFault(null, 'ledger/forged-snapshot', `the snapshot ${name} is forged: ${why}`, hint);
 }
 
 /** Folds entries into the state of a snapshot. The caller knows the meaning of entries. */
 export interface StateFold {
-  /** The name of the snapshots that this fold produces. */
   readonly name: string;
   begin(): RunningFold;
 }
@@ -97,11 +82,7 @@ export type RefoldResult =
   /** `entries` is 0 if there is no snapshot to compare. */
   { readonly ok: true; readonly entries: number } | { readonly ok: false; readonly finding: LedgerFault };
 
-/**
- * Folds the entries up to the stored snapshot again and compares: a signature proves who made a snapshot, this proves
- * that it is correct. The entries must be verified first. Needs as much memory as the state, at any length of the
- * ledger.
- */
+/** Folds the verified entries again and compares: a signature proves who made a snapshot, this proves that it is correct. */
 export async function refoldSnapshot(
   store: Store,
   trust: SnapshotTrust,
@@ -116,7 +97,7 @@ export async function refoldSnapshot(
     for (const { seq, bytes } of batch) {
       const entry = parseEntry(bytes);
       const wrong = entry.ok ? folding.fold(entry.value) : `entry ${seq} cannot be read`;
-      if (wrong !== undefined) return { ok: false, finding: unreadable(seq, wrong) };
+      if (wrong !== undefined) return { ok: false, finding: ledgerFault(seq, 'ledger/unreadable', wrong) };
     }
     onProgress?.(batch.at(-1)?.seq ?? 0);
   }
@@ -128,7 +109,3 @@ export async function refoldSnapshot(
 /** The key has signed a state that its daemon did not fold, so another party can read the key. */
 const REMOVE =
   "Stop Baton (baton down), remove the snapshot (sqlite3 FILE 'DELETE FROM snapshot'), and find out who can read key.pem.";
-
-function unreadable(seq: number, what: string): LedgerFault {
-  return { seq, problem: ledgerProblem('ledger/unreadable', what, DO_NOT_WRITE) };
-}

@@ -1,6 +1,6 @@
 import type { Problem } from '../../protocol/shape/problem.ts';
 import { sameBytes } from '../format/bytes.ts';
-import { checkLink, GENESIS, type HashedEntry, hashEntries } from '../format/chain.ts';
+import { checkLink, type EntryText, GENESIS, type HashedEntry, hashEntries } from '../format/chain.ts';
 import { parseCheckpoint } from '../format/checkpoint.ts';
 import type { Sha256, Verifier } from '../format/crypto.ts';
 import type { Entry } from '../format/entry.ts';
@@ -10,22 +10,21 @@ import { Tree } from '../format/tree.ts';
 import { findHash, type Head, type Store, type StoredCheckpoint, type StoredEntry, type Tile } from '../store.ts';
 import type { Keyring } from './keyring.ts';
 
-/** A fault and its place: `seq` is the first unreliable entry, null if no entry is concerned. */
 export interface LedgerFault {
   readonly seq: number | null;
   readonly problem: Problem;
 }
 
-/** The position of a walk: everything up to here is verified. */
+export function ledgerFault(seq: number | null, code: string, message: string, hint = DO_NOT_WRITE): LedgerFault {
+  return { seq, problem: ledgerProblem(code, message, hint) };
+}
+
 export interface WalkPosition {
   readonly head: Head;
   readonly frontier: Frontier;
 }
 
-/**
- * Walks a ledger entry by entry: each entry must follow the previous one, and each checkpoint must state the tree of
- * the entries. Opening, catching up, verifying and reading an export all use this walk.
- */
+/** Each entry must follow the previous one, and each checkpoint must state the tree of the entries. */
 export class LedgerWalk {
   readonly #verifier: Verifier;
   readonly #project: string;
@@ -34,20 +33,19 @@ export class LedgerWalk {
   #head: Head;
   #checkpointed: number;
 
-  constructor(verifier: Verifier, project: string, keyring: Keyring, start = emptyPosition(verifier.sha256)) {
+  constructor(verifier: Verifier, project: string, keyring: Keyring, start?: WalkPosition) {
     this.#verifier = verifier;
     this.#project = project;
     this.#keyring = keyring;
-    this.#frontier = start.frontier.copy();
-    this.#head = start.head;
-    this.#checkpointed = start.head.size;
+    this.#frontier = start?.frontier.copy() ?? new Frontier(verifier.sha256);
+    this.#head = start?.head ?? GENESIS;
+    this.#checkpointed = this.#head.size;
   }
 
   get position(): WalkPosition {
     return { head: this.#head, frontier: this.#frontier };
   }
 
-  /** The size of the last checkpoint passed. */
   get checkpointed(): number {
     return this.#checkpointed;
   }
@@ -78,40 +76,22 @@ export class LedgerWalk {
     row: 'linked' | 'unlinked' = 'linked',
   ): Promise<LedgerFault | undefined> {
     const checkpoint = parseCheckpoint(stored.note);
-    if (!checkpoint.ok) return this.#fault(stored, checkpoint.problems[0]);
+    if (!checkpoint.ok) return { seq: stored.size, problem: checkpoint.problems[0] };
     const { size, root, previous } = checkpoint.value;
     if (size !== stored.size || size !== this.#head.size || !sameBytes(root, this.#frontier.root())) {
-      return this.#wrong(
-        stored,
-        'ledger/wrong-root',
-        `the checkpoint of ${stored.size} entries states a different tree`,
-      );
+      const message = `the checkpoint of ${stored.size} entries states a different tree`;
+      return ledgerFault(stored.size, 'ledger/wrong-root', message);
     }
     if (row === 'linked' && previous !== this.#checkpointed) {
-      return this.#wrong(stored, 'ledger/missing-checkpoint', `the checkpoint of ${previous} entries is missing`);
+      return ledgerFault(stored.size, 'ledger/missing-checkpoint', `the checkpoint of ${previous} entries is missing`);
     }
     this.#checkpointed = size;
     // A pending key becomes trusted by this signature, so this check cannot be skipped.
     if (signature === 'trust' && !this.#keyring.hasWaiting) return undefined;
     if (await this.#keyring.accepts(checkpoint.value)) return undefined;
-    return this.#wrong(
-      stored,
-      'ledger/wrong-signature',
-      `no trusted key has signed the checkpoint of ${stored.size} entries`,
-    );
+    const message = `no trusted key has signed the checkpoint of ${stored.size} entries`;
+    return ledgerFault(stored.size, 'ledger/wrong-signature', message);
   }
-
-  #wrong(stored: StoredCheckpoint, code: string, message: string): LedgerFault {
-    return this.#fault(stored, ledgerProblem(code, message, DO_NOT_WRITE));
-  }
-
-  #fault(stored: StoredCheckpoint, problem: Problem): LedgerFault {
-    return { seq: stored.size, problem };
-  }
-}
-
-function emptyPosition(sha256: Sha256): WalkPosition {
-  return { head: GENESIS, frontier: new Frontier(sha256) };
 }
 
 /** The position after the first `size` entries, read from the stored tree; undefined if hashes are missing. */
@@ -121,20 +101,15 @@ export async function findPosition(store: Store, sha256: Sha256, size: number): 
   return frontier && hash && { head: { size, hash }, frontier };
 }
 
-export type WalkStep = Stepped | { readonly ok: false; readonly finding: LedgerFault };
-
-interface Stepped {
+interface Stepped extends EntryText {
   readonly ok: true;
   readonly stored: StoredEntry;
-  readonly entry: Entry;
-  readonly text: string;
   readonly tiles: readonly Tile[];
 }
 
-/**
- * Walks to the newest checkpoint and checks every entry and checkpoint in between, including the newest signature.
- * Entries after the newest checkpoint are not read: their commit is still in progress.
- */
+export type WalkStep = Stepped | { readonly ok: false; readonly finding: LedgerFault };
+
+/** Checks every entry up to the newest checkpoint, and its signature. A commit in progress after it is not read. */
 export async function walkToNewestCheckpoint(
   store: Store,
   walk: LedgerWalk,
@@ -157,11 +132,8 @@ export async function walkToNewestCheckpoint(
     }
     await onBatch(entries, tiles);
   }
-  return walk.checkpointed === newest ? undefined : missing(walk, newest);
-}
-
-function missing(walk: LedgerWalk, newest: number): LedgerFault {
+  if (walk.checkpointed === newest) return undefined;
   const seq = walk.position.head.size + 1;
   const message = `entries ${seq} to ${newest} are missing, but a checkpoint covers them`;
-  return { seq, problem: ledgerProblem('ledger/rolled-back', message, DO_NOT_WRITE) };
+  return ledgerFault(seq, 'ledger/rolled-back', message);
 }

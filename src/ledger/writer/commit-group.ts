@@ -1,11 +1,11 @@
-import { accepted, type Parsed, type Problem, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed, type Problem } from '../../protocol/shape/problem.ts';
 import { linkDrafts, type LinkedEntry } from '../format/chain.ts';
 import { signCheckpoint } from '../format/checkpoint.ts';
-import type { Sha256, Signer } from '../format/crypto.ts';
 import { type Draft, type PreparedDraft, renderDraft, screenDraft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
-import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
-import { type Commit, type Head, type StoredEntry, StoreProblem, type Tile } from '../store.ts';
+import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem, refuse } from '../format/limits.ts';
+import type { SnapshotSigner } from '../snapshots-and-blobs.ts';
+import { type Commit, type Failure, type Head, type StoredEntry, StoreProblem, type Tile } from '../store.ts';
 import type { WalkPosition } from '../verify/walk.ts';
 
 /** The drafts of one caller: recorded consecutively in one commit, or not at all. */
@@ -29,23 +29,13 @@ export function dequeueGroup(queue: PendingAppend[]): PendingAppend[] {
 
 export interface BuiltCommit {
   readonly commit: Commit;
-  /** The position of the ledger after the commit. */
   readonly position: WalkPosition;
-  /** The entries of each caller. */
   readonly linked: readonly (readonly LinkedEntry[])[];
-  /** The entries of all callers. */
   readonly entries: readonly Entry[];
 }
 
-export interface CommitMaker {
-  readonly sha256: Sha256;
-  readonly project: string;
-  readonly signer: Signer;
-}
-
-/** Numbers, links, hashes and signs a commit without writing it. */
 export function buildCommit(
-  { sha256, project, signer }: CommitMaker,
+  { sha256, project, signer }: SnapshotSigner,
   at: string,
   from: WalkPosition,
   callers: readonly (readonly PreparedDraft[])[],
@@ -80,15 +70,11 @@ function isSome<T>(items: readonly T[]): items is readonly [T, ...T[]] {
   return items.length > 0;
 }
 
-export interface AppendRequest {
+export interface AppendRequest extends Pick<PendingAppend, 'answer'> {
   readonly drafts: readonly Draft[];
-  readonly answer: (recorded: AppendResult) => void;
 }
 
-/**
- * Prepares the drafts of all waiting callers; a caller whose drafts are refused is answered at once. All texts are
- * rendered before the first is searched for credentials: interleaving takes a seventh longer.
- */
+/** Answers refused callers at once. Renders all texts before the first search: interleaving takes a seventh longer. */
 export function prepareAppends(
   callers: readonly AppendRequest[],
   size: number,
@@ -117,7 +103,7 @@ function readable<T>(read: () => Parsed<T>): Parsed<T> {
     return read();
   } catch (error) {
     const what = error instanceof Error ? `: ${error.message}` : '';
-    return refused(ledgerProblem('ledger/bad-draft', `a draft cannot be read${what}`, 'Put plain JSON into it.'));
+    return refuse('ledger/bad-draft', `a draft cannot be read${what}`, 'Put plain JSON into it.');
   }
 }
 
@@ -149,9 +135,7 @@ function screenAll(
 export type AppendResult = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | AppendRefusal;
 
 /** `conflict`: another writer was first and the ledger has caught up; decide again. */
-export type AppendRefusal =
-  | { readonly ok: false; readonly conflict: Head }
-  | { readonly ok: false; readonly problem: Problem };
+export type AppendRefusal = { readonly ok: false; readonly conflict: Head } | Failure;
 
 export function ledgerClosed(): Problem {
   return ledgerProblem('ledger/closed', 'the ledger is closed', 'Open it again.');
@@ -173,7 +157,7 @@ export function queueFull(): Problem {
   );
 }
 
-export function appendUnavailable(error: unknown): { readonly ok: false; readonly problem: Problem } {
+export function appendUnavailable(error: unknown): Failure {
   if (error instanceof StoreProblem) return { ok: false, problem: error.problem };
   const what = error instanceof Error ? error.message : String(error);
   const hint = 'No data is lost: try again when the store is back.';

@@ -10,9 +10,9 @@ import {
 } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { accepted, type Parsed, refused } from '../../protocol/shape/problem.ts';
+import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
 import type { Sha256, Signer, Verifier } from '../format/crypto.ts';
-import { ledgerProblem } from '../format/limits.ts';
+import { refuse } from '../format/limits.ts';
 
 /** The signing key of this machine: created at the first start with mode 0600. */
 export function openKeyFile(path: string): Parsed<Signer> {
@@ -57,13 +57,10 @@ function makeKeyFile(path: string): Parsed<Signer> {
 }
 
 function badKey(message: string, hint: string): Parsed<Signer> {
-  return refused(ledgerProblem('ledger/bad-key-file', message, hint));
+  return refuse('ledger/bad-key-file', message, hint);
 }
 
-/**
- * SHA-256 by Node. `hash` allocates separate memory for a buffer result, which takes longer than hashing; as latin1
- * text the result is cheap, and the buffer comes from the pool.
- */
+/** Latin1 text is cheap, and its buffer comes from the pool; a buffer result takes longer to allocate than to hash. */
 export const nodeSha256: Sha256 = (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1');
 
 export const nodeVerifier: Verifier = {

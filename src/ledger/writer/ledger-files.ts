@@ -1,7 +1,6 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The paths of a project's ledger in a state folder, and of the machine's signing key. */
 export interface LedgerPlace {
   readonly project: string;
   readonly ledger: string;
@@ -15,25 +14,16 @@ export function ledgerPlace(stateFolder: string, project: string): LedgerPlace {
   return { project, ledger, outside: `${ledger}.checkpoint`, key: join(stateFolder, 'key.pem') };
 }
 
-/**
- * A copy of the last checkpoint outside the store. A chain proves order, not completeness: only an outside record of
- * its length shows that its end is missing.
- */
+/** The last checkpoint, outside the store: only an outside record of its length shows that the end of a chain is missing. */
 export interface OutsideCopy {
-  /** The text of the copy in any condition; undefined if there is none. */
   read(): string | undefined;
   /** Called soon after every commit, so it must be cheap. An older copy is still a valid prefix. */
   write(note: string): void;
-  /** Makes the last copy durable, for a seal. */
   sync(): void;
   close(): void;
 }
 
-/**
- * The outside checkpoint as a file beside the store. It is overwritten in place with one call: a rename would make the
- * file system flush and cost as much as the commit. A note fits into one disk sector, so a torn write is very unlikely,
- * and harmless: its signature is invalid, and the copy counts as missing.
- */
+/** Overwritten in place: a rename costs as much as the commit. A torn copy has no valid signature and counts as missing. */
 export class OutsideCopyFile implements OutsideCopy {
   readonly #path: string;
   #file: number | undefined;

@@ -1,13 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { healthAfter, type StoreHealth, WRITABLE } from '../../protocol/resource-faults.ts';
 import type { Problem } from '../../protocol/shape/problem.ts';
-import { sameBytes } from '../format/bytes.ts';
 import { parseCheckpoint } from '../format/checkpoint.ts';
 import type { Signer, Verifier } from '../format/crypto.ts';
 import type { Draft, PreparedDraft } from '../format/draft.ts';
 import type { Entry } from '../format/entry.ts';
 import { LEDGER_LIMITS } from '../format/limits.ts';
 import type { SnapshotSigner, SnapshotTrust } from '../snapshots-and-blobs.ts';
-import { findHash, type Head, type Store } from '../store.ts';
+import { type Failure, hasHead, type Head, type Store } from '../store.ts';
 import type { Keyring } from '../verify/keyring.ts';
 import type { WalkPosition } from '../verify/walk.ts';
 import {
@@ -28,7 +28,6 @@ import {
 import type { OutsideCopy } from './ledger-files.ts';
 import { type NewEntries, readNewEntries } from './recognize.ts';
 
-// Over 300 lines: one state machine, whose steps share the queue and the position.
 export interface LedgerOptions {
   readonly store: Store;
   readonly project: string;
@@ -44,6 +43,10 @@ export interface LedgerOptions {
 
 /** The only writer of a project's ledger in this process. Create it with `openLedger`. */
 export class Ledger {
+  readonly project: string;
+  readonly store: Store;
+  readonly verifier: Verifier;
+  readonly secrets: readonly string[];
   readonly #options: LedgerOptions;
   #keyring: Keyring;
   /** Callers whose drafts are not prepared yet, and callers that wait for a commit. */
@@ -64,41 +67,26 @@ export class Ledger {
 
   constructor(options: LedgerOptions, position: WalkPosition, keyring: Keyring) {
     this.#options = options;
+    this.project = options.project;
+    this.store = options.store;
+    this.verifier = options.verifier;
+    this.secrets = options.secrets ?? [];
     this.#position = position;
     this.#keyring = keyring;
   }
 
-  get project(): string {
-    return this.#options.project;
-  }
-
-  get store(): Store {
-    return this.#options.store;
-  }
-
   get sha256(): Verifier['sha256'] {
-    return this.#options.verifier.sha256;
-  }
-
-  get verifier(): Verifier {
-    return this.#options.verifier;
+    return this.verifier.sha256;
   }
 
   get snapshotSigner(): SnapshotSigner {
-    const { project, signer } = this.#options;
-    return { sha256: this.sha256, project, signer };
+    return { sha256: this.sha256, project: this.project, signer: this.#options.signer };
   }
 
   get snapshotTrust(): SnapshotTrust {
     return { project: this.project, verifier: this.verifier, keys: this.#keyring.trusted };
   }
 
-  /** Secrets removed from everything recorded, in addition to the credential patterns. */
-  get secrets(): readonly string[] {
-    return this.#options.secrets ?? NO_SECRETS;
-  }
-
-  /** The end of the entries known to be durable. */
   get head(): Head {
     return this.#position.head;
   }
@@ -108,16 +96,12 @@ export class Ledger {
     return this.#stoppedHealth.writable ? this.store.health() : this.#stoppedHealth;
   }
 
-  /** The health after a test write, unless a write has succeeded within `freshMs`. */
   async probe(freshMs = 0): Promise<StoreHealth> {
     if (this.#stoppedHealth.writable && this.#closing === undefined) await this.store.probe(freshMs);
     return this.health;
   }
 
-  /**
-   * Records all drafts consecutively, or none. Resolves after they are durable. Calls are recorded in order; calls that
-   * arrive during a commit share the next one.
-   */
+  /** Records all drafts consecutively, or none; resolves after they are durable. Calls during a commit share the next one. */
   append(drafts: readonly Draft[]): Promise<AppendResult> {
     // One promise per caller: with a hundred callers, promises dominate the cost of an append.
     return new Promise((answer) => {
@@ -128,7 +112,6 @@ export class Ledger {
     });
   }
 
-  /** Checks that need no look into the drafts. */
   #refusal({ length }: readonly Draft[]): AppendResult | undefined {
     if (this.#stopped || this.#closing) return { ok: false, problem: this.#stopped ?? ledgerClosed() };
     if (length === 0) return { ok: true, entries: [] };
@@ -138,7 +121,6 @@ export class Ledger {
     return isTooMuch ? { ok: false, problem: queueFull() } : undefined;
   }
 
-  /** Moves all waiting callers into the queue at once. */
   #admit(): void {
     const callers = this.#asking;
     if (callers.length === 0) return;
@@ -156,14 +138,12 @@ export class Ledger {
     });
   }
 
-  /** Makes the outside copy durable, for a seal. */
   syncOutside(): void {
     if (this.#note !== undefined) this.#options.outside.write(this.#note);
     this.#isCopyOld = false;
     this.#options.outside.sync();
   }
 
-  /** Waits for the queued callers, then closes the store. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -174,13 +154,13 @@ export class Ledger {
     await this.#draining;
     this.#writeOutside();
     this.#options.outside.close();
-    await this.#options.store.close();
+    await this.store.close();
   }
 
   /** Runs commits and catch-ups one at a time, because both move the position. */
   async #drain(): Promise<void> {
     while (this.#queue.length > 0 || this.#followers.length > 0) {
-      if (this.#followers.length > 0) await this.#tellFollowers();
+      if (this.#followers.length > 0) await this.#answerFollowers();
       if (this.#queue.length === 0) continue;
       const group = dequeueGroup(this.#queue);
       const answers = await this.#record(group.map(({ drafts }) => drafts)).catch((error: unknown) =>
@@ -191,22 +171,15 @@ export class Ledger {
         answer('linked' in answers ? { ok: true, entries: answers.linked[next] ?? [] } : answers);
         next += 1;
       }
-      if (group.length > 1 || performance.now() - this.#turnedMs > LONGEST_WITHOUT_TURN_MS) await this.#turn();
+      // Lets waiting requests join the next commit. A single caller yields only every few milliseconds.
+      if (group.length === 1 && performance.now() - this.#turnedMs <= LONGEST_WITHOUT_TURN_MS) continue;
+      await nextTurn();
+      this.#turnedMs = performance.now();
     }
     this.#draining = undefined;
   }
 
-  /**
-   * Yields to the event loop between two commits, so that waiting requests join the next commit and a caller in a tight
-   * loop blocks no others. SQLite blocks while it writes; without this each commit would hold one caller. A single
-   * caller yields only every few milliseconds.
-   */
-  async #turn(): Promise<void> {
-    await nextTurn();
-    this.#turnedMs = performance.now();
-  }
-
-  async #tellFollowers(): Promise<void> {
+  async #answerFollowers(): Promise<void> {
     const followers = this.#followers.splice(0);
     const problem =
       this.#stopped ?? (await this.#catchUp().catch((error: unknown) => this.#stop(unexpectedFailure(error)).problem));
@@ -222,14 +195,11 @@ export class Ledger {
       // The commit in doubt was recorded after all: callers that decided without it decide again.
       if (this.head.size > before) return { ok: false, conflict: this.head };
     }
-    const { clock, store, verifier, project, signer } = this.#options;
-    const maker = { sha256: verifier.sha256, project, signer };
-    const built = buildCommit(maker, clock().toISOString(), this.#position, callers);
-    const appended = await store.append(built.commit).catch(appendUnavailable);
+    const at = this.#options.clock().toISOString();
+    const built = buildCommit(this.snapshotSigner, at, this.#position, callers);
+    const appended = await this.store.append(built.commit).catch(appendUnavailable);
     if (appended.ok) {
-      this.#accept(built);
-      if (this.#keyring.hasWaiting) await this.#acceptKeys(built);
-      this.#options.onEntries?.(built.entries);
+      await this.#accept(built);
       return built;
     }
     if ('problem' in appended) return this.#resolveDoubt(built, appended.problem);
@@ -237,23 +207,18 @@ export class Ledger {
     return problem ? { ok: false, problem } : { ok: false, conflict: this.head };
   }
 
-  #accept({ commit, entries, position }: BuiltCommit): void {
+  async #accept({ commit, entries, position }: BuiltCommit): Promise<void> {
     this.#position = position;
     this.#note = commit.checkpoint.note;
     this.#writeOutsideSoon();
     for (const entry of entries) this.#keyring.read(entry);
+    // A pending key becomes trusted by the signature of the commit that added it.
+    const checkpoint = this.#keyring.hasWaiting ? parseCheckpoint(this.#note) : undefined;
+    if (checkpoint?.ok) await this.#keyring.accepts(checkpoint.value);
+    this.#options.onEntries?.(entries);
   }
 
-  /** A pending key becomes trusted by the signature of the commit that added it. */
-  async #acceptKeys({ commit }: BuiltCommit): Promise<void> {
-    const checkpoint = parseCheckpoint(commit.checkpoint.note);
-    if (checkpoint.ok) await this.#keyring.accepts(checkpoint.value);
-  }
-
-  /**
-   * Writes the copy once per turn of the event loop, so that no caller waits for it. The first copy is written at once:
-   * a process killed right after must not leave a ledger without one.
-   */
+  /** Once per turn of the event loop, so that no caller waits; the first at once, in case the process is killed right after. */
   #writeOutsideSoon(): void {
     if (this.#isCopyOld) return;
     this.#isCopyOld = true;
@@ -279,19 +244,18 @@ export class Ledger {
     this.#inDoubt = true;
     const still = await this.#catchUp();
     const { head } = built.position;
-    return !still && (await this.#has(head)) ? built : { ok: false, problem: this.#stopped ?? problem };
+    return !still && (await hasHead(this.store, head)) ? built : { ok: false, problem: this.#stopped ?? problem };
   }
 
   async #catchUp(): Promise<Problem | undefined> {
-    const { store, onEntries } = this.#options;
     let news: NewEntries;
     try {
-      if (!(await this.#has(this.head))) return this.#stop(headMissing(this.head)).problem;
+      if (!(await hasHead(this.store, this.head))) return this.#stop(headMissing(this.head)).problem;
       news = await readNewEntries(this.#options, this.#position, this.#keyring);
       if (!news.ok) return this.#stop(news.problem).problem;
       this.#position = news.position;
       this.#keyring = news.keyring;
-      this.#note = (await store.findCheckpoint(this.head.size))?.note;
+      this.#note = (await this.store.findCheckpoint(this.head.size))?.note;
     } catch (error) {
       // The store is unavailable, so nothing is known: the next call tries again.
       this.#inDoubt = true;
@@ -299,30 +263,16 @@ export class Ledger {
     }
     this.#inDoubt = false;
     this.#writeOutsideSoon();
-    if (news.entries.length > 0) onEntries?.(news.entries);
+    if (news.entries.length > 0) this.#options.onEntries?.(news.entries);
     return undefined;
   }
 
-  async #has(head: Head): Promise<boolean> {
-    if (head.size === 0) return true;
-    const hash = await findHash(this.store, head.size);
-    return hash !== undefined && sameBytes(hash, head.hash);
-  }
-
   /** Stops all writing: the stored ledger is not the one that was opened. */
-  #stop(problem: Problem): { readonly ok: false; readonly problem: Problem } {
+  #stop(problem: Problem): Failure {
     this.#stopped ??= problem;
     this.#stoppedHealth = healthAfter(this.#stoppedHealth, this.#stopped, this.#options.clock().toISOString());
     return { ok: false, problem: this.#stopped };
   }
 }
 
-const NO_SECRETS: readonly string[] = [];
-
 const LONGEST_WITHOUT_TURN_MS = 5;
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}

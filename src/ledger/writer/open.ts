@@ -4,7 +4,7 @@ import { type NoteKey, originOf } from '../format/checkpoint.ts';
 import { ledgerProblem } from '../format/limits.ts';
 import { LOCK_TIMES } from '../sqlite/lock-wait.ts';
 import { type OpenedSqliteStore, openSqliteStoreWhenUnlocked } from '../sqlite/open.ts';
-import { storeProblemOf } from '../store.ts';
+import { type Failure, storeProblemOf } from '../store.ts';
 import { createKeyAddedDraft } from '../verify/keyring.ts';
 import { nodeVerifier, openKeyFile, readKeyFile } from './keys.ts';
 import { type LedgerPlace, OutsideCopyFile } from './ledger-files.ts';
@@ -35,7 +35,6 @@ export async function openWriterAt(place: LedgerPlace, lockTimes = LOCK_TIMES): 
   return openSqliteStoreWhenUnlocked(place.ledger, { mode: 'write', lockTimes });
 }
 
-/** Opens a ledger for reading; creates no file and no key. */
 export async function openStoreAt(place: LedgerPlace): Promise<OpenedSqliteStore> {
   const opened = await openSqliteStoreWhenUnlocked(place.ledger, { mode: 'read' });
   if (opened.ok || opened.problem.code !== 'ledger/missing') return opened;
@@ -59,14 +58,9 @@ export function findKnownKey(place: LedgerPlace): NoteKey | undefined {
   return key?.ok ? { name: originOf(place.project), publicKey: key.value.publicKey } : undefined;
 }
 
-export type OpenedLedger =
-  | { readonly ok: true; readonly ledger: Ledger }
-  | { readonly ok: false; readonly problem: Problem };
+export type OpenedLedger = { readonly ok: true; readonly ledger: Ledger } | Failure;
 
-/**
- * Opens a ledger for writing. It must be the ledger that was here before and intact since then; otherwise returns the
- * problem and changes nothing. A new ledger starts with the entry that makes this machine's key trusted.
- */
+/** Opens for writing if it is the ledger that was here before, intact. A new one starts with the entry of the machine's key. */
 export async function openLedger(options: LedgerOptions): Promise<OpenedLedger> {
   const { store, project, verifier, signer, outside } = options;
   const found = { store, project, verifier, signer, outside: outside.read() };

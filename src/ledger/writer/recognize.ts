@@ -1,31 +1,24 @@
-import type { Problem } from '../../protocol/shape/problem.ts';
 import { sameBytes } from '../format/bytes.ts';
 import { type Checkpoint, findSigningKey, type NoteKey, originOf, parseCheckpoint } from '../format/checkpoint.ts';
 import type { Signer, Verifier } from '../format/crypto.ts';
 import type { Entry } from '../format/entry.ts';
 import { DO_NOT_WRITE, ledgerProblem } from '../format/limits.ts';
 import { TileCheck } from '../format/tree.ts';
-import type { Store } from '../store.ts';
+import type { Failure, Store } from '../store.ts';
 import { Keyring } from '../verify/keyring.ts';
 import { findFirstFault, findUnsigned, findWrongTile } from '../verify/verify-ledger.ts';
 import { findPosition, LedgerWalk, type WalkPosition, walkToNewestCheckpoint } from '../verify/walk.ts';
 
-export interface RecognizeOptions {
-  readonly store: Store;
-  readonly project: string;
-  readonly verifier: Verifier;
+export interface RecognizeOptions extends FollowedLedger {
   readonly signer: Pick<Signer, 'publicKey'>;
   readonly outside: string | undefined;
 }
 
 export type RecognizedLedger =
   | { readonly ok: true; readonly position: WalkPosition; readonly keyring: Keyring }
-  | { readonly ok: false; readonly problem: Problem };
+  | Failure;
 
-/**
- * Checks that this is the ledger that was here before: it must contain the outside checkpoint, and everything after it
- * must be valid. Only reads. If the outside copy is missing or torn, the whole ledger is walked.
- */
+/** The ledger must contain the outside checkpoint and be valid after it. Without a valid copy the whole ledger is walked. */
 export async function recognizeLedger(what: RecognizeOptions): Promise<RecognizedLedger> {
   const outside = await readOutside(what);
   const { size } = await what.store.head();
@@ -50,11 +43,7 @@ async function readOutside(what: RecognizeOptions): Promise<Checkpoint | undefin
 }
 
 /** Walks everything: slow, but finds every key ever added. */
-async function walkWholeLedger({
-  store,
-  verifier,
-  project,
-}: Pick<RecognizeOptions, 'store' | 'verifier' | 'project'>): Promise<RecognizedLedger> {
+async function walkWholeLedger({ store, verifier, project }: FollowedLedger): Promise<RecognizedLedger> {
   const keyring = new Keyring(verifier, project);
   const walk = new LedgerWalk(verifier, project, keyring);
   const fault = await findFirstFault(store, walk, undefined, {});
@@ -103,16 +92,8 @@ export interface FollowedLedger {
   readonly project: string;
 }
 
-export type NewEntries =
-  | {
-      readonly ok: true;
-      readonly entries: readonly Entry[];
-      readonly position: WalkPosition;
-      readonly keyring: Keyring;
-    }
-  | { readonly ok: false; readonly problem: Problem };
+export type NewEntries = RecognizedLedger & ({ readonly ok: false } | { readonly entries: readonly Entry[] });
 
-/** Reads and checks entries recorded by others after a position. */
 export async function readNewEntries(what: FollowedLedger, from: WalkPosition, keyring: Keyring): Promise<NewEntries> {
   const news = await walkNewEntries(what, from, keyring);
   if (news.ok || news.problem.code !== 'ledger/wrong-signature') return news;

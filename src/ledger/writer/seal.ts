@@ -3,37 +3,40 @@ import { sameBytes, toHex } from '../format/bytes.ts';
 import { type Checkpoint, parseCheckpoint } from '../format/checkpoint.ts';
 import type { Verifier } from '../format/crypto.ts';
 import { type Entry, parseEntry } from '../format/entry.ts';
-import { DO_NOT_WRITE, LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
-import type { Store } from '../store.ts';
+import { LEDGER_LIMITS, ledgerProblem } from '../format/limits.ts';
+import type { Failure, Store } from '../store.ts';
 import { Keyring } from '../verify/keyring.ts';
-import { findPosition, type LedgerFault, LedgerWalk } from '../verify/walk.ts';
+import { findPosition, type LedgerFault, ledgerFault, LedgerWalk } from '../verify/walk.ts';
 import type { Ledger } from './ledger.ts';
 
 const LEDGER_SEALED = 'LedgerSealed';
 
 /** A seal states the tree of the first `size` entries and its signed checkpoint. */
 export interface Seal {
-  /** The sequence number of the seal's entry. */
   readonly seq: number;
   readonly at: string;
   readonly size: number;
-  /** In hex. */
   readonly root: string;
   readonly checkpoint: string;
 }
 
-export type SealResult =
-  | { readonly ok: true; readonly seal: Seal; readonly isNew: boolean }
-  | { readonly ok: false; readonly problem: Problem };
+export type SealResult = { readonly ok: true; readonly seal: Seal; readonly isNew: boolean } | Failure;
 
+const IN_PROGRESS = ledgerProblem(
+  'ledger/sealing',
+  'Merkle finalization in progress. Retry in 5s.',
+  'Another call is sealing this ledger.',
+);
+const NOTHING_TO_SEAL = ledgerProblem(
+  'ledger/nothing-to-seal',
+  'there is no signed checkpoint to seal',
+  'Run: baton ledger verify',
+);
 const sealing = new WeakSet<Ledger>();
 
-/**
- * Records a seal over everything so far, after checking the entries since the last seal and writing the outside copy to
- * disk. If only seals and audits follow the last seal, that seal is returned.
- */
+/** Seals everything so far. If only seals and audits follow the last seal, that seal is returned. */
 export async function sealLedger(ledger: Ledger, actor: string): Promise<SealResult> {
-  if (sealing.has(ledger)) return { ok: false, problem: inProgress() };
+  if (sealing.has(ledger)) return { ok: false, problem: IN_PROGRESS };
   sealing.add(ledger);
   try {
     return await seal(ledger, actor);
@@ -50,7 +53,7 @@ async function seal(ledger: Ledger, actor: string): Promise<SealResult> {
   }
   const checkpoint = await ledger.store.findCheckpoint(size);
   const parsed = checkpoint && parseCheckpoint(checkpoint.note);
-  if (!parsed?.ok) return { ok: false, problem: nothingToSeal() };
+  if (!parsed?.ok) return { ok: false, problem: NOTHING_TO_SEAL };
   const fault = await findFaultSince(ledger.store, ledger.verifier, ledger.project, last, parsed.value);
   if (fault) return { ok: false, problem: fault.problem };
   try {
@@ -74,14 +77,8 @@ async function seal(ledger: Ledger, actor: string): Promise<SealResult> {
 export async function findLastSeal(store: Store, before: number): Promise<Seal | undefined> {
   for (let to = before; to > 0; to -= LEDGER_LIMITS.entriesPerBatch) {
     let found: Seal | undefined;
-    for await (const entry of entriesOfType(
-      store,
-      Math.max(1, to - LEDGER_LIMITS.entriesPerBatch + 1),
-      to,
-      SEAL_MARK,
-    )) {
-      found = parseSeal(entry) ?? found;
-    }
+    const from = Math.max(1, to - LEDGER_LIMITS.entriesPerBatch + 1);
+    for await (const entry of entriesOfType(store, from, to, SEAL_MARK)) found = parseSeal(entry) ?? found;
     if (found) return found;
   }
   return undefined;
@@ -117,28 +114,10 @@ function parseSeal(entry: Entry): Seal | undefined {
   return { seq: entry.seq, at: entry.at, size, root, checkpoint };
 }
 
-function inProgress(): Problem {
-  return ledgerProblem(
-    'ledger/sealing',
-    'Merkle finalization in progress. Retry in 5s.',
-    'Another call is sealing this ledger.',
-  );
-}
-
 function noOutsideCopy(error: unknown): Problem {
   const what = error instanceof Error ? error.message : String(error);
   const hint = 'Free disk space, or check the owner of the file; then seal again.';
   return ledgerProblem('ledger/cannot-write', `the outside checkpoint cannot be written: ${what}`, hint);
-}
-
-function nothingToSeal(): Problem {
-  return ledgerProblem('ledger/nothing-to-seal', 'there is no signed checkpoint to seal', 'Run: baton ledger verify');
-}
-
-/** A tree verified before. The root is in hex. */
-interface TrustedTree {
-  readonly size: number;
-  readonly root: string;
 }
 
 /** Checks the entries from the last seal to this checkpoint; earlier ones were checked by that seal. */
@@ -146,7 +125,7 @@ async function findFaultSince(
   store: Store,
   verifier: Verifier,
   project: string,
-  last: TrustedTree | undefined,
+  last: Seal | undefined,
   checkpoint: Checkpoint,
 ): Promise<LedgerFault | undefined> {
   const start = last && (await findPosition(store, verifier.sha256, last.size));
@@ -162,6 +141,5 @@ async function findFaultSince(
 }
 
 function wrongTree(seq: number, size: number): LedgerFault {
-  const message = `the first ${size} entries differ from the signed tree`;
-  return { seq, problem: ledgerProblem('ledger/wrong-root', message, DO_NOT_WRITE) };
+  return ledgerFault(seq, 'ledger/wrong-root', `the first ${size} entries differ from the signed tree`);
 }

@@ -5,7 +5,6 @@ import type { Data, DataElement } from '../shape/shape.ts';
 import type { Node } from '../text/node.ts';
 import { findUnwritable } from '../text/xml-markup.ts';
 
-/** The depth of the children of `data`: below the root and `data` itself. */
 const CHILD_DEPTH = 3;
 
 const NAME_START =
@@ -57,9 +56,8 @@ function checkElement(node: Node, spot: FieldLocation, findings: Finding[], dept
 function checkAttributes(node: Node | undefined, spot: FieldLocation, findings: Finding[]): [string, string][] {
   if (node === undefined || node.kind === 'null') return [];
   if (node.kind !== 'object') {
-    findings.push(
-      refuse('handoff/wrong-type', spot, 'must have attributes as an object of texts', 'Write {"name": "value"}.'),
-    );
+    const says = 'must have attributes as an object of texts';
+    findings.push(refuse('handoff/wrong-type', spot, says, 'Write {"name": "value"}.'));
     return [];
   }
   return [...node.fields].map(([name, { value }]) => {
@@ -94,7 +92,6 @@ function checkText(node: Node, path: string, label: string, findings: Finding[])
   return '';
 }
 
-/** A problem without its place; `says` follows the name of the element or attribute. */
 interface WrongText {
   readonly code: string;
   readonly says: string;

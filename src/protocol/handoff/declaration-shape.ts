@@ -1,4 +1,5 @@
 import { PHASES } from '../phase.ts';
+import { flag as aFlag, list, object, optional, text } from '../shape/build-shape.ts';
 import { defineMessage } from '../shape/message.ts';
 import type { ObjectShape, Shape, TextShape } from '../shape/shape.ts';
 import { parseJsonDocument } from '../text/json.ts';
@@ -13,40 +14,32 @@ const agent = {
 export const declarationShape = {
   kind: 'object',
   fields: {
-    roles: {
-      kind: 'list',
-      optional: true,
-      about: 'New roles.',
-      of: {
-        kind: 'object',
-        fields: {
+    roles: optional(
+      list(
+        object({
           name: { ...agent, about: 'The name of the role, as in `security`.' },
           agent: { ...agent, about: 'What it is called in handoffs, as in `security-agent`.' },
-        },
-      },
-    },
-    edges: {
-      kind: 'list',
-      optional: true,
-      about: 'New ways that work can take.',
-      of: {
-        kind: 'object',
-        fields: {
+        }),
+      ),
+      'New roles.',
+    ),
+    edges: optional(
+      list(
+        object({
           from: { ...agent, about: 'Who sends the handoff.' },
           to: { ...agent, about: 'Who receives it.' },
           when: { kind: 'text', optional: true, about: 'When this way is taken, in a few words.' },
           phase: { kind: 'choice', values: PHASES, about: "The task's phase afterwards." },
           next: { ...agent, optional: true, about: "The role whose turn it is; left out: the receiver's." },
           elements: { kind: 'object', fields: {}, open: true, optional: true, about: 'What the handoff contains.' },
-        },
-      },
-    },
-    without: {
-      kind: 'list',
-      optional: true,
-      about: 'Built-in ways that are closed, so that nobody can walk around a new role.',
-      of: { kind: 'object', fields: { from: agent, to: agent } },
-    },
+        }),
+      ),
+      'New ways that work can take.',
+    ),
+    without: optional(
+      list(object({ from: agent, to: agent })),
+      'Built-in ways that are closed, so that nobody can walk around a new role.',
+    ),
   },
 } as const satisfies ObjectShape;
 
@@ -56,8 +49,8 @@ export const declarationMessage = defineMessage({
   shape: declarationShape,
 });
 
-const sentence = { kind: 'text', optional: true } as const satisfies Shape;
-const flag = { kind: 'flag', optional: true } as const satisfies Shape;
+const sentence = optional(text);
+const flag = optional(aFlag);
 const wholeNumber = { kind: 'number', whole: true, min: 0, optional: true } as const satisfies Shape;
 const anyElements = { kind: 'object', fields: {}, open: true } as const satisfies Shape;
 

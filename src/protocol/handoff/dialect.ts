@@ -6,26 +6,17 @@ import { type FindExpectation, parseHandoffMessage, renderHandoffMessage } from 
 import { handoffSchemaOf } from './handoff-schema.ts';
 import { findEdge, findRoute, type HandoffMessage, InvalidHandoff, noEdge, type Route } from './handoff.ts';
 
-/** The handoffs between a set of roles: the built-in ones, and those that a runbook adds. */
 export interface HandoffDialect {
   readonly roles: readonly Role[];
   readonly edges: readonly Edge[];
   /** Parses XML (text or UTF-8 bytes), or an object in value form, to a typed value or to all its problems. Never throws. */
   readonly parse: (input: unknown) => Parsed<HandoffMessage>;
-  /** The messages of all problems; empty if there are none. Never throws. */
   readonly validate: (input: unknown) => string[];
-  /** Renders XML that parses to the same value. Throws `InvalidHandoff` if the message would be refused on arrival. */
   readonly render: (message: HandoffMessage) => string;
-  /** The edge, phase and next role of a handoff, or a problem if no edge leads from its sender to its receiver. */
   readonly route: (message: HandoffMessage) => Parsed<Route>;
-  /** JSON Schema (draft 2020-12) of the value form. */
   readonly schema: JsonSchema;
 }
 
-/**
- * The built-in dialect, extended by what a runbook declares: `roles` (`name`, and `agent`, its name on the wire), `edges` (`from`,
- * `to`, `phase`, `elements`, `when`, `next`), and `without`, the built-in edges that are removed.
- */
 export function parseHandoffDialect(declaration: unknown): Parsed<HandoffDialect> {
   const workflow = extendWorkflow({ roles: ROLES, edges: EDGES }, declaration);
   return workflow.ok ? accepted(createHandoffDialect(workflow.value)) : workflow;
@@ -33,7 +24,6 @@ export function parseHandoffDialect(declaration: unknown): Parsed<HandoffDialect
 
 export const HANDOFF_DIALECT = createHandoffDialect({ roles: ROLES, edges: EDGES });
 
-/** The dialect of a workflow that `extendWorkflow` has checked. */
 export function createHandoffDialect({ roles, edges }: Workflow): HandoffDialect {
   const expect = expectOn(edges);
   const parse = (input: unknown) => parseHandoffMessage(input, expect);

@@ -5,11 +5,8 @@ import type { Elements } from '../shape/shape.ts';
 export interface Edge {
   /** The agent's name on the wire; `*` is any agent. */
   readonly from: string;
-  /** Null at the end of the workflow. */
   readonly to: string | null;
-  /** The condition under which work takes this way, in a few words for people. */
   readonly when: string;
-  /** The task's phase afterwards. */
   readonly phase: Phase;
   /** The role whose turn it is afterwards; `same` is the sender's role, null is none. */
   readonly next: string | null;
@@ -21,14 +18,12 @@ export interface Edge {
 
 export interface Role {
   readonly name: string;
-  /** The role's name in `from` and `to`. */
   readonly agent: string;
 }
 
 /** Work proceeds with `success`, `skipped`, a status that an edge adds (`ready`), or no status. */
 export const HANDOFF_STATUSES = ['success', 'failure', 'blocked', 'pending', 'skipped'] as const;
 
-/** The elements that every handoff may have; an edge can declare them more strictly. */
 export const COMMON_ELEMENTS = {
   timestamp: { kind: 'text', format: 'timestamp', optional: true },
   issue_number: { kind: 'text', format: 'digits', optional: true },
@@ -55,7 +50,6 @@ function withoutDeclared(common: Elements, declared: Elements): Elements {
   return Object.fromEntries(Object.entries(common).filter(([name]) => !Object.hasOwn(declared, name)));
 }
 
-/** The roles of the built-in workflow, by the names their agents have on the wire. */
 export const ROLES = [
   { name: 'issue-manager', agent: 'issue-manager' },
   { name: 'prep', agent: 'prep-agent' },
@@ -73,7 +67,6 @@ const url = { kind: 'text', format: 'url' } as const;
 const digits = { kind: 'text', format: 'digits' } as const;
 const branch = { kind: 'text', format: 'branch' } as const;
 const location = { kind: 'text', about: 'Path and line, such as src/auth/login.ts:42.' } as const;
-
 const issue = { issue_url: url, issue_number: digits } as const satisfies Elements;
 const pullRequest = { pr_url: url, pr_number: digits, issue_number: digits } as const satisfies Elements;
 
@@ -84,160 +77,92 @@ const validationFailed = {
 } as const satisfies Elements;
 
 const countOf = <const S extends string>(value: S) =>
-  ({
-    kind: 'count',
-    optional: true,
-    counts: { list: 'blocking_issues', attribute: 'severity', value },
-  }) as const;
+  ({ kind: 'count', optional: true, counts: { list: 'blocking_issues', attribute: 'severity', value } }) as const;
 
-const noneWhenApproved = {
-  kind: 'count',
-  max: 0,
-  because: '`approved` means no such finding is left',
-} as const;
+const noneWhenApproved = { kind: 'count', max: 0, because: '`approved` means no such finding is left' } as const;
+
+/** Keeps the literal types of a row. */
+function edge<const F extends string, const T extends string, const P extends Phase, const E extends Elements>(
+  from: F,
+  to: T,
+  when: string,
+  phase: P,
+  next: string,
+  elements: E,
+) {
+  return { from, to, when, phase, next, elements } as const;
+}
 
 /** The table of the specification, row by row, with the elements of the specification's example for the row. */
 export const EDGES = [
-  {
-    from: 'issue-manager',
-    to: 'prep-agent',
-    when: 'issue written',
-    phase: 'DRAFT',
-    next: 'prep',
-    elements: {
-      ...issue,
-      issue_title: text,
-      type: { kind: 'choice', values: ['feature', 'bug', 'enhancement', 'refactor', 'chore'] },
-      priority: { kind: 'choice', values: ['critical', 'high', 'medium', 'low'] },
-      summary: text,
-      requirements: { kind: 'list', item: 'requirement' },
+  edge('issue-manager', 'prep-agent', 'issue written', 'DRAFT', 'prep', {
+    ...issue,
+    issue_title: text,
+    type: { kind: 'choice', values: ['feature', 'bug', 'enhancement', 'refactor', 'chore'] },
+    priority: { kind: 'choice', values: ['critical', 'high', 'medium', 'low'] },
+    summary: text,
+    requirements: { kind: 'list', item: 'requirement' },
+  }),
+  edge('prep-agent', 'implementer-agent', 'workspace ready', 'IMPLEMENTATION', 'implementer', {
+    ...issue,
+    branch,
+    workspace_path: text,
+    workspace_type: { kind: 'choice', values: ['worktree', 'in-place', 'cloud'] },
+    port: { kind: 'count', min: 1, max: 65_535, because: 'it is a TCP port', optional: true },
+    status: { kind: 'choice', values: [...HANDOFF_STATUSES, 'ready'], optional: true },
+    validation: { kind: 'group', elements: { dependencies: text, build: text, dev_server: text } },
+  }),
+  edge('implementer-agent', 'reviewer-agent', 'pull request open', 'CI_PENDING', 'reviewer', {
+    ...issue,
+    pr_url: url,
+    pr_number: digits,
+    branch,
+    summary: text,
+    files_changed: count,
+    tests_added: count,
+    coverage: text,
+    commits: { kind: 'list', item: 'commit', attributes: { sha: { kind: 'text', format: 'sha' } } },
+  }),
+  edge('ci-gate', 'fixer-agent', 'a required check failed', 'IMPLEMENTATION', 'fixer', validationFailed),
+  edge('reviewer-agent', 'fixer-agent', 'changes requested', 'IMPLEMENTATION', 'fixer', {
+    ...pullRequest,
+    review_status: { kind: 'choice', values: ['changes_requested'] },
+    critical_count: countOf('critical'),
+    important_count: countOf('important'),
+    suggestion_count: countOf('suggestion'),
+    blocking_issues: {
+      kind: 'list',
+      item: 'issue',
+      attributes: { location, severity: { kind: 'choice', values: ['critical', 'important', 'suggestion'] } },
+      min: 1,
     },
-  },
-  {
-    from: 'prep-agent',
-    to: 'implementer-agent',
-    when: 'workspace ready',
-    phase: 'IMPLEMENTATION',
-    next: 'implementer',
-    elements: {
-      ...issue,
-      branch,
-      workspace_path: text,
-      workspace_type: { kind: 'choice', values: ['worktree', 'in-place', 'cloud'] },
-      port: { kind: 'count', min: 1, max: 65_535, because: 'it is a TCP port', optional: true },
-      status: { kind: 'choice', values: [...HANDOFF_STATUSES, 'ready'], optional: true },
-      validation: { kind: 'group', elements: { dependencies: text, build: text, dev_server: text } },
+  }),
+  edge('reviewer-agent', 'validator-agent', 'approved', 'READY_FOR_MERGE', 'validator', {
+    ...pullRequest,
+    review_status: { kind: 'choice', values: ['approved'] },
+    critical_count: noneWhenApproved,
+    important_count: noneWhenApproved,
+    summary: text,
+  }),
+  edge('fixer-agent', 'reviewer-agent', 'fixes made', 'CI_PENDING', 'reviewer', {
+    ...pullRequest,
+    status: { kind: 'choice', values: [...HANDOFF_STATUSES, 'ready-for-re-review'], optional: true },
+    fixes_applied: { kind: 'list', item: 'fix', attributes: { location } },
+    commits_added: count,
+  }),
+  edge('validator-agent', 'fixer-agent', 'validation or merge failed', 'IMPLEMENTATION', 'fixer', validationFailed),
+  edge('validator-agent', 'closer-agent', 'merged', 'COMPLETED', 'closer', {
+    ...pullRequest,
+    merge_status: { kind: 'choice', values: ['merged'], optional: true },
+    merge_sha: { kind: 'text', format: 'sha', optional: true },
+    merge_strategy: { kind: 'choice', values: ['squash', 'merge', 'rebase'], optional: true },
+    validation_summary: {
+      kind: 'group',
+      elements: { tests: text, coverage: text, lint: text, type_check: text, security: text },
     },
-  },
+  }),
   {
-    from: 'implementer-agent',
-    to: 'reviewer-agent',
-    when: 'pull request open',
-    phase: 'CI_PENDING',
-    next: 'reviewer',
-    elements: {
-      ...issue,
-      pr_url: url,
-      pr_number: digits,
-      branch,
-      summary: text,
-      files_changed: count,
-      tests_added: count,
-      coverage: text,
-      commits: { kind: 'list', item: 'commit', attributes: { sha: { kind: 'text', format: 'sha' } } },
-    },
-  },
-  {
-    from: 'ci-gate',
-    to: 'fixer-agent',
-    when: 'a required check failed',
-    phase: 'IMPLEMENTATION',
-    next: 'fixer',
-    elements: validationFailed,
-  },
-  {
-    from: 'reviewer-agent',
-    to: 'fixer-agent',
-    when: 'changes requested',
-    phase: 'IMPLEMENTATION',
-    next: 'fixer',
-    elements: {
-      ...pullRequest,
-      review_status: { kind: 'choice', values: ['changes_requested'] },
-      critical_count: countOf('critical'),
-      important_count: countOf('important'),
-      suggestion_count: countOf('suggestion'),
-      blocking_issues: {
-        kind: 'list',
-        item: 'issue',
-        attributes: {
-          location,
-          severity: { kind: 'choice', values: ['critical', 'important', 'suggestion'] },
-        },
-        min: 1,
-      },
-    },
-  },
-  {
-    from: 'reviewer-agent',
-    to: 'validator-agent',
-    when: 'approved',
-    phase: 'READY_FOR_MERGE',
-    next: 'validator',
-    elements: {
-      ...pullRequest,
-      review_status: { kind: 'choice', values: ['approved'] },
-      critical_count: noneWhenApproved,
-      important_count: noneWhenApproved,
-      summary: text,
-    },
-  },
-  {
-    from: 'fixer-agent',
-    to: 'reviewer-agent',
-    when: 'fixes made',
-    phase: 'CI_PENDING',
-    next: 'reviewer',
-    elements: {
-      ...pullRequest,
-      status: { kind: 'choice', values: [...HANDOFF_STATUSES, 'ready-for-re-review'], optional: true },
-      fixes_applied: { kind: 'list', item: 'fix', attributes: { location } },
-      commits_added: count,
-    },
-  },
-  {
-    from: 'validator-agent',
-    to: 'fixer-agent',
-    when: 'validation or merge failed',
-    phase: 'IMPLEMENTATION',
-    next: 'fixer',
-    elements: validationFailed,
-  },
-  {
-    from: 'validator-agent',
-    to: 'closer-agent',
-    when: 'merged',
-    phase: 'COMPLETED',
-    next: 'closer',
-    elements: {
-      ...pullRequest,
-      merge_status: { kind: 'choice', values: ['merged'], optional: true },
-      merge_sha: { kind: 'text', format: 'sha', optional: true },
-      merge_strategy: { kind: 'choice', values: ['squash', 'merge', 'rebase'], optional: true },
-      validation_summary: {
-        kind: 'group',
-        elements: { tests: text, coverage: text, lint: text, type_check: text, security: text },
-      },
-    },
-  },
-  {
-    from: '*',
-    to: 'orchestrator',
-    when: 'failure',
-    phase: 'BLOCKED',
-    next: 'same',
-    retry_after_ms: [1_000, 2_000, 4_000],
-    elements: {
+    ...edge('*', 'orchestrator', 'failure', 'BLOCKED', 'same', {
       status: { kind: 'choice', values: ['failure'] },
       error: {
         kind: 'group',
@@ -249,7 +174,8 @@ export const EDGES = [
           suggested_action: text,
         },
       },
-    },
+    }),
+    retry_after_ms: [1_000, 2_000, 4_000],
   },
 ] as const satisfies readonly Edge[];
 

@@ -16,7 +16,6 @@ import { checkData, findIllegal, NOT_TEXT } from './check-values.ts';
 
 const SCHEMA_HINT = 'See `baton schema handoff`.';
 
-/** The problem texts and codes of handoffs, which talk about elements and attributes. */
 export const ELEMENT_WORDING: Wording = {
   reportsUnknownFirst: (shape) => !isItem(shape),
   mayBeEmpty: (shape) => shape.may_be_empty === true,
@@ -46,12 +45,8 @@ export const ELEMENT_WORDING: Wording = {
   empty: (spot) => refuse(spot, 'handoff/empty', 'must not be empty', 'Write a few words.'),
   misfit: ({ format }, text, spot) => {
     const { expected, example } = format === undefined ? {} : TEXT_FORMATS[format];
-    return refuse(
-      spot,
-      `handoff/invalid-${format}`,
-      `must be ${expected}: got '${quote(text)}'`,
-      `For example ${example}.`,
-    );
+    const says = `must be ${expected}: got '${quote(text)}'`;
+    return refuse(spot, `handoff/invalid-${format}`, says, `For example ${example}.`);
   },
   tooFew: (shape, spot) => {
     const item = itemNameOf(shape);
@@ -65,12 +60,8 @@ export const ELEMENT_WORDING: Wording = {
     }
     const what = isText ? `text of ${spot.item}` : `attribute: ${spot.field} of ${spot.item}`;
     const hint = `Write it as ${exampleOf(owner.item, owner)}.`;
-    return finding(
-      spot,
-      isText ? 'handoff/missing-text' : 'handoff/missing-attribute',
-      `Missing required ${what}`,
-      hint,
-    );
+    const code = isText ? 'handoff/missing-text' : 'handoff/missing-attribute';
+    return finding(spot, code, `Missing required ${what}`, hint);
   },
   unknown: (spot, known) => {
     const name = quote(spot.field);
@@ -99,12 +90,8 @@ function notACount(shape: NumberShape | CountElement, value: number, spot: Field
   const { min = 0, max } = shape;
   const why = 'because' in shape && shape.because !== undefined ? ` Here ${shape.because}.` : '';
   if (!Number.isSafeInteger(value) || value < 0) {
-    return refuse(
-      spot,
-      'handoff/invalid-count',
-      'must be a whole number ≥ 0',
-      `Write it in plain digits, such as 12.${why}`,
-    );
+    const hint = `Write it in plain digits, such as 12.${why}`;
+    return refuse(spot, 'handoff/invalid-count', 'must be a whole number ≥ 0', hint);
   }
   const bounds = max === undefined ? `at least ${min}` : min === max || max === 0 ? `${max}` : `from ${min} to ${max}`;
   return refuse(spot, 'handoff/count-out-of-range', `must be ${bounds}: got ${value}`, `Correct it.${why}`);
@@ -131,7 +118,6 @@ function itemNameOf(shape: ListShape | ListElement): string {
   return 'item' in shape ? shape.item : 'item';
 }
 
-/** A small example of an element for hints: `<branch>feature/issue-123-user-auth</branch>`. */
 function exampleOf(name: string, shape: Shape | Element): string {
   if (shape.kind !== 'group' || shape.item === undefined) return `<${name}>${contentOf(shape)}</${name}>`;
   const { text: _, ...attributes } = shape.elements;

@@ -4,16 +4,12 @@ import type { Element, Elements, Scalar } from '../shape/shape.ts';
 import { declarationMessage, elementMessages } from './declaration-shape.ts';
 import type { Edge, Role } from './edges.ts';
 
-/** All roles and edges: the built-in ones, with the changes that a runbook declares. */
 export interface Workflow {
   readonly roles: readonly Role[];
   readonly edges: readonly Edge[];
 }
 
-/**
- * Applies a declaration to the built-in workflow. A person wrote it, so it is checked as strictly as a message. If `next` is
- * left out, it is the receiver's role.
- */
+/** Checked as strictly as a message, because a person wrote it. If `next` is left out, it is the receiver's role. */
 export function extendWorkflow(builtIn: Workflow, input: unknown): Parsed<Workflow> {
   const parsed = declarationMessage.parse(input);
   if (!parsed.ok) {
@@ -91,13 +87,10 @@ function checkEnds(edge: Edge, roles: readonly Role[], path: string, problems: P
 
 /** How deep groups may be nested: far below the depth of a handoff. */
 const GROUP_DEPTH = 4;
-
 /** Names with a meaning of their own. In value form, `kind` distinguishes a handoff from the end of a workflow. */
 const RESERVED = ['kind', 'from', 'to', 'data'];
-
 type Declared = Readonly<Record<string, unknown>>;
 
-/** The declared elements of an edge or of a group. Wrong ones are reported and left out. */
 export function checkDeclaredElements(declared: Declared, path: string, problems: Problem[], depth = 1): Elements {
   if (depth > GROUP_DEPTH) {
     problems.push(badDeclaration(path, `Groups are more than ${GROUP_DEPTH} deep`, 'Make them flatter.'));

@@ -12,8 +12,6 @@ import type { HandoffMessage } from './handoff.ts';
 import { readElements } from './read-elements.ts';
 
 export type HandoffKind = HandoffMessage['kind'];
-
-/** The elements that a message must have, by its kind, its sender and its receiver. */
 export type FindExpectation = (kind: HandoffKind, from: unknown, to: unknown) => ExpectedHandoff;
 
 export interface ExpectedHandoff {
@@ -139,7 +137,6 @@ function tooLarge(bytes: string, at = 0): Finding {
   return { code: 'handoff/too-large', message, path: '', at, hint: 'Keep long text in a file, and name the file.' };
 }
 
-/** The XML elements of a checked message, in the order in which its edge declares them. */
 export function messageTree(name: string, value: unknown, elements: Elements): DataElement {
   const fields = fieldsOf(value);
   const content = Object.entries(elements).flatMap(([child, element]) =>
@@ -174,10 +171,7 @@ function textsOf(fields: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(fieldsOf(fields)).map(([name, value]) => [name, String(value)]));
 }
 
-/**
- * Writes an element so that reading it gives the same value: white space and characters that a parser would change are escaped.
- * The compact layout is the shortest spelling of the element, so every handoff that fits when received also fits when sent on.
- */
+/** White space and characters that a parser would change are escaped. The compact layout is the shortest spelling. */
 export function renderXml(element: DataElement, layout: 'indented' | 'compact'): string {
   return layout === 'indented' ? write(element, '', '  ', '\n') : write(element, '', '', '');
 }

@@ -2,10 +2,7 @@ import { DRAFT, type Elements, fieldsSchemaOf, type JsonSchema } from '../shape/
 import { BASE_ELEMENTS, type Edge, elementsOfEdge, WORKFLOW_COMPLETE } from './edges.ts';
 import type { HandoffKind } from './handoff-message.ts';
 
-/**
- * JSON Schema (draft 2020-12) of the value form: one alternative for each edge, one for the end, one for the base form. It
- * refuses nothing that the parser accepts. Only the parser checks what a schema cannot express, such as counts of list items.
- */
+/** One alternative for each edge, one for the end, one for the base form. It refuses nothing that the parser accepts. */
 export function handoffSchemaOf(edges: readonly Edge[]): JsonSchema {
   return {
     $schema: DRAFT,

@@ -11,10 +11,7 @@ import {
   WORKFLOW_COMPLETE,
 } from './edges.ts';
 
-/**
- * A handoff in value form. Fields have the names of the XML elements. `kind` is the name of the root element; input values may
- * leave it out.
- */
+/** Fields have the names of the XML elements. `kind` is the name of the root element; input values may leave it out. */
 export interface Handoff {
   readonly kind: 'handoff';
   readonly from: string;
@@ -30,7 +27,6 @@ export interface Handoff {
   readonly [element: string]: ElementValue | undefined;
 }
 
-/** The end of a workflow: the closer's last message, which has no receiver. */
 export type WorkflowComplete = Flat<
   { readonly kind: 'workflow-complete' } & WithCommon<(typeof WORKFLOW_COMPLETE)['elements']>
 >;
@@ -51,10 +47,8 @@ export type HandoffOf<From extends BuiltInEdge['from'], To extends BuiltInEdge['
   Extract<BuiltInEdge, { from: From; to: To }>
 >;
 
-/** Sent by any agent that failed. */
 export type ErrorHandoff = HandoffOf<'*', 'orchestrator'>;
 
-/** Sent between agents without an edge between them. */
 export type BaseHandoff = Flat<
   { readonly kind: 'handoff'; readonly from: string; readonly to: string } & WithCommon<typeof BASE_ELEMENTS>
 >;
@@ -71,7 +65,6 @@ type HandoffOn<E extends BuiltInEdge> = E extends BuiltInEdge
 
 type WithCommon<G> = FieldsOf<Omit<typeof COMMON_ELEMENTS, keyof G> & G>;
 
-/** Narrows a parsed message to the type of one built-in edge. */
 export function isHandoffOn<From extends BuiltInEdge['from'], To extends BuiltInEdge['to']>(
   message: HandoffMessage,
   from: From,
@@ -84,7 +77,6 @@ export function isHandoffOn<From extends BuiltInEdge['from'], To extends BuiltIn
 export interface Route {
   readonly edge: Edge;
   readonly outcome: 'proceeds' | 'blocked' | 'waits';
-  /** The phase afterwards; null if it does not change. */
   readonly phase: Edge['phase'] | null;
   /** The role whose turn it is afterwards. Null is no role; with `waits` it means that the role does not change. */
   readonly next: string | null;

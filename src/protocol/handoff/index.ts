@@ -1,17 +1,9 @@
 import { HANDOFF_DIALECT } from './dialect.ts';
 
-/** Reads a handoff or a `workflow-complete` from XML (text or UTF-8 bytes), or from an object in value form. */
 export const parseHandoff = HANDOFF_DIALECT.parse;
-
-/** The messages of all problems of a handoff; empty if it is valid. Never throws. */
 export const validateHandoff = HANDOFF_DIALECT.validate;
-
-/** Writes a handoff as XML, which parses to the same value. */
 export const renderHandoff = HANDOFF_DIALECT.render;
-
-/** The edge of a handoff, and the task's phase and role afterwards. */
 export const routeHandoff = HANDOFF_DIALECT.route;
-
 export const handoffSchema = HANDOFF_DIALECT.schema;
 
 export { createHandoffDialect, parseHandoffDialect, HANDOFF_DIALECT, type HandoffDialect } from './dialect.ts';

@@ -4,10 +4,7 @@ import type { Element, Elements, ListElement } from '../shape/shape.ts';
 import type { ListNode, Node, ObjectField, ObjectNode, TextNode } from '../text/node.ts';
 import type { ElementNode } from '../text/xml.ts';
 
-/**
- * Turns XML elements into the tree that the checker reads. Only mistakes that are specific to XML are found here (duplicate
- * elements, unknown attributes, text in place of elements); the checker finds the others.
- */
+/** Finds only the mistakes specific to XML (duplicates, unknown attributes, text in place of elements); the checker finds others. */
 export function readElements(root: ElementNode, elements: Elements, findings: Finding[]): ObjectNode {
   const spot = rootSpot(root.name, root.at);
   refuseAttributes(root, spot, findings);
@@ -77,32 +74,29 @@ function readList(element: ElementNode, list: ListElement, spot: FieldLocation, 
 function itemNode({ at, attributes }: ElementNode, content: TextNode, known: object): ObjectNode {
   const given = [...attributes].filter(([name]) => Object.hasOwn(known, name));
   const fields = new Map<string, ObjectField>(
-    given.map(([name, value]) => [name, field(at, { kind: 'text', at, text: value })]),
+    given.map(([name, value]) => [name, { at, value: { kind: 'text', at, text: value } }]),
   );
-  return { kind: 'object', at, end: at, fields: fields.set('text', field(at, content)) };
+  return { kind: 'object', at, end: at, fields: fields.set('text', { at, value: content }) };
 }
 
-/** Free content as the tree of its value form. */
 function dataNode(element: ElementNode): Node {
   const { at, children } = element;
   if (children.length === 0) return text(element);
   const items = children.map((child): ObjectNode => {
-    const attributes = [...child.attributes].map(([name, value]): [string, ObjectField] => [
-      name,
-      field(child.at, { kind: 'text', at: child.at, text: value }),
-    ]);
+    const place = { at: child.at, end: child.at };
+    const textField = (value: string): ObjectField => ({
+      at: child.at,
+      value: { kind: 'text', at: child.at, text: value },
+    });
+    const attributes = new Map([...child.attributes].map(([name, value]) => [name, textField(value)]));
     const fields = new Map<string, ObjectField>([
-      ['name', field(child.at, { kind: 'text', at: child.at, text: child.name })],
-      ['attributes', field(child.at, { kind: 'object', at: child.at, end: child.at, fields: new Map(attributes) })],
-      ['content', field(child.at, dataNode(child))],
+      ['name', textField(child.name)],
+      ['attributes', { at: child.at, value: { kind: 'object', ...place, fields: attributes } }],
+      ['content', { at: child.at, value: dataNode(child) }],
     ]);
-    return { kind: 'object', at: child.at, end: child.at, fields };
+    return { kind: 'object', ...place, fields };
   });
   return { kind: 'list', at, items };
-}
-
-function field(at: number, value: Node): ObjectField {
-  return { at, value };
 }
 
 function text({ at, text: content }: ElementNode): TextNode {

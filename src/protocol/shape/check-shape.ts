@@ -91,7 +91,6 @@ class Check {
     this.findings.push(finding);
   }
 
-  /** Whether there are so many findings that more are of no use. */
   get #isFull(): boolean {
     return this.findings.length >= PROTOCOL_LIMITS.problems;
   }
@@ -234,10 +233,6 @@ function withoutMinusZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
-/**
- * The text of a node; undefined if it is none. An unquoted YAML scalar such as `1e5` is text in a text field, as written.
- * Null is never text: as a field it counts as missing, in a list it is a mistake.
- */
 function textOf(shape: TextShape, node: Node): string | undefined {
   if (node.kind === 'text') return node.text;
   return isScalar(node) && node.kind !== 'null' && node.plain && !shape.quoted ? node.source : undefined;

@@ -1,3 +1,4 @@
+import { isObject } from './read-unknown.ts';
 import type { Shape } from './shape.ts';
 
 /** The first place at which a value does not have the type of its shape. */
@@ -54,10 +55,6 @@ function compilePresent(shape: Shape): MisfitFinder {
 
 function misfit(expected: string): Misfit {
   return { path: '', expected };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function findInList(items: readonly unknown[], find: MisfitFinder): Misfit | undefined {

@@ -25,17 +25,14 @@ export function problemAt({ code, message, path, at, hint }: Finding, text: stri
   return { code, message, path, line, column, hint };
 }
 
-/** The position of a value in the tree: its own name, and the list item it belongs to, if any. */
 export interface FieldLocation {
   readonly path: string;
   readonly field: string;
   readonly item: string;
   readonly at: number;
-  /** The shape's description, which is the best hint. */
   readonly about: string | undefined;
 }
 
-/** The root of a message; `field` is the message's title. */
 export function rootSpot(title: string, at: number): FieldLocation {
   return { path: '', field: title, item: '', at, about: undefined };
 }
@@ -57,10 +54,7 @@ export function isFieldOfItem(spot: FieldLocation): boolean {
 
 type Counts = NonNullable<CountElement['counts']>;
 
-/**
- * The words for what the checker finds. JSON and YAML messages talk about fields (`FIELD_WORDING`), handoffs about elements and
- * attributes (`ELEMENT_WORDING`), each with codes of their own.
- */
+/** JSON and YAML messages talk about fields (`FIELD_WORDING`), handoffs about elements (`ELEMENT_WORDING`). */
 export interface Wording {
   /** Whether unknown fields are reported before the problems of known fields. */
   readonly reportsUnknownFirst: (shape: Fielded) => boolean;
@@ -116,14 +110,10 @@ export const FIELD_WORDING: Wording = {
       ? missingField(spot)
       : finding('empty', 'Field {path} must not be empty', spot, '', howToAdd(spot)),
   misfit: wrongFormat,
-  tooFew: (shape, spot) =>
-    finding(
-      'too-few',
-      shape.says ?? `Field {path} must contain at least ${shape.min}`,
-      spot,
-      '',
-      spot.about ?? HINTS.type,
-    ),
+  tooFew: (shape, spot) => {
+    const says = shape.says ?? `Field {path} must contain at least ${shape.min}`;
+    return finding('too-few', says, spot, '', spot.about ?? HINTS.type);
+  },
   missing: (_, spot) => missingField(spot),
   unknown: (spot, known) => {
     const fields = known.length === 0 ? 'there are no fields here' : `the fields here are: ${known.join(', ')}`;

@@ -6,11 +6,9 @@ import { type Finding, problemAt } from './finding.ts';
 import { accepted, type Parsed, type Problem, problem, refused, textPositionAt, tooLarge } from './problem.ts';
 import { type JsonSchema, jsonSchemaOf, type ObjectShape, type ValueOf } from './shape.ts';
 
-/** The functions of a dialect that is declared as a shape. */
 export interface Message<T> {
   /** Parses text, its bytes, or a value that the caller already has, to a typed value or to all its problems. */
   readonly parse: (input: unknown) => Parsed<T>;
-  /** The messages of all problems of a value; empty if it is valid. Never throws. */
   readonly validate: (value: unknown) => string[];
   readonly schema: JsonSchema;
 }

@@ -1,6 +1,5 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
 
-/** A problem of an input: a stable code, a sentence, the place, and what to do about it. */
 export interface Problem {
   readonly code: string;
   readonly message: string;
@@ -12,7 +11,6 @@ export interface Problem {
   readonly hint: string;
 }
 
-/** The result of a parser: the typed value, or at least one problem. Parsers never throw. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | Refused;
 
 export interface Refused {
@@ -20,7 +18,6 @@ export interface Refused {
   readonly problems: readonly [Problem, ...Problem[]];
 }
 
-/** A problem of the whole message, without a place. */
 export function problem(code: string, message: string, hint: string): Problem {
   return { code, message, path: '', line: null, column: null, hint };
 }
@@ -43,10 +40,7 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/**
- * The line and column of an offset. Readers keep offsets, because most documents are valid and need no places. Lines end at \n,
- * \r\n or \r. Columns count characters, not UTF-16 units, as editors do.
- */
+/** Lines end at \n, \r\n or \r. Columns count characters, not UTF-16 units, as editors do. */
 export function textPositionAt(text: string, offset: number): TextPosition {
   let line = 1;
   let lineStart = 0;
@@ -86,7 +80,6 @@ export function firstCharacters(value: string, count: number): string {
     .join('');
 }
 
-/** A hint with the known word that is most similar to the given one; undefined if none is similar enough. */
 export function didYouMean(given: string, known: readonly string[]): string | undefined {
   const nearest = findNearest(given, known);
   return nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`;
@@ -107,7 +100,6 @@ export function findNearest(given: string, known: readonly string[]): string | u
   return best?.word;
 }
 
-/** The number of letters to insert, delete, replace or swap with their neighbour (Damerau-Levenshtein). */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,7 +1,4 @@
-/**
- * Readers for values whose type is unknown, such as parsed JSON. Each returns an empty value if the input has another type;
- * use a shape (`shape.ts`) if the sender must be told what is wrong.
- */
+/** Each returns an empty value for another type; use a shape if the sender must learn what is wrong. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Whether the value is an object with named fields: not null, and not an array. */
@@ -9,7 +6,6 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object itself, or an empty one. */
 export function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
@@ -23,7 +19,6 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The items of a list, each as an object. */
 export function objectsOf(value: unknown): readonly Fields[] {
   return listOf(value).map(fieldsOf);
 }
@@ -40,7 +35,6 @@ export function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }
 
-/** The fields of a JSON object; empty if the text is not JSON, or JSON of another type. */
 export function fieldsInJson(text: string): Fields {
   try {
     return fieldsOf(JSON.parse(text));

@@ -17,10 +17,8 @@ export type Shape =
 
 /** The shapes of XML content: a runbook declares the elements of a handoff with these names. */
 export type Element = Scalar | ListElement | GroupElement | FreeElement;
-
 /** An element without children, or an attribute. */
 export type Scalar = TextElement | ChoiceShape | CountElement | FlagShape;
-
 export type Elements = Readonly<Record<string, Element>>;
 
 interface Described {
@@ -39,7 +37,6 @@ export interface TextShape extends Described {
   readonly pattern?: string;
   readonly format?: TextFormat;
   readonly notEmpty?: boolean;
-  /** Describes a fitting text in a word or two, for the default problem text. */
   readonly expected?: string;
   /** Refuses YAML scalars that are not quoted text: an unquoted 1 stays a number. */
   readonly quoted?: boolean;
@@ -70,7 +67,6 @@ export interface CountElement extends Described {
   readonly kind: 'count';
   readonly min?: number;
   readonly max?: number;
-  /** The reason for the bounds, for the problem's hint. */
   readonly because?: string;
   /** The count is at least the number of items in the sibling `list` whose `attribute` is `value`. */
   readonly counts?: { readonly list: string; readonly attribute: string; readonly value: string };
@@ -78,7 +74,6 @@ export interface CountElement extends Described {
 
 export interface FlagShape extends Described {
   readonly kind: 'flag';
-  /** The only value that is accepted. */
   readonly only?: boolean;
 }
 
@@ -119,7 +114,6 @@ export interface GroupElement extends Described {
 export interface MapShape extends Described {
   readonly kind: 'map';
   readonly of: Shape;
-  /** The form that each name must have. */
   readonly names: Pick<TextShape, 'pattern' | 'expected'>;
   readonly max?: number;
 }
@@ -142,7 +136,6 @@ export interface TypedShape<T> extends AnyShape {
   readonly type?: T;
 }
 
-/** Any XML content, kept as it is: the `data` element. */
 export interface FreeElement extends Described {
   readonly kind: 'free';
 }
@@ -152,7 +145,6 @@ export type Data = string | readonly DataElement[];
 
 export type DataElement = {
   readonly name: string;
-  /** Missing if there are none. */
   readonly attributes?: Readonly<Record<string, string>>;
   readonly content: Data;
 };
@@ -164,14 +156,12 @@ export function fieldShapesOf(shape: Fielded): Readonly<Record<string, Shape | E
   return shape.kind === 'object' ? shape.fields : shape.elements;
 }
 
-/** The shape of one item of a list. */
 export function itemShapeOf(list: ListShape | ListElement): Shape | Element {
   if ('of' in list) return list.of;
   return list.attributes ? { kind: 'group', item: list.item, elements: { ...list.attributes, text: TEXT } } : TEXT;
 }
 
 const TEXT = { kind: 'text' } as const satisfies TextElement;
-
 /** The TypeScript type of the values that a shape accepts. */
 export type ValueOf<S> = S extends { nullable: true } ? PresentOf<S> | null : PresentOf<S>;
 
@@ -205,10 +195,8 @@ type PresentOf<S> = S extends { kind: 'text' }
 
 /** Distributes over the options, because a union of shapes has no single kind. */
 type EachOf<O> = O extends unknown ? ValueOf<O> : never;
-
 type OpenOr<T, S> = S extends { open: true } ? Flat<T & { readonly [other: string]: unknown }> : T;
 
-/** The TypeScript type of an object with one field per shape. */
 export type FieldsOf<F> = Flat<
   { readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: ValueOf<F[K]> } & {
     readonly [K in keyof F as F[K] extends { optional: true } ? K : never]?: ValueOf<F[K]>;
@@ -216,20 +204,14 @@ export type FieldsOf<F> = Flat<
 >;
 
 export type Flat<T> = { [K in keyof T]: T[K] };
-
 /** JSON Schema, draft 2020-12: the part of a shape that a schema can express, for editors and other validators. */
 export type JsonSchema = { readonly [key: string]: unknown };
-
 export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
 export function jsonSchemaOf(title: string, shape: ObjectShape): JsonSchema {
   return { $schema: DRAFT, title, ...schemaOf(shape) };
 }
 
-/**
- * A shape's schema. Schemas of elements differ in form, and stay as they were first published: the description comes last,
- * null is written out as an alternative, and counts have a maximum.
- */
 function schemaOf(shape: Shape | Element, isElement = false): JsonSchema {
   if (shape.kind === 'free') return { $ref: '#/$defs/data' };
   const about = shape.about === undefined ? {} : { description: shape.about };

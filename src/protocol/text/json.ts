@@ -13,10 +13,7 @@ import {
   type TextNode,
 } from './node.ts';
 
-/**
- * A strict RFC 8259 reader. `JSON.parse` is faster, but it accepts duplicate keys, `__proto__` and lone surrogates, and it does
- * not keep offsets. This reader refuses all three, with their place.
- */
+/** Strict RFC 8259. `JSON.parse` accepts duplicate keys, `__proto__` and lone surrogates, and keeps no offsets. */
 export function parseJsonTree(text: string): ReadResult<Node> {
   const cursor: Cursor = { text, at: 0, depth: 0 };
   return readOrStop(() => {
@@ -56,11 +53,8 @@ function readValue(cursor: Cursor): Node {
 function nested(cursor: Cursor, read: (cursor: Cursor) => Node): Node {
   cursor.depth += 1;
   if (cursor.depth > PROTOCOL_LIMITS.nesting) {
-    stop(
-      cursor.at,
-      `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`,
-      'Flatten the message: no message needs such depth.',
-    );
+    const hint = 'Flatten the message: no message needs such depth.';
+    stop(cursor.at, `nesting deeper than ${PROTOCOL_LIMITS.nesting} levels`, hint);
   }
   const node = read(cursor);
   cursor.depth -= 1;
@@ -147,36 +141,19 @@ function readText(cursor: Cursor): TextNode {
   return { kind: 'text', at, text: value };
 }
 
-const SIMPLE_ESCAPES: Record<string, string> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+const ESCAPES: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 function unescape(raw: string, offset: number): string {
   return raw.replace(
     /\\(?:u([0-9a-fA-F]{4})|([^]?))/gu,
     (all, hex: string | undefined, simple: string | undefined, at: number) => {
       if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-      const value = SIMPLE_ESCAPES[simple ?? ''];
-      return (
-        value ??
-        stop(
-          offset + at,
-          `invalid escape \`${printable(all)}\``,
-          'JSON knows \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.',
-        )
-      );
+      const hint = 'JSON knows \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX.';
+      return ESCAPES[simple ?? ''] ?? stop(offset + at, `invalid escape \`${printable(all)}\``, hint);
     },
   );
 }
 
-/** An escape for the problem text, without control characters and lone surrogates. */
 function printable(escape: string): string {
   return escape.toWellFormed().replace(/\p{Cc}/gu, ' ');
 }
@@ -222,7 +199,6 @@ export function parseJsonDocument(text: string): SyntaxDocument {
   return { syntax: 'JSON', read: parseJsonTree(text) };
 }
 
-/** The structural characters of JSON, as UTF-16 units. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -232,7 +208,6 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** Renders a message as indented JSON, with the fields in their order. */
 export function renderJson(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,9 +1,6 @@
 import { PROTOCOL_LIMITS } from '../limits.ts';
 
-/**
- * The tree that every reader (JSON, YAML, XML, plain values) produces, so that one checker serves them all. `at` is the offset
- * in the text; `source` is a scalar as it was written, because `1e5` may be a number to YAML and a commit to Baton.
- */
+/** What every reader (JSON, YAML, XML, values) produces. `source` is a scalar as written: `1e5` may be a number or a commit. */
 export type Node = ObjectNode | ListNode | TextNode | ScalarNode;
 
 export interface ObjectNode {
@@ -40,7 +37,6 @@ export interface ScalarNode {
   readonly plain: boolean;
 }
 
-/** The syntax error that stopped a reader. */
 export interface Unreadable {
   readonly code: string;
   readonly what: string;
@@ -48,7 +44,6 @@ export interface Unreadable {
   readonly hint: string;
 }
 
-/** A whole text, read in the syntax that was detected. */
 export interface SyntaxDocument {
   readonly syntax: 'JSON' | 'YAML';
   readonly read: ReadResult<Node>;
@@ -81,16 +76,12 @@ export function isScalar(node: Node): node is ScalarNode {
   return node.kind === 'number' || node.kind === 'boolean' || node.kind === 'null' || node.kind === 'other';
 }
 
-/** The value as it was written, for a problem text. */
 export function sourceOf(node: Node): string {
   if (node.kind === 'text') return node.text;
   return isScalar(node) ? node.source : node.kind === 'list' ? 'a list' : 'an object';
 }
 
-/**
- * Any JavaScript value as a tree, for callers that hold a value instead of text. Never throws, although getters and proxies may,
- * and although a value may contain itself.
- */
+/** Never throws, although getters and proxies may, and although a value may contain itself. */
 export function treeOfValue(
   value: unknown,
   budget: Budget = { units: PROTOCOL_LIMITS.messageBytes },
@@ -99,15 +90,8 @@ export function treeOfValue(
     return { ok: true, node: nodeOf(value, 1, budget) };
   } catch (error) {
     const what = error instanceof Unfit ? error.message : 'value cannot be read';
-    return {
-      ok: false,
-      unreadable: {
-        code: 'unreadable-value',
-        what,
-        at: 0,
-        hint: 'Pass plain data: objects, arrays, text, numbers, booleans.',
-      },
-    };
+    const hint = 'Pass plain data: objects, arrays, text, numbers, booleans.';
+    return { ok: false, unreadable: { code: 'unreadable-value', what, at: 0, hint } };
   }
 }
 
@@ -116,10 +100,7 @@ class Unfit extends Error {}
 /** The units that may still be read: each value costs one, and each character one more. Below zero if that was not enough. */
 interface Budget {
   units: number;
-  /**
-   * Keeps what a checker can report with its path: lone surrogates, fields called `__proto__`, and, as nodes of kind `other`,
-   * values nested too deep and -0, which no text can express.
-   */
+  /** Keeps what a checker reports with its path: lone surrogates, `__proto__`, and, as `other`, too deep values and -0. */
   readonly isLenient?: boolean;
 }
 

@@ -6,14 +6,11 @@ import { type ShellContext, shellContexts } from './shell-context.ts';
 import { parseTemplate, type Slot, type TaskField, type Template, type TemplateFault } from './template.ts';
 import { utf8Length } from './text-format.ts';
 
-/** The values for a template. A name that is left out has no value. */
 export interface TemplateContext {
   readonly vars?: Readonly<Record<string, string>>;
   /** Null for a run without a task. */
   readonly task?: Readonly<Partial<Record<TaskField, string | number | null>>> | null;
-  /** The name of the step that is being run. */
   readonly step?: string | null;
-  /** The outcomes of the earlier steps. */
   readonly steps?: Readonly<Record<string, { readonly output?: string | null; readonly exit_code?: number | null }>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -22,10 +19,7 @@ export interface RenderOptions {
   readonly quote: 'shell' | 'none';
 }
 
-/**
- * Fills in a template. For the shell, a value never becomes part of the command: it is assigned to a variable in front of the command, in
- * single quotes, and the command refers to that variable. So no value can end a quote, start a command or be split into words.
- */
+/** For the shell, a value is assigned to a variable in front of the command, so it cannot end a quote or start a command. */
 export function renderTemplate(text: string, context: TemplateContext, options: RenderOptions): Parsed<string> {
   const template = parseTemplate(text);
   const faults = options.quote === 'shell' ? [...template.faults, ...shellFaults(template)] : template.faults;
@@ -45,7 +39,6 @@ export function slotsOf({ parts }: Template): Slot[] {
   return parts.filter((part) => part.kind === 'slot');
 }
 
-/** The slots in a shell command where the shell would not expand the variable, or would evaluate its value. */
 export function shellFaults(template: Template): TemplateFault[] {
   const places = shellContexts(template.parts);
   return slotsOf(template).flatMap(({ source, at }, index) => {

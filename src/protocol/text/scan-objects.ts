@@ -65,7 +65,6 @@ interface Candidate {
   state: State;
   /** The closing brackets that are still expected, outermost first. */
   readonly open: number[];
-  /** Whether the string being read is a field's name. */
   readsName: boolean;
   /** The number of characters read so far, including those no longer kept. */
   length: number;
@@ -73,7 +72,6 @@ interface Candidate {
 
 interface End {
   readonly fate: 'alive' | 'complete' | 'broken';
-  /** The offset of the first character that was not consumed. */
   readonly at: number;
 }
 

@@ -1,6 +1,5 @@
 import type { TemplatePart } from './template.ts';
 
-/** The quoting context of a slot in a shell command. */
 export type ShellContext =
   | 'word'
   | 'double-quotes'
@@ -12,10 +11,7 @@ export type ShellContext =
   | 'arithmetic'
   | 'escaped';
 
-/**
- * The context of each slot, in order. The scanner knows quotes, substitutions, comments and here-documents. It may be wrong in rare
- * cases, which is safe: values reach the shell as variables, so a wrong guess can misplace quotes but never run a value as a command.
- */
+/** May be wrong in rare cases, which is safe: values are variables, so a wrong guess misplaces quotes but runs nothing. */
 export function shellContexts(parts: readonly TemplatePart[]): ShellContext[] {
   const scanner: Scanner = { frames: [], isComment: false, previous: '\n', awaited: [], hereDocument: null, line: '' };
   const places: ShellContext[] = [];
@@ -43,14 +39,12 @@ interface HereDocument {
 }
 
 interface Scanner {
-  /** The open quotes and substitutions, innermost last. */
   readonly frames: Frame[];
   isComment: boolean;
   previous: string;
   /** Here-documents announced on this line; their texts begin on the next line. */
   readonly awaited: HereDocument[];
   hereDocument: HereDocument | null;
-  /** The current line of the here-document, as far as it was read. */
   line: string;
 }
 

@@ -1,15 +1,11 @@
 import { didYouMean } from '../shape/problem.ts';
 
-/**
- * Texts with slots: `${var.title}`, `${task.id}`, `${step.build.output}`, `${env.HOME:-/root}`; `$${` is a plain `${`. Values are not
- * expanded again, so a title that contains `${env.TOKEN}` stays as it is.
- */
+/** `${var.title}`, `${task.id}`, `${env.HOME:-/root}`; `$${` is a plain `${`. Values are not expanded again. */
 export type TemplatePart = { readonly kind: 'text'; readonly text: string } | Slot;
 
 export interface Slot {
   readonly kind: 'slot';
   readonly name: SlotName;
-  /** The default for a value that is missing or empty. */
   readonly fallback: string | null;
   /** The slot as it was written; `at` is its offset. */
   readonly source: string;
@@ -20,7 +16,6 @@ export type SlotName =
   | { readonly of: 'var'; readonly name: string }
   | { readonly of: 'task'; readonly name: TaskField }
   | { readonly of: 'env'; readonly name: string }
-  /** The name of the step itself. */
   | { readonly of: 'step' }
   | { readonly of: 'output'; readonly step: string }
   | { readonly of: 'exit_code'; readonly step: string };
@@ -40,7 +35,6 @@ export const TASK_FIELDS = [
 ] as const;
 export type TaskField = (typeof TASK_FIELDS)[number];
 
-/** A fault of the template itself, independent of its values. */
 export interface TemplateFault {
   readonly what: string;
   readonly hint: string;
@@ -83,7 +77,6 @@ export function parseTemplate(text: string): Template {
   return { parts, faults };
 }
 
-/** The end of a slot: its closing brace, or the end of the line, so that later slots are still checked. */
 function endOfSlot(text: string, at: number): number {
   const stop = /[}\n]/g;
   stop.lastIndex = at;
@@ -114,7 +107,6 @@ function unclosed(source: string, at: number): TemplateFault {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const SOURCES = ['var', 'task', 'step', 'env'];
-
 type Misnamed = Pick<TemplateFault, 'what' | 'hint'>;
 
 function nameOf(path: string): SlotName | Misnamed {

@@ -1,6 +1,4 @@
-/** The formats that a runbook may name for an element or an attribute. */
 export type ElementFormat = 'agent' | 'branch' | 'digits' | 'sha' | 'timestamp' | 'url';
-
 export type TextFormat = 'iso-8601' | 'relative-path' | 'git-ref' | 'git-sha' | ElementFormat;
 
 /** A form of text that one readable pattern cannot express. */
@@ -13,16 +11,15 @@ interface Format {
   readonly example?: string;
 }
 
-const AGENT = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
-const SHA = '^[0-9A-Fa-f]{1,64}$';
-const DIGITS = '^[0-9]+$';
+function matching(pattern: string): Format {
+  return { fits: (text) => new RegExp(pattern).test(text), schema: { pattern } };
+}
 
 export const ELEMENT_FORMATS: Readonly<Record<ElementFormat, Format>> = {
   agent: {
-    fits: (text) => new RegExp(AGENT).test(text),
+    ...matching('^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
     expected: 'the name of an agent (letters, digits, . _ -, at most 64)',
     example: 'reviewer-agent',
-    schema: { pattern: AGENT },
   },
   branch: {
     fits: isGitRef,
@@ -30,18 +27,8 @@ export const ELEMENT_FORMATS: Readonly<Record<ElementFormat, Format>> = {
     example: 'feature/issue-123-user-auth',
     schema: { pattern: '^(?!-)[^ \\u0000-\\u001f\\u007f~^:?*\\[\\\\]+$' },
   },
-  digits: {
-    fits: (text) => new RegExp(DIGITS).test(text),
-    expected: 'a number in digits',
-    example: '123',
-    schema: { pattern: DIGITS },
-  },
-  sha: {
-    fits: (text) => new RegExp(SHA).test(text),
-    expected: 'a commit in hexadecimal digits',
-    example: 'abc123',
-    schema: { pattern: SHA },
-  },
+  digits: { ...matching('^[0-9]+$'), expected: 'a number in digits', example: '123' },
+  sha: { ...matching('^[0-9A-Fa-f]{1,64}$'), expected: 'a commit in hexadecimal digits', example: 'abc123' },
   timestamp: {
     fits: isIso8601,
     expected: 'a date and time in ISO 8601',
@@ -56,7 +43,6 @@ export const ELEMENT_FORMATS: Readonly<Record<ElementFormat, Format>> = {
   },
 };
 
-/** The formats of messages in JSON and YAML, and those of elements. */
 export const TEXT_FORMATS: Readonly<Record<TextFormat, Format>> = {
   ...ELEMENT_FORMATS,
   'iso-8601': { fits: isIso8601, schema: { format: 'date-time' } },
@@ -67,15 +53,11 @@ export const TEXT_FORMATS: Readonly<Record<TextFormat, Format>> = {
     },
   },
   'git-ref': { fits: isGitRef, schema: { pattern: '^(?!-)[^\\u0000-\\u0020\\u007f-\\u009f~^:?*\\[\\\\]+$' } },
-  'git-sha': {
-    fits: (text) => /^[0-9a-f]{1,64}$/i.test(text),
-    schema: { pattern: '^[0-9a-fA-F]{1,64}$' },
-  },
+  'git-sha': matching('^[0-9a-fA-F]{1,64}$'),
 };
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](\d\d):?(\d\d))?$/;
 
-/** Whether the text is a date and time in ISO 8601's extended form, on a day that exists. */
 export function isIso8601(text: string): boolean {
   const parts = DATE_TIME.exec(text);
   if (!parts) return false;
@@ -87,7 +69,6 @@ export function isIso8601(text: string): boolean {
   return isDay && hour <= 23 && minute <= 59 && second <= 60 && zoneHour <= 23 && zoneMinute <= 59;
 }
 
-/** Whether the path stays below the folder it is relative to, on every operating system. */
 export function isRelativePath(path: string): boolean {
   if (path === '' || /^[/\\]|^[A-Za-z]:|\p{Cc}/u.test(path)) return false;
   return !path.split(/[/\\]/).includes('..');
@@ -105,7 +86,6 @@ function isWebUrl(text: string): boolean {
   return /^https?:\/\/[^\s/?#\\]/i.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
 }
 
-/** The size of a text in UTF-8. It is counted without encoding, because it is needed for every field of every message. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -124,7 +104,6 @@ function isPairAt(text: string, i: number, unit: number): boolean {
   return next >= 0xdc00 && next <= 0xdfff;
 }
 
-/** Whether the input is text or bytes. A proxy that throws when it is asked counts as another value. */
 export function isTextOrBytes(input: unknown): input is string | Uint8Array {
   try {
     return typeof input === 'string' || input instanceof Uint8Array;
@@ -147,7 +126,6 @@ export function decodeUtf8(input: string | Uint8Array): string | undefined {
   }
 }
 
-/** Renders a duration in its two largest units: `1h 30m`, `45s`. */
 export function renderElapsedTime(ms: number): string {
   if (ms > 0 && ms < 1000) return `${ms}ms`;
   const words: string[] = [];

@@ -2,10 +2,7 @@ import { PROTOCOL_LIMITS } from '../limits.ts';
 import { quote } from '../shape/problem.ts';
 import type { Unreadable } from './node.ts';
 
-/**
- * Walks through the markup once and reports the first construct that Baton refuses although XML may allow it. At malformed
- * markup the walk ends without a report, because the parser stops there or earlier.
- */
+/** The first construct that Baton refuses although XML may allow it. Malformed markup is left to the parser. */
 export function findRefusedMarkup(text: string): Unreadable | undefined {
   const illegal = findIllegalCharacter(text);
   if (illegal) return illegal;
@@ -35,10 +32,7 @@ export function findRefusedMarkup(text: string): Unreadable | undefined {
   return undefined;
 }
 
-/**
- * Accepts `<?xml version="1.0" encoding="UTF-8"?>`, which most tools write. It is not a processing instruction, and with these
- * values it does not change how the text is read.
- */
+/** Most tools write `<?xml version="1.0" encoding="UTF-8"?>`, and it does not change how the text is read. */
 function readDeclaration(text: string): { end: number; unreadable?: Unreadable } {
   if (!/^<\?xml[ \t\n]/.test(text)) return { end: 0 };
   const found = DECLARATION.exec(text);
@@ -66,12 +60,7 @@ function refusedAt(text: string, at: number): Unreadable | undefined {
     return { code: 'xml/doctype', what: 'DOCTYPE is not allowed', at, hint: 'Remove the DOCTYPE.' };
   }
   if (text[at + 1] === '!') {
-    return {
-      code: 'xml/declaration',
-      what: 'Declarations are not allowed',
-      at,
-      hint: 'Remove the declaration.',
-    };
+    return { code: 'xml/declaration', what: 'Declarations are not allowed', at, hint: 'Remove the declaration.' };
   }
   if (text[at + 1] === '?') {
     const what = 'Processing instructions are not allowed';
@@ -80,7 +69,6 @@ function refusedAt(text: string, at: number): Unreadable | undefined {
   return undefined;
 }
 
-/** The offset of the `>` that ends the tag; undefined if there is none, or a `<` comes first. */
 function endOfTag(text: string, open: number): number | undefined {
   for (let at = open + 1; at < text.length; at++) {
     const character = text[at];
@@ -104,15 +92,10 @@ const ILLEGAL = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 export function findIllegalCharacter(text: string): Unreadable | undefined {
   const found = ILLEGAL.exec(text);
   if (!found) return undefined;
-  return {
-    code: 'xml/illegal-character',
-    what: `Character ${nameCharacter(found[0])} is not allowed in XML`,
-    at: found.index,
-    hint: 'Remove it, or write down what it stands for.',
-  };
+  const what = `Character ${nameCharacter(found[0])} is not allowed in XML`;
+  return { code: 'xml/illegal-character', what, at: found.index, hint: 'Remove it, or write down what it stands for.' };
 }
 
-/** The name of the first character that XML cannot express, not even as a reference. */
 export function findUnwritable(text: string): string | undefined {
   const found = ILLEGAL.exec(text);
   return found ? nameCharacter(found[0]) : undefined;

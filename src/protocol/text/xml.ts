@@ -20,11 +20,7 @@ export interface XmlDocument {
   readonly text: string;
 }
 
-/**
- * Reads a small part of XML strictly: elements, attributes, text, comments, the five entities and character references. Size,
- * depth and refused markup are checked before the parser runs, which bounds its work. White space around text is layout and is
- * dropped; as a character reference it is data and is kept.
- */
+/** Checks size, depth and markup before the parser runs. White space around text is layout, as a reference it is data. */
 export function parseXmlTree(input: string): Parsed<XmlDocument> {
   if (input.length > PROTOCOL_LIMITS.handoffBytes || utf8Length(input) > PROTOCOL_LIMITS.handoffBytes)
     return refuseSize(utf8Length(input));
@@ -43,14 +39,8 @@ export function parseXmlTree(input: string): Parsed<XmlDocument> {
 }
 
 export function refuseSize(bytes: number): Refused {
-  return refused({
-    code: 'xml/too-large',
-    message: `XML too large: ${bytes} bytes > ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`,
-    path: '',
-    line: 1,
-    column: 1,
-    hint: 'Keep long text in a file, and name the file.',
-  });
+  const what = `XML too large: ${bytes} bytes > ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`;
+  return refuseAt('', { code: 'xml/too-large', what, at: 0, hint: 'Keep long text in a file, and name the file.' });
 }
 
 function refuseAt(text: string, { code, what, at, hint }: Unreadable): Refused {
@@ -77,10 +67,7 @@ function elementOf(element: XmlElement, source: string, mixed: Unreadable[]): El
   return { name: element.name, at: element.start, attributes, text, children };
 }
 
-/**
- * Removes the layout around a text. The parser has already replaced references, so only the source shows which white space was
- * written as such. One character of layout is one character of text, because line ends were normalized before.
- */
+/** The parser has replaced references, so only the source shows which white space was written as such. */
 function withoutLayout({ text, start, end }: XmlText, source: string): string {
   const written = source.slice(start, end).replace(/<!--[^]*?-->/g, '');
   const before = /^[ \t\n]*/.exec(written)?.[0].length ?? 0;
@@ -95,13 +82,9 @@ function isLayout(unit: number): boolean {
 }
 
 function mixedContent(name: string, at: number, source: string): Unreadable {
-  const written = /[^ \t\n]/.exec(source.slice(at))?.index ?? 0;
-  return {
-    code: 'xml/mixed-content',
-    what: `Element ${name} has text beside child elements`,
-    at: at + written,
-    hint: 'Put the text into an element of its own.',
-  };
+  const written = at + (/[^ \t\n]/.exec(source.slice(at))?.index ?? 0);
+  const what = `Element ${name} has text beside child elements`;
+  return { code: 'xml/mixed-content', what, at: written, hint: 'Put the text into an element of its own.' };
 }
 
 function unreadableOf(error: unknown, text: string): Unreadable {
@@ -126,13 +109,8 @@ export function parseXmlBytes(bytes: Uint8Array): Parsed<XmlDocument> {
   const text = decodeUtf8(bytes);
   if (text !== undefined) return parseXmlTree(text);
   const lenient = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  return refused({
-    code: 'xml/not-utf-8',
-    message: 'XML is not valid UTF-8',
-    path: '',
-    ...textPositionAt(lenient, findReplaced(lenient, bytes)),
-    hint: 'Save it as UTF-8.',
-  });
+  const at = findReplaced(lenient, bytes);
+  return refuseAt(lenient, { code: 'xml/not-utf-8', what: 'XML is not valid UTF-8', at, hint: 'Save it as UTF-8.' });
 }
 
 /** The offset of the first replacement character that the decoder inserted for an invalid byte. */

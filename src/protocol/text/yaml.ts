@@ -17,10 +17,7 @@ import { quote } from '../shape/problem.ts';
 import { parseJsonTree } from './json.ts';
 import { type Node, type ObjectField, readOrStop, type ReadResult, Stopped, type SyntaxDocument } from './node.ts';
 
-/**
- * Reads YAML as a plain tree of data. Dangerous or surprising features are refused, not interpreted: anchors, aliases, merge
- * keys, tags, directives, several documents, keys that are not text, and duplicate keys.
- */
+/** Refuses anchors, aliases, merge keys, tags, directives, several documents, keys that are not text, and duplicate keys. */
 export function parseYamlTree(text: string): ReadResult<Node> {
   return readOrStop(() => nodeOf(contentsOf(compose(text)), 1));
 }
@@ -49,10 +46,7 @@ function compose(text: string): Document.Parsed | undefined {
   return document;
 }
 
-/**
- * Stops at input that is too deep, too long or broken while it is still a flat stream of lexemes, because the composer recurses
- * and collects every error.
- */
+/** Checks the flat stream of lexemes, because the composer recurses and collects every error. */
 function tokenize(text: string): CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -176,14 +170,10 @@ function needsQuotes(text: string): boolean {
 
 /** `0o17` is text in YAML 1.1, for which the library renders, and a number in YAML 1.2. No other form differs this way. */
 const OCTAL = /^0o[0-7]+$/;
-
 /** The library loses leading white space in block scalars, because the first line sets the indentation. */
 const BLANK_START = /^\s/;
 
-/**
- * Characters that YAML forbids, reads as a line break, or drops. They survive only as escapes in double quotes. The library
- * escapes the first few itself.
- */
+/** YAML forbids them, reads them as a line break, or drops them; they survive only as escapes in double quotes. */
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/; // oxlint-disable-line no-control-regex
 const STILL_UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g; // oxlint-disable-line no-control-regex
 

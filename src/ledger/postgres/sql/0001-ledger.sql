@@ -1,7 +1,6 @@
 -- One chain per project. Everything but `snapshot` only ever grows: triggers refuse the rest.
 
--- Domains and not CHECK constraints on the tables: the server reads those anew for every statement that inserts. A number
--- needs none: it is one more than that of an entry that is there.
+-- Domains, because the server reads CHECK constraints of a table again for every statement that inserts.
 CREATE DOMAIN baton.hash AS bytea CHECK (octet_length(VALUE) = 32);
 CREATE DOMAIN baton.entry_bytes AS bytea CHECK (octet_length(VALUE) BETWEEN 1 AND 65535);
 CREATE DOMAIN baton.filled_text AS text CHECK (VALUE <> '');
@@ -11,9 +10,8 @@ CREATE TABLE baton.project (
   name baton.filled_text NOT NULL UNIQUE
 );
 
--- The last entry of each commit has a `note`, the signed checkpoint of the tree that ends there, and a `commit_id`, made
--- anew for every commit: whoever lost the connection asks by it whether its own commit landed. Entries alone do not
--- tell, since two daemons may have made the same ones. In a table of their own they would double what a commit costs.
+-- The last entry of each commit has a `note`, the signed checkpoint, and a unique `commit_id`: a daemon that lost the
+-- connection finds out by it whether its commit was recorded. A separate table would double the cost of a commit.
 CREATE TABLE baton.entry (
   project integer NOT NULL,
   seq bigint NOT NULL,
@@ -72,10 +70,9 @@ ALTER TABLE baton.entry ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE baton.tile ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE baton.blob ENABLE ALWAYS TRIGGER append_only;
 
--- One commit in one round trip. The last entry is the head: it is compared, and the primary key lets exactly one commit
--- put the next one after it. Whoever comes second waits for the first, and is answered with the real head as
--- `size hash`; null means that the commit is in. Sending the same commit twice is harmless: the second one finds its own
--- `commit_id`. Needs READ COMMITTED, so that the answer after waiting is of now and not of before.
+-- One commit in one round trip. The primary key lets exactly one commit follow the head; a second one waits and gets the
+-- real head as `size hash`. Null means that the commit is recorded; sent twice, it finds its own `commit_id`.
+-- Needs READ COMMITTED, so that the answer after waiting is current.
 CREATE FUNCTION baton.append(
   in_project integer, after_size bigint, after_hash bytea, in_commit uuid,
   hashes bytea[], entries bytea[], in_note text,
@@ -129,7 +126,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- The number of a project, given where it is new.
+-- The number of a project; a new project gets one.
 CREATE FUNCTION baton.open_project(in_name text) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   found_id integer;
