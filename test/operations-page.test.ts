@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { renderEntriesPage } from '../scripts/render-entries.ts';
 import { renderOperations } from '../scripts/render-operations.ts';
 import { openApi } from '../src/api/openapi.ts';
 import { OPERATIONS } from '../src/api/operations/registry.ts';
@@ -8,6 +9,11 @@ import { OPERATIONS } from '../src/api/operations/registry.ts';
 it('docs/operations.md matches the declarations', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
   expect(page, 'run: node scripts/render-operations.ts').toBe(renderOperations());
+});
+
+it('docs/entries.md matches the table of entry types', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/entries.md'), 'utf8');
+  expect(page, 'run: node scripts/render-entries.ts').toBe(renderEntriesPage());
 });
 
 it('the OpenAPI document has a path for every operation, with its result', () => {

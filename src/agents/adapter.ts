@@ -49,6 +49,10 @@ export interface Adapter {
   readonly attach?: Adapter['prepare'];
   /** Variables of the client's API and its own settings, passed to its sessions only: names, or prefixes with `*`. */
   readonly variables?: (env: Environment, user: UserSetup | undefined) => readonly string[];
+  /** The client's folder in the user's home, for adapters that use the user's login. */
+  readonly settingsFolder?: (env: Environment) => string;
+  /** A file of that folder that names variables with keys, and the pattern that finds their names. */
+  readonly variablesFile?: { readonly name: string; readonly pattern: RegExp };
   /** Without a first message the client would wait on standard input forever. */
   readonly needsPrompt?: true;
   /** The client resets `stop_hook_active` after a tool call, so the supervisor counts blocks itself. */

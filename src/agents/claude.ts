@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AgentPlan } from '../protocol/run-plan.ts';
+import { type AgentPlan, MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts';
 
@@ -11,6 +11,7 @@ import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts
 export const claudeAdapter: Adapter = {
   runs: (run) => run === 'claude',
   needsPrompt: true,
+  settingsFolder: (env) => env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude'),
   variables: (env) => [
     ...VARIABLES,
     ...(env['CLAUDE_CODE_USE_BEDROCK'] ? ['AWS_*'] : []),
@@ -65,7 +66,7 @@ function prepared(
         ...last,
       ],
       env: ENVIRONMENT,
-      output: 'stream-json',
+      output: MODEL_CLIENTS.claude.stream,
       input: 'stream-json',
       prompt: context.prompt,
       finds_exit_signals: true,

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import type { Adapter, AgentContext } from './adapter.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
@@ -9,7 +11,12 @@ import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './cli
 export const codexAdapter: Adapter = {
   runs: (run) => run === 'codex',
   needsPrompt: true,
-  // A custom provider names the variable of its key in `config.toml`.
+  settingsFolder: (env) => env['CODEX_HOME'] ?? join(env['HOME'] ?? '', '.codex'),
+  // A custom provider and an MCP server name the variable of their key.
+  variablesFile: {
+    name: 'config.toml',
+    pattern: /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm,
+  },
   variables: (_, user) => ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*', 'RUST_LOG', ...(user?.variables ?? [])],
   prepare: ({ model }, context) => ({
     ok: true,
@@ -24,7 +31,7 @@ export const codexAdapter: Adapter = {
         '-',
       ],
       env: {},
-      output: 'codex',
+      output: MODEL_CLIENTS.codex.stream,
       input: 'once',
       prompt: context.prompt,
       finds_exit_signals: true,
@@ -45,7 +52,7 @@ export const codexAdapter: Adapter = {
         ...(context.prompt === null ? [] : ['--', context.prompt]),
       ],
       env: {},
-      output: 'codex',
+      output: MODEL_CLIENTS.codex.stream,
       input: 'none',
       prompt: context.prompt,
       finds_exit_signals: true,

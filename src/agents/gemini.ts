@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AgentPlan } from '../protocol/run-plan.ts';
+import { type AgentPlan, MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
@@ -13,6 +13,7 @@ import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './cli
 export const geminiAdapter: Adapter = {
   runs: (run) => run === 'gemini',
   needsPrompt: true,
+  settingsFolder: (env) => join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? '', '.gemini'),
   variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
   hasUnreliableStopFlag: true,
   // Without a terminal; messages are sent on standard input.
@@ -50,7 +51,7 @@ function prepared(
       ],
       // The client would restart itself as a child, for more memory.
       env: { GEMINI_CLI_HOME: home, GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: '' },
-      output: 'gemini',
+      output: MODEL_CLIENTS.gemini.stream,
       input: 'once',
       prompt: context.prompt,
       finds_exit_signals: true,

@@ -44,9 +44,13 @@ const ADAPTERS: readonly Adapter[] = [
   commandAdapter,
 ];
 
+export function findAdapter(run: string): Adapter | undefined {
+  return ADAPTERS.find(({ runs }) => runs(run));
+}
+
 /** How an agent is started: command line, input and output formats, and files to write before. */
 export function prepareAgent(plan: AgentPlan, context: AgentContext): PreparedAgent {
-  const adapter = ADAPTERS.find(({ runs }) => runs(plan.run));
+  const adapter = findAdapter(plan.run);
   if (adapter === undefined) return { ok: false, reason: `there is no agent \`${plan.run}\`` };
   const files = agentFiles(context.stateDir, context.agentId);
   const prepare = context.isAttached === true ? adapter.attach : adapter.prepare;
@@ -76,19 +80,19 @@ export function clientVariables(
   user: UserSetup | undefined,
 ): readonly string[] {
   const program = basename(run.trim().split(/\s/, 1)[0] ?? '');
-  const adapter = ADAPTERS.find(({ runs }) => runs(run));
+  const adapter = findAdapter(run);
   const client =
     adapter === commandAdapter ? ADAPTERS.find((each) => each !== commandAdapter && each.runs(program)) : adapter;
   return client?.variables?.(env, user) ?? [];
 }
 
 export function hasReliableStopFlag({ run }: Pick<AgentPlan, 'run'>): boolean {
-  return ADAPTERS.find(({ runs }) => runs(run))?.hasUnreliableStopFlag !== true;
+  return findAdapter(run)?.hasUnreliableStopFlag !== true;
 }
 
 /** Whether a person can take over the conversation in the client's interactive mode. */
 export function isInteractive({ run }: Pick<AgentPlan, 'run'>): boolean {
-  return ADAPTERS.find(({ runs }) => runs(run))?.attach !== undefined;
+  return findAdapter(run)?.attach !== undefined;
 }
 
 /**

@@ -1,29 +1,25 @@
 import { fieldsOf } from '../protocol/shape/read-unknown.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { UserSetup } from './adapter.ts';
+import type { Environment } from '../protocol/environment.ts';
+import type { Adapter, UserSetup } from './adapter.ts';
+import { findAdapter } from './prepare-agent.ts';
 
-/** Reads the user's setup, for adapters that carry a login over; undefined for other clients. */
-export function readUserSetup(run: string, env: Readonly<Record<string, string | undefined>>): UserSetup | undefined {
-  const home = env['HOME'] ?? '';
-  if (run === 'claude') return readFolder(env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'));
-  if (run === 'gemini') return readFolder(join(env['GEMINI_CLI_HOME'] ?? home, '.gemini'));
-  if (run === 'codex') return readCodex(env['CODEX_HOME'] ?? join(home, '.codex'));
-  return undefined;
+/** Reads the user's setup of the client; undefined for agents that use no login of the user. */
+export function readUserSetup(run: string, env: Environment): UserSetup | undefined {
+  const adapter = findAdapter(run);
+  const folder = adapter?.settingsFolder?.(env);
+  if (folder === undefined) return undefined;
+  const variables = readVariables(folder, adapter?.variablesFile);
+  // The folder may not exist, and a broken file is for the client to report.
+  return { folder, entries: read(() => readdirSync(folder)) ?? [], settings: readSettings(folder), variables };
 }
 
 /** Only the names of the variables with the keys of providers and servers are needed. */
-function readCodex(folder: string): UserSetup {
-  const text = read(() => readFileSync(join(folder, 'config.toml'), 'utf8')) ?? '';
-  const variables = [...text.matchAll(KEY_OF)].map(([, name = '']) => name);
-  return { folder, entries: [], settings: {}, variables: [...new Set(variables)].slice(0, 20) };
-}
-
-const KEY_OF = /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm;
-
-/** The folder may not exist, and a broken file is for the client to report. */
-function readFolder(folder: string): UserSetup {
-  return { folder, entries: read(() => readdirSync(folder)) ?? [], settings: readSettings(folder) };
+function readVariables(folder: string, file: Adapter['variablesFile']): readonly string[] {
+  if (file === undefined) return [];
+  const text = read(() => readFileSync(join(folder, file.name), 'utf8')) ?? '';
+  return [...new Set([...text.matchAll(file.pattern)].map(([, name = '']) => name))].slice(0, 20);
 }
 
 function readSettings(folder: string): UserSetup['settings'] {

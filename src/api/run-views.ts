@@ -1,5 +1,5 @@
 import type { StoreHealth } from '../protocol/resource-faults.ts';
-import { STOP_ACTIONS } from '../protocol/run-plan.ts';
+import { HANDLERS } from '../protocol/run-plan.ts';
 import type { ValueOf } from '../protocol/shape/shape.ts';
 import { REASON_KINDS } from './all-clear.ts';
 import {
@@ -28,7 +28,7 @@ export const agentView = object({
   step: nullable(text),
   task_id: nullable(text),
   worker: nullable(text),
-  on_stop: choice(STOP_ACTIONS),
+  on_stop: choice(HANDLERS.on_stop.actions),
   process: choice(['wanted', 'running', 'gone']),
   start: { ...whole, about: 'Process number, starting at 1.' },
   pid: nullable(whole),

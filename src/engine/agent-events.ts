@@ -1,5 +1,5 @@
 import { MAX_BLOCKS } from '../protocol/decide-stop.ts';
-import type { HandlerPlan } from '../protocol/run-plan.ts';
+import { type HandlerName, type HandlerPlan, HANDLERS } from '../protocol/run-plan.ts';
 import { type Event, event, type EventOf } from '../state/event.ts';
 import { type AgentRun, isAttaching } from '../state/runs/agent-run.ts';
 import { type DecisionOption, OPTION_LABELS } from '../state/runs/decision.ts';
@@ -32,7 +32,7 @@ export function onExit(world: EngineContext, agent: AgentRun, data: EventOf<'Age
   // A person requested the restart.
   if (agent.restart !== undefined) return [...left, resumeAgent(agent, null, false)];
   const pending = pendingActions(world.state, agent.id);
-  const moot = pending.filter((each) => ['on_idle', 'on_prompt'].includes(findWaitingHandler(each) ?? ''));
+  const moot = pending.filter((each) => appliesWhileRunning(findWaitingHandler(each)));
   const calledOff = [...left, ...cancelPending(moot)];
   if (pending.some((each) => findWaitingHandler(each) === 'on_error')) return calledOff;
   const mayLeave = data.code === 0 || hasAnsweredError(world, agent);
@@ -44,6 +44,10 @@ export function onExit(world: EngineContext, agent: AgentRun, data: EventOf<'Age
   const message = `Agent ended without signaling completion (${how}${blocks})`;
   const firing = { handler: 'on_dead', plan, source: 'dead', message, details: data.output } as const;
   return [...calledOff, ...fireHandler(world, agent, firing)];
+}
+
+function appliesWhileRunning(handler: HandlerName | undefined): boolean {
+  return handler !== undefined && HANDLERS[handler].applies === 'running';
 }
 
 /** Whether the run used all its blocks: a new process would only be blocked again. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentPlan, IdleAction, HandlerPlan } from '../protocol/run-plan.ts';
+import type { ActionOf, AgentPlan, HandlerPlan } from '../protocol/run-plan.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { Play } from './play.cases.ts';
 
@@ -14,7 +14,7 @@ function idle(play: Play): Play {
   return play.say(runs.report({ kind: 'idle', why: 'waiting' }, play.agent().id));
 }
 
-function nudging(more: Partial<HandlerPlan<IdleAction>>): Partial<AgentPlan> {
+function nudging(more: Partial<HandlerPlan<ActionOf<'on_idle'>>>): Partial<AgentPlan> {
   return { on_idle: { action: 'nudge', ...more } };
 }
 

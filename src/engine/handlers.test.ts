@@ -1,15 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
-  STOP_ACTIONS,
-  type AgentPlan,
-  type HandlerAction,
-  type HandlerName,
-} from '../protocol/run-plan.ts';
+import { AGENT_ERRORS, HANDLERS, type AgentPlan, type HandlerAction, type HandlerName } from '../protocol/run-plan.ts';
 import type { AgentReport } from '../protocol/agent-report.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { create } from '../state/say.cases.ts';
@@ -36,18 +26,20 @@ function atWork(context: Context, plan: Partial<AgentPlan>): Play {
 }
 
 /** The report that makes each handler fire. */
-const TRIGGERS: Readonly<Record<HandlerName, AgentReport>> = {
+const TRIGGERS = {
   on_stop: { kind: 'stop' },
   on_idle: { kind: 'idle', why: 'waiting' },
   on_dead: { kind: 'exited', start: 1, code: 3, signal: null, timed_out: false, blocks_used: false, output: 'bye' },
   on_error: { kind: 'errored', error: 'out_of_credits', message: 'pay first', reset_at: RESET },
   on_prompt: { kind: 'prompted', prompt: 'May I?' },
-};
+} as const satisfies Readonly<Partial<Record<HandlerName, AgentReport>>>;
+
+type TestedHandler = keyof typeof TRIGGERS;
 
 const SOURCES = { on_stop: 'stop', on_idle: 'idle', on_dead: 'dead', on_error: 'error', on_prompt: 'prompt' } as const;
 
 /** The exact texts that people read. */
-const MESSAGES: Readonly<Record<HandlerName, string>> = {
+const MESSAGES: Readonly<Record<TestedHandler, string>> = {
   on_stop: 'Agent tried to stop without signaling completion',
   on_idle: 'Agent is idle and has not signaled completion',
   on_dead: 'Agent ended without signaling completion (exit code 3)',
@@ -55,21 +47,21 @@ const MESSAGES: Readonly<Record<HandlerName, string>> = {
   on_prompt: 'Agent asks: May I?',
 };
 
-function fire(play: Play, handler: HandlerName): Play {
+function fire(play: Play, handler: TestedHandler): Play {
   return play.say(runs.report(TRIGGERS[handler], play.agent().id), runs.supervisor(play.agent().id));
 }
 
-function planOf(handler: HandlerName, action: HandlerAction): Partial<AgentPlan> {
+function planOf(handler: TestedHandler, action: HandlerAction): Partial<AgentPlan> {
   const plan = { action, ...(action === 'gate' ? { run: 'npm test', timeout_ms: 600_000 } : {}) };
   return { [handler]: handler === 'on_error' ? { any: plan } : plan };
 }
 
 /** Every cell of the table that has an effect besides the answer of the hook. */
 const CELLS = [
-  ...IDLE_ACTIONS.map((action) => ['on_idle', action] as const),
-  ...DEAD_ACTIONS.map((action) => ['on_dead', action] as const),
-  ...ERROR_ACTIONS.map((action) => ['on_error', action] as const),
-  ...PROMPT_ACTIONS.map((action) => ['on_prompt', action] as const),
+  ...HANDLERS.on_idle.actions.map((action) => ['on_idle', action] as const),
+  ...HANDLERS.on_dead.actions.map((action) => ['on_dead', action] as const),
+  ...HANDLERS.on_error.actions.map((action) => ['on_error', action] as const),
+  ...HANDLERS.on_prompt.actions.map((action) => ['on_prompt', action] as const),
   ['on_stop', 'escalate'] as const,
 ];
 const cells = contexts.flatMap((context) => CELLS.map(([handler, action]) => [context, handler, action] as const));
@@ -99,7 +91,7 @@ describe('every action of every handler', () => {
 
 const NUDGE = 'Go on with your work. When it is done, signal completion; if you cannot go on, escalate.';
 
-function expected(context: Context, handler: HandlerName, action: HandlerAction): Seen {
+function expected(context: Context, handler: TestedHandler, action: HandlerAction): Seen {
   switch (action) {
     case 'nudge':
       return { ...atEase(context), owed: [`send: ${NUDGE}`] };
@@ -127,7 +119,7 @@ function atEase(context: Context): Seen {
   return { agent: 'running', reason: null, asked: null, pipeline, task, owed: [] };
 }
 
-function ended(context: Context, handler: HandlerName, outcome: 'done' | 'failed', reason: string): Seen {
+function ended(context: Context, handler: TestedHandler, outcome: 'done' | 'failed', reason: string): Seen {
   const isGone = handler === 'on_dead';
   const isNews = context === 'standalone' || (context === 'claim' && outcome === 'failed');
   const told = !isNews ? [] : [`${outcome}: Agent ${outcome}: coder: ${reason}`];
@@ -144,7 +136,7 @@ function ended(context: Context, handler: HandlerName, outcome: 'done' | 'failed
   };
 }
 
-function escalated(context: Context, handler: HandlerName): Seen {
+function escalated(context: Context, handler: TestedHandler): Seen {
   const title = context === 'pipeline' ? 'Pipeline needs attention: main' : 'Agent needs attention: coder';
   return {
     ...atEase(context),
@@ -164,7 +156,7 @@ describe('every default', () => {
     expect(atWork(context, {}).agent().onStop).toBe(action);
   });
 
-  it.each(contexts.flatMap((context) => STOP_ACTIONS.map((action) => [context, action] as const)))(
+  it.each(contexts.flatMap((context) => HANDLERS.on_stop.actions.map((action) => [context, action] as const)))(
     '%s: on_stop = %s is kept for the hook, and says no more than that',
     (context, action) => {
       const play = atWork(context, { on_stop: { action } });

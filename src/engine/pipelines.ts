@@ -1,3 +1,4 @@
+import { HANDLERS } from '../protocol/run-plan.ts';
 import type { Event, EventOf } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { TimerPurpose } from '../state/runs/effect.ts';
@@ -89,16 +90,13 @@ type Purpose<K extends TimerPurpose['kind']> = Extract<TimerPurpose, { kind: K }
 
 function afterCooldown(world: EngineContext, agent: AgentRun, { handler, error }: Purpose<'handler'>): Event[] {
   const isGone = agent.process === 'gone';
-  // `on_dead` applies only after the process has exited. The other handlers apply only before that, except `on_error`, which may resume the
-  // agent.
-  const isMoot = handler === 'on_dead' ? !isGone : isGone && handler !== 'on_error';
+  const { applies, source } = HANDLERS[handler];
+  const isMoot = applies !== 'always' && isGone !== (applies === 'exited');
   if (!isAtWork(agent) || isMoot) return [];
   const plan = handlerPlan(agent.plan, handler, error);
   const message = `Agent is still waiting (${handler})`;
-  return runAction(world, agent, { handler, plan, source: SOURCES[handler], message, error });
+  return runAction(world, agent, { handler, plan, source, message, error });
 }
-
-const SOURCES = { on_stop: 'stop', on_idle: 'idle', on_dead: 'dead', on_error: 'error', on_prompt: 'prompt' } as const;
 
 function afterTimeout(world: EngineContext, { pipeline_id, step, visit }: Purpose<'step'>): Event[] {
   const run = world.state.pipelines.get(pipeline_id);

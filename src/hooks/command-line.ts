@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { findStateDir } from '../api/state-folder.ts';
 import { quoteForShell } from '../protocol/text/quote-for-shell.ts';
-import type { ClientName, HookMachine, HookOptions } from './client.ts';
+import { type ClientName, CLIENTS, type HookMachine, type HookOptions } from './client.ts';
 
 export type HookMoment = 'start' | 'prompt' | 'stop' | 'end';
 
@@ -22,11 +22,10 @@ export function hookCommand(
 
 /** Whether a command is such a hook command, of any version and install path. */
 export function isHookCommand(command: unknown): command is string {
-  return (
-    typeof command === 'string' &&
-    /baton\.cjs'? hooks run (?:claude|codex|gemini) (?:start|prompt|stop|end)\b/.test(command)
-  );
+  return typeof command === 'string' && HOOK_COMMAND.test(command);
 }
+
+const HOOK_COMMAND = new RegExp(`baton\\.cjs'? hooks run (?:${CLIENTS.join('|')}) (?:start|prompt|stop|end)\\b`);
 
 export interface McpServer {
   readonly command: string;

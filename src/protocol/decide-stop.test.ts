@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decideStop, MAX_BLOCKS, type StopAttempt } from './decide-stop.ts';
-import { STOP_ACTIONS } from './run-plan.ts';
+import { HANDLERS } from './run-plan.ts';
 
 /** A working agent that tries to stop for the first time and has sent no signal. */
 const attempt = (change: Partial<StopAttempt> = {}): StopAttempt => ({
@@ -50,7 +50,7 @@ describe('decideStop', () => {
     });
   });
 
-  it.each(STOP_ACTIONS)(
+  it.each(HANDLERS.on_stop.actions)(
     '%s: allows an agent that has signalled, has no owner or is parked, and records nothing',
     (onStop) => {
       for (const why of [{ hasSignalled: true }, { isOwned: false }, { isParked: true }])
@@ -72,7 +72,7 @@ describe('decideStop', () => {
   it.each([undefined, 3, 'forever'] as const)(
     'allows a run that has used up `limits.blocks`, with attempts = %s',
     (attempts) => {
-      for (const onStop of STOP_ACTIONS) {
+      for (const onStop of HANDLERS.on_stop.actions) {
         const used = { onStop, attempts, blocks: 0, maxBlocks: 25 } as const;
         expect(decisionOn({ ...used, totalBlocks: 24 })).toBe('block');
         expect(decisionOn({ ...used, totalBlocks: 25 })).toBe('allow');

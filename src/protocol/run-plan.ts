@@ -12,9 +12,22 @@ export type Plan =
       readonly agents: Readonly<Record<string, AgentPlan>>;
     };
 
-export interface AgentPlan {
+/**
+ * The clients that run a model, by the name that an agent's `run` has, with the format of what they print (`src/streams`). Each needs a first
+ * message and can continue a conversation. `src/agents` has one file for each.
+ */
+export const MODEL_CLIENTS = {
+  claude: { stream: 'stream-json' },
+  codex: { stream: 'codex' },
+  gemini: { stream: 'gemini' },
+} as const;
+
+export const MODEL_CLIENT_NAMES: readonly string[] = Object.keys(MODEL_CLIENTS);
+export type StreamFormat = (typeof MODEL_CLIENTS)[keyof typeof MODEL_CLIENTS]['stream'];
+
+export interface AgentPlan extends HandlerPlans {
   readonly name: string;
-  /** `claude`, `codex`, `gemini`, `scripted`, `builtin:ROLE`, or a command for the shell. */
+  /** A name of `MODEL_CLIENTS`, `scripted`, `builtin:ROLE`, or a command for the shell. */
   readonly run: string;
   readonly prompt?: string;
   readonly prompt_file?: string;
@@ -24,12 +37,6 @@ export interface AgentPlan {
   readonly env_pass?: readonly string[];
   readonly cwd?: string;
   readonly model?: string;
-  readonly on_stop?: HandlerPlan<StopAction>;
-  readonly on_idle?: HandlerPlan<IdleAction>;
-  readonly on_dead?: HandlerPlan<DeadAction>;
-  /** By kind of error; `any` for the kinds that are not listed. */
-  readonly on_error?: Readonly<Partial<Record<AgentError | 'any', HandlerPlan<ErrorAction>>>>;
-  readonly on_prompt?: HandlerPlan<PromptAction>;
   readonly max_concurrency?: number;
   readonly budget?: BudgetPlan;
   readonly timeout_ms?: number;
@@ -39,19 +46,62 @@ export interface AgentPlan {
 /** Messages that a session must send before it may complete. */
 export const REQUIREMENTS = ['exit', 'result', 'handoff', 'thought_record'] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
-export const STOP_ACTIONS = ['signal', 'idle', 'escalate'] as const;
-export const IDLE_ACTIONS = ['nudge', 'done', 'fail', 'escalate', 'gate'] as const;
-export const DEAD_ACTIONS = ['done', 'resume', 'fail', 'escalate', 'gate'] as const;
-export const ERROR_ACTIONS = ['fail', 'resume', 'escalate', 'gate', 'wait'] as const;
-export const PROMPT_ACTIONS = ['done', 'fail', 'escalate', 'gate'] as const;
-export type StopAction = (typeof STOP_ACTIONS)[number];
-export type IdleAction = (typeof IDLE_ACTIONS)[number];
-export type DeadAction = (typeof DEAD_ACTIONS)[number];
-export type ErrorAction = (typeof ERROR_ACTIONS)[number];
-export type PromptAction = (typeof PROMPT_ACTIONS)[number];
-export type HandlerAction = StopAction | IdleAction | DeadAction | ErrorAction | PromptAction;
-export const HANDLER_NAMES = ['on_stop', 'on_idle', 'on_dead', 'on_error', 'on_prompt'] as const;
-export type HandlerName = (typeof HANDLER_NAMES)[number];
+
+/**
+ * Every lifecycle handler: the actions that a runbook may choose, when it fires, the source of the decision that it opens, and whether it
+ * applies while the process runs or after it has exited. The runbook's shape, plans, entries and the engine follow this table; the rule that
+ * fires a handler is in `engine/agent-events.ts`. `on_error` may differ by kind of error.
+ */
+export const HANDLERS = {
+  on_stop: {
+    actions: ['signal', 'idle', 'escalate'],
+    about: 'When the agent tries to end its turn',
+    source: 'stop',
+    applies: 'running',
+  },
+  on_idle: {
+    actions: ['nudge', 'done', 'fail', 'escalate', 'gate'],
+    about: 'When it waits for input, or `on_stop` is `idle`',
+    source: 'idle',
+    applies: 'running',
+  },
+  on_dead: {
+    actions: ['done', 'resume', 'fail', 'escalate', 'gate'],
+    about: 'When its process ended without a signal',
+    source: 'dead',
+    applies: 'exited',
+  },
+  on_error: {
+    actions: ['fail', 'resume', 'escalate', 'gate', 'wait'],
+    about: 'When the client reports an API error',
+    source: 'error',
+    applies: 'always',
+  },
+  on_prompt: {
+    actions: ['done', 'fail', 'escalate', 'gate'],
+    about: 'When it shows a permission or question prompt',
+    source: 'prompt',
+    applies: 'running',
+  },
+} as const;
+
+export type HandlerName = keyof typeof HANDLERS;
+export const HANDLER_NAMES = Object.keys(HANDLERS) as readonly HandlerName[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+
+export type ActionOf<H extends HandlerName> = (typeof HANDLERS)[H]['actions'][number];
+export type StopAction = ActionOf<'on_stop'>;
+export type HandlerAction = ActionOf<HandlerName>;
+export const HANDLER_ACTIONS: readonly HandlerAction[] = [
+  ...new Set(Object.values(HANDLERS).flatMap(({ actions }): readonly HandlerAction[] => actions)),
+];
+
+type HandlerPlans = {
+  readonly [H in Exclude<HandlerName, 'on_error'>]?: HandlerPlan<ActionOf<H>>;
+} & {
+  /** By kind of error; `any` for the kinds that are not listed. */
+  readonly on_error?: Readonly<Partial<Record<AgentError | 'any', HandlerPlan<ActionOf<'on_error'>>>>>;
+};
+
 export const AGENT_ERRORS = ['unauthorized', 'out_of_credits', 'no_internet', 'rate_limited'] as const;
 export type AgentError = (typeof AGENT_ERRORS)[number];
 

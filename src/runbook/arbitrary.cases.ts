@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { anyText } from '../../test/fuzz/arbitrary-of.ts';
 import { PHASES } from '../protocol/phase.ts';
-import {
-  AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
-  STOP_ACTIONS,
-} from '../protocol/run-plan.ts';
+import { AGENT_ERRORS, HANDLERS } from '../protocol/run-plan.ts';
 import { OPTIONS_OF } from './check/agents.ts';
 
 /** Runbooks that are valid, as trees that somebody could have written: every name in them leads somewhere. */
@@ -59,14 +52,14 @@ const agent = fc
       ),
       cwd: fc.constantFrom('packages/a', '.'),
       model: text,
-      on_stop: handler(STOP_ACTIONS),
-      on_idle: handler(IDLE_ACTIONS),
-      on_dead: handler(DEAD_ACTIONS),
+      on_stop: handler(HANDLERS.on_stop.actions),
+      on_idle: handler(HANDLERS.on_idle.actions),
+      on_dead: handler(HANDLERS.on_dead.actions),
       on_error: fc.oneof(
-        handler(ERROR_ACTIONS),
-        maybe(Object.fromEntries([...AGENT_ERRORS, 'any'].map((kind) => [kind, handler(ERROR_ACTIONS)]))),
+        handler(HANDLERS.on_error.actions),
+        maybe(Object.fromEntries([...AGENT_ERRORS, 'any'].map((kind) => [kind, handler(HANDLERS.on_error.actions)]))),
       ),
-      on_prompt: handler(PROMPT_ACTIONS),
+      on_prompt: handler(HANDLERS.on_prompt.actions),
       max_concurrency: fc.integer({ min: 1, max: 100 }),
       budget,
       timeout: duration,

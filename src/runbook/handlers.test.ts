@@ -1,25 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  HANDLER_NAMES,
-  type HandlerName,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
-  STOP_ACTIONS,
-} from '../protocol/run-plan.ts';
+import { AGENT_ERRORS, HANDLER_ACTIONS, HANDLER_NAMES, type HandlerName, HANDLERS } from '../protocol/run-plan.ts';
 import { OPTIONS_OF } from './check/agents.ts';
 import { checkTree, runbookOf, WRITTEN } from './render.cases.ts';
-
-const ACTIONS: Record<HandlerName, readonly string[]> = {
-  on_stop: STOP_ACTIONS,
-  on_idle: IDLE_ACTIONS,
-  on_dead: DEAD_ACTIONS,
-  on_error: ERROR_ACTIONS,
-  on_prompt: PROMPT_ACTIONS,
-};
-const ALL = [...new Set(Object.values(ACTIONS).flat())];
 
 /** One agent with one handler, as its plan. */
 function handlerIn(syntax: (typeof WRITTEN)[number], name: HandlerName, value: unknown): unknown {
@@ -59,7 +41,7 @@ describe.each(WRITTEN)('on_stop in $syntax', (syntax) => {
 });
 
 describe.each(HANDLER_NAMES)('%s', (handler) => {
-  it.each(ACTIONS[handler])('allows %s, and both forms mean the same', (action) => {
+  it.each<string>(HANDLERS[handler].actions)('allows %s, and both forms mean the same', (action) => {
     const expected = handler === 'on_error' ? { any: complete(action) } : complete(action);
     for (const syntax of WRITTEN) {
       expect(handlerIn(syntax, handler, complete(action))).toEqual(expected);
@@ -68,15 +50,18 @@ describe.each(HANDLER_NAMES)('%s', (handler) => {
     }
   });
 
-  it.each(ALL.filter((action) => !ACTIONS[handler].includes(action)))('does not allow %s', (action) => {
-    for (const value of [action, complete(action)]) {
-      const message = handlerIn(WRITTEN[0], handler, value);
-      expect(message).toContain(`: ${action} (expected: ${ACTIONS[handler].join(', ')})`);
-    }
-  });
+  it.each(HANDLER_ACTIONS.filter((action) => !(HANDLERS[handler].actions as readonly string[]).includes(action)))(
+    'does not allow %s',
+    (action) => {
+      for (const value of [action, complete(action)]) {
+        const message = handlerIn(WRITTEN[0], handler, value);
+        expect(message).toContain(`: ${action} (expected: ${HANDLERS[handler].actions.join(', ')})`);
+      }
+    },
+  );
 
   it.each(
-    ACTIONS[handler].flatMap((action) =>
+    HANDLERS[handler].actions.flatMap((action) =>
       ['message', 'attempts', 'cooldown', 'run', 'timeout', 'append'].map((option) => ({ action, option })),
     ),
   )('$action with $option', ({ action, option }) => {

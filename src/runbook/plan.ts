@@ -1,5 +1,6 @@
 import {
   type AgentPlan,
+  MODEL_CLIENT_NAMES,
   HANDLER_NAMES,
   type HandlerPlan,
   type PipelinePlan,
@@ -168,7 +169,7 @@ export interface TemplateText {
 }
 
 /** `scripted FILE` names a file, not a command. */
-const CLIENT = /^(?:claude|codex|gemini|scripted(?:\s.*)?|builtin:.*)$/s;
+const BUILT_IN = /^(?:scripted(?:\s.*)?|builtin:.*)$/s;
 
 /** The file of `scripted FILE`, with or without an option before it; undefined for other agents. */
 export function scriptOf(run: string): string | undefined {
@@ -177,7 +178,7 @@ export function scriptOf(run: string): string | undefined {
 
 /** Whether `run` is a shell command and not a client or built-in role. */
 export function isShellAgent({ run }: Pick<AgentPlan, 'run'>): boolean {
-  return !CLIENT.test(run);
+  return !MODEL_CLIENT_NAMES.includes(run) && !BUILT_IN.test(run);
 }
 
 /** Every text of an agent that may contain templates, with its path in the agent. */

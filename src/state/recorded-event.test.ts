@@ -1,8 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../ledger/format/canonical-json.ts';
-import { renderEntriesPage } from './entries-page.cases.ts';
 import { toRecordedEvent } from './recorded-event.ts';
 
 const read = (type: string, data: JsonObject) =>
@@ -37,10 +34,4 @@ describe('an entry that is read', () => {
   it('is not folded if its type belongs to the ledger, or is a name that every object has', () => {
     expect([read('KeyAdded', {}), read('constructor', {})]).toEqual([undefined, undefined]);
   });
-});
-
-it('docs/entries.md lists every type with its fields (UPDATE_DOCS=1 writes the page)', () => {
-  const page = join(import.meta.dirname, '../../docs/entries.md');
-  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, renderEntriesPage());
-  expect(readFileSync(page, 'utf8')).toBe(renderEntriesPage());
 });

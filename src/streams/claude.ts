@@ -1,5 +1,15 @@
+import { basename } from 'node:path';
 import type { AgentError } from '../protocol/run-plan.ts';
 import { type Fields, fieldsOf, numberOf, objectsOf, textOf } from '../protocol/shape/read-unknown.ts';
+import {
+  type ClientStream,
+  clientHome,
+  findOnlyConversation,
+  findRecords,
+  preToolDenial,
+  sumMessages,
+} from './client-stream.ts';
+import { filesBelow } from './file-lines.ts';
 import {
   type AgentErrorEvent,
   errorOfHttpStatus,
@@ -10,6 +20,37 @@ import {
   type UsageEvent,
 } from './stream-event.ts';
 import { addUsage } from './tally.ts';
+
+export const claudeStream: ClientStream = {
+  readLine: parseClaudeLine,
+  readEnd: () => [],
+  readTranscript: (excerpt) => {
+    const { conversation, env } = excerpt;
+    const files = [`projects/*/${conversation}.jsonl`, `projects/*/${conversation}/**/*.jsonl`];
+    return sumMessages(excerpt, findRecords(homeOf(env), files), usageOfRecordedMessage);
+  },
+  findConversation: (start) =>
+    findOnlyConversation(start, findRecords(homeOf(start.env), 'projects/*/*.jsonl'), (lines, file) =>
+      lines.some(({ cwd }) => cwd === start.cwd) ? basename(file, '.jsonl') : '',
+    ),
+  record: {
+    filesOf: ({ path }) => [path, ...filesBelow(path.replace(/\.jsonl$/, ''))],
+    // The stream reports each message first. A message it has not reported belongs to a finished turn.
+    readLine: (line) => usageOfRecordedMessage(line).map((event) => ({ ...event, isUpdate: true })),
+    // The stream names the model, and counts each request.
+    modelIn: () => '',
+    isUncounted: () => false,
+  },
+  // `continue` alone would still let Claude Code run the tool.
+  denyTool: (reason) => ({
+    answer: { continue: false, stopReason: reason, hookSpecificOutput: preToolDenial(reason) },
+    endsProcess: false,
+  }),
+};
+
+function homeOf(env: Readonly<Record<string, string | undefined>>): string {
+  return clientHome(env, 'CLAUDE_CONFIG_DIR', '.claude');
+}
 
 /** Reads a line of `claude -p --output-format stream-json --verbose`. */
 export function parseClaudeLine(line: string, at: number): readonly StreamEvent[] {
@@ -123,7 +164,7 @@ function parseClaudeUsage(usage: Fields): TokenUsage {
 }
 
 /** The usage of a message in the client's record of a conversation. */
-export function claudeMessageUsage({ type, message }: Fields): UsageEvent[] {
+function usageOfRecordedMessage({ type, message }: Fields): UsageEvent[] {
   const { id, usage } = fieldsOf(message);
   if (type !== 'assistant' || usage === undefined) return [];
   return [{ kind: 'usage', of: 'message', id: textOf(id), usage: parseClaudeUsage(fieldsOf(usage)) }];

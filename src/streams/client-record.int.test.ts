@@ -2,7 +2,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ClientRecord, type RecordHint } from './client-record.ts';
+import { ClientRecord } from './client-record.ts';
+import type { RecordHint } from './client-stream.ts';
 import { FollowedFile } from './file-lines.ts';
 
 let folder: string;

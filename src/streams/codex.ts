@@ -1,12 +1,72 @@
 import type { AgentError } from '../protocol/run-plan.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from '../protocol/shape/read-unknown.ts';
 import {
+  type ClientStream,
+  clientHome,
+  findOnlyConversation,
+  findRecords,
+  preToolDenial,
+  type RecordHint,
+} from './client-stream.ts';
+import { readLastLines } from './file-lines.ts';
+import {
   errorOfHttpStatus,
   parseJsonFields,
   renderEpochSeconds,
   type StreamEvent,
   type UsageEvent,
 } from './stream-event.ts';
+
+export const codexStream: ClientStream = {
+  readLine: parseCodexLine,
+  readEnd: ({ conversation, env }) =>
+    conversation === null ? [] : parseCodexRollout(readRollout(conversation, env) ?? []),
+  readTranscript: ({ conversation, env }) => {
+    const lines = readRollout(conversation, env);
+    return lines && findTotal(lines);
+  },
+  findConversation: (start) =>
+    findOnlyConversation(start, findRecords(homeOf(start.env), 'sessions/*/*/*/rollout-*.jsonl'), ([first]) => {
+      const { id, cwd } = fieldsOf(first?.['payload']);
+      return cwd === start.cwd ? textOf(id) : '';
+    }),
+  record: {
+    // A subagent has its own conversation, which its hooks name.
+    filesOf: ({ path }) => [path],
+    readLine: (line, { conversation: id }) => {
+      const { total_token_usage: total, last_token_usage: last } = fieldsOf(fieldsOf(line['payload'])['info']);
+      if (!isCount(line) || total === undefined) return [];
+      return [{ ...parseUsage(fieldsOf(total)), id, request: parseUsage(fieldsOf(last)).usage }];
+    },
+    modelIn: ({ type, payload }) => (type === 'turn_context' ? textOf(fieldsOf(payload)['model']) : ''),
+    isUncounted,
+  },
+  // Codex treats a response with `continue` as a broken hook and runs the tool; without it, the model is asked again.
+  denyTool: (reason) => ({ answer: { hookSpecificOutput: preToolDenial(reason) }, endsProcess: true }),
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function homeOf(env: Environment): string {
+  return clientHome(env, 'CODEX_HOME', '.codex');
+}
+
+/** The end of the rollout of a conversation; undefined if there is none. */
+function readRollout(conversation: string, env: Environment): readonly string[] | undefined {
+  const [file] = findRecords(homeOf(env), codexRolloutPattern(conversation));
+  return file === undefined ? undefined : readLastLines(file);
+}
+
+function isCount({ payload }: Fields): boolean {
+  return fieldsOf(payload)['type'] === 'token_count';
+}
+
+/** Codex counts a response after the tools that it requests have run. */
+function isUncounted(lines: readonly Fields[], { toolUse }: RecordHint): boolean {
+  if (toolUse === undefined) return false;
+  const requested = lines.findLastIndex(({ payload }) => fieldsOf(payload)['call_id'] === toolUse);
+  return requested < 0 || lines.findLastIndex(isCount) < requested;
+}
 
 /** Reads a line of `codex exec --json`. It reports failures as prose; the kind of an error is in the rollout. */
 export function parseCodexLine(line: string): readonly StreamEvent[] {
@@ -19,7 +79,7 @@ export function parseCodexLine(line: string): readonly StreamEvent[] {
     case 'item.completed':
       return readCompleted(fieldsOf(event['item']));
     case 'turn.completed':
-      return [parseCodexUsage(fieldsOf(event['usage'])), { kind: 'turn-ended', failed: false }];
+      return [parseUsage(fieldsOf(event['usage'])), { kind: 'turn-ended', failed: false }];
     case 'turn.failed':
       return [createErrorEvent(fieldsOf(event['error'])), { kind: 'turn-ended', failed: true }];
     default:
@@ -47,7 +107,7 @@ function toolOf({ type, server, tool }: Fields): string | null {
 }
 
 /** The count covers the whole conversation, including resumes. */
-export function parseCodexUsage(usage: Fields): UsageEvent {
+function parseUsage(usage: Fields): UsageEvent {
   const cacheRead = numberOf(usage['cached_input_tokens']);
   const cacheWrite = numberOf(usage['cache_write_input_tokens']);
   const input = numberOf(usage['input_tokens']) - cacheRead - cacheWrite;
@@ -82,12 +142,12 @@ export function parseCodexRollout(lines: readonly string[]): readonly StreamEven
 }
 
 /** The usage of the whole conversation so far. */
-export function findCodexTotal(lines: readonly string[]): UsageEvent | undefined {
+function findTotal(lines: readonly string[]): UsageEvent | undefined {
   const counts = lines
     .map((line) => fieldsOf(parseJsonFields(line)?.['payload']))
     .filter(({ type }) => type === 'token_count');
   const total = fieldsOf(counts.at(-1)?.['info'])['total_token_usage'];
-  return total === undefined ? undefined : parseCodexUsage(fieldsOf(total));
+  return total === undefined ? undefined : parseUsage(fieldsOf(total));
 }
 
 function readFailure({ message, codex_error_info: info }: Fields, limits: Fields | null): StreamEvent[] {

@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** The complete lines in the first part of a file; empty if it cannot be read. */
 export function readFirstLines(path: string, maxBytes = MAX_BYTES): readonly string[] {
@@ -77,3 +78,21 @@ export class FollowedFile {
 
 const MAX_ADDED_BYTES = 4 * 1024 * 1024;
 const NO_LINES = { bytes: Buffer.alloc(0), start: 0 } as const;
+
+/** The JSON lines files below a folder. Limited, because the path comes from a hook that an agent can call, with any folder. */
+export function filesBelow(folder: string, levels = LEVELS): readonly string[] {
+  if (levels === 0) return [];
+  try {
+    const found = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_FILES);
+    const files = found.filter((each) => each.isFile() && each.name.endsWith('.jsonl'));
+    const folders = found.filter((each) => each.isDirectory());
+    const here = files.map(({ name }) => join(folder, name));
+    return [...here, ...folders.flatMap(({ name }) => filesBelow(join(folder, name), levels - 1))].slice(0, MOST_FILES);
+  } catch {
+    return [];
+  }
+}
+
+/** Claude Code has `CONVERSATION/subagents/ID.jsonl`, Gemini CLI `CONVERSATION/ID.jsonl`. */
+const LEVELS = 2;
+const MOST_FILES = 500;

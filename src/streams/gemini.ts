@@ -1,5 +1,9 @@
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import type { AgentError } from '../protocol/run-plan.ts';
 import { type Fields, fieldsOf, numberOf, objectsOf, textOf } from '../protocol/shape/read-unknown.ts';
+import { type ClientStream, findOnlyConversation, findRecords, sumMessages } from './client-stream.ts';
+import { filesBelow } from './file-lines.ts';
 import {
   type AgentErrorEvent,
   errorOfHttpStatus,
@@ -7,6 +11,38 @@ import {
   type StreamEvent,
   type UsageEvent,
 } from './stream-event.ts';
+
+export const geminiStream: ClientStream = {
+  readLine: parseGeminiLine,
+  readEnd: ({ code, error, at }) => {
+    const event = code === null || error === null ? null : findGeminiExitError(code, error, at);
+    return event === null ? [] : [event];
+  },
+  readTranscript: (excerpt) => {
+    const files = `tmp/*/chats/*${excerpt.conversation.slice(0, 8)}*.jsonl`;
+    return sumMessages(excerpt, findRecords(homeOf(excerpt.env), files), usageOfRecordedMessage);
+  },
+  // Each agent has its own home, so the folder need not be compared.
+  findConversation: (start) =>
+    findOnlyConversation(start, findRecords(homeOf(start.env), 'tmp/*/chats/*.jsonl'), ([first]) =>
+      textOf(first?.['sessionId']),
+    ),
+  record: {
+    // Subagents have files in a folder named after the conversation.
+    filesOf: ({ path, conversation }) => [path, ...filesBelow(join(dirname(path), basename(conversation)))],
+    readLine: (line, _, since) => (textOf(line['timestamp']) < since ? [] : usageOfRecordedMessage(line)),
+    modelIn: ({ model }) => textOf(model),
+    isUncounted: () => false,
+  },
+  denyTool: (reason) => ({
+    answer: { continue: false, stopReason: reason, decision: 'deny', reason },
+    endsProcess: false,
+  }),
+};
+
+function homeOf(env: Readonly<Record<string, string | undefined>>): string {
+  return join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? homedir(), '.gemini');
+}
 
 /** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
 export function parseGeminiLine(line: string): readonly StreamEvent[] {
@@ -73,7 +109,7 @@ function createUsageEvent(stats: Fields): UsageEvent {
 }
 
 /** The usage of a message in the client's record of a conversation. Thoughts are billed as output. */
-export function geminiMessageUsage({ id, type, tokens }: Fields): UsageEvent[] {
+function usageOfRecordedMessage({ id, type, tokens }: Fields): UsageEvent[] {
   if (type !== 'gemini' || tokens === undefined) return [];
   const counts = fieldsOf(tokens);
   const cacheRead = numberOf(counts['cached']);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONVERSATION_FINDERS, TRANSCRIPT_READERS } from './transcript.ts';
+import { STREAMS } from './reader.ts';
 
 let home: string;
 beforeEach(() => {
@@ -35,7 +35,7 @@ describe('the usage in a terminal', () => {
     ]);
     write('.claude/projects/-work/c1/subagents/a.jsonl', [line('m3', LATER)]);
     write('.claude/projects/-work/c2.jsonl', [line('m4', LATER)]);
-    const said = TRANSCRIPT_READERS['stream-json']({ conversation: 'c1', since: SINCE, env: { HOME: home } });
+    const said = STREAMS['stream-json'].readTranscript({ conversation: 'c1', since: SINCE, env: { HOME: home } });
     const twice = { input: 200, output: 14, cacheRead: 40, cacheWrite: 6, costMillicents: null };
     expect(said).toEqual({ kind: 'usage', of: 'turn', usage: twice });
   });
@@ -47,7 +47,7 @@ describe('the usage in a terminal', () => {
       count({ total_token_usage: { ...total, output_tokens: 1 } }),
       count({ total_token_usage: total }),
     ]);
-    const said = TRANSCRIPT_READERS.codex({ conversation: 'c1', since: SINCE, env: { HOME: home } });
+    const said = STREAMS.codex.readTranscript({ conversation: 'c1', since: SINCE, env: { HOME: home } });
     expect(said).toEqual({ kind: 'usage', of: 'conversation', usage: used });
   });
 
@@ -59,7 +59,7 @@ describe('the usage in a terminal', () => {
       line('m2', LATER),
       line('m2', LATER, { input: 120, output: 7, cached: 20 }),
     ]);
-    const said = TRANSCRIPT_READERS.gemini({
+    const said = STREAMS.gemini.readTranscript({
       conversation: '12345678-aaaa',
       since: SINCE,
       env: { GEMINI_CLI_HOME: home },
@@ -69,7 +69,7 @@ describe('the usage in a terminal', () => {
 
   it.each(['stream-json', 'codex', 'gemini'] as const)('is unknown without a record: %s', (client) => {
     const env = { HOME: home, GEMINI_CLI_HOME: home };
-    expect(TRANSCRIPT_READERS[client]({ conversation: 'c1', since: SINCE, env })).toBeUndefined();
+    expect(STREAMS[client].readTranscript({ conversation: 'c1', since: SINCE, env })).toBeUndefined();
   });
 });
 
@@ -84,7 +84,7 @@ describe('an unnamed conversation', () => {
   it.each(['stream-json', 'codex', 'gemini'] as const)('is the one written there since then: %s', (client) => {
     const find = () => {
       const env = { HOME: home, GEMINI_CLI_HOME: home };
-      return CONVERSATION_FINDERS[client]({ since: Date.parse(SINCE), cwd: '/work', env });
+      return STREAMS[client].findConversation({ since: Date.parse(SINCE), cwd: '/work', env });
     };
     expect(find()).toBeNull();
     utimesSync(RECORDS[client]('c0', '/work'), new Date(EARLIER), new Date(EARLIER));

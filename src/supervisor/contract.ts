@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateFiles } from '../api/state-folder.ts';
-import type { AttemptLimit, StopAction } from '../protocol/run-plan.ts';
+import type { AttemptLimit, StopAction, StreamFormat } from '../protocol/run-plan.ts';
 import type { Standing } from '../protocol/standing.ts';
 
 /**
@@ -79,8 +79,8 @@ export interface Launch {
   /** Names of the daemon's variables that did not pass, for people who look for one. */
   readonly env_dropped?: readonly string[];
   readonly names_dropped?: true;
-  /** How the program speaks: plain text, or JSON lines as Claude Code (`stream-json`), Codex or Gemini CLI print them. */
-  readonly output: 'text' | 'stream-json' | 'codex' | 'gemini';
+  /** What the program prints: plain text, or JSON lines in the format of a client. */
+  readonly output: 'text' | StreamFormat;
   /**
    * Messages go to its standard input: as plain lines, or as JSON lines of user messages. `once`: only the prompt, then it is closed, since
    * the program reads to the end before it begins. `none` closes it at once.

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { claudeAdapter } from '../../src/agents/claude.ts';
-import { STREAM_READERS } from '../../src/streams/reader.ts';
+import { STREAMS } from '../../src/streams/reader.ts';
 import { startAnthropic } from '../models/anthropic.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
@@ -35,7 +35,7 @@ export const claudeInTerminal = {
 export const claudeCase: ClientCase = {
   adapter: claudeAdapter,
   run: 'claude',
-  reader: STREAM_READERS['stream-json'],
+  reader: STREAMS['stream-json'],
   startModel: startAnthropic,
   model: 'claude-sonnet-5',
   env: ({ model, temporary }) => ({

@@ -2,7 +2,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codexAdapter } from '../../src/agents/codex.ts';
 import { codexRolloutPattern } from '../../src/streams/codex.ts';
-import { STREAM_READERS } from '../../src/streams/reader.ts';
+import { STREAMS } from '../../src/streams/reader.ts';
 import { startOpenai } from '../models/openai.ts';
 import { fails, uses } from '../models/script.ts';
 import { type ClientCase, conversation } from './client.cases.ts';
@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 export const codexCase: ClientCase = {
   adapter: codexAdapter,
   run: 'codex',
-  reader: STREAM_READERS.codex,
+  reader: STREAMS.codex,
   startModel: startOpenai,
   model: 'gpt-5.5-codex',
   env: () => ({ SCRIPTED_KEY: 'dummy' }),

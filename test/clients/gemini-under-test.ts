@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { geminiAdapter } from '../../src/agents/gemini.ts';
-import { STREAM_READERS } from '../../src/streams/reader.ts';
+import { STREAMS } from '../../src/streams/reader.ts';
 import { startGemini } from '../models/gemini.ts';
 import { fails, uses } from '../models/script.ts';
 import type { ClientCase } from './client.cases.ts';
@@ -17,7 +17,7 @@ export const geminiInTerminal = { leave: '/quit', idle: IDLE };
 export const geminiCase: ClientCase = {
   adapter: geminiAdapter,
   run: 'gemini',
-  reader: STREAM_READERS.gemini,
+  reader: STREAMS.gemini,
   startModel: startGemini,
   model: 'gemini-2.5-pro',
   env: ({ model }) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: model.url }),

@@ -6,7 +6,7 @@ import type { Adapter, LaunchParts } from '../../src/agents/adapter.ts';
 import { readUserSetup } from '../../src/agents/user-setup.ts';
 import type { AgentPlan } from '../../src/protocol/run-plan.ts';
 import { agentFiles } from '../../src/supervisor/contract.ts';
-import type { StreamReader } from '../../src/streams/reader.ts';
+import type { ClientStream } from '../../src/streams/client-stream.ts';
 import type { StreamEvent } from '../../src/streams/stream-event.ts';
 import type { World } from './world.ts';
 
@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 export interface ClientUnderTest {
   readonly adapter: Adapter;
   readonly run: string;
-  readonly reader: StreamReader;
+  readonly reader: ClientStream;
   /** Dummy keys and the way to the model, as a user would have them in their shell. */
   readonly env: (world: World) => Readonly<Record<string, string>>;
 }

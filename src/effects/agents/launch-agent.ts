@@ -4,7 +4,7 @@ import { clientVariables, prepareAgent } from '../../agents/prepare-agent.ts';
 import { readUserSetup } from '../../agents/user-setup.ts';
 import { fenceEnvironment } from '../../git/fence/fence.ts';
 import { allowedEnvironment } from '../../protocol/environment.ts';
-import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { type AgentPlan, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import { promptKey, type Prompts } from '../../runbook/gates/gate-fields.ts';
 import { resolvePromptPath } from '../../runbook/library.ts';
@@ -183,15 +183,12 @@ function firstMessage(
   // A client that resumes without a message would wait on its standard input for ever; a person types one.
   if (message === null) return hasConversation ? (isAttached(run) ? null : CONTINUE) : prompt;
   // A client that kept nothing of its conversation starts over: the message alone would lack the prompt.
-  const beginsAnew = !hasConversation && RESUMABLE_KINDS.has(plan.run);
+  const beginsAnew = !hasConversation && MODEL_CLIENT_NAMES.includes(plan.run);
   return (resume.append || beginsAnew) && prompt !== null ? `${prompt}\n\n${message}` : message;
 }
 
 const CONTINUE =
   'Continue where you stopped. When the work is done, signal completion; if you cannot continue, escalate and say why.';
-
-/** Clients that can continue a conversation; others are started again with the message. */
-const RESUMABLE_KINDS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
 
 function readPrompt(
   { prompt, prompt_file: file }: AgentPlan,

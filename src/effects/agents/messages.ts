@@ -1,4 +1,4 @@
-import type { AgentPlan, HandlerPlan } from '../../protocol/run-plan.ts';
+import { type AgentPlan, HANDLER_NAMES, type HandlerPlan } from '../../protocol/run-plan.ts';
 import type { Standing } from '../../protocol/standing.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
 import type { Command } from '../../state/decide.ts';
@@ -50,8 +50,10 @@ export function fillMessage(plan: AgentPlan, text: string, context: TemplateCont
   return rendered.ok ? rendered.value : text;
 }
 
-function messagesOf({ on_stop, on_idle, on_dead, on_error = {}, on_prompt }: AgentPlan): string[] {
-  const handlers: (HandlerPlan | undefined)[] = [on_stop, on_idle, on_dead, on_prompt, ...Object.values(on_error)];
+function messagesOf(plan: AgentPlan): string[] {
+  const handlers = HANDLER_NAMES.flatMap((name): readonly (HandlerPlan | undefined)[] =>
+    name === 'on_error' ? Object.values(plan.on_error ?? {}) : [plan[name]],
+  );
   return handlers.flatMap((handler) => handler?.message ?? []);
 }
 

@@ -1,24 +1,41 @@
-import type { AgentPlan, ErrorAction, HandlerAction, HandlerPlan } from '../../protocol/run-plan.ts';
+import {
+  type ActionOf,
+  type AgentPlan,
+  HANDLER_NAMES,
+  HANDLERS,
+  type HandlerAction,
+  type HandlerName,
+  type HandlerPlan,
+} from '../../protocol/run-plan.ts';
 import { parseDuration } from '../shape/fields.ts';
 import { buildBudget } from '../shape/limits-shape.ts';
 import type { AgentValue } from '../shape/runbook-shape.ts';
 
 export function buildAgent(name: string, value: AgentValue): AgentPlan {
-  const { run, on_stop, on_idle, on_dead, on_error, on_prompt, budget, timeout, ...rest } = value;
+  const { run, budget, timeout, ...rest } = value;
   const inherited = inheritedFields(name, value);
   return {
     ...inherited,
     name,
     run: run ?? inherited.run ?? '',
-    ...rest,
-    ...(on_stop === undefined ? {} : { on_stop: buildHandler(on_stop) }),
-    ...(on_idle === undefined ? {} : { on_idle: buildHandler(on_idle) }),
-    ...(on_dead === undefined ? {} : { on_dead: buildHandler(on_dead) }),
-    ...(on_error === undefined ? {} : { on_error: buildErrorHandlers(on_error) }),
-    ...(on_prompt === undefined ? {} : { on_prompt: buildHandler(on_prompt) }),
+    ...withoutHandlers(rest),
+    ...buildHandlers(value),
     ...(budget === undefined ? {} : { budget: buildBudget(budget) }),
     ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
   };
+}
+
+function withoutHandlers<V extends object>(value: V): Omit<V, HandlerName> {
+  const others = Object.entries(value).filter(([field]) => !(field in HANDLERS));
+  return Object.fromEntries(others) as Omit<V, HandlerName>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+}
+
+function buildHandlers(value: AgentValue): Pick<AgentPlan, HandlerName> {
+  const written = HANDLER_NAMES.flatMap((name): [string, object][] => {
+    if (name === 'on_error') return value[name] === undefined ? [] : [[name, buildErrorHandlers(value[name])]];
+    return value[name] === undefined ? [] : [[name, buildHandler<HandlerAction>(value[name])]];
+  });
+  return Object.fromEntries(written);
 }
 
 export type HandlerValue<A extends string = string> = A | HandlerObject<A>;
@@ -46,13 +63,15 @@ function buildHandler<A extends HandlerAction>(value: HandlerValue<A>): HandlerP
 type ErrorHandlers = NonNullable<AgentPlan['on_error']>;
 
 function buildErrorHandlers(value: NonNullable<AgentValue['on_error']>): ErrorHandlers {
-  return Object.fromEntries(errorHandlers(value).map(([kind, handler]) => [kind, buildHandler<ErrorAction>(handler)]));
+  return Object.fromEntries(
+    errorHandlers(value).map(([kind, handler]) => [kind, buildHandler<ActionOf<'on_error'>>(handler)]),
+  );
 }
 
 /** Handlers by kind of error; a single handler counts as `any`. */
 export function errorHandlers(
   value: NonNullable<AgentValue['on_error']>,
-): (readonly [string, HandlerValue<ErrorAction>])[] {
+): (readonly [string, HandlerValue<ActionOf<'on_error'>>])[] {
   return typeof value === 'string' || 'action' in value ? [['any', value]] : Object.entries(value);
 }
 

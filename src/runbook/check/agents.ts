@@ -1,4 +1,4 @@
-import { HANDLER_NAMES, type HandlerAction, type HandlerName } from '../../protocol/run-plan.ts';
+import { MODEL_CLIENT_NAMES, HANDLER_NAMES, type HandlerAction, type HandlerName } from '../../protocol/run-plan.ts';
 import { didYouMean, quote } from '../../protocol/shape/problem.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { errorHandlers, type HandlerValue, inheritedFields } from '../build/build-agent.ts';
@@ -35,7 +35,7 @@ function checkRun(subject: RunbookSubject, name: string): void {
   const inherited = inheritedFields(name, {});
   const path = ['agents', name] as const;
   if (run === undefined && inherited.run === undefined) {
-    const hint = 'Add `run`: claude, codex, gemini, scripted FILE, or a command for the shell.';
+    const hint = `Add \`run\`: ${MODEL_CLIENT_NAMES.join(', ')}, scripted FILE, or a command for the shell.`;
     subject.report('missing-field', path, `Missing required field: agents.${name}.run`, hint);
     return;
   }
@@ -50,10 +50,8 @@ function checkRun(subject: RunbookSubject, name: string): void {
 
 /** A model client waits for a first message and would never start without one. */
 export function isModelClient(run: string | undefined): boolean {
-  return MODEL_CLIENTS.has(run ?? '');
+  return MODEL_CLIENT_NAMES.includes(run ?? '');
 }
-
-const MODEL_CLIENTS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini']);
 
 type Option = 'message' | 'attempts' | 'cooldown' | 'run' | 'timeout' | 'append';
 

@@ -1,11 +1,10 @@
 import {
   AGENT_ERRORS,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
-  IDLE_ACTIONS,
-  PROMPT_ACTIONS,
+  MODEL_CLIENT_NAMES,
+  HANDLER_NAMES,
+  HANDLERS,
+  type HandlerName,
   REQUIREMENTS,
-  STOP_ACTIONS,
 } from '../../protocol/run-plan.ts';
 import type { ChoiceShape, EitherShape, ObjectShape, Shape } from '../../protocol/shape/shape.ts';
 import {
@@ -62,17 +61,18 @@ function handler<const V extends readonly string[]>(values: V, about: string) {
   } as const satisfies EitherShape;
 }
 
-const one = handler(ERROR_ACTIONS, 'What to do about this error');
+const { actions: errorActions, about: aboutErrors } = HANDLERS.on_error;
+const one = handler(errorActions, 'What to do about this error');
 
 /** One handler for all errors, or one per kind; `any` covers the others. */
 const onError = {
   kind: 'either',
   optional: true,
-  expected: `${ERROR_ACTIONS.map((value) => `"${value}"`).join(', ')}, a table with such an action, or a table by kind of error`,
-  about: `When the client reports an API error: ${ERROR_ACTIONS.join(', ')}; or a table by kind of error: ${AGENT_ERRORS.join(', ')}, any.`,
+  expected: `${errorActions.map((value) => `"${value}"`).join(', ')}, a table with such an action, or a table by kind of error`,
+  about: `${aboutErrors}: ${errorActions.join(', ')}; or a table by kind of error: ${AGENT_ERRORS.join(', ')}, any.`,
   options: [
-    choiceOf(ERROR_ACTIONS),
-    objectOf(ERROR_ACTIONS),
+    choiceOf(errorActions),
+    objectOf(errorActions),
     {
       kind: 'object',
       fields: { unauthorized: one, out_of_credits: one, no_internet: one, rate_limited: one, any: one },
@@ -80,13 +80,27 @@ const onError = {
   ],
 } as const satisfies EitherShape;
 
+type HandlerShapes = {
+  readonly [H in HandlerName]: H extends 'on_error'
+    ? typeof onError
+    : ReturnType<typeof handler<(typeof HANDLERS)[H]['actions']>>;
+};
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const HANDLER_SHAPES = Object.fromEntries(
+  HANDLER_NAMES.map((name) => {
+    const { actions, about } = HANDLERS[name];
+    return [name, name === 'on_error' ? onError : handler(actions, about)];
+  }),
+) as HandlerShapes;
+
 export const agentShape = {
   kind: 'object',
   about: 'A program that works: which one, with which prompt, and what happens when it stops.',
   fields: {
     run: optional(
       commandField,
-      '`claude`, `codex`, `gemini`, `scripted FILE`, `builtin:ROLE`, or a command for the shell.',
+      `${MODEL_CLIENT_NAMES.map((name) => `\`${name}\``).join(', ')}, \`scripted FILE\`, \`builtin:ROLE\`, or a command for the shell.`,
     ),
     prompt: optional(textField, 'The first message; templates are filled in.'),
     prompt_file: optional(textField, 'A file with the prompt, relative to the project; templates in it are filled in.'),
@@ -95,11 +109,7 @@ export const agentShape = {
     env_pass: environmentPassField,
     cwd: optional(textField, 'Where it runs, relative to the project or the workspace.'),
     model: optional(textField, 'The model, by the name the client knows.'),
-    on_stop: handler(STOP_ACTIONS, 'When the agent tries to end its turn'),
-    on_idle: handler(IDLE_ACTIONS, 'When it waits for input, or `on_stop` is `idle`'),
-    on_dead: handler(DEAD_ACTIONS, 'When its process ended without a signal'),
-    on_error: onError,
-    on_prompt: handler(PROMPT_ACTIONS, 'When it shows a permission or question prompt'),
+    ...HANDLER_SHAPES,
     max_concurrency: optional(countField, 'How many of this agent may run at once.'),
     budget: optional(budgetShape, 'What a run of it may use before a person is asked.'),
     timeout: optional(durationField, 'How long a run may take, as in "2h".'),

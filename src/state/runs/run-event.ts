@@ -2,13 +2,10 @@ import { PHASES } from '../../protocol/phase.ts';
 import {
   AGENT_ERRORS,
   type AgentPlan,
-  DEAD_ACTIONS,
-  ERROR_ACTIONS,
+  HANDLER_ACTIONS,
   HANDLER_NAMES,
-  IDLE_ACTIONS,
+  HANDLERS,
   type Plan,
-  PROMPT_ACTIONS,
-  STOP_ACTIONS,
   type WorkerPlan,
 } from '../../protocol/run-plan.ts';
 import {
@@ -106,7 +103,7 @@ export const RUN_EVENTS = {
     vars: map(text),
     task: nullable(claimRef),
     worker: nullable(text),
-    on_stop: choice(STOP_ACTIONS),
+    on_stop: choice(HANDLERS.on_stop.actions),
   },
   /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
   AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },
@@ -164,7 +161,7 @@ export const RUN_EVENTS = {
     agent_id: text,
     handler: choice(HANDLER_NAMES),
     attempt: whole,
-    action: choice([...STOP_ACTIONS, ...IDLE_ACTIONS, ...DEAD_ACTIONS, ...ERROR_ACTIONS, ...PROMPT_ACTIONS]),
+    action: choice(HANDLER_ACTIONS),
   },
 
   CommandRequested: { command_id: text, subject, command: text, timeout_ms: nullable(whole) },

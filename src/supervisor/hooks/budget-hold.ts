@@ -1,3 +1,5 @@
+import type { ToolDenial } from '../../streams/client-stream.ts';
+import { STREAMS } from '../../streams/reader.ts';
 import type { Launch } from '../contract.ts';
 import type { StopGuard } from './stop-guard.ts';
 
@@ -109,25 +111,7 @@ const DENY_QUESTION = {
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: BUDGET_REASON } },
 } as const;
 
-export interface ToolDenial {
-  readonly answer: object;
-  /** No response ends the turn of this client, so its process is ended first. */
-  readonly endsProcess: boolean;
-}
-
-/** Refuses a tool and ends the turn, in the format of each client. */
+/** Refuses a tool and ends the turn. A program that prints plain text is refused in the format of Claude Code. */
 export function denyTool(output: Launch['output']): ToolDenial {
-  if (output === 'gemini')
-    return { answer: { continue: false, stopReason: BUDGET_REASON, ...BLOCK }, endsProcess: false };
-  // Codex treats a response with `continue` as a broken hook and runs the tool; without it, the model is asked again.
-  if (output === 'codex') return { answer: { hookSpecificOutput: DENY }, endsProcess: true };
-  // `continue` alone would still let Claude Code run the tool.
-  return { answer: { continue: false, stopReason: BUDGET_REASON, hookSpecificOutput: DENY }, endsProcess: false };
+  return STREAMS[output === 'text' ? 'stream-json' : output].denyTool(BUDGET_REASON);
 }
-
-const BLOCK = { decision: 'deny', reason: BUDGET_REASON } as const;
-const DENY = {
-  hookEventName: 'PreToolUse',
-  permissionDecision: 'deny',
-  permissionDecisionReason: BUDGET_REASON,
-} as const;

@@ -1,5 +1,5 @@
 import { readFileIfPresent } from '../../api/files.ts';
-import { STOP_ACTIONS } from '../../protocol/run-plan.ts';
+import { HANDLERS } from '../../protocol/run-plan.ts';
 import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { HookConfig } from '../contract.ts';
 
@@ -9,7 +9,7 @@ export function readHookConfig(path: string): HookConfig {
   const { on_stop, attempts, max_blocks, blocks_before, ignores_flag, start } = fields;
   if (on_stop === undefined) return { on_stop: 'signal' };
   return {
-    on_stop: STOP_ACTIONS.find((action) => action === on_stop) ?? 'signal',
+    on_stop: HANDLERS.on_stop.actions.find((action) => action === on_stop) ?? 'signal',
     ...(attempts === 'forever' || isCount(attempts) ? { attempts } : {}),
     ...(isCount(max_blocks) ? { max_blocks } : {}),
     ...(isCount(blocks_before) ? { blocks_before } : {}),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delay } from '../../api/client/http.ts';
 import { renderExitSignal } from '../../protocol/exit-signal.ts';
 import { fieldsInJson, findText } from '../../protocol/shape/read-unknown.ts';
-import type { RecordHint } from '../../streams/client-record.ts';
+import type { RecordHint } from '../../streams/client-stream.ts';
 import type { Launch } from '../contract.ts';
 import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-connection.ts';
 import type { SignalScanner } from './signal-scanner.ts';

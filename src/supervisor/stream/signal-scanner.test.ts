@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { STREAM_READERS } from '../../streams/reader.ts';
+import { STREAMS } from '../../streams/reader.ts';
 import { scanStream, scanText, type SignalScanner } from './signal-scanner.ts';
 
 const SIGNAL = JSON.stringify({
@@ -9,7 +9,7 @@ const SIGNAL = JSON.stringify({
   exit_reason: 'completed',
 });
 
-type Client = keyof typeof STREAM_READERS;
+type Client = keyof typeof STREAMS;
 type Line = object;
 
 interface Phrases {
@@ -52,7 +52,7 @@ function play(newScanner: SignalScanner, lines: readonly Line[]): void {
 
 describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s', (client) => {
   const { says, uses, toolPrints } = CLIENTS[client];
-  const newScanner = (): SignalScanner => scanStream(STREAM_READERS[client], () => {});
+  const newScanner = (): SignalScanner => scanStream(STREAMS[client], () => {});
   const kindAfter = (lines: readonly Line[], lastWords?: string): string => {
     const scanner = newScanner();
     play(scanner, lines);
@@ -103,7 +103,7 @@ describe.each(['stream-json', 'codex', 'gemini'] as const)('in the stream of %s'
 });
 
 it('joins the pieces of a Gemini message', () => {
-  const scanner = scanStream(STREAM_READERS.gemini, () => {});
+  const scanner = scanStream(STREAMS.gemini, () => {});
   play(scanner, `Done: ${SIGNAL}`.split('').map(CLIENTS.gemini.says));
   expect(scanner.endTurn().kind).toBe('signal');
 });

@@ -8,7 +8,7 @@ import {
   type FoundSignal,
   type SignalFinder,
 } from '../../protocol/find-signals.ts';
-import type { StreamReader } from '../../streams/reader.ts';
+import type { ClientStream } from '../../streams/client-stream.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 
 /** Searches a process's output for exit signals in the agent's own text. */
@@ -31,7 +31,10 @@ export function scanText(): SignalScanner {
 }
 
 /** For a client's JSON lines. Only a signal at the end of the agent's own last message of the turn counts. */
-export function scanStream({ readLine }: StreamReader, onEvent: (event: StreamEvent) => void): SignalScanner {
+export function scanStream(
+  { readLine }: Pick<ClientStream, 'readLine'>,
+  onEvent: (event: StreamEvent) => void,
+): SignalScanner {
   const watch = new OutputSignalFinder();
   /** The end of the agent's text since its last tool call. A message arrives whole or in pieces. */
   let closing = '';

@@ -1,8 +1,9 @@
 import type { Answer } from '../../api/answer.ts';
 import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
-import { ClientRecord, type RecordHint } from '../../streams/client-record.ts';
-import { STREAM_READERS } from '../../streams/reader.ts';
+import { ClientRecord } from '../../streams/client-record.ts';
+import type { RecordHint } from '../../streams/client-stream.ts';
+import { STREAMS } from '../../streams/reader.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 import type { filesIn, Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
@@ -56,7 +57,7 @@ export class StreamMonitor {
       this.hadTurnInTerminal = false;
     }
     this.#record = output === 'text' ? undefined : new ClientRecord(output, new Date().toISOString());
-    this.scanner = output === 'text' ? scanText() : scanStream(STREAM_READERS[output], (event) => this.#onEvent(event));
+    this.scanner = output === 'text' ? scanText() : scanStream(STREAMS[output], (event) => this.#onEvent(event));
   }
 
   /** A new message: the error that stopped the agent is over. */
@@ -172,7 +173,7 @@ export class StreamMonitor {
       error: this.#errors.lastMessage,
       env: { ...process.env, ...env },
     };
-    for (const event of STREAM_READERS[output].readEnd(end)) {
+    for (const event of STREAMS[output].readEnd(end)) {
       if (event.kind === 'model') this.#meter.setModel(event.model);
       if (event.kind === 'error') this.#errors.addStreamError(event);
     }

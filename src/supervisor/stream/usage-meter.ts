@@ -13,7 +13,7 @@ import {
   totalUsage,
   type UsageTally,
 } from '../../streams/tally.ts';
-import { CONVERSATION_FINDERS, TRANSCRIPT_READERS } from '../../streams/transcript.ts';
+import { STREAMS } from '../../streams/reader.ts';
 import type { Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
 
@@ -172,7 +172,11 @@ export class TerminalUsage {
   readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const event = TRANSCRIPT_READERS[output]({ conversation, since: this.#since, env: { ...process.env, ...env } });
+    const event = STREAMS[output].readTranscript({
+      conversation,
+      since: this.#since,
+      env: { ...process.env, ...env },
+    });
     if (event === undefined || event.of === 'conversation') return event;
     const before = this.#known;
     this.#known = event.usage;
@@ -182,7 +186,7 @@ export class TerminalUsage {
   findConversation(): string | null {
     const { output, cwd, env } = this.#launch;
     if (output === 'text') return null;
-    return CONVERSATION_FINDERS[output]({ since: this.#began, cwd, env: { ...process.env, ...env } });
+    return STREAMS[output].findConversation({ since: this.#began, cwd, env: { ...process.env, ...env } });
   }
 }
 

@@ -1,7 +1,9 @@
-import type { Shape } from '../protocol/shape/shape.ts';
-import { EVENTS } from './event.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Shape } from '../src/protocol/shape/shape.ts';
+import { EVENTS } from '../src/state/event.ts';
 
-/** The page `docs/entries.md`, written from the table of entry types. */
+/** Renders docs/entries.md from the table of entry types; `node scripts/render-entries.ts` writes it. */
 export function renderEntriesPage(): string {
   const rows = Object.entries<Readonly<Record<string, Shape>>>(EVENTS)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -39,3 +41,6 @@ function nameOfKind(shape: Shape): string {
       return 'object';
   }
 }
+
+if (process.argv[1] === import.meta.filename)
+  writeFileSync(join(import.meta.dirname, '../docs/entries.md'), renderEntriesPage());
