@@ -89,7 +89,7 @@ export interface Proof<K extends string> {
 }
 
 /** Throws if the proof is about something else, or was not made here. */
-export function reasonsOf<K extends string>(proof: Proof<K>, what: K): readonly Reason[] {
+function reasonsOf<K extends string>(proof: Proof<K>, what: K): readonly Reason[] {
   const made: Partial<Proof<K>> | undefined = proof;
   if (made?.[PROVES] !== what) throw new Error(`there is no proof about the ${what}`);
   return proof.reasons;

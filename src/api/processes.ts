@@ -54,7 +54,7 @@ export function listLiving(): readonly ProcStat[] {
   });
 }
 
-export function listProcesses(): readonly number[] {
+function listProcesses(): readonly number[] {
   const names = readUnlessShort([], () => readdirSync('/proc'));
   return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
@@ -111,7 +111,7 @@ export interface ProcessTable {
   readonly list: () => readonly number[];
 }
 
-export interface ProcessLinks {
+interface ProcessLinks {
   readonly parent: number;
   readonly group: number;
   /** 0 if the system does not report it. */

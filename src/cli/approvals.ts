@@ -32,7 +32,7 @@ export async function callAcceptingRules<R>(
 }
 
 /** Anything but a clear yes is a no. */
-export async function confirm(question: string): Promise<boolean> {
+async function confirm(question: string): Promise<boolean> {
   using prompt = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await prompt.question(`${question} [y/N] `).catch(() => '');
   return /^y(?:es)?$/i.test(answer.trim());

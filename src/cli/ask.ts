@@ -183,7 +183,7 @@ export function reportWhenSlow(io: Io, afterMs = SLOW_MS): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-export function describeWait({ env }: Pick<Io, 'env'>): string {
+function describeWait({ env }: Pick<Io, 'env'>): string {
   const pid = readDaemonRecord(findStateDir(env))?.pid;
   if (pid !== undefined && isSuspended(pid))
     return `Waiting for the daemon (process ${pid}), which is stopped. Let it continue: kill -CONT ${pid}\n`;

@@ -23,7 +23,7 @@ export interface ListedCommand {
   readonly load: () => Promise<CliCommand>;
 }
 
-export interface Argument {
+interface Argument {
   /** As help shows it: `KIND`, `FILE|-`. */
   readonly name: string;
   readonly about: string;

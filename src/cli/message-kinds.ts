@@ -4,7 +4,7 @@ import type { JsonSchema } from '../protocol/shape/shape.ts';
 import { RUNBOOK_LIMITS } from '../runbook/shape/fields.ts';
 import { EXIT, type Io } from './command.ts';
 
-export interface MessageKind {
+interface MessageKind {
   /** The extension of `file` decides how a runbook is parsed. */
   readonly parse: (input: Uint8Array, file: string) => Parsed<unknown>;
   readonly schema: JsonSchema;
@@ -18,7 +18,7 @@ export interface ListedMessageKind {
 
 const { messageBytes, exitSignalBytes, handoffBytes, stopHookBytes } = PROTOCOL_LIMITS;
 
-export const MESSAGE_KINDS: Readonly<Record<string, ListedMessageKind>> = {
+const MESSAGE_KINDS: Readonly<Record<string, ListedMessageKind>> = {
   exit: kind('exit signal', exitSignalBytes, async () => ({
     parse: (await import('../protocol/exit-signal.ts')).parseExitSignal,
     schema: (await import('../protocol/exit-signal-shape.ts')).exitSignalSchema,

@@ -22,7 +22,7 @@ export interface OperationCommandOptions<N extends OperationName>
 
 export type FirstCall = { readonly operation: OperationName; readonly input: object } | UsageError;
 
-export interface SecondCall {
+interface SecondCall {
   readonly operation: OperationName;
   readonly token: string;
   /** Undoes the first call if the second fails. */

@@ -15,7 +15,7 @@ export function processIo(): Io {
 }
 
 /** Twice the size limit of the largest message. */
-export const MAX_INPUT_BYTES = 8_388_608;
+const MAX_INPUT_BYTES = 8_388_608;
 
 function writeAll(fd: number, text: string): void {
   const bytes = Buffer.from(text);

@@ -174,7 +174,7 @@ function mayCall({ access }: Operation, { kind }: Caller): boolean {
   return kind === 'system' || access.includes(kind);
 }
 
-export const OPERATION_HANDLERS: Handlers = {
+const OPERATION_HANDLERS: Handlers = {
   ...TASK_HANDLERS,
   ...WRITEBACK_HANDLERS,
   ...LEDGER_HANDLERS,
@@ -214,7 +214,7 @@ const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
 const UNDECIDED: ReadonlySet<string> = new Set(['audit_verify_chain', 'workflow_close']);
 
 /** The refusal for a session whose claim has ended. */
-export async function findEndedClaimError(operation: Operation, call: Call): Promise<ApiError | undefined> {
+async function findEndedClaimError(operation: Operation, call: Call): Promise<ApiError | undefined> {
   const { caller, project } = call;
   if (caller.kind !== 'session' || (operation.kind === 'write' && !UNDECIDED.has(operation.name))) return undefined;
   if (OWN_TASK_OPERATIONS.has(operation.name) && isAboutOwn(operation, call, caller)) return undefined;

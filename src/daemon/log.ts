@@ -84,7 +84,7 @@ export class ThrottledLog {
 const PAUSE_MS = 60_000;
 
 /** A spare file descriptor, so that running out of descriptors can still be logged. */
-export class SpareDescriptor {
+class SpareDescriptor {
   #spare = openSpare();
 
   /** Runs the work; if no descriptor is left for it, frees the spare one meanwhile. */

@@ -85,12 +85,12 @@ export interface EffectTimes {
   readonly controlMs: number;
 }
 
-export interface SubmitOutcome {
+interface SubmitOutcome {
   /** Why the command was refused; undefined if it is recorded. */
   readonly refused?: string;
 }
 
-export interface EffectLog {
+interface EffectLog {
   info(message: string, fields?: Readonly<Record<string, string | number>>): void;
   error(message: string, fields?: Readonly<Record<string, string | number>>): void;
 }

@@ -87,7 +87,7 @@ export function onReset(world: EngineContext, agent: AgentRun): Event[] {
 }
 
 /** On a client that exited after an error before it got its messages: they go to its next process. */
-export function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
+function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
   const unheard = undeliveredMessages(state, agent.id);
   const message = unheard.map(({ data }) => data.text).join('\n\n') || null;
   const passed = unheard.map(({ data: { message_id, agent_id } }) =>

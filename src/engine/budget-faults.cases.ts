@@ -17,7 +17,7 @@ function findUnequal(state: State): string | undefined {
   return odd && `by ${odd.kind} it is ${odd.sum}, by ${first?.kind} ${first?.sum}`;
 }
 
-export function sumOf({ accounts }: State, kind: AccountKind): Spending {
+function sumOf({ accounts }: State, kind: AccountKind): Spending {
   const own = [...accounts].filter(([key]) => key.startsWith(`${kind}:`)).map(([, spent]) => spent);
   return own.reduce(addSpending, NO_SPENDING);
 }

@@ -40,7 +40,7 @@ export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {
  * Parks the agents of an exhausted budget; warns people once if the budget is mostly used. Nothing follows if no agent works on it any
  * more.
  */
-export function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlySet<string> = NOBODY): Event[] {
+function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlySet<string> = NOBODY): Event[] {
   const { state, rules, at } = world;
   const use = findHighestUse(state, scope, rules, at);
   if (use === undefined) return [];
@@ -140,12 +140,7 @@ function timersFor({ state }: EngineContext, { kind, id }: BudgetScope) {
  * A budget is exhausted: opens one decision, and every agent that draws on the budget waits for it. A tool call in progress may end; the
  * next one is held. Agents that draw on the budget later wait for the same decision.
  */
-export function reachBudget(
-  world: EngineContext,
-  scope: BudgetScope,
-  use: BudgetUse,
-  working: readonly AgentRun[],
-): Event[] {
+function reachBudget(world: EngineContext, scope: BudgetScope, use: BudgetUse, working: readonly AgentRun[]): Event[] {
   const { asked, decisionId } = openBudgetDecision(world, scope, use);
   return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${renderUse(use)}`))];
 }
@@ -222,7 +217,7 @@ export function renderUse({ measure, used, limit, reserved }: BudgetUse): string
   return `${renderAmount(measure, used, false)} of ${renderAmount(measure, limit)}${next}`;
 }
 
-export function renderAmount(measure: Measure, value: number, withUnit = true): string {
+function renderAmount(measure: Measure, value: number, withUnit = true): string {
   if (measure === 'cost') return renderDollars(value);
   if (measure === 'time') return renderElapsedTime(value);
   return `${String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',')}${withUnit ? ' tokens' : ''}`;

@@ -102,7 +102,7 @@ function unblockTask({ state, rules }: EngineContext, taskId: string): Event[] {
 /**
  * On the answer to a finding of reconciliation: the task is reinstated or completed, if it is still as it was when the decision was opened.
  */
-export function onFindingDecision(
+function onFindingDecision(
   { state, rules }: EngineContext,
   { taskId }: Decision,
   action: DecisionAction,
@@ -124,7 +124,7 @@ export function onCompleted({ state }: EngineContext, taskId: string): Event[] {
 }
 
 /** On the answer to a decision about a budget: it applies to every agent that waits for it. */
-export function onBudgetDecision(
+function onBudgetDecision(
   world: EngineContext,
   decision: Decision,
   action: DecisionAction,

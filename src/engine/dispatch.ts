@@ -51,7 +51,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Workers claim ready tasks that fit them, most urgent first, up to their concurrency. */
-export function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
+function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
   const { state } = world;
   const workers = workersInUse(state, world.rules, (sha256) => world.ready.hasRunbook(state, sha256));
   if (workers.length === 0) return [];
@@ -164,7 +164,7 @@ function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
  * Which tasks workers may claim: none while the budget of the day is exhausted, and no task whose own budget is exhausted. Each exhausted
  * budget opens one decision.
  */
-export function budgetGate(world: EngineContext) {
+function budgetGate(world: EngineContext) {
   const { state, rules, at } = world;
   const day: BudgetScope = { kind: 'day', id: dayOf(at) };
   const dayUse = findHighestUse(state, day, rules, at);

@@ -59,7 +59,7 @@ const LEAVE_MS = 60_000;
  * For a process whose run is over. After a successful run its stop hook allows it to exit, and it gets time to do so; after a failed or
  * cancelled run it is killed.
  */
-export function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
+function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
   const { id: agent_id, process, outcome, killed, reason } = agent;
   if (process === 'gone' || killed) return [];
   // A person is attached: the process ends when that person detaches.

@@ -35,7 +35,7 @@ export function isAtWork(agent: AgentRun): boolean {
 }
 
 /** Acts now or after the cooldown; escalates if the attempts are used up. */
-export function nextAttempt(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
+function nextAttempt(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   const { plan, handler } = firing;
   // A wait needs no cooldown before it.
   if (plan.action === 'wait') return waitForReset(world, agent, firing);

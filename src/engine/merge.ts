@@ -134,7 +134,7 @@ export function requestPull(world: EngineContext, task: Task): Event[] {
 }
 
 /** Baton pushes only branches that it created. A branch that a person works on by hand, perhaps main, is theirs to publish. */
-export function wantsPull({ rules }: EngineContext, task: Task): boolean {
+function wantsPull({ rules }: EngineContext, task: Task): boolean {
   const { phase, flow } = task;
   if (rulesFor(task, rules).pulls === undefined || flow.place === null || flow.head === null) return false;
   const isBack = flow.pull?.isClosed === true && (phase === 'READY_FOR_REVIEW' || phase === 'READY_FOR_MERGE');

@@ -124,7 +124,7 @@ function needsWorkspace(
  * Whether the current step of a pipeline may begin. It waits while the process of an earlier step's agent is alive, because both would work
  * in the same folder, and while a decision is open about a run of the pipeline that overspent its budget.
  */
-export function mayBeginStep(state: State, { id }: PipelineRun): boolean {
+function mayBeginStep(state: State, { id }: PipelineRun): boolean {
   for (const { outcome, process, owner } of state.agents.values())
     if (outcome !== null && process !== 'gone' && isWithinPipeline(state, owner?.pipelineId ?? null, id)) return false;
   return findOverspentDecision(state, id) === undefined;

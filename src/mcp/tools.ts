@@ -23,7 +23,7 @@ export function registerTools(server: McpServer, calling: ToolContext): void {
   }
 }
 
-export function toolOperations(): Operation[] {
+function toolOperations(): Operation[] {
   return [...OPERATIONS.values()].filter(({ tool }) => tool);
 }
 
@@ -43,7 +43,7 @@ function titleOf(name: string): string {
 }
 
 /** An error is a result too, so that the model reads it: the exact text first, then what to do next. */
-export function renderToolResult(answer: Answer): CallToolResult {
+function renderToolResult(answer: Answer): CallToolResult {
   if (answer.ok)
     return { content: [textContent(renderText(answer.result))], structuredContent: toStructured(answer.result) };
   const { code, message, hint } = answer.error;

@@ -45,7 +45,7 @@ export function findSignal(text: string): FoundSignal {
   return finder.end();
 }
 
-export function parseSignalObject(text: string): FoundSignal | undefined {
+function parseSignalObject(text: string): FoundSignal | undefined {
   if (utf8Length(text) > PROTOCOL_LIMITS.exitSignalBytes) return undefined;
   const read = parseJsonTree(text);
   const isSignal = read.ok ? namesProtocol(read.node) : mentionsProtocol(text);

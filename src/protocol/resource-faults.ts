@@ -5,7 +5,7 @@ export interface Writable {
   readonly writable: true;
 }
 
-export interface NotWritable {
+interface NotWritable {
   readonly writable: false;
   /** RFC 3339, UTC: when the first write failed. */
   readonly since: string;

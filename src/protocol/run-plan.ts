@@ -164,7 +164,7 @@ export interface FailPlan {
   readonly cooldown_ms?: number;
 }
 
-export interface WorkspacePlan {
+interface WorkspacePlan {
   readonly branch: string;
   readonly base?: string;
 }

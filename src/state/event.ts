@@ -12,7 +12,7 @@ import { handoffRef, WORKFLOW_EVENTS } from './workflow/workflow-event.ts';
  * Why a task changed its phase, as data. Rules decide by this value alone: the `reason` beside it may quote an agent and is for display.
  * Only Baton's own code chooses a cause; no message of an agent carries one.
  */
-export const MOVE_CAUSES = [
+const MOVE_CAUSES = [
   'exit-signal',
   'handoff',
   /** `task_update`: the holder or an operator reported the task blocked. */

@@ -33,7 +33,7 @@ export interface Given {
   when(command: Command, caller: Caller): When;
 }
 
-export interface When {
+interface When {
   /** Exactly these events, in this order. */
   then(events: readonly Event[]): Then;
   /** Events of these types, in this order. */
@@ -42,7 +42,7 @@ export interface When {
   thenRefused(codeOrMessage: string): void;
 }
 
-export interface Then {
+interface Then {
   readonly answer: unknown;
   readonly task: (id: string) => Task;
 }

@@ -44,7 +44,7 @@ export interface Session {
 
 export type SessionPreparation = WorkflowEvents['SessionPrepared'];
 
-export interface Audit {
+interface Audit {
   readonly id: string;
   readonly actor: string;
   readonly taskId: string | null;
@@ -167,7 +167,7 @@ function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'Th
 }
 
 /** The tasks that wait for a task, in chunks: thousands may wait for one, and only the last chunk is copied when one is added. */
-export type Dependants = readonly (readonly string[])[];
+type Dependants = readonly (readonly string[])[];
 
 const CHUNK = 256;
 
@@ -175,7 +175,7 @@ interface DependencyMap {
   readonly dependants: Map<string, Dependants>;
 }
 
-export function addDependant({ dependants }: DependencyMap, before: string, taskId: string): void {
+function addDependant({ dependants }: DependencyMap, before: string, taskId: string): void {
   const chunks = dependants.get(before) ?? [];
   const last = chunks.at(-1) ?? [];
   const more = last.length < CHUNK ? [...chunks.slice(0, -1), [...last, taskId]] : [...chunks, [taskId]];

@@ -3,7 +3,7 @@
  * programs and covers most of it. Seen by hand only: that Claude Code with an API key gives up on a long limit. Not tried: identical
  * answers of Gemini CLI, and the user's own GEMINI.md.
  */
-export interface Capabilities {
+interface Capabilities {
   readonly name: string;
   /** Where the hook that decides about stopping runs, and how it gets there. */
   readonly stopHook: string;
@@ -23,7 +23,7 @@ export interface Capabilities {
   readonly login: string;
 }
 
-export const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'command', Capabilities>> = {
+const CAPABILITIES: Readonly<Record<'claude' | 'codex' | 'gemini' | 'command', Capabilities>> = {
   claude: {
     name: 'Claude Code',
     stopHook: 'HTTP, in a settings file of the run',

@@ -217,7 +217,7 @@ export function stops({ door }: World): World['door']['hooks'] {
   return door.hooks.filter(({ name }) => name === 'stop');
 }
 
-export function words({ said }: Ended): string {
+function words({ said }: Ended): string {
   return said.map((each) => (each.kind === 'words' ? each.text : '')).join('');
 }
 

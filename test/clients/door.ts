@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { answerMcp } from './mcp.ts';
 
 /** What a hook was told; the fields are the client's own. */
-export interface HookCall {
+interface HookCall {
   readonly name: string;
   readonly authorization: string | undefined;
   readonly input: Readonly<Record<string, unknown>>;

@@ -29,7 +29,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface Talk {
+interface Talk {
   readonly tell: (text: string) => void;
   readonly hangUp: () => void;
   readonly kill: () => void;

@@ -23,7 +23,7 @@ export const anyText = fc.oneof(
 );
 
 /** Anything the ledger can hold, except what every reader here refuses. */
-export const anyData = fc
+const anyData = fc
   .jsonValue({ maxDepth: 4, stringUnit: 'binary' })
   .map((value) => JSON.stringify(value))
   .filter((json) => !json.includes('__proto__'))

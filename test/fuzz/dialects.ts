@@ -34,7 +34,7 @@ export interface TestedDialect {
   readonly samples: readonly Sample[];
 }
 
-export interface Sample {
+interface Sample {
   readonly file: string;
   readonly text: string;
 }

@@ -20,7 +20,7 @@ export interface FuzzReport {
   readonly failures: readonly FuzzFailure[];
 }
 
-export interface FuzzFailure {
+interface FuzzFailure {
   readonly what: string;
   readonly input: Uint8Array;
 }

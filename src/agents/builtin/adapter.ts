@@ -1,7 +1,6 @@
 import type { Adapter } from '../adapter.ts';
 
-export const BUILTIN_ROLES = ['prep', 'validator', 'closer'] as const;
-export type BuiltinRole = (typeof BUILTIN_ROLES)[number];
+const BUILTIN_ROLES = ['prep', 'validator', 'closer'] as const;
 
 /** `builtin:ROLE`: a program of Baton for a role that needs no model, and so no tokens. */
 export const builtinAdapter: Adapter = {

@@ -36,7 +36,7 @@ export async function startDaemon(options: StartDaemonOptions): Promise<DaemonSt
 }
 
 /** The daemon writes one line to this descriptor when it listens, or why it does not. */
-export const READY_FD = 3;
+const READY_FD = 3;
 export const EXIT_DAEMON_RUNNING = 75;
 
 /** A clone runs the source; a release has a bundle. */

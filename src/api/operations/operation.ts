@@ -26,7 +26,7 @@ export interface Operation<N extends string = string, I = unknown, R = unknown, 
 }
 
 /** Operator: everything. Worker: reads and claims. Session: its own claim. Agent, supervisor: their run. */
-export type Access = Exclude<CallerKind, 'system'>;
+type Access = Exclude<CallerKind, 'system'>;
 
 interface OperationOptions<N extends string, S extends ObjectShape, R extends ObjectShape, K extends CommandKind> {
   readonly name: N;

@@ -9,7 +9,7 @@ import * as writeback from './writeback.ts';
 /** Every export that declares an operation; the others are shapes that results share. */
 const EXPORTS = { ...tasks, ...writeback, ...agents, ...runs, ...project, ...workflow };
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
-export type Operations = { readonly [O in Declared as O['name']]: O };
+type Operations = { readonly [O in Declared as O['name']]: O };
 export type OperationName = keyof Operations;
 export type InputOf<N extends OperationName> = Operations[N] extends Operation<string, infer I> ? I : never;
 export type ResultOf<N extends OperationName> = Operations[N] extends Operation<string, unknown, infer R> ? R : never;

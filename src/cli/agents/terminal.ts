@@ -8,7 +8,7 @@ import { filesIn } from '../../supervisor/contract.ts';
 import type { TerminalLaunch } from '../../supervisor/process/terminal.ts';
 
 /** The connection to the supervisor of a client that runs in this terminal. While it is open, the supervisor waits. */
-export interface TerminalConnection {
+interface TerminalConnection {
   readonly launch: TerminalLaunch;
   /** Resolves when the connection closes, so that no supervisor looks after the client. */
   readonly broken: Promise<void>;

@@ -44,19 +44,19 @@ function describeChange(path: string, enable: string, disable: string, isRunning
 /** The same path in a clone and in a release. */
 const BATON = join(import.meta.dirname, '..', '..', '..', 'bin', 'baton.cjs');
 
-export interface ServiceHost {
+interface ServiceHost {
   readonly platform: NodeJS.Platform;
   readonly node: string;
   readonly baton: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export type ServiceResult =
+type ServiceResult =
   | { readonly ok: true; readonly file: ServiceFile; readonly did: 'written' | 'removed' | 'absent' }
   | { readonly ok: false; readonly error: ApiError };
 
 /** A file that Baton did not write is kept. */
-export function installService(host: ServiceHost): ServiceResult {
+function installService(host: ServiceHost): ServiceResult {
   const found = findService(host);
   if (!found.ok) return found;
   const { file, before } = found;
@@ -70,7 +70,7 @@ export function installService(host: ServiceHost): ServiceResult {
   return { ok: true, file, did: 'written' };
 }
 
-export function uninstallService(host: ServiceHost): ServiceResult {
+function uninstallService(host: ServiceHost): ServiceResult {
   const found = findService(host);
   if (!found.ok) return found;
   const { file, before } = found;

@@ -72,7 +72,7 @@ async function printDecision(client: Client, id: string, given: ParsedArguments,
 }
 
 /** Prints the output of steps: the end of it after a failure, all of it if the run is a single shell command. */
-export class StepOutputs {
+class StepOutputs {
   readonly #root: string;
   readonly #stateDir: string;
   #isPlain = false;

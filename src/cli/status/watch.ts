@@ -144,7 +144,7 @@ async function bellFor({ type, data }: FollowedEntry, given: ParsedArguments, io
 }
 
 /** Takes over the terminal: alternate screen, no cursor, raw keys. The terminal is restored however the command ends. */
-export class Screen implements Disposable {
+class Screen implements Disposable {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
   readonly #write: (text: string) => void;

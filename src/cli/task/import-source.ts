@@ -26,7 +26,7 @@ export async function readSource(file: string, io: Io): Promise<ImportSource | P
 }
 
 /** Stops above the size limit: a device may never end. */
-export function readAtMost(path: string): Uint8Array | Problem {
+function readAtMost(path: string): Uint8Array | Problem {
   let fd: number | undefined;
   try {
     fd = openSync(path, 'r');

@@ -58,7 +58,7 @@ const DISCARD_REASONS = {
 /** Raised whenever the fold changes: snapshots of an older fold are then ignored, and all entries are folded. */
 export const SNAPSHOT_NAME = 'state-15';
 
-export function createTrackedState(): State {
+function createTrackedState(): State {
   return emptyState(() => new TrackedMap());
 }
 

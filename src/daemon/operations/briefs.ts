@@ -92,7 +92,7 @@ const CHARACTERS_A_TOKEN = 3;
 const MAX_SECTION_CHARACTERS = 1_500;
 
 /** Sections in the order of the specification. What does not fit is cut, with a note. */
-export function renderTaskBrief(source: BriefSource): ResultOf<'task_brief'> {
+function renderTaskBrief(source: BriefSource): ResultOf<'task_brief'> {
   const role = source.nextRole === null ? '' : `, next role: ${source.nextRole}`;
   const sections = [
     `# ${source.id}: ${oneLine(source.title)}\n\nPhase: ${source.phase}${role}`,

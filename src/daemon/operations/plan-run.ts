@@ -103,7 +103,7 @@ export function previewRun(view: DecideContext, commands: readonly Command[], ne
   return decided([], { entries, effects: effects.map(plannedEffect) });
 }
 
-export interface PlannedEffect {
+interface PlannedEffect {
   readonly kind: string;
   readonly key: string;
   readonly [field: string]: unknown;

@@ -163,7 +163,7 @@ function startCommandOf(id: string, name: string, what: Plan, vars: PlannedRun['
 type StartCommand = Extract<Command, { kind: 'start-agent' | 'start-pipeline' }>;
 
 /** Returns why a workflow could not be completed in the current setup. */
-export async function findStartObstacle(
+async function findStartObstacle(
   runbook: Runbook,
   { path, own }: Pick<Project, 'path' | 'own'>,
 ): Promise<ApiError | undefined> {

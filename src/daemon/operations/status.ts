@@ -92,7 +92,7 @@ const STATUS_BUSY: Refused = {
   },
 };
 
-export interface StatusMeasures {
+interface StatusMeasures {
   readonly project: Pick<Project, 'stateDir' | 'own' | 'rules'>;
   readonly store: StoreHealth;
   readonly attention: readonly Attention[];
@@ -100,10 +100,7 @@ export interface StatusMeasures {
   readonly clocks: SilenceClocks;
 }
 
-export function statusView(
-  state: State,
-  { project, store, attention, loop, clocks }: StatusMeasures,
-): Omit<StatusView, 'at'> {
+function statusView(state: State, { project, store, attention, loop, clocks }: StatusMeasures): Omit<StatusView, 'at'> {
   const { stateDir, rules } = project;
   const decisions = [...state.decisions.values()].filter(({ result }) => result === null).map(decisionView);
   const pipelines = [...state.pipelines.values()]

@@ -80,7 +80,7 @@ function taskOf(caller: Caller): string {
   return caller.kind === 'session' ? caller.taskId : '';
 }
 
-export function workflowView(task: Task, { rulebook, exitProtocol }: Services): WorkflowView {
+function workflowView(task: Task, { rulebook, exitProtocol }: Services): WorkflowView {
   const { flow, id, n, title, phase, nextRole, claim, blocked } = task;
   const { place, checks, approval, held, merge, pull } = flow;
   return {

@@ -80,7 +80,7 @@ export interface WorktreeContext extends WorktreeContentOptions {
 }
 
 /** All worktrees below `.worktrees`; others do not belong to Baton. */
-export async function viewWorktrees(context: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
+async function viewWorktrees(context: WorktreeContext): Promise<GitResult<WorktreeView[]>> {
   const all = await listWorktrees(context.path);
   if (!all.ok) return all;
   const below = join(all.value[0]?.path ?? context.path, WORKTREES_FOLDER) + sep;
@@ -90,7 +90,7 @@ export async function viewWorktrees(context: WorktreeContext): Promise<GitResult
   return { ok: true, value: views };
 }
 
-export async function viewWorktree(worktree: Worktree, context: WorktreeContext): Promise<WorktreeView> {
+async function viewWorktree(worktree: Worktree, context: WorktreeContext): Promise<WorktreeView> {
   const { path, branch, isMissing } = worktree;
   const found = isMissing ? undefined : await findRepository(path);
   const gitDir = found?.ok === true ? found.value.gitDir : undefined;

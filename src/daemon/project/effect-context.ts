@@ -162,7 +162,7 @@ function fillVariables(text: string, env: EffectContextOptions['env'], log: Log)
 }
 
 /** The seal stays requested until it is recorded: if it fails, this daemon or the next tries again. */
-export async function sealWorkflow({ commandLoop, ledger, id }: Project, log: Log): Promise<void> {
+async function sealWorkflow({ commandLoop, ledger, id }: Project, log: Log): Promise<void> {
   // Entries of the same commit are sealed with it.
   await commandLoop.whenIdle();
   const sealed = await sealLedger(ledger, 'system:workflow');

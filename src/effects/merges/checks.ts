@@ -171,7 +171,7 @@ function checkoutOf(stateDir: string, id: string): string {
  * Makes the folder in which the checks of a commit run, from Baton's own repository. The main branch, at the commit where the task's work
  * began, decides about attributes and filters.
  */
-export async function checkOut(
+async function checkOut(
   { sha, taskId }: { readonly sha: string; readonly taskId: string },
   folder: string,
   context: EffectContext,

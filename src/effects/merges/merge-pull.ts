@@ -149,7 +149,7 @@ export async function checkMerged(
   return bad === undefined ? 'passed' : { reason: `check failed on the merged tree: ${bad.name}`, output: bad.output };
 }
 
-export async function fetchBase({ effect, context, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
+async function fetchBase({ effect, context, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
   const remote = effect.pull?.remote ?? 'origin';
   // The head is included so that GitHub sends only what is new.
   const own = await context.ownRepository.with(effect.head);
@@ -179,7 +179,7 @@ function isAddressOf(url: string, { host, owner, name }: GithubRepository): bool
  * The merge commit as it is on the main branch. If another push came between the check and the merge, its tree was not checked: it is
  * checked now, and people are notified if it fails.
  */
-export async function readMergeCommit(
+async function readMergeCommit(
   merge: PullMergeContext,
   sha: string | null,
   trial: string | null,

@@ -137,7 +137,7 @@ function describeUncheckedByGithub(names: readonly string[]): string {
   return `the main branch has moved on, and GitHub has not checked the two together (${names.join(', ')}): merge the main branch into yours, so that it does`;
 }
 
-export interface PreparedMerge {
+interface PreparedMerge {
   readonly sha: string;
   readonly base: string;
   /** The branch has moved to it, and the daemon ended before it could record that. */
@@ -148,7 +148,7 @@ export interface PreparedMerge {
  * The merge commit that was recorded before a crash, if the branch has it or can still move to it. It is identified by its hash on the
  * first-parent history; what a commit's message says does not count. `unknown` if the store does not respond.
  */
-export async function findPrepared(
+async function findPrepared(
   { task_id, merge_id }: MergeEffect,
   { own, branch, onto }: MergeTarget,
   context: Pick<EffectContext, 'readState'>,
@@ -168,7 +168,7 @@ export async function findPrepared(
  * Returns why the merge lacks a record: a record must name the head, or an ancestor with only Baton's own merge commits after it. Those are
  * known from the ledger, because a committer's name proves nothing. `unknown` if the store does not respond.
  */
-export async function findMissingRecord(
+async function findMissingRecord(
   { task_id, head }: Pick<MergeEffect, 'task_id' | 'head'>,
   context: Pick<EffectContext, 'ownRepository' | 'readState'>,
 ): Promise<typeof WRITEBACK_REQUIRED | 'unknown' | undefined> {

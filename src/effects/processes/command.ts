@@ -49,7 +49,7 @@ function selectCommand(
   return { ok: true, shell: { command: rendered.value, cwd: resolveWithin(place, run?.plan.cwd), timeoutMs } };
 }
 
-export interface ShellCommand {
+interface ShellCommand {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -66,7 +66,7 @@ export type PreparedCommand =
   | { readonly ok: true; readonly shell: ShellCommand }
   | { readonly ok: false; readonly reason: string };
 
-export const COMMAND_START = 1;
+const COMMAND_START = 1;
 
 /**
  * Runs a shell command under a supervisor, so that it runs once however often the daemon restarts. `prepare` is called only if it has not

@@ -58,7 +58,7 @@ export interface SpawnedSupervisor {
   readonly ended: Promise<string>;
 }
 
-export interface SpawnOptions {
+interface SpawnOptions {
   readonly programs: Programs;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -67,11 +67,7 @@ export interface SpawnOptions {
  * Writes the launch file, then starts the supervisor, detached from the daemon. The supervisor gets no more of the daemon's environment
  * than its child, since a process of the same user can read its parent's environment.
  */
-export function spawnSupervisor(
-  files: SupervisedFiles,
-  launch: Launch,
-  { programs, env }: SpawnOptions,
-): SpawnedSupervisor {
+function spawnSupervisor(files: SupervisedFiles, launch: Launch, { programs, env }: SpawnOptions): SpawnedSupervisor {
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   const { passed, dropped } = allowedEnvironment(env, launch.env_pass);
   writeFileAtomically(

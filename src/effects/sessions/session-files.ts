@@ -128,8 +128,8 @@ async function readChange(
 }
 
 export const MISSION_FILE = `${SESSION_FOLDER}/mission.yaml`;
-export const TASK_FILE = `${SESSION_FOLDER}/task.md`;
-export const EPIC_FILE = `${SESSION_FOLDER}/epic.md`;
+const TASK_FILE = `${SESSION_FOLDER}/task.md`;
+const EPIC_FILE = `${SESSION_FOLDER}/epic.md`;
 
 export interface MissionFacts {
   readonly task: Task;
@@ -185,7 +185,7 @@ export function gatherEpic(task: Task, all: Iterable<Task>): EpicFacts {
 }
 
 /** epic.md: the tasks of the epic, with the summary of each newest record. */
-export function renderEpicFile({ epicId, prdId, taskId, tasks }: EpicFacts): string {
+function renderEpicFile({ epicId, prdId, taskId, tasks }: EpicFacts): string {
   const lines = tasks.map(({ id, title, phase, latestRecord }) => {
     const mark = id === taskId ? ' (yours)' : '';
     const summary = latestRecord === null ? '' : `\n  ${toLine(latestRecord.summary).slice(0, 300)}`;

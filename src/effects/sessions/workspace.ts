@@ -168,7 +168,7 @@ const FIRST = 3100;
 const LAST = 9999;
 
 /** The port of a worktree: its own, else the first that no other worktree has and no program listens on. */
-export async function findPort(worktree: string): Promise<number | null> {
+async function findPort(worktree: string): Promise<number | null> {
   const own = await findRepository(worktree);
   if (!own.ok) return null;
   const note = readWorktreeNote(own.value.gitDir);

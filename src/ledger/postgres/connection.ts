@@ -101,7 +101,7 @@ async function connect(
   }
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly url: string;
   readonly applicationName: string;
   /** How long the server may be silent before the connection counts as lost: a cut cable sends no message. */
@@ -111,13 +111,13 @@ export interface SessionOptions {
   onNotification?(channel: string): void;
 }
 
-export interface PostgresSession {
+interface PostgresSession {
   send(statement: Statement, values: readonly Parameter[]): Promise<QueryResult>;
   close(): Promise<void>;
   destroy(): void;
 }
 
-export async function openPostgresSession(
+async function openPostgresSession(
   options: SessionOptions,
   connectTimeoutMs: number,
   onEnd: () => void,

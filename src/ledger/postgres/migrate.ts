@@ -33,7 +33,7 @@ export async function migratePostgres(client: Client): Promise<void> {
   }
 }
 
-export async function listMigrations(): Promise<readonly Migration[]> {
+async function listMigrations(): Promise<readonly Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name)).toSorted();
   return names.map((name) => ({ number: Number(name.slice(0, 4)), name }));
 }

@@ -1,6 +1,6 @@
 import { Query } from 'pg';
 
-export type ColumnValue = number | string | boolean | Buffer | null;
+type ColumnValue = number | string | boolean | Buffer | null;
 export type Row = Readonly<Record<string, ColumnValue>>;
 /** Bytes are sent as a Buffer, in binary format. */
 export type Parameter = number | string | Buffer | null;

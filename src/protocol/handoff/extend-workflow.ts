@@ -91,7 +91,7 @@ const GROUP_DEPTH = 4;
 const RESERVED = ['kind', 'from', 'to', 'data'];
 type Declared = Readonly<Record<string, unknown>>;
 
-export function checkDeclaredElements(declared: Declared, path: string, problems: Problem[], depth = 1): Elements {
+function checkDeclaredElements(declared: Declared, path: string, problems: Problem[], depth = 1): Elements {
   if (depth > GROUP_DEPTH) {
     problems.push(badDeclaration(path, `Groups are more than ${GROUP_DEPTH} deep`, 'Make them flatter.'));
     return {};
@@ -178,6 +178,6 @@ function valueOrReport<T>(parsed: Parsed<T>, path: string, problems: Problem[]):
 }
 
 /** All problems of a declaration have one code, and the message names the path, because people see it in a runbook. */
-export function badDeclaration(path: string, message: string, hint: string): Problem {
+function badDeclaration(path: string, message: string, hint: string): Problem {
   return { ...problem('handoff/bad-declaration', path === '' ? message : `${path}: ${message}`, hint), path };
 }

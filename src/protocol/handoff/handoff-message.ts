@@ -14,13 +14,13 @@ import { readElements } from './read-elements.ts';
 export type HandoffKind = HandoffMessage['kind'];
 export type FindExpectation = (kind: HandoffKind, from: unknown, to: unknown) => ExpectedHandoff;
 
-export interface ExpectedHandoff {
+interface ExpectedHandoff {
   readonly elements: Elements;
   /** Reported instead of all other findings: between the wrong agents, the others would only distract. */
   readonly otherwise?: Finding;
 }
 
-export const HANDOFF_KINDS: readonly HandoffKind[] = ['handoff', 'workflow-complete'];
+const HANDOFF_KINDS: readonly HandoffKind[] = ['handoff', 'workflow-complete'];
 
 /** Reads XML (text or UTF-8 bytes), or an object in value form, to a checked message or to problems with their places. */
 export function parseHandoffMessage(input: unknown, expect: FindExpectation): Parsed<HandoffMessage> {
@@ -137,7 +137,7 @@ function tooLarge(bytes: string, at = 0): Finding {
   return { code: 'handoff/too-large', message, path: '', at, hint: 'Keep long text in a file, and name the file.' };
 }
 
-export function messageTree(name: string, value: unknown, elements: Elements): DataElement {
+function messageTree(name: string, value: unknown, elements: Elements): DataElement {
   const fields = fieldsOf(value);
   const content = Object.entries(elements).flatMap(([child, element]) =>
     fields[child] === undefined ? [] : [elementTree(child, fields[child], element)],
@@ -172,7 +172,7 @@ function textsOf(fields: unknown): Record<string, string> {
 }
 
 /** White space and characters that a parser would change are escaped. The compact layout is the shortest spelling. */
-export function renderXml(element: DataElement, layout: 'indented' | 'compact'): string {
+function renderXml(element: DataElement, layout: 'indented' | 'compact'): string {
   return layout === 'indented' ? write(element, '', '  ', '\n') : write(element, '', '', '');
 }
 

@@ -33,7 +33,7 @@ export type WorkflowComplete = Flat<
 
 export type HandoffMessage = Handoff | WorkflowComplete;
 
-export type ElementValue =
+type ElementValue =
   | string
   | number
   | boolean

@@ -239,7 +239,7 @@ function textOf(shape: TextShape, node: Node): string | undefined {
 }
 
 /** The option that the sender of this value meant; if none fits, a hint about a misspelt field. */
-export function chooseOption({ options }: EitherShape, node: Node): Shape | { readonly hint: string | undefined } {
+function chooseOption({ options }: EitherShape, node: Node): Shape | { readonly hint: string | undefined } {
   const ofKind = options.filter(({ kind }) => KINDS[kind].includes(node.kind));
   const [only, another] = ofKind;
   if (only !== undefined && another === undefined) return only;

@@ -44,7 +44,7 @@ export interface TextShape extends Described {
   readonly may_be_empty?: boolean;
 }
 
-export interface TextElement extends Described {
+interface TextElement extends Described {
   readonly kind: 'text';
   readonly format?: ElementFormat;
   readonly may_be_empty?: boolean;
@@ -126,7 +126,7 @@ export interface EitherShape extends Described {
   readonly expected: string;
 }
 
-export interface AnyShape extends Described {
+interface AnyShape extends Described {
   readonly kind: 'any';
 }
 
@@ -136,7 +136,7 @@ export interface TypedShape<T> extends AnyShape {
   readonly type?: T;
 }
 
-export interface FreeElement extends Described {
+interface FreeElement extends Described {
   readonly kind: 'free';
 }
 

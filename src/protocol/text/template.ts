@@ -12,7 +12,7 @@ export interface Slot {
   readonly at: number;
 }
 
-export type SlotName =
+type SlotName =
   | { readonly of: 'var'; readonly name: string }
   | { readonly of: 'task'; readonly name: TaskField }
   | { readonly of: 'env'; readonly name: string }

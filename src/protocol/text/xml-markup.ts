@@ -89,7 +89,7 @@ function tooDeep(at: number): Unreadable {
 /** Characters that are not a `Char` of XML 1.0: most control characters, lone surrogates, U+FFFE and U+FFFF. */
 const ILLEGAL = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-export function findIllegalCharacter(text: string): Unreadable | undefined {
+function findIllegalCharacter(text: string): Unreadable | undefined {
   const found = ILLEGAL.exec(text);
   if (!found) return undefined;
   const what = `Character ${nameCharacter(found[0])} is not allowed in XML`;
@@ -102,7 +102,7 @@ export function findUnwritable(text: string): string | undefined {
 }
 
 /** Searches a slice: a search of the whole text for every tag would take quadratic time. */
-export function findBadReference(text: string, from: number, to: number): Unreadable | undefined {
+function findBadReference(text: string, from: number, to: number): Unreadable | undefined {
   const part = text.slice(from, to);
   for (let at = part.indexOf('&'); at >= 0; at = part.indexOf('&', at + 1)) {
     const bad = badReferenceAt(text, from + at);

@@ -38,7 +38,7 @@ export function parseXmlTree(input: string): Parsed<XmlDocument> {
   }
 }
 
-export function refuseSize(bytes: number): Refused {
+function refuseSize(bytes: number): Refused {
   const what = `XML too large: ${bytes} bytes > ${PROTOCOL_LIMITS.handoffBytes} bytes maximum`;
   return refuseAt('', { code: 'xml/too-large', what, at: 0, hint: 'Keep long text in a file, and name the file.' });
 }
@@ -127,8 +127,7 @@ function findReplaced(text: string, bytes: Uint8Array): number {
   return 0;
 }
 
-export const MALFORMED_HINT =
-  'Close every element, quote every attribute, and write &amp; for & and &lt; for < in text.';
+const MALFORMED_HINT = 'Close every element, quote every attribute, and write &amp; for & and &lt; for < in text.';
 
 /** Messages of the parser that get a code of their own, because the sender can fix each in a different way. */
 const NAMED: readonly (readonly [RegExp, string, string])[] = [
@@ -140,7 +139,7 @@ const NAMED: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 /** Keeps the first line of a parser message: the rest is an excerpt of the sender's text. */
-export function describeMalformation(message: string): Omit<Unreadable, 'at'> {
+function describeMalformation(message: string): Omit<Unreadable, 'at'> {
   const sentence = (message.split('\n')[0] ?? '').replace(/ \(line \d+, column \d+\)$/, '');
   const what = quote(sentence);
   for (const [pattern, code, hint] of NAMED) {

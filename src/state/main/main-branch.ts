@@ -38,7 +38,7 @@ export function findMain({ main }: { readonly main: MainBranches }): MainBranchS
   return main.get(MAIN_KEY);
 }
 
-export function setMain({ main }: { readonly main: MainBranches }, position: MainBranchState): void {
+function setMain({ main }: { readonly main: MainBranches }, position: MainBranchState): void {
   main.set(MAIN_KEY, position);
 }
 
@@ -64,7 +64,7 @@ export function isMainUnaccepted(state: { readonly main: MainBranches }): boolea
  * Whether a person must approve a move that Baton did not make: history was rewritten, or a session without a sandbox could have made it
  * and the commits are not on the upstream branch.
  */
-export function needsApproval({ old, fast_forward, on_upstream, sessions }: MainMoved): boolean {
+function needsApproval({ old, fast_forward, on_upstream, sessions }: MainMoved): boolean {
   if (old === null) return false;
   return !fast_forward || (sessions.length > 0 && on_upstream !== true);
 }
@@ -129,7 +129,7 @@ function updateMain(main: MainBranchState, recorded: RecordedEvent): MainBranchS
   }
 }
 
-export interface EndedCommand extends SuspectSession {
+interface EndedCommand extends SuspectSession {
   readonly at: string;
 }
 
@@ -153,7 +153,7 @@ export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefin
   }
 }
 
-export function findEndedCommand(
+function findEndedCommand(
   { type, at }: Pick<RecordedEvent, 'type' | 'at'>,
   settled: readonly Effect[],
 ): EndedCommand | undefined {

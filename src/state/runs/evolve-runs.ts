@@ -125,7 +125,7 @@ function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decis
 export const KEPT_OVER = 1000;
 
 /** Removes the items that ended first, by their `over`: the order of a map depends on rollbacks. */
-export function keepNewest(map: Map<string, { readonly id: string; readonly over: number | null }>): void {
+function keepNewest(map: Map<string, { readonly id: string; readonly over: number | null }>): void {
   if (map.size <= KEPT_OVER) return;
   const over = [...map.values()].filter((each) => each.over !== null);
   if (over.length <= KEPT_OVER) return;

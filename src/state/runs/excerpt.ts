@@ -1,5 +1,5 @@
 /** How much of a program's output an entry holds; the rest is in its log. */
-export const EXCERPT_CHARACTERS = 4000;
+const EXCERPT_CHARACTERS = 4000;
 
 /** The end of a text. Never splits a character. */
 export function excerptEnd(text: string, most: number = EXCERPT_CHARACTERS): string {

@@ -37,7 +37,7 @@ export interface CurrentStep {
   readonly childId: string | null;
 }
 
-export interface StepRecord {
+interface StepRecord {
   readonly visits: number;
   readonly retries: number;
   readonly outcome: RunOutcome | null;

@@ -144,7 +144,7 @@ function acknowledge(kind: SignalAgent['signal']): Signalled {
   return decided([], { kind });
 }
 
-export function refuseEndedAgent(id: string, outcome: RunOutcome): ReturnType<typeof refusal> {
+function refuseEndedAgent(id: string, outcome: RunOutcome): ReturnType<typeof refusal> {
   return refusal(
     'agent-ended',
     `the run of agent ${id} is over: ${outcome}`,

@@ -64,7 +64,7 @@ export function pipelineOfShell(name: string, command: string, variables: readon
 }
 
 /** The given values, and defaults for the rest. */
-export function fillVars(
+function fillVars(
   { name, vars: declared }: PipelinePlan,
   given: Readonly<Record<string, string>>,
 ): Outcome<Readonly<Record<string, string>>> {

@@ -72,7 +72,7 @@ function isFree({ claim, flow }: Task): boolean {
 }
 
 /** Undefined if the task can be claimed. */
-export function findClaimObstacle(
+function findClaimObstacle(
   state: State,
   task: Task,
   rules: Rules,

@@ -204,7 +204,7 @@ function moveByExitSignal(task: Task, to: Phase | null, exitReason: ExitReason, 
  * Judging roles must not commit: from the checks to the merge the work is one commit, and a later commit goes back to be checked and
  * reviewed. Otherwise a reviewer could approve a commit that only they have seen, and CI has not.
  */
-export function checkJudgedHead(task: Task, to: Phase | null, head: string | undefined): RuleCheck {
+function checkJudgedHead(task: Task, to: Phase | null, head: string | undefined): RuleCheck {
   const { head: judged } = task.flow;
   if (to === null || !JUDGED_PHASES.has(task.phase) || !JUDGED_PHASES.has(to)) return { ok: true };
   if (head === undefined || judged === null || head === judged) return { ok: true };

@@ -37,18 +37,18 @@ export function decideUpdateTask(state: State, update: TaskUpdate, caller: Calle
 }
 
 /** A session that Baton started is measured when it ends: only its exit signal can report that its work is done. */
-export function isMeasured({ sessions }: State, caller: Caller): boolean {
+function isMeasured({ sessions }: State, caller: Caller): boolean {
   return caller.kind === 'session' && sessions.get(caller.sessionId)?.prepared !== undefined;
 }
 
-export const ONLY_BY_EXIT = refusal(
+const ONLY_BY_EXIT = refusal(
   'missing',
   'cannot complete: missing exit signal',
   'This session was started with a mission. Record and hand in your work, then run: baton emit exit',
 );
 
 /** Null for operators. */
-export function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
+function findClaim(task: Task, caller: Caller): Outcome<Claim | null> {
   if (caller.kind === 'operator') return decided([], null);
   if (caller.kind !== 'session')
     return refusal('no-claim', `task ${task.id} is not yours`, `Claim it: baton task claim ${task.id}`);
@@ -65,7 +65,7 @@ function progressEvents(task: Task, claim: Claim | null, { progress, notes }: Ta
 }
 
 /** Completes a task for a caller. From review that is an approval, which an author must not give. */
-export function finishAsCaller(
+function finishAsCaller(
   state: State,
   task: Task,
   claim: Claim | null,

@@ -174,7 +174,7 @@ type PullEvent =
   | EventOf<'PullRequestClosed'>;
 
 /** A new request with a new head keeps the same pull request. */
-export function evolvePull(pull: PullRequest | null, { type, data }: PullEvent): PullRequest | null {
+function evolvePull(pull: PullRequest | null, { type, data }: PullEvent): PullRequest | null {
   switch (type) {
     case 'PullRequestRequested': {
       const { pull_id: id, repository, remote, head } = data;

@@ -59,7 +59,7 @@ export interface Flow {
   readonly mergeBase: string | null;
 }
 
-export interface SessionPlace {
+interface SessionPlace {
   readonly workspace: string;
   readonly branch: string;
   /** The start of the newest session. */

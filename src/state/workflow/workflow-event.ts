@@ -39,7 +39,7 @@ const pullRepository = {
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
 
-export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
+const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
 
 const checksRef = { checks_id: text, task_id: text, head: text };
