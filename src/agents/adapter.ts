@@ -6,7 +6,6 @@ import type { Programs } from '../supervisor/programs.ts';
 /** What an agent is started with, besides its plan. All templates are filled in. */
 export interface AgentContext {
   readonly agentId: string;
-  /** Process number, starting at 1. */
   readonly start: number;
   /** The prompt at the first start; later the message to resume with, or null. */
   readonly prompt: string | null;
@@ -20,7 +19,6 @@ export interface AgentContext {
   readonly projectDir: string;
   readonly programs: Programs;
   readonly isAttached?: boolean;
-  /** The user's own setup of the client, if it was read. */
   readonly user?: UserSetup;
 }
 
@@ -42,9 +40,7 @@ export type PreparedAgent =
   | { readonly ok: true; readonly launch: LaunchParts }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * One kind of client: how it is started, resumed and hooked. Adapters touch neither the disk nor the user's settings.
- */
+/** One kind of client: how it is started, resumed and hooked. Adapters neither read nor write files. */
 export interface Adapter {
   /** Whether a runbook's `run` names this client. */
   readonly runs: (run: string) => boolean;

@@ -15,7 +15,6 @@ import type { SpawnedSupervisor } from './processes/supervisor.ts';
 /** What effects may use of the daemon. */
 export interface EffectContext {
   readonly projectId: string;
-  /** The root of the project's repository. */
   readonly path: string;
   readonly stateDir: string;
   /** Baton's own copy of the project's commits: measurements, checks and merges read from it. */
@@ -29,18 +28,15 @@ export interface EffectContext {
   /** Records an outcome. Undefined if the store does not respond; the caller must then retry. */
   readonly submit: (command: Command) => Promise<SubmitOutcome | undefined>;
   readonly isStoreWritable: () => boolean;
-  /** Called when this daemon has spawned a supervisor. */
   readonly onSpawned: (agentId: string, spawned: SpawnedSupervisor) => void;
   /** Stores a whole log as a blob and returns its name; null if the store refuses it. */
   readonly keepLog: (text: string) => Promise<string | null>;
-  /** Seals the ledger. */
   readonly seal: () => Promise<void>;
   /** Records a move of the main branch that Baton did not make, if there was one. */
   readonly recordMainMoves: () => Promise<void>;
   readonly mergeSemaphore: Semaphore;
   /** Held while work on a branch begins, or its worktree is removed. */
   readonly placeMutex: KeyedMutex;
-  /** Limits how many processes start at once. */
   readonly startSemaphore: Semaphore;
   readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
@@ -56,7 +52,6 @@ export interface EffectContext {
   readonly settingsFor: (task: Pick<Task, 'flow'> | null) => SessionSettings;
 }
 
-/** The settings for every session that Baton starts. */
 export interface SessionSettings {
   readonly workspace: WorkspaceSettings;
   readonly limits: SessionLimits;
@@ -69,14 +64,12 @@ export interface SessionSettings {
   readonly prompts: Prompts | null;
   /** Variables of the daemon that every process gets besides the default list. */
   readonly envPass?: readonly string[];
-  /** The git filters that may run when a commit is checked out. */
   readonly filters: readonly string[];
 }
 
 export interface EffectTimes {
   /** Between SIGTERM and SIGKILL. */
   readonly killAfterMs: number;
-  /** How often a supervisor renews its claim. */
   readonly renewalMs: number;
   /** An agent that prints nothing for this long is idle. Null: only the agent itself reports that. */
   readonly idleMs: number | null;
@@ -84,13 +77,11 @@ export interface EffectTimes {
   readonly silenceMs: number;
   /** `limits.tool`: a tool call that takes longer than this opens a decision. */
   readonly toolMs: number;
-  /** How much of the output of an agent or a command is kept. */
   readonly logBytes: number;
   /** How many stops of one run are blocked before the agent is let go. */
   readonly maxBlocks: number;
   /** Timeout from the start of a supervisor until its agent runs. */
   readonly startMs: number;
-  /** Timeout for a request to a supervisor. */
   readonly controlMs: number;
 }
 

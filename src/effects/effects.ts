@@ -64,7 +64,6 @@ export class Effects {
       this.#run(this.#ends.onRecorded(recorded));
   }
 
-  /** Called with the durable state after each commit. */
   reconcile(state: State): void {
     if (this.#isClosed) return;
     for (const [key, { effect, controller }] of this.#inProgress) {
@@ -156,7 +155,6 @@ export class Effects {
     if (type === 'CommandRequested') await killCommand(data.command_id, 'nobody waits for it any more', this.#context);
   }
 
-  /** Stops the setup command of a start that was cancelled. */
   async #stopSetup(agentId: string): Promise<void> {
     const id = setupCommandOf(agentId);
     const { folder } = commandFiles(this.#context.stateDir, id);
@@ -172,7 +170,6 @@ export class Effects {
   }
 }
 
-/** The ids of the commands of an effect, or their prefixes. */
 function commandsOf(effect: Effect): readonly string[] {
   const { type, data } = effect;
   if (isStartEffect(effect)) return [setupCommandOf(effect.data.agent_id)];

@@ -1,4 +1,3 @@
-/** Runs one task at a time per name. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -30,7 +30,6 @@ export async function notify(
   return { sent: sent.toSorted(), failed: failed.toSorted((a, b) => (a.channel < b.channel ? -1 : 1)) };
 }
 
-/** Called after the outcome is recorded. */
 export function removeNotificationMarks(stateDir: string, id: string): void {
   rmSync(marksOf(stateDir, id), { recursive: true, force: true });
 }

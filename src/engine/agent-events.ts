@@ -72,7 +72,6 @@ export function onStartFailed(world: EngineContext, agent: AgentRun, reason: str
   return agent.parked === null ? endAgent(world, agent, 'failed', `could not be started: ${reason}`) : [];
 }
 
-/** On `AgentErrored`: the API refused the agent's request. */
 export function onError(world: EngineContext, agent: AgentRun, data: EventOf<'AgentErrored'>['data']): Event[] {
   const { error, reset_at: resetAt } = data;
   const plan = handlerPlan(agent.plan, 'on_error', error);

@@ -1,14 +1,13 @@
 import { HANDOFF_EDGES, parseHandoff } from '../protocol/handoff/index.ts';
-import { event, type Event, type EventOf, type RecordedEvent } from '../state/event.ts';
+import type { Event, EventOf, RecordedEvent } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/decision.ts';
 import { findTimers } from '../state/runs/effect.ts';
-import { excerptStart } from '../state/runs/excerpt.ts';
 import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
 import { cancelPending, type EngineContext, setTimer } from './context.ts';
 import { holdTask } from './hold-task.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
 
 /**
  * On a blocked task of a workflow, or a refused merge: asks a person, unless a person blocked it, a decision about it is open, or a retry
@@ -20,23 +19,16 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
   if (task.flow.mode === null && !isMerge) return [];
   if (actor.startsWith('operator:') || data.cause === 'decision' || isCancelled(task)) return [];
   if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];
-  const decision_id = world.newId();
-  const title = `Task needs attention: ${task.id} is blocked`;
-  const context = `${task.title}\n${data.reason}`;
-  const opened = event('DecisionOpened', {
-    decision_id,
+  return askPeople(world, {
     source: isMerge ? 'merge' : 'error',
-    title,
-    context: excerptStart(context),
+    title: `Task needs attention: ${task.id} is blocked`,
+    context: `${task.title}\n${data.reason}`,
     options: [
-      { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry', recommended: true },
-      { label: 'Leave the task blocked', action: 'dismiss', recommended: false },
+      { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry' },
+      { label: 'Leave the task blocked', action: 'dismiss' },
     ],
-    agent_id: null,
-    pipeline_id: null,
     task_id: task.id,
   });
-  return [opened, notifyAttention(world, title, context, decision_id)];
 }
 
 function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
@@ -52,14 +44,12 @@ function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
 const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
 
 /** On an error handoff, which blocks its task: if the error is recoverable, the same role retries, a limited number of times. */
-export function retryError({ state, newId, at }: EngineContext, handoff: EventOf<'HandoffDelivered'>['data']): Event[] {
-  const task = state.tasks.get(handoff.task_id);
+export function retryError(world: EngineContext, handoff: EventOf<'HandoffDelivered'>['data']): Event[] {
+  const task = world.state.tasks.get(handoff.task_id);
   if (handoff.to !== 'orchestrator' || task === undefined || !isRecoverable(handoff.xml)) return [];
   const waitMs = RETRY_DELAYS_MS[task.flow.retries - 1];
   if (waitMs === undefined) return [];
-  const due = new Date(Date.parse(at) + waitMs).toISOString();
-  const purpose = { kind: 'unblock', task_id: task.id, since: task.epoch } as const;
-  return [event('TimerSet', { timer_id: newId(), due, purpose })];
+  return [setTimer(world, waitMs, { kind: 'unblock', task_id: task.id, since: task.epoch })];
 }
 
 /** On the `retry` timer: the task returns to work unless it has been moved meanwhile. */
@@ -112,21 +102,12 @@ export function setStallTimer(world: EngineContext, task: Task, seq: number): Ev
 /** On the stall timer: opens a decision that people can dismiss, unless the task waits for a person already. */
 export function onStall(world: EngineContext, task: Task | undefined, phase: Task['phase'], since: number): Event[] {
   if (task === undefined || task.phase !== phase || task.flow.movedAt !== since || task.flow.held !== null) return [];
-  const decision_id = world.newId();
-  const title = `Task needs attention: ${task.id} has stalled`;
   const who = task.claim === null ? 'nobody holds it' : `${task.claim.holder} holds it`;
-  const context = `${task.title}\nIt has been ${phase} for longer than its stall limit; ${who}.`;
-  return [
-    event('DecisionOpened', {
-      decision_id,
-      source: 'review',
-      title,
-      context,
-      options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss', recommended: true }],
-      agent_id: null,
-      pipeline_id: null,
-      task_id: task.id,
-    }),
-    notifyAttention(world, title, context, decision_id),
-  ];
+  return askPeople(world, {
+    source: 'review',
+    title: `Task needs attention: ${task.id} has stalled`,
+    context: `${task.title}\nIt has been ${phase} for longer than its stall limit; ${who}.`,
+    options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss' }],
+    task_id: task.id,
+  });
 }

@@ -15,14 +15,15 @@ import {
   spendingIn,
   WARN_AT,
 } from '../state/runs/budget.ts';
-import { type Decision, type DecisionOption, OPTION_LABELS } from '../state/runs/decision.ts';
+import { type Decision, OPTION_LABELS } from '../state/runs/decision.ts';
 import { findTimers } from '../state/runs/effect.ts';
+import type { Question } from '../state/runs/resolve-decision.ts';
 import { dayOf, nextDayMs, timeCategory } from '../state/runs/spent.ts';
 import type { State } from '../state/state.ts';
 import { addMs, cancelPending, type EngineContext, setTimer } from './context.ts';
 import { parkAgent } from './escalate.ts';
 import { isAtWork } from './handlers.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
 
 /** On use by an agent, or before it starts: checks each budget that it draws on, the narrowest first. */
 export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {
@@ -100,17 +101,10 @@ export function onBudgetTimer(world: EngineContext, scope: BudgetScope): Event[]
   if (scope.kind === 'day' && scope.id !== today) return timeBudget(world, { kind: 'day', id: today });
   const followed = watchBudget(world, scope);
   // After a warning, a new timer is set for the moment at which the budget is exhausted.
-  return [
-    ...followed,
-    ...timeBudget(
-      world,
-      scope,
-      followed.some(({ type }) => type === 'BudgetWarned'),
-    ),
-  ];
+  const isWarned = followed.some(({ type }) => type === 'BudgetWarned');
+  return [...followed, ...timeBudget(world, scope, isWarned)];
 }
 
-/** On the end of a run: cancels its budget timer. */
 export function endTimeBudget(world: EngineContext, scope: BudgetScope): Event[] {
   return cancelPending(timersFor(world, scope));
 }
@@ -156,29 +150,21 @@ export function reachBudget(
   return [...asked, ...working.flatMap((agent) => parkAgent(world, agent, decisionId, `budget: ${renderUse(use)}`))];
 }
 
-/** The open decision about a budget, or a new one. */
 export function openBudgetDecision(world: EngineContext, scope: BudgetScope, use: BudgetUse) {
   const [open] = listOpenBudgetDecisions(world, scope);
   if (open !== undefined) return { asked: [], decisionId: open.id };
-  const { state, newId } = world;
-  const decisionId = newId();
-  const name = renderScope(state, scope);
-  const title = `Budget is used up: ${name}`;
+  const decisionId = world.newId();
+  const title = `Budget is used up: ${renderScope(world.state, scope)}`;
   const { measure, used, limit } = use;
   const frees = scope.kind === 'day' ? '\nIt begins anew with the next day, at 00:00 UTC.' : '';
   const context = `${renderUse(use)}${frees}\nWhat is under way may end; nothing new is begun until this is decided.`;
   const asked = [
     event('BudgetReached', { scope, measure, used, limit, decision_id: decisionId }),
-    event('DecisionOpened', {
-      decision_id: decisionId,
-      source: 'budget',
-      title,
-      context,
-      options: optionsFor(scope, use),
-      ...subjectOf(world, scope),
-      scope,
-    }),
-    notifyAttention(world, title, context, decisionId),
+    ...askPeople(
+      world,
+      { source: 'budget', title, context, options: optionsFor(scope, use), ...subjectOf(world, scope), scope },
+      decisionId,
+    ),
     ...setDayTimer(world, scope),
   ];
   return { asked, decisionId };
@@ -198,13 +184,13 @@ export function listOpenBudgetDecisions({ state }: EngineContext, { kind, id }: 
   return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);
 }
 
-function optionsFor({ kind }: BudgetScope, use: BudgetUse): DecisionOption[] {
+function optionsFor({ kind }: BudgetScope, use: BudgetUse): Question['options'] {
   const raised = renderAmount(use.measure, use.base * (1 + countRaises(use)));
   return [
-    { label: `Raise the budget to ${raised}`, action: 'approve', recommended: true },
+    { label: `Raise the budget to ${raised}`, action: 'approve' },
     // A day has no end that a person could declare.
-    ...(kind === 'day' ? [] : [{ label: OPTION_LABELS.done, action: 'done', recommended: false } as const]),
-    { label: 'Cancel the waiting work', action: 'cancel', recommended: false },
+    ...(kind === 'day' ? [] : [{ label: OPTION_LABELS.done, action: 'done' } as const]),
+    { label: 'Cancel the waiting work', action: 'cancel' },
   ];
 }
 
@@ -223,7 +209,6 @@ function setDayTimer({ state, at, newId }: EngineContext, { kind, id }: BudgetSc
   return isSet ? [] : [event('TimerSet', { timer_id: newId(), due, purpose: { kind: 'day', day: id } })];
 }
 
-/** What a budget is for, as shown to people. */
 export function renderScope({ agents, pipelines }: State, { kind, id }: BudgetScope): string {
   if (kind === 'agent') return `agent ${agents.get(id)?.plan.name ?? id}`;
   if (kind === 'pipeline') return `pipeline ${pipelines.get(id)?.name ?? id}`;

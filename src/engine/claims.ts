@@ -1,13 +1,12 @@
-import { event, type Event, type EventOf } from '../state/event.ts';
-import { excerptStart } from '../state/runs/excerpt.ts';
+import { type ClaimEndType, event, type Event, type EventOf } from '../state/event.ts';
 import { agentsOfClaim } from '../state/runs/find-run.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
 import { stopPipeline } from './cancel.ts';
 import type { EngineContext } from './context.ts';
-import { type ClaimEndType, endAgent, outcomeOfClaim } from './end-agent.ts';
+import { endAgent, outcomeOfClaim } from './end-agent.ts';
 import { escalate } from './escalate.ts';
 import { holdTask } from './hold-task.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
 
 /** On `AgentSignalled`: a signal that the agent sent about itself. */
 export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
@@ -32,22 +31,12 @@ export function onExitSignal(world: EngineContext, data: EventOf<'AgentSessionCo
 function askAboutTask(world: EngineContext, sessionId: string, message: string): Event[] {
   const task_id = world.state.sessions.get(sessionId)?.taskId;
   if (task_id === undefined) return [];
-  const decision_id = world.newId();
-  const title = `Task needs attention: ${task_id}`;
   const options = [
-    { label: 'Unblock the task', action: 'retry', recommended: true },
-    { label: 'Leave the task blocked', action: 'dismiss', recommended: false },
+    { label: 'Unblock the task', action: 'retry' },
+    { label: 'Leave the task blocked', action: 'dismiss' },
   ] as const;
-  const about = { agent_id: null, pipeline_id: null, task_id };
-  const opened = event('DecisionOpened', {
-    decision_id,
-    source: 'stop',
-    title,
-    context: excerptStart(message),
-    options,
-    ...about,
-  });
-  return [opened, notifyAttention(world, title, message, decision_id)];
+  const title = `Task needs attention: ${task_id}`;
+  return askPeople(world, { source: 'stop', title, context: message, options, task_id });
 }
 
 /**
@@ -97,7 +86,7 @@ export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: Event
  * On a session that ended without closing its completed task. A completed task cannot be blocked, so a person is asked before the next
  * session tries.
  */
-export function onUnclosed(world: EngineContext, task: Task, reason: string | null): Event[] {
+export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf<ClaimEndType>['data']): Event[] {
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const context = `${task.title}\n${task.id} is merged, and could not be closed: ${reason ?? 'no reason was given'}`;
   const options = [

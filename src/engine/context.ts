@@ -7,15 +7,12 @@ import type { ReadyTasks } from '../state/tasks/ready.ts';
 
 /** Everything that is not in the state, so that the same arguments always give the same entries. */
 export interface EngineInputs {
-  /** Returns a new, unique id. */
   readonly newId: () => string;
-  /** The time of the entries. */
   readonly at: string;
   readonly ready: ReadyTasks;
   readonly rules: Rules;
 }
 
-/** What a rule may use. */
 export interface EngineContext extends EngineInputs {
   readonly state: State;
 }
@@ -53,7 +50,6 @@ export function timersOf(state: State, pipelineId: string): readonly EffectOf<'T
   return findTimers(state, (purpose) => 'pipeline_id' in purpose && purpose.pipeline_id === pipelineId);
 }
 
-/** The messages that an agent has not received yet. */
 export function undeliveredMessages(state: State, agentId: string): readonly EffectOf<'MessageRequested'>[] {
   return [...state.effects.values()]
     .filter((effect) => effect.type === 'MessageRequested')

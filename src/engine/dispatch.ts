@@ -90,7 +90,6 @@ function countRuns({ agents, pipelines }: State, worker: string): number {
   return alone.length + roots.length;
 }
 
-/** The first tasks that fit a worker, at most as many as it has room for. */
 function findWork(
   world: EngineContext,
   worker: PinnedWorker,

@@ -1,4 +1,4 @@
-import { event, type Event, type EventOf, type HowClaimEnded } from '../state/event.ts';
+import { type ClaimEndType, event, type Event, type EventOf, HOW_CLAIM_ENDED } from '../state/event.ts';
 import { type AgentRun, isAttached } from '../state/runs/agent-run.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import { agentsOfClaim } from '../state/runs/find-run.ts';
@@ -106,27 +106,13 @@ export function endClaimOfRun(
 }
 
 /** An operator who cancels a run revokes its claim. */
-const CLAIM_END_BY_OUTCOME = { done: 'released', failed: 'failed', cancelled: 'revoked' } as const satisfies Record<
-  RunOutcome,
-  HowClaimEnded
->;
+const CLAIM_END_BY_OUTCOME = { done: 'released', failed: 'failed', cancelled: 'revoked' } as const;
 
 /** How a run ends if its claim ends first. */
 export function outcomeOfClaim(type: ClaimEndType, { reason }: EventOf<ClaimEndType>['data']) {
-  const how = OUTCOME_BY_CLAIM_END[type];
+  const how = HOW_CLAIM_ENDED.get(type) ?? 'revoked';
   const why = reason === null ? '' : `: ${excerptStart(reason, 1000)}`;
   if (how === 'completed') return { how, outcome: 'done', reason } as const;
   const words = how === 'blocked' || how === 'failed' ? how : `lost (${how})`;
   return { how, outcome: 'failed', reason: `the claim was ${words}${why}` } as const;
 }
-
-const OUTCOME_BY_CLAIM_END = {
-  ClaimCompleted: 'completed',
-  ClaimBlocked: 'blocked',
-  ClaimFailed: 'failed',
-  ClaimReleased: 'released',
-  ClaimExpired: 'expired',
-  ClaimRevoked: 'revoked',
-} as const satisfies Record<string, HowClaimEnded>;
-
-export type ClaimEndType = keyof typeof OUTCOME_BY_CLAIM_END;

@@ -1,26 +1,18 @@
 import { event, type Event } from '../state/event.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
-import {
-  type DecisionAction,
-  type DecisionOption,
-  type DecisionSource,
-  OPTION_LABELS,
-} from '../state/runs/decision.ts';
-import { excerptStart } from '../state/runs/excerpt.ts';
+import { type DecisionAction, type DecisionSource, OPTION_LABELS } from '../state/runs/decision.ts';
 import { findSilenceDecision } from '../state/runs/open-decisions.ts';
+import type { Question } from '../state/runs/resolve-decision.ts';
 import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, timersOf } from './context.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
 
-interface Escalation {
+interface Escalation extends Partial<Pick<Question, 'options'>> {
   readonly source: DecisionSource;
   /** As the step or the run shows it: `on_stop: escalate`. */
   readonly reason: string;
-  /** Shown to people. */
   readonly message: string;
   /** More for the decision, for example output of the agent or of a gate. */
   readonly details?: string | null;
-  /** Options instead of the default ones of the source; the first is recommended. */
-  readonly options?: readonly Omit<DecisionOption, 'recommended'>[];
   /** The decision is withdrawn when the agent reports again. */
   readonly untilHeard?: true;
 }
@@ -32,29 +24,28 @@ interface Escalation {
  */
 export function escalate(world: EngineContext, agent: AgentRun, escalation: Escalation): Event[] {
   const { state, newId } = world;
-  const { source, reason, message, details } = escalation;
+  const { source, reason, message, details, options = optionsOf(source) } = escalation;
   const silence = findSilenceDecision(state, agent);
   if (silence === undefined && !mayPark(world, agent)) return [];
   const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
   const decision_id = newId();
   const title =
     run === undefined ? `Agent needs attention: ${agent.plan.name}` : `Pipeline needs attention: ${run.name}`;
-  const opened = event('DecisionOpened', {
-    decision_id,
+  const question = {
     source,
     title,
-    context: excerptStart(details ? `${message}\n\n${details}` : message),
-    options: escalation.options === undefined ? optionsOf(source) : recommendFirst(escalation.options),
+    context: details ? `${message}\n\n${details}` : message,
+    message,
+    options,
     agent_id: agent.id,
     pipeline_id: run?.id ?? null,
     task_id: agent.task?.task_id ?? null,
     ...(escalation.untilHeard === true ? { until_heard: true as const } : {}),
-  });
+  };
   const replaced = { decision_id: silence?.id ?? '', reason: 'the agent was heard again, and asks for a person' };
   return [
     ...(silence === undefined ? [] : [event('DecisionWithdrawn', replaced)]),
-    opened,
-    notifyAttention(world, title, message, decision_id),
+    ...askPeople(world, question, decision_id),
     ...park(world, agent, decision_id, reason),
   ];
 }
@@ -95,11 +86,6 @@ const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]
   prompt: ['approve', 'deny', 'cancel'],
 };
 
-function optionsOf(source: DecisionSource): DecisionOption[] {
-  const actions = ACTIONS[source] ?? ['dismiss'];
-  return recommendFirst(actions.map((action) => ({ label: OPTION_LABELS[action], action })));
-}
-
-function recommendFirst(options: readonly Omit<DecisionOption, 'recommended'>[]): DecisionOption[] {
-  return options.map((option, i) => ({ ...option, recommended: i === 0 }));
+function optionsOf(source: DecisionSource): Question['options'] {
+  return (ACTIONS[source] ?? ['dismiss']).map((action) => ({ label: OPTION_LABELS[action], action }));
 }

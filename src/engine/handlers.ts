@@ -8,7 +8,6 @@ import { endAgent } from './end-agent.ts';
 import { escalate } from './escalate.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './resume.ts';
 
-/** A lifecycle handler that fires. */
 interface HandlerFiring {
   readonly handler: HandlerName;
   readonly plan: HandlerPlan;
@@ -74,7 +73,6 @@ function escalateExhausted(world: EngineContext, agent: AgentRun, firing: Handle
   return escalate(world, agent, { source, reason: `${handler}: attempts used up`, message: told, details });
 }
 
-/** Carries out the action of the handler. */
 export function runAction(world: EngineContext, agent: AgentRun, firing: HandlerFiring): Event[] {
   const { handler, plan, source, message, details = null } = firing;
   const { action } = plan;

@@ -1,39 +1,24 @@
 import { event, type Event } from '../state/event.ts';
-import type { DecisionAction, DecisionOption, DecisionSource } from '../state/runs/decision.ts';
-import { excerptStart } from '../state/runs/excerpt.ts';
+import type { DecisionAction } from '../state/runs/decision.ts';
+import type { Question } from '../state/runs/resolve-decision.ts';
 import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import type { Task } from '../state/tasks/task.ts';
 import type { EngineContext } from './context.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
 import { describeReason } from './resume.ts';
 
-interface Hold {
-  readonly source: DecisionSource;
+interface Hold extends Pick<Question, 'source' | 'context' | 'options'> {
   /** What is held, for example `ready for review`. */
   readonly stage: string;
-  readonly context: string;
-  /** The first option is recommended. */
-  readonly options: readonly { readonly label: string; readonly action: DecisionAction }[];
 }
 
 /** Opens a decision and keeps the task from being claimed until it is answered. Does nothing if the task is held already. */
-export function holdTask(world: EngineContext, task: Task, { source, stage, context, options }: Hold): Event[] {
+export function holdTask(world: EngineContext, task: Task, { stage, ...question }: Hold): Event[] {
   if (task.flow.held !== null) return [];
   const decision_id = world.newId();
   const title = `Task needs attention: ${task.id} ${stage}`;
-  const listed: DecisionOption[] = options.map((option, i) => ({ ...option, recommended: i === 0 }));
   return [
-    event('DecisionOpened', {
-      decision_id,
-      source,
-      title,
-      context: excerptStart(context),
-      options: listed,
-      agent_id: null,
-      pipeline_id: null,
-      task_id: task.id,
-    }),
-    notifyAttention(world, title, context, decision_id),
+    ...askPeople(world, { ...question, title, task_id: task.id }, decision_id),
     event('TaskHeld', { task_id: task.id, decision_id, stage }),
   ];
 }
@@ -65,12 +50,7 @@ export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {
   return holdTask(world, task, { source: 'review', stage: stage.name, context, options });
 }
 
-interface Stage {
-  readonly name: string;
-  readonly isForSemi: boolean;
-}
-
-function stageOf({ phase, nextRole }: Task): Stage | null {
+function stageOf({ phase, nextRole }: Task): { readonly name: string; readonly isForSemi: boolean } | null {
   switch (phase) {
     case 'DRAFT':
       return { name: nextRole === 'prep' ? 'issue written' : 'requested', isForSemi: false };

@@ -12,7 +12,6 @@ import type { EngineContext } from './context.ts';
 /** An entry as it is folded into the state. It is durable only once the ledger has it. */
 export interface Step {
   readonly event: Event;
-  /** The same event with its number, time and actor. */
   readonly recorded: RecordedEvent;
   /** The entry that it follows from; undefined if the command itself decided it. */
   readonly cause: RecordedEvent | undefined;
@@ -71,7 +70,6 @@ export function advance(
 }
 
 export interface Origin {
-  /** The caller, as the ledger names it. */
   readonly actor: string;
   /** The idempotency key and its answer, kept in the first entry. */
   readonly settles?: SettledRequest;

@@ -1,10 +1,10 @@
 import { event, type Event } from '../state/event.ts';
 import { findMain, type MainMoved, type TrustedPosition } from '../state/main/main-branch.ts';
-import type { Decision, DecisionOption } from '../state/runs/decision.ts';
+import type { Decision } from '../state/runs/decision.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import type { EngineContext } from './context.ts';
 import { diffCommand } from './merge.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
 
 /**
  * On `MainMoved`: commits that nobody accepted open one decision, however often the branch moves while it is open. It is withdrawn if the
@@ -23,21 +23,13 @@ export function onMainMoved(world: EngineContext, moved: MainMoved): Event[] {
   }
   const context = describe(moved, trusted, open);
   if (open !== undefined) return [event('DecisionExtended', { decision_id: open.id, context })];
-  const decision_id = world.newId();
-  const title = `The main branch needs attention: ${trusted.branch} was moved, and not by Baton`;
-  const options: DecisionOption[] = [
-    {
-      label: `Merge nothing until ${trusted.branch} is back at ${short(trusted.sha)}`,
-      action: 'deny',
-      recommended: true,
-    },
-    { label: 'Keep the commits', action: 'approve', recommended: false },
-  ];
-  const about = { agent_id: null, pipeline_id: null, task_id: null, branch: trusted.branch };
-  return [
-    event('DecisionOpened', { decision_id, source: 'integrity', title, context, options, ...about }),
-    notifyAttention(world, title, context, decision_id),
-  ];
+  const { branch } = trusted;
+  const options = [
+    { label: `Merge nothing until ${branch} is back at ${short(trusted.sha)}`, action: 'deny' },
+    { label: 'Keep the commits', action: 'approve' },
+  ] as const;
+  const title = `The main branch needs attention: ${branch} was moved, and not by Baton`;
+  return askPeople(world, { source: 'integrity', title, context, options, branch });
 }
 
 const OTHER_UPSTREAM =

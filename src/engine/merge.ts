@@ -1,7 +1,6 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
 import { type Decision, type DecisionAction, OPTION_LABELS } from '../state/runs/decision.ts';
-import { excerptStart } from '../state/runs/excerpt.ts';
 import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import { checkNoOpenDecision } from '../state/tasks/judging.ts';
 import { hasUnjudgedHead, sendBackToChecks } from '../state/tasks/operate-task.ts';
@@ -12,7 +11,8 @@ import { refuseMerge, requestMerge } from '../state/workflow/merge.ts';
 import { renderPullBody } from '../state/workflow/pull.ts';
 import type { EngineContext } from './context.ts';
 import { applyHoldDecision, holdTask } from './hold-task.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
+import { describeReason } from './resume.ts';
 
 /** On `MergeHeld`: a branch that changes how work is checked is merged only after a person approved it. */
 export function openProtectedDecision(world: EngineContext, task: Task): Event[] {
@@ -68,10 +68,7 @@ export function applyProtectedDecision(
   const paths = task.flow.protected?.paths ?? [];
   const text = `${message ?? 'Leave these files as they are, or explain why they must change.'}\n${paths.join('\n')}`;
   const back = fixerHandoff(task, 'validator-agent', [{ type: 'protected_paths', text }], world.newId());
-  const why = {
-    cause: 'decision',
-    reason: message === null ? 'decision: deny' : `decision: deny: ${message}`,
-  } as const;
+  const why = { cause: 'decision', reason: describeReason(action, message) } as const;
   return [
     freed,
     ...drop('a person sent the change back'),
@@ -95,22 +92,13 @@ export function diffCommand(from: string, to: string): string {
 export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
   const { outcome, reason, merge_sha } = data;
   if (outcome !== 'merged' || reason === null) return [];
-  const decision_id = world.newId();
-  const title = `The main branch needs attention: ${task.id} was merged onto another commit than was checked`;
-  const context = `${task.title}\nMerged as ${merge_sha ?? ''}. ${reason}`;
-  return [
-    event('DecisionOpened', {
-      decision_id,
-      source: 'merge',
-      title,
-      context: excerptStart(context),
-      options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss', recommended: true }],
-      agent_id: null,
-      pipeline_id: null,
-      task_id: task.id,
-    }),
-    notifyAttention(world, title, context, decision_id),
-  ];
+  return askPeople(world, {
+    source: 'merge',
+    title: `The main branch needs attention: ${task.id} was merged onto another commit than was checked`,
+    context: `${task.title}\nMerged as ${merge_sha ?? ''}. ${reason}`,
+    options: [{ label: OPTION_LABELS.dismiss, action: 'dismiss' }],
+    task_id: task.id,
+  });
 }
 
 /** Cancels the merge of a task that was moved to another phase while its merge was queued or running. */

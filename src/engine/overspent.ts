@@ -3,12 +3,11 @@ import { pipelinesAround } from '../state/runs/accounts.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { type BudgetUse, listBudgetUses } from '../state/runs/budget.ts';
-import type { Decision, DecisionOption } from '../state/runs/decision.ts';
+import type { Decision } from '../state/runs/decision.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
-import type { State } from '../state/state.ts';
 import { renderScope, renderUse } from './budgets.ts';
 import type { EngineContext } from './context.ts';
-import { notifyAttention } from './notify.ts';
+import { askPeople } from './notify.ts';
 import { findQueued, runStep } from './steps.ts';
 
 /** On the last report, or the exit, of a process whose run is done: only now the use of its last request is known. */
@@ -26,41 +25,32 @@ export function askAfterPipeline(world: EngineContext, run: PipelineRun, around 
   return run.outcome === 'done' ? askIfOverspent(world, { kind: 'pipeline', id: run.id }, around) : [];
 }
 
-function chainOf({ state }: EngineContext, { id: pipelineId }: PipelineRun): readonly PipelineRun[] {
+function chainOf({ state }: EngineContext, { id: pipelineId }: Pick<PipelineRun, 'id'>): readonly PipelineRun[] {
   return pipelinesAround(state, { owner: { pipelineId, step: '' } });
 }
 
 /** Opens a decision about a run that used more than its budget. The next step of its pipeline waits for the answer. */
 function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readonly PipelineRun[]): Event[] {
-  const { state, rules, at, newId } = world;
+  const { state, rules, at } = world;
   const overspent = listBudgetUses(state, scope, rules, at).find(isOverspent);
   if (overspent === undefined || isOverspendingDecided(world, scope)) return [];
-  const decision_id = newId();
-  const title = `Budget was overspent: ${renderScope(state, scope)}`;
   const isFollowed = around.some(({ outcome }) => outcome === null);
   const follows = isFollowed ? ' What follows in the pipeline waits for the answer.' : '';
-  const context = `${renderUse(overspent)}\nThe run has ended as done.${follows}`;
   const agent = scope.kind === 'agent' ? state.agents.get(scope.id) : undefined;
-  const opened = event('DecisionOpened', {
-    decision_id,
+  return askPeople(world, {
     source: 'budget',
-    title,
-    context,
-    options: [KEEP_OPTION, ...(isFollowed ? [CANCEL_OPTION] : [])],
+    title: `Budget was overspent: ${renderScope(state, scope)}`,
+    context: `${renderUse(overspent)}\nThe run has ended as done.${follows}`,
+    options: isFollowed ? [KEEP_OPTION, CANCEL_OPTION] : [KEEP_OPTION],
     agent_id: agent?.id ?? null,
     pipeline_id: around[0]?.id ?? null,
     task_id: agent?.task?.task_id ?? around[0]?.task?.task_id ?? null,
     scope,
   });
-  return [opened, notifyAttention(world, title, context, decision_id)];
 }
 
-const KEEP_OPTION: DecisionOption = { label: 'Keep the result', action: 'done', recommended: true };
-const CANCEL_OPTION: DecisionOption = {
-  label: 'Cancel what follows in the pipeline',
-  action: 'cancel',
-  recommended: false,
-};
+const KEEP_OPTION = { label: 'Keep the result', action: 'done' } as const;
+const CANCEL_OPTION = { label: 'Cancel what follows in the pipeline', action: 'cancel' } as const;
 
 /** Time is not checked again: it also passes while the process exits. */
 function isOverspent({ measure, used, limit }: BudgetUse): boolean {
@@ -85,14 +75,11 @@ export function beginStepsAfterExit(world: EngineContext, agent: AgentRun): Even
 
 /** On the answer to a question about a finished run: the steps that waited for the answer begin, or are cancelled. */
 export function beginStepsAfterAnswer(world: EngineContext, decision: Decision, isCancelled: boolean): Event[] {
-  const { state } = world;
-  const waiting = pipelinesOf(state, decision).filter((run) => run.outcome === null);
+  const { pipelineId } = decision;
+  const chain = pipelineId === null ? [] : chainOf(world, { id: pipelineId });
+  const waiting = chain.filter((run) => run.outcome === null);
   if (!isCancelled) return waiting.flatMap((run) => runStep(world, run));
   const outermost = waiting.at(-1);
   const reason = 'decision: cancel: a budget was overspent';
   return outermost === undefined ? [] : [event('PipelineCancelRequested', { pipeline_id: outermost.id, reason })];
-}
-
-function pipelinesOf(state: State, { pipelineId }: Decision): readonly PipelineRun[] {
-  return pipelineId === null ? [] : pipelinesAround(state, { owner: { pipelineId, step: '' } });
 }

@@ -1,4 +1,13 @@
-import type { Event, EventOf, EventType, MoveCause, RecordedEvent } from '../state/event.ts';
+import {
+  CLAIM_ENDS,
+  type ClaimEndType,
+  type Event,
+  type EventOf,
+  type EventType,
+  HOW_CLAIM_ENDED,
+  type MoveCause,
+  type RecordedEvent,
+} from '../state/event.ts';
 import { rulesInForce } from '../state/rules.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { isAboutOverspent } from '../state/runs/open-decisions.ts';
@@ -24,7 +33,7 @@ import { onClaimEnd, onExitSignal, onReturned, onSignal, onUnblocked, onUnclosed
 import type { EngineContext, EngineInputs } from './context.ts';
 import { onCompleted, onDecision } from './decisions.ts';
 import { fillCapacity } from './dispatch.ts';
-import { afterAgent, type ClaimEndType, endAgent } from './end-agent.ts';
+import { afterAgent, endAgent } from './end-agent.ts';
 import { holdAtCheckpoint } from './hold-task.ts';
 import { onMainMoved } from './main-moved.ts';
 import {
@@ -58,7 +67,7 @@ export function react(state: State, recorded: RecordedEvent, tools: EngineInputs
   // The task's move is recorded with this entry. The move decides whether the task is held, and makes room.
   if (isYetToMove(world, recorded)) return followed;
   // A run that ends with its claim makes room when it has ended; until then its worker must not get more work.
-  return recorded.type in CLAIM_ENDED && followed.length > 0 ? followed : [...followed, ...fillCapacity(world)];
+  return HOW_CLAIM_ENDED.has(recorded.type) && followed.length > 0 ? followed : [...followed, ...fillCapacity(world)];
 }
 
 /** Work that the budget of the day before held back may begin. */
@@ -77,7 +86,6 @@ function isOverspentDecision({ state }: EngineContext, { type, data }: RecordedE
   return asked !== undefined && isAboutOverspent(state, asked);
 }
 
-/** On the end of a process. */
 function afterProcess(world: EngineContext, agent: AgentRun): Event[] {
   const asked = askAfterAgent(world, agent);
   return asked.length > 0 ? asked : beginStepsAfterExit(world, agent);
@@ -98,15 +106,6 @@ function dropRepeatedCancellations(events: readonly Event[]): readonly Event[] {
   });
 }
 
-const CLAIM_ENDED: Readonly<Record<ClaimEndType, true>> = {
-  ClaimCompleted: true,
-  ClaimBlocked: true,
-  ClaimFailed: true,
-  ClaimReleased: true,
-  ClaimExpired: true,
-  ClaimRevoked: true,
-};
-
 /** After these entries there may be room for another agent, or work for a worker. */
 const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'WorkersConfigured',
@@ -121,7 +120,7 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'TaskHeld',
   'TaskFreed',
   'MergeFinished',
-  ...Object.keys(CLAIM_ENDED).map((type) => type as ClaimEndType), // oxlint-disable-line typescript/no-unsafe-type-assertion
+  ...Object.values(CLAIM_ENDS),
 ]);
 
 /** The causes with which a task leaves BLOCKED without a person. */
@@ -184,18 +183,9 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
     data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
   TaskReinstated: (world, { task_id }) => onUnblocked(world, task_id, 'the task was reinstated'),
   TaskCreated: ofTask(holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
-  ClaimBlocked: all(
-    onEnd,
-    ofTask((world, task, { reason }) => onUnclosed(world, task, reason)),
-  ),
-  ClaimFailed: all(
-    onEnd,
-    ofTask((world, task, { reason }) => onUnclosed(world, task, reason)),
-  ),
-  ClaimReleased: all(
-    onEnd,
-    ofTask((world, task, { reason }) => onUnclosed(world, task, reason)),
-  ),
+  ClaimBlocked: all(onEnd, ofTask(onUnclosed)),
+  ClaimFailed: all(onEnd, ofTask(onUnclosed)),
+  ClaimReleased: all(onEnd, ofTask(onUnclosed)),
   ClaimCompleted: onEnd,
   ClaimExpired: onEnd,
   ClaimRevoked: onEnd,

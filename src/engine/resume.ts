@@ -48,7 +48,6 @@ export function unparkAgent(world: EngineContext, agent: AgentRun, by: 'person' 
   return [unparked, event('StepResumed', { pipeline_id: run.id, step: run.step.name }), ...clock];
 }
 
-/** The pipeline whose current step runs the agent. */
 export function findOwnerPipeline({ state }: EngineContext, { owner, id }: AgentRun): PipelineRun | undefined {
   const run = owner === null ? undefined : state.pipelines.get(owner.pipelineId);
   return run?.step?.agentId === id ? run : undefined;

@@ -10,7 +10,6 @@ import type { State } from '../state/state.ts';
 import { cancelPending, type EngineContext, setTimer, timersOf } from './context.ts';
 import { notifyEnd } from './notify.ts';
 
-/** On `StepStarted`. */
 export function beginStep(world: EngineContext, run: PipelineRun, visit: number): Event[] {
   return run.step?.visit === visit ? runStep(world, run) : [];
 }
@@ -141,7 +140,6 @@ export function enterStep(run: PipelineRun, step: string, retry: boolean): Event
   return [event('StepStarted', { pipeline_id: run.id, step, visit, retry })];
 }
 
-/** On `PipelineStarted`. */
 export function enterPipeline(run: PipelineRun): Event[] {
   const plan = findPipelinePlan(run);
   if (plan === undefined) return [failPipeline(run, `the plan has no pipeline ${run.name}`)];

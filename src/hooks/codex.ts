@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { trustedHash } from '../agents/codex.ts';
+import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { HookedClient, ClientFile, HookMachine, Scope, InstallRequest } from './client.ts';
 import { hookCommand, isOwnMcpServer, mcpServer, type HookMoment } from './command-line.ts';
 import { readFileText } from './files/file-text.ts';
@@ -114,9 +115,7 @@ function handler({ options, machine }: InstallRequest, moment: keyof typeof EVEN
   return { type: 'command', command, timeout: EVENTS[moment].timeout };
 }
 
-/**
- * A hook's key is its position: file, event, group and index in the group. Baton's groups are the last of their events.
- */
+/** A hook's key is its file, event, group and index. Baton's groups are the last of their events. */
 function trust(wanted: InstallRequest, path: string, before: Config | undefined): TomlTable[] {
   return moments(wanted).map((moment) => {
     const { event, key, timeout } = EVENTS[moment];
@@ -163,7 +162,5 @@ function file(path: string, mark: string, tables: (before: Config) => readonly T
 }
 
 function at(value: unknown, ...path: readonly string[]): unknown {
-  let found = value;
-  for (const key of path) found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined;
-  return found;
+  return path.reduce(fieldOf, value);
 }

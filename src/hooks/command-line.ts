@@ -33,10 +33,7 @@ export interface McpServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/**
- * `baton mcp` as an entry of a client's settings. The variable marks it as Baton's, since people may add such servers
- * themselves.
- */
+/** `baton mcp` as an entry of a client's settings. The variable marks it: people may add such servers themselves. */
 export function mcpServer(client: ClientName, { principal }: HookOptions, machine: HookMachine): McpServer {
   const { node, baton, stateDir, namesStateDir } = machine;
   const env = { [MCP_MARK]: client, ...(namesStateDir ? { BATON_STATE_DIR: stateDir } : {}) };

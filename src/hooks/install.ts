@@ -7,11 +7,7 @@ import { changeFiles, type FileChange, findMissingFolders, removeFolders, undoUn
 import { type InstalledFile, InstallRecord } from './record.ts';
 
 export type InstallResult =
-  | {
-      readonly ok: true;
-      readonly changed: readonly string[];
-      readonly notes: readonly string[];
-    }
+  | { readonly ok: true; readonly changed: readonly string[]; readonly notes: readonly string[] }
   | { readonly ok: false; readonly what: string; readonly hint: string };
 
 /** Adds Baton's hooks and MCP server to all files of a client, or to none. A second run changes nothing. */
@@ -89,11 +85,7 @@ function change(
   }
   const { scope, options } = wanted;
   const next = installed.length === 0 ? undefined : { client: client.name, scope, options, files: installed };
-  const kept: FileChange = {
-    path: record.path,
-    before: record.text,
-    after: record.renderWith(client.name, scope, next),
-  };
+  const kept = { path: record.path, before: record.text, after: record.renderWith(client.name, scope, next) };
   const done = changeFiles(stateDir, [...changes, kept], salvageFor(wanted));
   if (!done.ok) return { ok: false, what: done.what, hint: 'Nothing was changed.' };
   removeFolders(folders);
@@ -116,17 +108,10 @@ function salvageFor(wanted: InstallRequest) {
 }
 
 function refused(path: string, what: string): InstallResult {
-  return {
-    ok: false,
-    what: `${path}: ${what}`,
-    hint: 'Nothing was changed. Correct it and run the command again.',
-  };
+  return { ok: false, what: `${path}: ${what}`, hint: 'Nothing was changed. Correct it and run the command again.' };
 }
 
-/**
- * The text without Baton's entries. A text unchanged since the installation is restored byte for byte; from any other
- * text only Baton's entries are removed.
- */
+/** A text unchanged since the installation is restored byte for byte; from others only Baton's entries are removed. */
 export function textWithoutBaton(file: ClientFile, text: string, installed: InstalledFile | undefined): string {
   const exact = installed?.hash === hashOf(text) ? removeInsertions(text, installed.insertions) : undefined;
   if (exact !== undefined) return exact;
@@ -134,7 +119,6 @@ export function textWithoutBaton(file: ClientFile, text: string, installed: Inst
   return file.format === 'toml' ? reopened(text, without, installed) : without;
 }
 
-/** An object that Baton created, or anything inside of it. */
 function isWithin(path: readonly string[], made: readonly string[]): boolean {
   return made.every((key, n) => key === path[n]);
 }

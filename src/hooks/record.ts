@@ -6,7 +6,6 @@ import type { Insertion } from './edit/insertions.ts';
 
 /** What was inserted into one file, so that it can be removed byte for byte. */
 export interface InstalledFile {
-  /** The real path, with links resolved. */
   readonly path: string;
   /** Hash of the text that was written: the positions are valid in that text only. */
   readonly hash: string;
@@ -24,10 +23,7 @@ export interface Installed {
   readonly files: readonly InstalledFile[];
 }
 
-/**
- * `hooks/installed.json` in the state folder. Without it everything can still be removed, but not always to the last
- * space.
- */
+/** `hooks/installed.json` in the state folder. Without it a removal may leave other white space than before. */
 export class InstallRecord {
   readonly path: string;
   readonly text: string | null;
@@ -48,10 +44,7 @@ export class InstallRecord {
     return this.all(client).find((each) => isSameScope(each.scope, scope));
   }
 
-  /**
-   * Renders the record with the given entry replacing that of the same client and scope. Returns null if no entry is
-   * left.
-   */
+  /** Renders the record with this entry in place of the earlier one. Returns null if no entry is left. */
   renderWith(client: ClientName, scope: Scope, installed: Installed | undefined): string | null {
     const others = this.#installed.filter((each) => each.client !== client || !isSameScope(each.scope, scope));
     const all = installed === undefined ? others : [...others, installed];

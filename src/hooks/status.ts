@@ -24,7 +24,6 @@ export function readHooksStatus(client: HookedClient, scope: Scope, machine: Hoo
   });
 }
 
-/** Paths of the `baton` command that the text names. */
 function programsIn(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/[^'"\s]*baton\.cjs(?=['"\s])/g)].map(([program]) => program))];
 }
@@ -57,12 +56,7 @@ function compareToTested(version: string, tested: readonly string[]): 'known' | 
 }
 
 function compare(a: string, b: string): number {
-  const [x, y] = [a, b].map((version) => version.split('.').map(Number));
-  for (let n = 0; n < 3; n++) {
-    const difference = (x?.[n] ?? 0) - (y?.[n] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
+  return a.localeCompare(b, 'en', { numeric: true });
 }
 
 export function describeVersion(client: HookedClient, version: Version): string {

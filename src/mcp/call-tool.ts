@@ -2,13 +2,14 @@ import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
 import type { Claim } from '../api/operations/tasks.ts';
+import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import { addClaimEndHint, type Backend, type BackendCall, CANCELLED_REASON, type McpConnection } from './connection.ts';
 import { splitToken } from './tool-schema.ts';
 
 export interface ToolContext {
   readonly backend: Backend;
   readonly connection: McpConnection;
-  /** Whether tools accept a claim's token as an argument. */
+  /** Tools accept a claim's token as an argument; for transports without lasting connections. */
   readonly takesToken: boolean;
   /** How often a client that asked for progress is notified during a wait. */
   readonly progressMs: number;
@@ -30,7 +31,7 @@ export async function callTool(
   };
   using _waiting = reportWaiting(context, input, calling.progressMs);
   const answer = await backend.call(operation.name, input, { ...call, signal });
-  const speaksFor = connection.noteAnswer({ requestId: id, operation, input, token: call.token, answer });
+  const speaksFor = connection.noteAnswer(id, operation, input, call.token, answer);
   if (operation.name !== 'task_claim') return addClaimEndHint(answer, speaksFor);
   if (signal.aborted) await releaseClaim(backend, input, call);
   else if (isClaim(answer)) connection.noteClaim(id, answer.result);
@@ -87,34 +88,28 @@ export function releaseOnLateCancel(server: McpServer, { backend, connection }: 
 }
 
 function cancelledRequestId(message: object): string | number | undefined {
-  if (!('method' in message) || message.method !== 'notifications/cancelled' || !('params' in message))
-    return undefined;
-  const { params } = message;
-  if (typeof params !== 'object' || params === null || !('requestId' in params)) return undefined;
-  const { requestId } = params;
+  if (fieldOf(message, 'method') !== 'notifications/cancelled') return undefined;
+  const requestId = fieldOf(fieldOf(message, 'params'), 'requestId');
   return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined;
 }
 
-/**
- * Notifies a client that asked for progress that a long call is still running. Clients give up after about a minute of
- * silence, and restart that timer with each notification.
- */
+/** Clients give up after about a minute of silence, and restart that timer with each progress notification. */
 function reportWaiting({ mcpReq }: ServerContext, input: unknown, everyMs: number): Disposable {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { [Symbol.dispose]: () => {} };
-  const total = waitOf(input);
+  const total = fieldOf(input, 'wait_ms');
   const since = performance.now();
   const tell = (): void => {
     const progress = Math.round(performance.now() - since);
-    const params = { progressToken, progress, ...(total === undefined ? {} : { total }), message: 'still waiting' };
+    const params = {
+      progressToken,
+      progress,
+      ...(typeof total === 'number' ? { total } : {}),
+      message: 'still waiting',
+    };
     // The client has gone; the call itself will notice.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   const timer = setInterval(tell, everyMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-function waitOf(input: unknown): number | undefined {
-  if (typeof input !== 'object' || input === null || !('wait_ms' in input)) return undefined;
-  return typeof input.wait_ms === 'number' ? input.wait_ms : undefined;
 }

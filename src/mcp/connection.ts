@@ -3,6 +3,7 @@ import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
 import type { InputOf, OperationName, ResultOf } from '../api/operations/registry.ts';
 import type { Claim } from '../api/operations/tasks.ts';
+import { fieldOf, fieldsOf, findText } from '../protocol/shape/read-unknown.ts';
 
 /**
  * The rights of a connection: its own token, and one token per claimed task. Models never handle these tokens: a call
@@ -10,7 +11,7 @@ import type { Claim } from '../api/operations/tasks.ts';
  */
 export class McpConnection {
   readonly id = randomUUID();
-  readonly #token: string | undefined;
+  readonly token: string | undefined;
   /** By task, newest last. Ended claims stay, so that the daemon can report how they ended. */
   readonly #claims = new Map<string, HeldClaim>();
   /** Claims not used yet, by the request that made them. */
@@ -18,16 +19,12 @@ export class McpConnection {
 
   /** Without a token the connection acts as the backend's worker. */
   constructor(token?: string) {
-    this.#token = token;
-  }
-
-  get token(): string | undefined {
-    return this.#token;
+    this.token = token;
   }
 
   tokenFor(operation: Operation, input: unknown, requestId: string | number = ''): { readonly token?: string } {
     const held = operation.access.includes('session') ? this.#claimFor(requestId, operation, input) : undefined;
-    const token = held?.token ?? this.#token;
+    const token = held?.token ?? this.token;
     if (token === undefined) return {};
     for (const [requestId, fresh] of this.#fresh) if (fresh.token === token) this.#fresh.delete(requestId);
     return { token };
@@ -41,7 +38,13 @@ export class McpConnection {
   }
 
   /** Records whether the call ended its claim. Returns the task that the connection acts for now. */
-  noteAnswer({ requestId, operation, input, token, answer }: AnsweredCall): string | undefined {
+  noteAnswer(
+    requestId: string | number,
+    operation: Operation,
+    input: unknown,
+    token: string | undefined,
+    answer: Answer,
+  ): string | undefined {
     const held = [...this.#claims.values()].find((each) => each.token === token);
     const isLast = answer.ok ? mayEndClaim(operation.name, input) : isClaimOver(answer);
     if (held !== undefined && isLast) held.endedBy ??= this.keyFor(requestId, operation.name, input);
@@ -66,7 +69,7 @@ export class McpConnection {
   }
 
   #claimFor(requestId: string | number, { name, access }: Operation, input: unknown): HeldClaim | undefined {
-    const taskId = textOf(input, 'task_id');
+    const taskId = findText(fieldOf(input, 'task_id'));
     // Another task: an operation that needs no claim is called without one, any other under the newest live claim.
     if (taskId !== undefined)
       return this.#claims.get(taskId) ?? (access.includes('worker') ? undefined : this.#newestLive());
@@ -83,14 +86,6 @@ export class McpConnection {
   }
 }
 
-export interface AnsweredCall {
-  readonly requestId: string | number;
-  readonly operation: Operation;
-  readonly input: unknown;
-  readonly token: string | undefined;
-  readonly answer: Answer;
-}
-
 export interface GrantedClaim {
   readonly taskId: string;
   readonly token: string;
@@ -101,25 +96,19 @@ interface HeldClaim extends GrantedClaim {
   endedBy?: string;
 }
 
-function textOf(value: unknown, field: string): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const found: unknown = Reflect.get(value, field);
-  return typeof found === 'string' ? found : undefined;
-}
-
 function mayEndClaim(operation: string, input: unknown): boolean {
-  const fields: { status?: unknown; kind?: unknown } = typeof input === 'object' && input !== null ? input : {};
+  const { status, kind } = fieldsOf(input);
   switch (operation) {
     case 'task_release':
     case 'task_complete':
     case 'exit_signal':
       return true;
     case 'task_update':
-      return fields.status !== 'in_progress';
+      return status !== 'in_progress';
     case 'thought_record':
-      return fields.status === 'todo';
+      return status === 'todo';
     case 'agent_signal':
-      return fields.kind !== 'continue';
+      return kind !== 'continue';
     default:
       return false;
   }

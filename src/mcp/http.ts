@@ -10,6 +10,7 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { findText } from '../protocol/shape/read-unknown.ts';
 import { McpConnection } from './connection.ts';
 
 export type ServeConnection = (connection: McpConnection, projectPath: string | undefined) => McpServer;
@@ -33,10 +34,11 @@ export interface McpHttp {
  * MCP over streamable HTTP. Clients of the 2025 revisions open a session, which owns their claims. The 2026-07-28
  * revision has no sessions: such a client passes its claim's token with every call, as an argument.
  */
-export function createMcpHttp(serve: ServeConnection, options: { readonly maxSessions: number }): McpHttp {
-  const sessions = new HttpSessions(options.maxSessions);
+export function createMcpHttp(serve: ServeConnection, { maxSessions }: { readonly maxSessions: number }): McpHttp {
+  // Most recently used last. The opener's token: no other caller may use the session, even with its id.
+  const sessions = new Map<string, { transport: WebStandardStreamableHTTPServerTransport; token: string }>();
   const modern = createMcpHandler(
-    ({ authInfo }) => serve(new McpConnection(authInfo?.token), textOf(authInfo?.extra?.['projectPath'])),
+    ({ authInfo }) => serve(new McpConnection(authInfo?.token), findText(authInfo?.extra?.['projectPath'])),
     // Streams, because clients give up if a long wait sends not even a header.
     { legacy: 'reject', responseMode: 'sse' },
   );
@@ -44,10 +46,14 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
   const openSession = async (guarded: GuardedRequest): Promise<Response> => {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => sessions.add(id, { transport, token: guarded.token }),
+      onsessioninitialized: (id) => {
+        const [oldest] = sessions.values();
+        if (sessions.size >= maxSessions) void oldest?.transport.close();
+        sessions.set(id, { transport, token: guarded.token });
+      },
     });
     // Transports have no `addEventListener`.
-    transport.onclose = () => sessions.remove(transport.sessionId); // oxlint-disable-line unicorn/prefer-add-event-listener
+    transport.onclose = () => sessions.delete(transport.sessionId ?? ''); // oxlint-disable-line unicorn/prefer-add-event-listener
     await serve(new McpConnection(guarded.token), guarded.projectPath).connect(transport);
     return serveSession(transport, guarded);
   };
@@ -62,20 +68,19 @@ export function createMcpHttp(serve: ServeConnection, options: { readonly maxSes
       const id = request.headers.get('mcp-session-id');
       if (id === null && isInitializeRequest(body)) return openSession(guarded);
       if (id === null) return errorResponse(400, 'Bad Request: Mcp-Session-Id header is required');
-      const session = sessions.find(id, token);
-      if (session === undefined) return errorResponse(404, 'Session not found');
+      const session = sessions.get(id);
+      if (session?.token !== token) return errorResponse(404, 'Session not found');
+      sessions.delete(id);
+      sessions.set(id, session);
       return serveSession(session.transport, guarded);
     },
     close: async () => {
-      await Promise.all([modern.close(), sessions.close()]);
+      await Promise.all([modern.close(), ...[...sessions.values()].map(async ({ transport }) => transport.close())]);
     },
   };
 }
 
-/**
- * Responds on a stream that cannot be resumed: when it breaks, waiting calls are cancelled. Completed writes stay, and
- * a repeated request gets its answer.
- */
+/** Responds on a stream that cannot be resumed: if it breaks, waiting calls are cancelled; completed writes stay. */
 async function serveSession(
   transport: WebStandardStreamableHTTPServerTransport,
   { request, body }: GuardedRequest,
@@ -96,50 +101,8 @@ function requestIds(body: unknown): (string | number)[] {
   return [body].flat().flatMap((message) => (isJSONRPCRequest(message) ? [message.id] : []));
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 function errorResponse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
-}
-
-interface HttpSession {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** The opener's token: no other caller may use the session, even with its id. */
-  readonly token: string;
-}
-
-/** Open sessions, most recently used last. Beyond the limit the least recently used one is closed. */
-class HttpSessions {
-  readonly #sessions = new Map<string, HttpSession>();
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  add(id: string, session: HttpSession): void {
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size >= this.#most && oldest !== undefined) void this.#sessions.get(oldest)?.transport.close();
-    this.#sessions.set(id, session);
-  }
-
-  find(id: string, token: string): HttpSession | undefined {
-    const session = this.#sessions.get(id);
-    if (session === undefined || session.token !== token) return undefined;
-    this.#sessions.delete(id);
-    this.#sessions.set(id, session);
-    return session;
-  }
-
-  remove(id: string | undefined): void {
-    if (id !== undefined) this.#sessions.delete(id);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map(async ({ transport }) => transport.close()));
-  }
 }
 
 /** Converts a request of `node:http` whose body was already read. */
@@ -153,7 +116,6 @@ export function toWebRequest(incoming: IncomingMessage, body: string | undefined
   return new Request(url, { method, headers, signal: gone, ...(body === undefined ? {} : { body }) });
 }
 
-/** Streams a response until it ends or is aborted. */
 export async function sendResponse(response: Response, outgoing: ServerResponse, cutOff: AbortSignal): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();

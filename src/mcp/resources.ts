@@ -24,7 +24,7 @@ export function registerResources(server: McpServer, calling: ToolContext): void
       description: 'The tasks of this project, oldest first: the first 1,000, and how many there are in total.',
       mimeType: JSON_TYPE,
     },
-    async ({ href }) => contentOf(href, await readOperation(calling, taskList, { limit: 1000 }), renderJson),
+    async ({ href }) => contentOf(href, JSON_TYPE, await readOperation(calling, taskList, { limit: 1000 })),
   );
 
   server.registerResource(
@@ -35,7 +35,7 @@ export function registerResources(server: McpServer, calling: ToolContext): void
       description: 'How long the ledger is, and the hash of its last entry.',
       mimeType: JSON_TYPE,
     },
-    async ({ href }) => contentOf(href, await readOperation(calling, ledgerHead, {}), renderJson),
+    async ({ href }) => contentOf(href, JSON_TYPE, await readOperation(calling, ledgerHead, {})),
   );
 
   const complete = { id: async (start: string) => listTaskIds(calling, start) };
@@ -48,28 +48,20 @@ export function registerResources(server: McpServer, calling: ToolContext): void
       mimeType: MARKDOWN,
     },
     async ({ href }, { id }) =>
-      contentOf(href, await readOperation(calling, taskBrief, { task_id: String(id) }), ({ text }) => ({
-        mimeType: MARKDOWN,
-        text,
-      })),
+      contentOf(href, MARKDOWN, await readOperation(calling, taskBrief, { task_id: String(id) }), ({ text }) => text),
   );
 }
 
 const JSON_TYPE = 'application/json';
-
 const MARKDOWN = 'text/markdown';
 
-interface Content {
-  readonly mimeType: string;
-  readonly text: string;
-}
-
-function renderJson(result: object): Content {
-  return { mimeType: JSON_TYPE, text: JSON.stringify(result, null, 2) };
-}
-
-function contentOf<R>(uri: string, answer: Answer<R>, render: (result: R) => Content): ReadResourceResult {
-  if (answer.ok) return { contents: [{ uri, ...render(answer.result) }] };
+function contentOf<R>(
+  uri: string,
+  mimeType: string,
+  answer: Answer<R>,
+  render: (result: R) => string = (result) => JSON.stringify(result, null, 2),
+): ReadResourceResult {
+  if (answer.ok) return { contents: [{ uri, mimeType, text: render(answer.result) }] };
   const { code, message } = answer.error;
   throw code === 'no-such-task'
     ? new ResourceNotFoundError(uri, message)

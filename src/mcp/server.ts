@@ -1,18 +1,13 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { releaseOnLateCancel } from './call-tool.ts';
-import type { Backend, McpConnection } from './connection.ts';
+import { releaseOnLateCancel, type ToolContext } from './call-tool.ts';
+import type { Backend } from './connection.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { registerTools } from './tools.ts';
 
-export interface McpOptions {
-  /** The connection's rights until it claims: those of a worker or a session, never of an operator. */
-  readonly connection: McpConnection;
-  readonly version: string;
-  /** Tools accept a claim's token as an argument; for transports without lasting connections. */
-  readonly takesToken?: boolean;
-  readonly progressMs?: number;
-}
+/** The connection has the rights of a worker or a session, never of an operator. */
+export type McpOptions = Pick<ToolContext, 'connection'> &
+  Partial<Pick<ToolContext, 'takesToken' | 'progressMs'>> & { readonly version: string };
 
 /** The MCP server of one connection. It decides nothing: every call goes to the backend. */
 export function createMcpServer(backend: Backend, options: McpOptions): McpServer {

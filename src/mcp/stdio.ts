@@ -16,7 +16,6 @@ export interface StdioIo {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly err: (text: string) => void;
-  /** Whether to start a daemon if none runs. */
   readonly autostart?: boolean;
 }
 
@@ -45,48 +44,29 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
   const client = createClient({ env, as: 'worker', ...who, projectPath: cwd, autostart });
   // Drains the outbox first. The handshake does not wait for that: clients give up on servers that start slowly.
   const delivered = client.reach().then(async (away) => (away === undefined ? client.deliverKept() : undefined));
-  const calls = new TrackedBackend({ call: async (...asked) => client.forward(...asked) });
+  const calls = new Set<Promise<unknown>>();
+  const backend: Backend = {
+    call: async (...asked) => {
+      const call = client.forward(...asked);
+      calls.add(call);
+      return call.finally(() => calls.delete(call));
+    },
+  };
   const connection = new McpConnection();
   const renewing = renewOwnClaims(client, findStateDir(env), env);
   const ended = new Promise((resolve) => {
     stdin.once('end', resolve).once('close', resolve);
   });
-  const server = serveStdio(() => createMcpServer(calls, { connection, version: VERSION }), {
+  const server = serveStdio(() => createMcpServer(backend, { connection, version: VERSION }), {
     transport: new StdioServerTransport(stdin, stdout),
     onerror: (error) => err(`${error.message}\n`),
   });
   await ended;
   renewing.stop();
   await server.close();
-  await Promise.all([delivered, calls.whenIdle()]);
+  await delivered;
+  // A cancelled call may still have to release a claim, with a call that follows it.
+  for (; calls.size > 0; await setImmediate()) await Promise.allSettled(calls);
   client.close();
   return 0;
-}
-
-/** A backend whose calls can be awaited: a cancelled call may still have to release a claim. */
-class TrackedBackend implements Backend {
-  readonly #backend: Backend;
-  readonly #calls = new Set<Promise<unknown>>();
-
-  constructor(backend: Backend) {
-    this.#backend = backend;
-  }
-
-  readonly call: Backend['call'] = async (...asked) => {
-    const call = this.#backend.call(...asked);
-    this.#calls.add(call);
-    try {
-      return await call;
-    } finally {
-      this.#calls.delete(call);
-    }
-  };
-
-  async whenIdle(): Promise<void> {
-    while (this.#calls.size > 0) {
-      await Promise.allSettled(this.#calls);
-      // A finished call may be followed by another one.
-      await setImmediate();
-    }
-  }
 }

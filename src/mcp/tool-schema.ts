@@ -18,10 +18,7 @@ export function splitToken(args: unknown): { readonly input: unknown; readonly t
   return typeof token === 'string' && token !== '' ? { input, token } : { input };
 }
 
-/**
- * A schema that is published and not enforced. The daemon checks every input itself, with the texts that all surfaces
- * share.
- */
+/** A schema that is published and not enforced: the daemon checks every input itself. */
 export function uncheckedSchema<T>(schema: JsonSchema): StandardSchemaWithJSON<T, T> {
   const json = (): Record<string, unknown> => ({ ...schema });
   return {

@@ -42,16 +42,13 @@ function titleOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/**
- * An answer as a tool result. An error is a result too, so that the model reads it: the exact text first, then what to do
- * next.
- */
+/** An error is a result too, so that the model reads it: the exact text first, then what to do next. */
 export function renderToolResult(answer: Answer): CallToolResult {
   if (answer.ok)
     return { content: [textContent(renderText(answer.result))], structuredContent: toStructured(answer.result) };
   const { code, message, hint } = answer.error;
   const content = hint === '' ? [textContent(message)] : [textContent(message), textContent(hint)];
-  // While the daemon is away the outbox has it: that is no failure, and sending it again would say it twice.
+  // The outbox keeps the call while the daemon is away. An error would make the model repeat it.
   if (code === 'kept') return { content, structuredContent: { kept: true } };
   return { content, structuredContent: { error: answer.error }, isError: true };
 }

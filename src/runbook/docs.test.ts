@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASK_FIELDS } from '../protocol/text/template.ts';
-import { DEFAULT_LIMITS } from './build/build-runbook.ts';
+import { DEFAULT_LIMITS } from './shape/limits-shape.ts';
 import { OPTIONS_OF } from './check/agents.ts';
 import { agentShape } from './shape/agent-shape.ts';
 import { limitsShape } from './shape/limits-shape.ts';

@@ -3,7 +3,7 @@ import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
 import type { AgentPlan, PipelinePlan } from '../protocol/run-plan.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
-import type { buildLimits } from './build/build-runbook.ts';
+import type { buildLimits } from './shape/limits-shape.ts';
 import type { CommandArgs } from './command-args.ts';
 
 /** A checked runbook: names are resolved, defaults filled, and plans ready to start. */

@@ -1,12 +1,12 @@
-import { event, type Event, type EventOf } from './event.ts';
+import { event, type Event } from './event.ts';
 import { decided, type Outcome } from './outcome.ts';
-import { findAdoption } from './rules.ts';
+import { type Adoption, findAdoption } from './rules.ts';
 import type { Decision } from './runs/decision.ts';
-import { excerptStart } from './runs/excerpt.ts';
+import { decisionOpenedEvent } from './runs/resolve-decision.ts';
 import type { State } from './state.ts';
 
 /** The content is stored as a blob before. */
-export type AdoptRunbook = Pick<EventOf<'RunbookAdopted'>['data'], 'sha256' | 'commit' | 'committed' | 'by'>;
+export type AdoptRunbook = Omit<Adoption, 'at'>;
 
 /** Puts a runbook in force, and withdraws the open questions about others. */
 export function decideAdoptRunbook(state: State, command: AdoptRunbook): Outcome<{ readonly adopted: boolean }> {
@@ -24,7 +24,6 @@ export interface AskAdoption {
   readonly decisionId: string;
   readonly sha256: string;
   readonly commit: string;
-  /** One per line. */
   readonly differences: string;
 }
 
@@ -41,20 +40,14 @@ export function decideAskAdoption(state: State, command: AskAdoption): Outcome<n
   return decided(
     [
       ...withdrawOthers(state, sha256),
-      event('DecisionOpened', {
-        decision_id: decisionId,
+      decisionOpenedEvent(decisionId, {
         source: 'integrity',
         title: `The runbook of the main branch (${short}) loosens the rules in force`,
-        context: excerptStart(
-          `The rules in force stay as they are until you answer. Open workflows keep the rules they were started with.\n${differences}`,
-        ),
+        context: `The rules in force stay as they are until you answer. Open workflows keep the rules they were started with.\n${differences}`,
         options: [
-          { label: 'Keep the rules in force', action: 'deny', recommended: true },
-          { label: 'Adopt the runbook of the main branch', action: 'approve', recommended: false },
+          { label: 'Keep the rules in force', action: 'deny' },
+          { label: 'Adopt the runbook of the main branch', action: 'approve' },
         ],
-        agent_id: null,
-        pipeline_id: null,
-        task_id: null,
         adopts: { sha256, commit },
       }),
     ],

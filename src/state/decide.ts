@@ -95,14 +95,12 @@ const COMMANDS = {
 
 type Decide<C = never> = (state: State, command: C, caller: Caller, rules: Rules) => Outcome<unknown>;
 
-/** A command of one kind: `CommandOf<'create-task'>`. */
 export type CommandOf<K extends CommandKind> = {
   [P in K]: { readonly kind: P; readonly command: Parameters<(typeof COMMANDS)[P]>[1] };
 }[K];
 
 export type Command = CommandOf<CommandKind>;
 
-/** What an accepted command of one kind answers. */
 export type AnswerOf<K extends CommandKind> = AnswerIn<ReturnType<(typeof COMMANDS)[K]>>;
 
 type AnswerIn<O> = O extends { readonly ok: true; readonly answer: infer A } ? A : never;

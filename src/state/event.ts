@@ -13,9 +13,7 @@ import { handoffRef, WORKFLOW_EVENTS } from './workflow/workflow-event.ts';
  * Only Baton's own code chooses a cause; no message of an agent carries one.
  */
 export const MOVE_CAUSES = [
-  /** The session's exit signal, without a handoff. */
   'exit-signal',
-  /** A handoff was delivered. */
   'handoff',
   /** `task_update`: the holder or an operator reported the task blocked. */
   'updated',
@@ -23,9 +21,7 @@ export const MOVE_CAUSES = [
   'completed',
   /** An operator completed the task without a thought record. */
   'waived',
-  /** The closer has closed the workflow. */
   'closed',
-  /** A reviewer claimed the task. */
   'review-began',
   /** The reviewer's claim ended without a verdict. */
   'review-ended',
@@ -33,29 +29,21 @@ export const MOVE_CAUSES = [
   'run-ended',
   /** A message that the outbox kept while the claim lived is judged in the phase of that time. */
   'claim-restored',
-  /** An operator cancelled the task. */
   'cancelled',
-  /** An operator unblocked the task. */
   'unblocked',
-  /** The work begins again. */
   'reinstated',
-  /** An operator imported the task from another tool. */
   'imported',
-  /** An operator made a workflow of the task. */
   'workflow-started',
-  /** A person answered a decision. */
   'decision',
   /** A recoverable error is tried again after its wait. */
   'retried',
   /** The CI gate: checks passed, failed, or are not required. */
   'checks',
-  /** The CI gate has no commit to check. */
   'nothing-to-check',
   /** The pull request is open, and there is no CI gate. */
   'published',
   /** The pull request cannot be opened or brought up to date. */
   'publish-failed',
-  /** Baton merged the work. */
   'merged',
   /** The merge conflicts, or its checks failed: the work goes to the fixer. */
   'merge-failed',
@@ -156,12 +144,10 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS;
 
-/** The data of each type of entry. */
 export type Events = {
   readonly [T in EventType]: FieldsOf<(typeof EVENTS)[T]>;
 };
 
-/** An entry before it is recorded. */
 export type Event = { [T in EventType]: EventOf<T> }[EventType];
 
 export interface EventOf<T extends EventType> {
@@ -199,4 +185,10 @@ export const CLAIM_ENDS = {
 } as const satisfies Record<string, EventType>;
 
 export type HowClaimEnded = keyof typeof CLAIM_ENDS;
+export type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
+
+/** The other way round. */
+export const HOW_CLAIM_ENDED: ReadonlyMap<EventType, HowClaimEnded> = new Map(
+  Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded]), // oxlint-disable-line typescript/no-unsafe-type-assertion
+);
 export type { Requirement } from '../protocol/run-plan.ts';

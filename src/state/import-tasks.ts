@@ -9,7 +9,6 @@ import { type CreateTask, decideCreateTask } from './tasks/create-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideUpdateTask } from './tasks/update-task.ts';
 
-/** Creates many tasks of another tool in one commit. */
 interface ImportTasks {
   /** The tool or file that the tasks come from; it is quoted in reasons. */
   readonly source: string;
@@ -62,7 +61,6 @@ function createOne(state: State, task: ImportedTask, _source: string, caller: Ca
   return decideCreateTask(state, task.status === 'in_progress' ? { ...task, phase: 'DRAFT' } : task, caller);
 }
 
-/** Moves a new task to the status that it has in the other tool. */
 function settleOne(
   state: State,
   { id, status = 'todo', reason }: ImportedTask,

@@ -42,10 +42,13 @@ function isFolded(type: string): type is EventType {
 export function toRecordedEvent(entry: Entry): RecordedEvent | undefined {
   const { type, seq, at, actor } = entry;
   if (!isFolded(type)) return undefined;
-  const { settles, ...data } = upcast(entry);
-  const misfit = findMisfit(type, data);
+  const written = upcast(entry);
+  const misfit = findMisfit(type, written);
   if (misfit !== undefined) throw new UnreadableEntry(entry, misfit);
-  return { type, data, seq, at, actor, ...(settles === undefined ? {} : { settles }) } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  // Few entries settle a command; the data of the others is not copied, which takes longer than the check.
+  if (written['settles'] === undefined) return { type, data: written, seq, at, actor } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const { settles, ...data } = written;
+  return { type, data, seq, at, actor, settles } as unknown as RecordedEvent; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 /** An event as it is written. The command that it settles is part of its data, so that the hash covers it. */

@@ -29,7 +29,6 @@ export interface Rules {
   /** The agent that implemented may also approve, in another session. */
   readonly sameAgentMayReview?: boolean;
   readonly budgets?: { readonly task?: BudgetPlan; readonly day?: BudgetPlan };
-  /** For clients that name no price. */
   readonly prices?: readonly Price[];
   /** How long a task may stay in a phase before people are notified. */
   readonly stallMs?: Readonly<Partial<Record<Phase, number>>>;
@@ -58,13 +57,8 @@ function requirePinnedRules({ adopted }: Rules, sha256: string): Rules {
 }
 
 /** The runbook that gates and merges follow, whatever the working file contains. */
-export interface Adoption {
-  readonly sha256: string;
-  readonly commit: string | null;
-  readonly committed: string | null;
-  readonly by: string;
-  readonly at: string;
-}
+export type Adoption = Pick<EventOf<'RunbookAdopted'>['data'], 'sha256' | 'commit' | 'committed' | 'by'> &
+  Pick<RecordedEvent, 'at'>;
 
 export interface AdoptionState {
   readonly adopted: Map<string, Adoption>;
@@ -86,18 +80,10 @@ export function evolveAdoption(
 }
 
 /** The runbook in force, and those that open workflows were started with. */
-export function runbooksInUse({
-  adopted,
-  tasks,
-}: AdoptionState & { readonly tasks: ReadonlyMap<string, PinnedRunbook> }): ReadonlySet<string> {
-  const found = new Set<string>();
-  const inForce = adopted.get(IN_FORCE);
-  if (inForce !== undefined) found.add(inForce.sha256);
+export function runbooksInUse(
+  state: AdoptionState & { readonly tasks: ReadonlyMap<string, { readonly flow: Pick<Flow, 'runbook'> }> },
+): ReadonlySet<string> {
   // A completed task can be reinstated, and then follows the same rules.
-  for (const { flow } of tasks.values()) if (flow.runbook !== null) found.add(flow.runbook);
-  return found;
-}
-
-interface PinnedRunbook {
-  readonly flow: { readonly runbook: string | null };
+  const pinned = [...state.tasks.values()].map(({ flow }) => flow.runbook);
+  return new Set([findAdoption(state)?.sha256, ...pinned].filter((sha256) => typeof sha256 === 'string'));
 }

@@ -25,7 +25,6 @@ export interface State extends Runs {
   readonly main: MainBranches;
   /** The newest answers to keyed commands: a retry gets the same answer, and nothing happens twice. */
   readonly settled: Map<string, unknown>;
-  /** Of the last folded entry. */
   seq: number;
 }
 
@@ -39,7 +38,6 @@ export interface Session {
   readonly exit: AgentSessionCompleted | null;
   /** The workspace and mission; missing for a claim that was taken by hand. */
   readonly prepared?: SessionPreparation;
-  /** The newest result that it submitted. */
   readonly result?: Result;
   readonly measured?: boolean;
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../api/answer.ts';
 import { stateFiles } from '../api/state-folder.ts';
 import type { AgentReport } from '../protocol/agent-report.ts';
-import type { Standing } from '../protocol/standing.ts';
 import type { filesIn, Launch, Running } from './contract.ts';
 import { createControlHandler } from './control.ts';
 import { DaemonConnection, Reporter } from './daemon-connection.ts';
@@ -10,7 +9,7 @@ import { forwardRequest } from './forward-request.ts';
 import { BudgetHold } from './hooks/budget-hold.ts';
 import { readGitHead } from './hooks/git-head.ts';
 import { readHookConfig } from './hooks/hook-config.ts';
-import { HookHandler, PendingWork } from './hooks/hook-handler.ts';
+import { answerHook, PendingWork } from './hooks/hook-handler.ts';
 import type { HookRoutes } from './hooks/hook-server.ts';
 import { StopGuard } from './hooks/stop-guard.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -24,19 +23,18 @@ import { AgentTimers } from './timers.ts';
 
 /** Connects one agent process to the daemon: its hooks, its calls, its output, and the daemon's messages to it. */
 export class AgentHost implements HookRoutes {
-  readonly #launch: Launch;
-  readonly #daemon: DaemonConnection;
+  readonly launch: Launch;
+  readonly daemon: DaemonConnection;
   readonly #reporter: Reporter;
-  readonly #guard: StopGuard;
-  readonly #budgetHold: BudgetHold;
-  readonly #silence: SilenceReporter;
-  readonly #stream: StreamMonitor;
+  readonly guard: StopGuard;
+  readonly budgetHold: BudgetHold;
+  readonly silence: SilenceReporter;
+  readonly stream: StreamMonitor;
   readonly #printed: PrintedSignals;
   readonly #tail: Tail;
-  readonly #messages: MessageQueue;
+  readonly messages: MessageQueue;
   readonly #control: (body: Buffer) => Promise<object>;
-  readonly #hooks: HookHandler;
-  readonly #pending = new PendingWork();
+  readonly pending = new PendingWork();
   #timers: AgentTimers | undefined;
   /** Ends the process; set when the process has been started. */
   readonly #end = Promise.withResolvers<() => Promise<void>>();
@@ -45,80 +43,58 @@ export class AgentHost implements HookRoutes {
   #keys = 0;
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
-    this.#launch = launch;
+    this.launch = launch;
     this.#tail = tail;
-    this.#messages = new MessageQueue({ launch, heldPath: files.held, onDelivered: () => this.#onMessageDelivered() });
-    this.#control = createControlHandler({
-      setStanding: (standing) => this.#setStanding(standing),
-      send: async (message, permission, wakes) =>
-        (wakes && this.#budgetHold.continuesWithoutMessage(this.#messages.isLeaving)) ||
-        this.#messages.deliver(message, permission),
-      kill: async () => this.end(),
-      deliveredIds: launch.held ?? [],
-    });
-    this.#daemon = new DaemonConnection(launch.state_dir, launch.token);
-    this.#reporter = new Reporter(launch, this.#daemon);
-    this.#silence = new SilenceReporter({
-      launch,
-      isSuspended: () => this.#guard.isParked || this.#guard.hasSignalled || !this.#guard.isOwned,
-      report: async (report) => this.#reportSilence(report),
-    });
-    this.#stream = new StreamMonitor({
+    this.messages = new MessageQueue({ launch, heldPath: files.held, onDelivered: () => this.#onMessageDelivered() });
+    this.#control = createControlHandler(this);
+    this.daemon = new DaemonConnection(launch.state_dir, launch.token);
+    this.#reporter = new Reporter(launch, this.daemon);
+    this.silence = new SilenceReporter(this);
+    this.stream = new StreamMonitor({
       launch,
       files,
       tail,
       // The answer carries the agent's standing after the report: a budget may be used up.
       report: async (report) => this.#reportUsage(report),
-      onProgress: () => this.#guard.onProgress(),
+      onProgress: () => this.guard.onProgress(),
       onTurnEnd: (failed) => void this.#onTurnEnd(failed),
-      silence: this.#silence,
+      silence: this.silence,
     });
-    this.#printed = new PrintedSignals(launch, this.#reporter, this.#stream.scanner);
-    this.#guard = new StopGuard({
+    this.#printed = new PrintedSignals(launch, this.#reporter, this.stream.scanner);
+    this.guard = new StopGuard({
       agentId: launch.id,
       config: readHookConfig(files.config),
       owes: launch.owes,
       hasKeptSignal: () => hasSignalInOutbox(stateFiles(launch.state_dir).outbox, launch.agent_token),
       report: async (report) => this.report(report),
-      settlePrinted: async (lastWords) => this.#settlePrinted(lastWords),
-      askStanding: async () => this.#askStanding(),
+      settlePrinted: async (lastWords) => this.settlePrinted(lastWords),
+      askStanding: async () => this.#ask('agent_standing', 'standing', launch.token),
       readHead: () => readGitHead(launch.cwd),
     });
-    this.#budgetHold = new BudgetHold(this.#guard, launch.hold_ms);
-    this.#hooks = new HookHandler({
-      launch,
-      guard: this.#guard,
-      budgetHold: this.#budgetHold,
-      silence: this.#silence,
-      stream: this.#stream,
-      messages: this.#messages,
-      pending: this.#pending,
-      report: async (report) => this.report(report),
-      settlePrinted: async (lastWords) => this.#settlePrinted(lastWords),
-      endProcess: async () => this.end(),
-    });
+    this.budgetHold = new BudgetHold(this.guard, launch.hold_ms);
   }
 
   /** The process runs, or is awaited in a person's terminal: the timers start. */
   begin(child: Child | undefined, running: Running): void {
-    const { prompt, kind } = this.#launch;
+    const { prompt, kind } = this.launch;
     const { supervisor, process: own, start } = running;
     void this.report({ kind: 'started', start, supervisor, process: own });
-    if (kind === 'agent') void this.#guard.refreshStanding().then(() => this.#budgetHold.update());
-    void this.#messages.begin(child, prompt);
-    if (prompt !== null) this.#budgetHold.turnBegins();
-    if (prompt !== null) this.#silence.turnBegan();
-    this.#silence.begin();
-    this.#timers = new AgentTimers({
-      launch: this.#launch,
+    if (kind === 'agent') void this.guard.refreshStanding().then(() => this.budgetHold.update());
+    void this.messages.begin(child, prompt);
+    if (prompt !== null) this.budgetHold.turnBegins();
+    if (prompt !== null) this.silence.turnBegan();
+    this.silence.begin();
+    this.#timers = new AgentTimers(this.launch, {
       onSilence: () => this.#onSilence(),
-      onRenewal: () => void this.#renew(),
-      onReport: () => void this.#guard.refreshStanding().then(() => this.#budgetHold.update()),
-      onTimeout: () => this.#onTimeout(),
+      onRenewal: () => void this.#ask('task_heartbeat', 'renew', this.launch.agent_token),
+      onReport: () => void this.guard.refreshStanding().then(() => this.budgetHold.update()),
+      onTimeout: () => {
+        this.#timedOut = true;
+        void this.end();
+      },
     });
   }
 
-  /** Sets how the process and everything it started is ended. */
   onEnd(end: () => Promise<void>): void {
     this.#end.resolve(end);
   }
@@ -132,10 +108,10 @@ export class AgentHost implements HookRoutes {
   /** A piece of output. `isWords`: it is the agent's own standard output. */
   onOutput(chunk: Buffer, isWords: boolean): void {
     this.#timers?.onActivity();
-    this.#silence.onActivity();
+    this.silence.onActivity();
     // Of a stream of JSON only the text in it is kept, not the lines that carry it.
-    if (this.#launch.output === 'text' || !isWords) this.#tail.push(chunk);
-    if (isWords && this.#launch.kind === 'agent') this.#stream.scanner.push(chunk);
+    if (this.launch.output === 'text' || !isWords) this.#tail.push(chunk);
+    if (isWords && this.launch.kind === 'agent') this.stream.scanner.push(chunk);
   }
 
   /**
@@ -143,90 +119,73 @@ export class AgentHost implements HookRoutes {
    * agent's next process has the same mark and would be killed too.
    */
   async onProcessGone(): Promise<void> {
-    this.#messages.onProcessGone();
-    this.#budgetHold.cancel();
+    this.messages.onProcessGone();
+    this.budgetHold.cancel();
     this.#timers?.stop();
-    this.#silence.stop();
+    this.silence.stop();
     this.#ending ??= Promise.resolve();
     await this.#ending;
   }
 
   /** Reads the last output as the end of a turn, and the reason of a failure, which may be known only now. */
   async conclude(code: number | null): Promise<{ readonly timedOut: boolean; readonly wasLetGo: boolean }> {
-    // Settles an open report of silence before the exit is judged.
-    this.#silence.turnEnded();
-    await this.#silence.untilReported();
-    if ((await this.#printed.sendAtExit()).kind === 'accepted') this.#guard.onSignal();
-    await this.#stream.conclude(code, this.#timedOut);
-    for (const { text } of this.#messages.takeUndelivered())
+    this.silence.turnEnded();
+    await this.silence.untilReported();
+    if ((await this.#printed.sendAtExit()).kind === 'accepted') this.guard.onSignal();
+    await this.stream.conclude(code, this.#timedOut);
+    for (const { text } of this.messages.held.takeWaiting())
       this.#tail.push(Buffer.from(`\n[not delivered: ${text}]\n`));
-    return { timedOut: this.#timedOut, wasLetGo: this.#guard.wasLetGo && !this.#guard.hasSignalled };
+    return { timedOut: this.#timedOut, wasLetGo: this.guard.wasLetGo && !this.guard.hasSignalled };
   }
 
   async report(report: AgentReport): Promise<Answer> {
     return this.#reporter.report(report);
   }
 
-  /** Resolves when every hook call has its response. */
   async finishResponses(): Promise<void> {
-    this.#messages.onExitRecorded();
-    await this.#pending.settled();
+    this.messages.onExitRecorded();
+    await this.pending.settled();
   }
 
   async hook(name: string, body: Buffer): Promise<object> {
     this.#timers?.onActivity();
-    this.#silence.onHook(name, body);
-    return this.#hooks.answer(name, body);
+    this.silence.onHook(name, body);
+    return answerHook(this, name, body);
   }
 
   async control(body: Buffer): Promise<object> {
-    return this.#pending.track(this.#control(body));
+    return this.pending.track(this.#control(body));
   }
 
   async forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
-    return forwardRequest(
-      request,
-      response,
-      {
-        line: this.#daemon,
-        newKey: () => `${this.#launch.id}:passed:${this.#launch.start}:${(this.#keys += 1)}`,
-        onForwarded: (what) => {
-          this.#timers?.onActivity();
-          this.#silence.onActivity();
-          if (what === 'signal') this.#guard.onSignal();
-          if (what === 'unseen') this.#guard.onUnseenCall();
-        },
-      },
-      isOwn,
-    );
+    return forwardRequest(this, request, response, isOwn);
   }
 
-  /** The client runs in a person's terminal, with undelivered messages on its command line. */
-  onTerminalOpened(): void {
-    this.#messages.onTerminalOpened();
-  }
-
-  get hadTurnInTerminal(): boolean {
-    return this.#stream.hadTurnInTerminal;
+  /** Called before the response: the agent has signalled, made a call that is not inspected, or made any call. */
+  onForwarded(what: 'signal' | 'unseen' | 'anything'): void {
+    this.#timers?.onActivity();
+    this.silence.onActivity();
+    if (what === 'signal') this.guard.onSignal();
+    if (what === 'unseen') this.guard.onUnseenCall();
   }
 
   async #reportUsage(report: AgentReport): Promise<Answer> {
-    const answer = await this.#guard.report(report);
-    this.#budgetHold.update();
+    const answer = await this.guard.report(report);
+    this.budgetHold.update();
     return answer;
   }
 
   #onMessageDelivered(): void {
-    this.#guard.onMessageDelivered();
-    this.#budgetHold.turnBegins();
-    this.#stream.onMessageDelivered();
+    this.guard.onMessageDelivered();
+    this.budgetHold.turnBegins();
+    this.stream.onMessageDelivered();
     this.#timers?.onActivity();
-    this.#silence.turnBegan();
+    this.silence.turnBegan();
   }
 
-  async #settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
+  async settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
     const settled = await this.#printed.sendAtTurnEnd(lastWords);
-    if (settled.kind === 'accepted') this.#guard.onSignal();
+    if (settled.kind === 'accepted') this.guard.onSignal();
     return settled.kind === 'refused' ? settled.message : undefined;
   }
 
@@ -235,52 +194,34 @@ export class AgentHost implements HookRoutes {
    * is told that it is idle, unless an error ended the turn. Clients with one turn per process exit by themselves.
    */
   async #onTurnEnd(isError: boolean): Promise<void> {
-    this.#messages.turnEnded();
-    this.#budgetHold.turnEnds();
-    await this.#settlePrinted(undefined);
-    await this.#stream.turnEnded(!this.#messages.isAwaitingStop);
-    if (this.#messages.isAwaitingStop || this.#launch.input === 'once') return;
-    const isLeaving = this.#guard.mayLeave || this.#guard.hasSignalled || !this.#guard.isOwned;
-    if (isError || !isLeaving) this.#silence.turnEnded();
-    if (isError) await this.#stream.reportError();
-    else if (isLeaving) this.#messages.endInput();
-    else if (!this.#guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
+    this.messages.turnEnded();
+    this.budgetHold.turnEnds();
+    await this.settlePrinted(undefined);
+    await this.stream.turnEnded(!this.messages.isAwaitingStop);
+    if (this.messages.isAwaitingStop || this.launch.input === 'once') return;
+    const isLeaving = this.guard.mayLeave || this.guard.hasSignalled || !this.guard.isOwned;
+    if (isError || !isLeaving) this.silence.turnEnded();
+    if (isError) await this.stream.reportError();
+    else if (isLeaving) this.messages.endInput();
+    else if (!this.guard.isParked) await this.report({ kind: 'idle', why: 'waiting' });
   }
 
   #onSilence(): void {
-    if (!this.#guard.isParked && !this.#guard.hasSignalled) void this.report({ kind: 'idle', why: 'quiet' });
+    if (!this.guard.isParked && !this.guard.hasSignalled) void this.report({ kind: 'idle', why: 'quiet' });
   }
 
   /** The answer tells whether the agent is parked now. */
-  async #reportSilence(report: AgentReport): Promise<void> {
-    const answer = await this.#guard.report(report);
-    if (report.kind === 'heard' && !answer.ok) this.#guard.unpark();
-    this.#budgetHold.update();
+  async reportSilence(report: AgentReport): Promise<void> {
+    const answer = await this.guard.report(report);
+    if (report.kind === 'heard' && !answer.ok) this.guard.unpark();
+    this.budgetHold.update();
   }
 
-  #onTimeout(): void {
-    this.#timedOut = true;
-    void this.end();
+  async #ask(operation: string, name: string, token: string): Promise<Answer> {
+    return this.daemon.request({ operation, input: '{}', token, key: this.newKey(name) });
   }
 
-  async #renew(): Promise<void> {
-    const { agent_token: token, id, start } = this.#launch;
-    await this.#daemon.request({
-      operation: 'task_heartbeat',
-      input: '{}',
-      token,
-      key: `${id}:renew:${start}:${(this.#keys += 1)}`,
-    });
-  }
-
-  async #askStanding(): Promise<Answer> {
-    const { token, id, start } = this.#launch;
-    const key = `${id}:standing:${start}:${(this.#keys += 1)}`;
-    return this.#daemon.request({ operation: 'agent_standing', input: '{}', token, key });
-  }
-
-  #setStanding(standing: Standing): void {
-    this.#guard.setStanding(standing);
-    this.#budgetHold.update();
+  newKey(name: string): string {
+    return `${this.launch.id}:${name}:${this.launch.start}:${(this.#keys += 1)}`;
   }
 }

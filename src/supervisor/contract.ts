@@ -17,7 +17,6 @@ export function commandFiles(stateDir: string, commandId: string) {
   return filesIn(join(stateFiles(stateDir).commands, commandId));
 }
 
-/** The same for callers that know only the folder. */
 export function filesIn(folder: string) {
   return {
     folder,
@@ -37,9 +36,7 @@ export function filesIn(folder: string) {
     held: join(folder, 'held.json'),
     /** What the agent has used, over all its processes. */
     usage: join(folder, 'usage.json'),
-    /** Everything the process printed, capped. */
     log: join(folder, 'output.log'),
-    /** `baton` for the agent's PATH. */
     bin: join(folder, 'bin'),
   } as const;
 }
@@ -47,10 +44,7 @@ export function filesIn(folder: string) {
 /** Exit code of a supervisor: another one supervises this start. */
 export const EXIT_ALREADY_SUPERVISED = 75;
 
-/**
- * Exit code of a supervisor: there was no room for its files. It has run nothing and has given the start back. Its log may have no room for the
- * reason.
- */
+/** Exit code of a supervisor: no room for its files. It ran nothing and gave the start back. */
 export const EXIT_NO_ROOM = 74;
 
 /** `config.json`; more keys may follow. A missing or unreadable file means `signal`. */
@@ -69,7 +63,6 @@ export interface HookConfig {
 export interface Launch {
   readonly v: 1;
   readonly kind: 'agent' | 'command';
-  /** The agent's id, or the command's. */
   readonly id: string;
   readonly start: number;
   /** Program and arguments; a shell command is `['/bin/sh', '-c', …]`. `${BATON_URL}` is filled in, as in `files`. */
@@ -85,7 +78,6 @@ export interface Launch {
   readonly env_pass?: readonly string[];
   /** Names of the daemon's variables that did not pass, for people who look for one. */
   readonly env_dropped?: readonly string[];
-  /** The log begins with those names. */
   readonly names_dropped?: true;
   /** What the program prints: plain text, or JSON lines in the format of a client. */
   readonly output: 'text' | StreamFormat;
@@ -132,7 +124,6 @@ export interface LaunchFile {
   readonly path: string;
   /** Only the supervisor knows where it listens: `${BATON_URL}` is filled in. */
   readonly content: string;
-  /** Left out: 0600. */
   readonly mode?: number;
   /** Instead of the content: a symbolic link to this path, in place of whatever is there. */
   readonly link?: string;

@@ -1,48 +1,36 @@
+import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import type { Standing } from '../protocol/standing.ts';
+import type { AgentHost } from './agent-host.ts';
 import type { Control } from './contract.ts';
-import type { HeldMessage, Permission } from './held-messages.ts';
-
-export interface ControlActions {
-  readonly setStanding: (standing: Standing) => void;
-  readonly send: (message: HeldMessage, permission: Permission | undefined, wakes: boolean) => Promise<boolean>;
-  /** Ids of the messages in the process's prompt. */
-  readonly deliveredIds?: readonly string[];
-  readonly kill: (reason: string) => Promise<void>;
-}
 
 export type ControlResponse = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/**
- * Carries out the daemon's control messages. A repeated message id gets the first result and is not delivered again.
- */
-export function createControlHandler({
-  setStanding: stand,
-  send,
-  kill,
-  deliveredIds = [],
-}: ControlActions): (body: Buffer) => Promise<ControlResponse> {
+/** Carries out the daemon's control messages. A repeated message id gets the first result. */
+export function createControlHandler(agent: AgentHost) {
+  // The prompt contains these messages.
+  const deliveredIds = agent.launch.held ?? [];
   const sent = new Map<string, Promise<ControlResponse>>(deliveredIds.map((id) => [id, Promise.resolve(OK)]));
   const deliver = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
-    (await send({ id, text }, permission, wakes === true))
+    (wakes === true && agent.budgetHold.continuesWithoutMessage(agent.messages.isLeaving)) ||
+    (await agent.messages.deliver({ id, text }, permission))
       ? OK
-      : { ok: false, error: 'the agent accepts no more messages' };
-  return async (body) => {
+      : LEAVING;
+  return async (body: Buffer): Promise<ControlResponse> => {
     const control = parseControl(body);
     switch (control?.kind) {
       case undefined:
         return { ok: false, error: 'unknown control message' };
       case 'standing':
-        stand(control.standing);
+        agent.guard.setStanding(control.standing);
+        agent.budgetHold.update();
         return OK;
       case 'kill':
-        await kill(control.reason);
+        await agent.end();
         return OK;
       case 'send': {
-        const first = sent.get(control.message_id);
-        if (first !== undefined) return first;
-        const now = deliver(control);
-        sent.set(control.message_id, now);
-        return now;
+        const delivered = sent.get(control.message_id) ?? deliver(control);
+        sent.set(control.message_id, delivered);
+        return delivered;
       }
     }
   };
@@ -51,23 +39,16 @@ export function createControlHandler({
 type Message = Extract<Control, { kind: 'send' }>;
 
 const OK: ControlResponse = { ok: true };
+const LEAVING: ControlResponse = { ok: false, error: 'the agent accepts no more messages' };
 
 function parseControl(body: Buffer): Control | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
-    if (value.kind === 'kill') return { kind: 'kill', reason: 'reason' in value ? String(value.reason) : '' };
-    if (value.kind === 'standing' && 'standing' in value && isStanding(value.standing))
-      return { kind: 'standing', standing: value.standing };
-    const isMessage = value.kind === 'send' && 'message_id' in value && 'text' in value;
-    if (!isMessage || typeof value.text !== 'string') return undefined;
-    const permission = 'permission' in value ? value.permission : undefined;
-    const decided = permission === 'allow' || permission === 'deny' ? ({ permission } as const) : {};
-    const wakes = 'wakes' in value && value.wakes === true ? ({ wakes: true } as const) : {};
-    return { kind: 'send', message_id: String(value.message_id), text: value.text, ...decided, ...wakes };
-  } catch {
-    return undefined;
-  }
+  const fields = fieldsInJson(body.toString('utf8'));
+  const { kind, reason = '', standing, message_id, text, permission, wakes } = fields;
+  if (kind === 'kill') return { kind, reason: String(reason) };
+  if (kind === 'standing' && isStanding(standing)) return { kind, standing };
+  if (kind !== 'send' || typeof message_id !== 'string' || typeof text !== 'string') return undefined;
+  const decided = permission === 'allow' || permission === 'deny' ? ({ permission } as const) : {};
+  return { kind, message_id, text, ...decided, ...(wakes === true ? { wakes } : {}) };
 }
 
 export function isStanding(value: unknown): value is Standing {

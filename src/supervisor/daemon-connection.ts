@@ -19,7 +19,6 @@ export interface DaemonCall {
   readonly token: string;
   readonly key: string;
   readonly projectPath?: string;
-  /** Further headers of the forwarded request. */
   readonly headers?: IncomingHttpHeaders;
 }
 
@@ -38,14 +37,12 @@ export class DaemonConnection {
   #idle: HttpConnection | undefined;
   #deliveryTimer: NodeJS.Timeout | undefined;
 
-  /** `token` is the supervisor's own. */
   constructor(stateDir: string, token: string) {
     this.#stateDir = stateDir;
     this.#token = token;
     this.#outbox = stateFiles(stateDir).outbox;
   }
 
-  /** Sends a call. Keeps it in the outbox if the daemon cannot record it now. */
   async send(call: DaemonCall): Promise<Answer> {
     // Kept calls go first: the daemon must not learn of an exit before the signal that preceded it.
     const isNext = listKept(this.#outbox).length === 0 || (await this.deliverOutbox());
@@ -58,55 +55,50 @@ export class DaemonConnection {
     return keptAnswer(operation);
   }
 
-  async request(
-    { operation, input, token, key, projectPath, headers }: DaemonCall,
-    timeoutMs = AWAY_MS,
-  ): Promise<Answer> {
+  async request({ operation, input, token, key, projectPath, headers }: DaemonCall): Promise<Answer> {
     const allHeaders = {
       ...textHeaders(headers),
       authorization: `Bearer ${token}`,
       'idempotency-key': key,
       ...(projectPath === undefined ? {} : { 'baton-project-path': encodeURI(projectPath) }),
     };
-    const received = await this.#post(
-      { method: 'POST', path: `/v1/${operation}`, headers: allHeaders, body: input },
-      timeoutMs,
-    );
+    const received = await this.#post({ path: `/v1/${operation}`, headers: allHeaders, body: input });
     if (received === undefined) return { ok: false, error: DAEMON_AWAY };
     return received.ok ? parseAnswer(received.body) : { ok: false, error: noResponseError(received.lost) };
   }
 
-  async deliverOutbox(timeoutMs = AWAY_MS): Promise<boolean> {
+  async deliverOutbox(): Promise<boolean> {
     const headers = { authorization: `Bearer ${this.#token}` };
-    const received = await this.#post({ method: 'POST', path: '/v1/deliver', headers, body: '{}' }, timeoutMs);
+    const received = await this.#post({ path: '/v1/deliver', headers, body: '{}' });
     return received?.ok === true;
   }
 
-  async #post(request: HttpRequest, timeoutMs: number): Promise<Received | undefined> {
+  async #post(posted: Omit<HttpRequest, 'method'>): Promise<Received | undefined> {
+    const request = { method: 'POST', ...posted } as const;
     const idle = this.#idle;
     this.#idle = undefined;
-    const first = idle === undefined ? undefined : await this.#exchange(idle, request, timeoutMs);
+    const first = idle === undefined ? undefined : await this.#exchange(idle, request);
     // The kept connection may be long dead. Every call has a key, so it can be sent again.
     const isStale = first?.ok === false && first.lost === 'closed';
     if (first !== undefined && !isStale) return first;
     const connection = await findDaemon(this.#stateDir);
-    return connection && this.#exchange(connection, request, timeoutMs);
+    return connection && this.#exchange(connection, request);
   }
 
-  async #exchange(connection: HttpConnection, request: HttpRequest, timeoutMs: number): Promise<Received> {
-    const received = await connection.send(request, { timeoutMs });
+  async #exchange(connection: HttpConnection, request: HttpRequest): Promise<Received> {
+    const received = await connection.send(request, { timeoutMs: AWAY_MS });
     if (this.#idle === undefined && connection.isOpen) this.#idle = connection;
     else connection.close();
     return received;
   }
 
   /** The response as it begins, which may never end; undefined if the daemon does not answer. */
-  async openStream({ method, path, headers, body }: ForwardedRequest): Promise<IncomingMessage | undefined> {
+  async openStream({ method, url: path }: IncomingMessage, headers: IncomingHttpHeaders, body?: Buffer) {
     const record = readDaemonRecord(this.#stateDir);
     if (record === undefined || !isOwnSocket(record.socket, this.#stateDir)) return undefined;
     const length = body === undefined ? {} : { 'content-length': body.length };
     const allHeaders = { ...headers, host: 'localhost', ...length };
-    return new Promise((resolve) => {
+    return new Promise<IncomingMessage | undefined>((resolve) => {
       const sent = request({ socketPath: record.socket, method, path, headers: allHeaders, agent: false });
       sent.once('response', resolve);
       sent.once('error', () => resolve(undefined));
@@ -123,13 +115,6 @@ export class DaemonConnection {
       void this.deliverOutbox().then(() => this.#scheduleDelivery(Math.min(afterMs * 2, MAX_DELIVERY_MS)));
     }, afterMs).unref();
   }
-}
-
-export interface ForwardedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body?: Uint8Array;
 }
 
 const FIRST_DELIVERY_MS = 500;

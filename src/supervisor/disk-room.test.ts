@@ -9,7 +9,13 @@ it('repeats a write until there is room, and reports the wait once', async () =>
   const write = (): void => {
     if (left-- > 0) throw full;
   };
-  expect(await retryWhileFull(write, { isWanted: () => true, onWait: (error) => waits.push(error) })).toBe(true);
+  expect(
+    await retryWhileFull(
+      write,
+      () => true,
+      (error) => waits.push(error),
+    ),
+  ).toBe(true);
   expect(waits).toEqual([full]);
 });
 
@@ -17,12 +23,12 @@ it('gives up when the file is not wanted any more', async () => {
   const write = (): never => {
     throw full;
   };
-  expect(await retryWhileFull(write, { isWanted: () => false })).toBe(false);
+  expect(await retryWhileFull(write, () => false)).toBe(false);
 });
 
 it('passes other errors on', async () => {
   const write = (): never => {
     throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
   };
-  await expect(retryWhileFull(write, { isWanted: () => true })).rejects.toThrow('EACCES');
+  await expect(retryWhileFull(write, () => true)).rejects.toThrow('EACCES');
 });

@@ -3,30 +3,25 @@ import { delay } from '../api/client/http.ts';
 import { writeFileAtomically } from '../api/files.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
 
-export interface RetryWhileFullOptions {
-  readonly isWanted: () => boolean;
-  readonly onWait?: (error: unknown) => void;
-}
-
-/**
- * Repeats a write, less and less often, while the disk is full or the machine is short of a resource. Returns false if
- * the write is not wanted any more. Throws other errors.
- */
-export async function retryWhileFull(write: () => void, { isWanted, onWait }: RetryWhileFullOptions): Promise<boolean> {
+/** Repeats a write while a resource is short, less and less often. Returns false if it is not wanted any more. */
+export async function retryWhileFull(
+  write: () => void,
+  isWanted: () => boolean,
+  onWait: (error: unknown) => void = () => {},
+): Promise<boolean> {
   for (let waitMs = FIRST_MS; ; waitMs = Math.min(waitMs * 2, LAST_MS)) {
     try {
       write();
       return true;
     } catch (error) {
       if (!isShortOfResources(error)) throw error;
-      if (waitMs === FIRST_MS) onWait?.(error);
+      if (waitMs === FIRST_MS) onWait(error);
     }
     await delay(waitMs);
     if (!isWanted()) return false;
   }
 }
 
-/** Whether an operation failed for lack of disk space, descriptors or memory. */
 export function isShortOfResources(error: unknown): boolean {
   return isDiskFault(error) || isShortage(error);
 }
@@ -34,10 +29,7 @@ export function isShortOfResources(error: unknown): boolean {
 const FIRST_MS = 50;
 const LAST_MS = 2000;
 
-/**
- * Reserves disk space for a small file that must be written later, perhaps on a full disk. A copy-on-write file system
- * may refuse nevertheless, so `fill` can throw.
- */
+/** Reserves disk space for a small file. A copy-on-write file system may refuse nevertheless, so `fill` can throw. */
 export class ReservedFile {
   readonly #path: string;
   readonly #draft: string;

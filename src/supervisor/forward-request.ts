@@ -1,16 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { decodeProjectPath, findBearerToken, readBody } from '../api/http/request.ts';
 import { KEEPABLE } from '../api/outbox.ts';
+import type { AgentHost } from './agent-host.ts';
 import type { DaemonConnection } from './daemon-connection.ts';
 import { BAD_TOKEN, respondAnswer, respondError } from './hooks/hook-server.ts';
 import { isFinalSignal } from './outbox-signal.ts';
-
-export interface ForwardOptions {
-  readonly line: DaemonConnection;
-  readonly newKey: () => string;
-  /** Called before the response: the agent has signalled, made a call that is not inspected, or made any call. */
-  readonly onForwarded: (what: 'signal' | 'unseen' | 'anything') => void;
-}
 
 /**
  * Forwards a request of the agent to the daemon, as bytes. If the daemon is away, a write is kept in the outbox and
@@ -18,31 +12,31 @@ export interface ForwardOptions {
  * none of them is kept.
  */
 export async function forwardRequest(
+  agent: AgentHost,
   request: IncomingMessage,
   response: ServerResponse,
-  { line, newKey, onForwarded }: ForwardOptions,
   isOwn: boolean,
 ): Promise<void> {
   const operation = (request.url ?? '').slice('/v1/'.length);
-  if (isOwn) onForwarded(request.url === '/mcp' ? 'unseen' : 'anything');
+  if (isOwn) agent.onForwarded(request.url === '/mcp' ? 'unseen' : 'anything');
   if (!isOwn || request.method !== 'POST' || !KEEPABLE.has(operation)) {
-    return forwardStream(request, response, line, isOwn);
+    return forwardStream(request, response, agent.daemon, isOwn);
   }
   const body = await readBody(request);
   if (body === 'gone') return;
   if (!body.ok) return respondError(response, body.error);
   const { 'idempotency-key': key, 'baton-project-path': path } = request.headers;
   const input = body.bytes.toString('utf8');
-  const answer = await line.send({
+  const answer = await agent.daemon.send({
     operation,
     input,
     token: findBearerToken(request.headers) ?? '',
-    key: typeof key === 'string' ? key : newKey(),
+    key: typeof key === 'string' ? key : agent.newKey('passed'),
     headers: without(request.headers, CONNECTION_HEADERS),
     ...(typeof path === 'string' ? { projectPath: decodeProjectPath(path) ?? path } : {}),
   });
   const isRecorded = answer.ok || answer.error.code === 'kept';
-  if (isRecorded && isFinalSignal(operation, input)) onForwarded('signal');
+  if (isRecorded && isFinalSignal(operation, input)) agent.onForwarded('signal');
   respondAnswer(response, answer);
 }
 
@@ -56,12 +50,7 @@ async function forwardStream(
   const body = request.method === 'POST' ? await readBody(request) : undefined;
   if (body === 'gone') return;
   if (body?.ok === false) return respondError(response, body.error);
-  const from = await line.openStream({
-    method: request.method ?? 'GET',
-    path: request.url ?? '/',
-    headers: without(request.headers, CONNECTION_HEADERS),
-    ...(body === undefined ? {} : { body: body.bytes }),
-  });
+  const from = await line.openStream(request, without(request.headers, CONNECTION_HEADERS), body?.bytes);
   if (from === undefined) return respondError(response, isOwn ? FORWARD_AWAY : BAD_TOKEN);
   if (response.destroyed) return void from.destroy();
   response.writeHead(from.statusCode ?? 502, without(from.headers, RESPONSE_HEADERS));
@@ -71,16 +60,8 @@ async function forwardStream(
   response.once('close', () => from.destroy());
 }
 
-/** Headers about the connection, which are not forwarded. */
-const CONNECTION_HEADERS = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'transfer-encoding',
-  'expect',
-]);
 const RESPONSE_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+const CONNECTION_HEADERS = new Set([...RESPONSE_HEADERS, 'host', 'content-length', 'expect']);
 
 function without(headers: IncomingHttpHeaders, names: ReadonlySet<string>): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)));

@@ -57,7 +57,6 @@ export type Permission = 'allow' | 'deny';
 export class PermissionRequests {
   readonly #waiting = new Set<(answer: object) => void>();
 
-  /** Resolves to the response of the client's hook. */
   async ask(): Promise<object> {
     return new Promise((resolve) => {
       this.#waiting.add(resolve);

@@ -5,111 +5,83 @@ import type { Child } from './process/child.ts';
 export interface MessageQueueOptions {
   readonly launch: Pick<Launch, 'input' | 'terminal' | 'held'>;
   readonly heldPath: string;
-  /** Called when a message is delivered to this process. */
   readonly onDelivered: () => void;
 }
 
 /** Messages to a process: delivered at once, at its next stop, or in the prompt of its next process. */
 export class MessageQueue {
   readonly #options: MessageQueueOptions;
-  readonly #held: HeldMessages;
-  readonly #permissions = new PermissionRequests();
+  readonly held: HeldMessages;
+  readonly permissions = new PermissionRequests();
   readonly #gone = Promise.withResolvers<void>();
   #child: Child | undefined;
-  #isTold = false;
-  #isLeaving = false;
+  /** A message was delivered, and the process has not stopped since. */
+  isAwaitingStop = false;
+  /** The process may exit, and receives no further messages. */
+  isLeaving = false;
 
   constructor(options: MessageQueueOptions) {
     this.#options = options;
-    this.#held = new HeldMessages(options.heldPath);
+    this.held = new HeldMessages(options.heldPath);
   }
 
-  get isAwaitingStop(): boolean {
-    return this.#isTold;
-  }
-
-  /** The process may exit, and receives no further messages. */
-  get isLeaving(): boolean {
-    return this.#isLeaving;
-  }
-
-  /**
-   * The prompt contains what earlier processes did not receive. If it cannot be written, those messages stay
-   * undelivered.
-   */
+  /** The prompt contains the messages that earlier processes did not receive; held if it cannot be written. */
   async begin(child: Child | undefined, prompt: string | null): Promise<void> {
     this.#child = child;
     if (child === undefined || prompt === null) return;
-    if ((await child.writeMessage(prompt)) || this.#options.launch.input === 'none') this.#forgetEarlier();
+    if ((await child.writeMessage(prompt)) || this.#options.launch.input === 'none') this.onTerminalOpened();
   }
 
   /** The client runs in a person's terminal, with undelivered messages on its command line. */
   onTerminalOpened(): void {
-    this.#forgetEarlier();
+    this.held.remove(this.#options.launch.held ?? []);
   }
 
-  #forgetEarlier(): void {
-    this.#held.remove(this.#options.launch.held ?? []);
-  }
-
-  /**
-   * Returns false if the process is leaving. The exit is recorded before that, and the next process, if any, starts
-   * with the message.
-   */
+  /** Returns false, after the exit is recorded, if the process is leaving; its next process starts with the message. */
   async deliver({ id, text }: HeldMessage, permission?: Permission): Promise<boolean> {
-    const { launch, onDelivered: onTold } = this.#options;
+    const { launch, onDelivered } = this.#options;
     if (launch.terminal === true) return false;
-    if (this.#isLeaving) {
-      this.#held.add({ id, text });
+    if (this.isLeaving) {
+      this.held.add({ id, text });
       await this.#gone.promise;
       return false;
     }
     // Any other message denies an open permission. An allowed agent continues its turn through the hook's response.
-    if (this.#permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
-    this.#isTold = true;
-    onTold();
+    if (this.permissions.answer(permission ?? 'deny', text) && permission !== undefined) return true;
+    this.isAwaitingStop = true;
+    onDelivered();
     if (launch.input !== 'once') return (await this.#child?.writeMessage(text)) ?? false;
-    this.#held.add({ id, text });
+    this.held.add({ id, text });
     return true;
-  }
-
-  /** Resolves to the hook's response when a person has decided. */
-  async askPermission(): Promise<object> {
-    return this.#permissions.ask();
   }
 
   /** Returns the messages that block the stop; undefined if there are none. */
   takeMessagesAtStop(): string | undefined {
-    const waiting = this.#held.takeWaiting();
+    const waiting = this.held.takeWaiting();
     if (waiting.length === 0) return undefined;
     // Removed only after the response is sent: a process killed before that has not received them.
-    setImmediate(() => this.#held.remove(waiting.map(({ id }) => id)));
+    setImmediate(() => this.held.remove(waiting.map(({ id }) => id)));
     return waiting.map(({ text }) => text).join('\n\n');
   }
 
   /** The stop was answered. A client with one turn per process exits now if it may. */
   stopAnswered(mayGo: boolean): void {
-    this.#isTold = false;
+    this.isAwaitingStop = false;
     if (mayGo) this.turnEnded();
   }
 
   /** Clients with one turn per process exit by themselves. */
   turnEnded(): void {
-    if (this.#options.launch.input === 'once') this.#isLeaving = true;
+    if (this.#options.launch.input === 'once') this.isLeaving = true;
   }
 
-  /** Closes the input, so that the client exits. */
   endInput(): void {
-    this.#isLeaving = true;
+    this.isLeaving = true;
     this.#child?.endInput();
   }
 
   onProcessGone(): void {
-    this.#isLeaving = true;
-  }
-
-  takeUndelivered(): readonly HeldMessage[] {
-    return this.#held.takeWaiting();
+    this.isLeaving = true;
   }
 
   /** The exit is recorded: waiting senders learn that their message was not delivered. */

@@ -1,7 +1,6 @@
 import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import { listKept, readKept } from '../api/outbox.ts';
 
-/** Whether a final signal of this agent waits in the outbox. */
 export function hasSignalInOutbox(outbox: string, token: string): boolean {
   return listKept(outbox).some((name) => {
     const call = readKept(outbox, name);

@@ -10,7 +10,6 @@ export interface Programs {
   /** `baton agent hook stop`, for clients that have only command hooks. */
   readonly stopHook: string;
   readonly scripted: string;
-  /** The roles that need no model. */
   readonly builtin: string;
   readonly baton: string;
 }
@@ -21,17 +20,14 @@ export interface Programs {
  * the source is run nevertheless.
  */
 export async function findPrograms(stateDir: string): Promise<Programs> {
-  if (!existsSync(SOURCE.supervisor)) return programsIn(DIST, '.cjs');
+  if (!existsSync(SOURCE.supervisor)) return programsIn(DIST);
   const bundling = bundled.get(stateDir) ?? bundleInto(join(stateDir, 'cache'));
   bundled.set(stateDir, bundling);
   const folder = await bundling;
-  return folder === undefined ? { ...SOURCE, baton: BATON } : programsIn(folder, '.cjs');
+  return folder === undefined ? { ...SOURCE, baton: BATON } : programsIn(folder);
 }
 
-/**
- * The arguments of `node` for a supervisor. Without JIT it needs 1.2 times the memory of a bare Node instead of 1.3,
- * and it mostly waits. Source files need the compiler.
- */
+/** Without JIT a supervisor needs 1.2 times the memory of a bare Node, not 1.3. Source files need the compiler. */
 export function supervisorArgs({ supervisor }: Programs, folder: string, start: number): readonly string[] {
   const flags = supervisor.endsWith('.ts') ? [QUIET] : ['--jitless'];
   return [...flags, supervisor, folder, String(start)];
@@ -50,12 +46,12 @@ const SOURCE = {
 /** By state folder: one process may serve several, and the first may be deleted meanwhile. */
 const bundled = new Map<string, Promise<string | undefined>>();
 
-function programsIn(folder: string, extension: string): Programs {
+function programsIn(folder: string): Programs {
   return {
-    supervisor: join(folder, `supervisor${extension}`),
-    stopHook: join(folder, `hook-stop${extension}`),
-    scripted: join(folder, `scripted${extension}`),
-    builtin: join(folder, `builtin${extension}`),
+    supervisor: join(folder, 'supervisor.cjs'),
+    stopHook: join(folder, 'hook-stop.cjs'),
+    scripted: join(folder, 'scripted.cjs'),
+    builtin: join(folder, 'builtin.cjs'),
     baton: BATON,
   };
 }

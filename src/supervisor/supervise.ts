@@ -35,11 +35,12 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const { launch, agent, line, door, url, log } = ready;
   const announce = async (running: Running): Promise<void> => {
     const isWanted = (): boolean => existsSync(files.folder);
-    await retryWhileFull(() => ready.running.fill(JSON.stringify(running)), { isWanted, onWait: logDiskWait });
+    await retryWhileFull(() => ready.running.fill(JSON.stringify(running)), isWanted, logDiskWait);
   };
+  const finish = async (exit: Exit): Promise<number> => recordExit(exit, agent, door, log, files.exit(start));
   if (line !== undefined) {
     const exit = await superviseInTerminal({ launch, files, agent, line, port: door.port, announce });
-    return recordExit(exit, { agent, door, log, exitFile: files.exit(start) });
+    return finish(exit);
   }
   const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
   if (!spawned.ok && (isShortageText(spawned.reason) || isDiskFaultText(spawned.reason)))
@@ -47,10 +48,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   if (!spawned.ok) {
     log.write(Buffer.from(`baton: ${spawned.reason}\n`));
     // The exit code that a shell would report.
-    return recordExit(
-      { ...NOT_STARTED, start, output: spawned.reason },
-      { agent, door, log, exitFile: files.exit(start) },
-    );
+    return finish({ ...NOT_STARTED, start, output: spawned.reason });
   }
   const { child } = spawned;
   const { tail } = ready;
@@ -60,7 +58,12 @@ export async function supervise(folder: string, start: number): Promise<number> 
     (isWords ? kept.words : kept.errors).push(chunk);
     agent.onOutput(chunk, isWords);
   });
-  const running: Running = { start, ...identitiesOf(child), port: door.port };
+  const running: Running = {
+    start,
+    supervisor: readProcessName(process.pid),
+    process: readProcessName(child.pid),
+    port: door.port,
+  };
   const tree = { leader: child.pid, mark: environmentMark(launch) };
   agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
   await announce(running);
@@ -76,29 +79,16 @@ export async function supervise(folder: string, start: number): Promise<number> 
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
-  const exit = {
-    start,
-    code,
-    signal,
-    timed_out: timedOut,
-    blocks_used: wasLetGo,
-    output: redactTail(tail.text(), known),
-  };
-  return recordExit(exit, { agent, door, log, exitFile: files.exit(start) });
+  const text = tail.text();
+  // The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for.
+  const output = text === null ? null : redactTokens(text, known);
+  return finish({ start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output });
 }
 
-/**
- * Removes Baton's tokens from the log, which people copy and pass on. Each stream may end in the middle of a token of
- * its own.
- */
+/** Removes Baton's tokens from the log, which people pass on. Each stream may end in the middle of a token. */
 function keepOutput(known: readonly string[], log: OutputLog) {
   const filter = (): TokenFilter => new TokenFilter(known, (chunk) => log.write(chunk));
   return { words: filter(), errors: filter() };
-}
-
-/** The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for. */
-function redactTail(text: string | null, known: readonly string[]): string | null {
-  return text === null ? null : redactTokens(text, known);
 }
 
 const SILENCE_MS = 2000;
@@ -106,28 +96,15 @@ const RESPONSE_GRACE_MS = 1000;
 const FOLDER_MS = 5000;
 const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
 
-/** A process that has already exited has no identity, only its pid. */
-function identitiesOf({ pid }: Child): Pick<Running, 'supervisor' | 'process'> {
-  return {
-    supervisor: readProcessName(process.pid),
-    process: readProcessName(pid),
-  };
-}
-
-interface ChildEnd {
-  readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Resolves when nothing holds the output open any more. */
-  readonly silence: Promise<void>;
-}
-
-function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWords: boolean) => void): ChildEnd {
+function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWords: boolean) => void) {
   child.stdout?.on('data', (chunk: Buffer) => onOutput(chunk, true));
   child.stderr?.on('data', (chunk: Buffer) => onOutput(chunk, false));
   return {
-    exit: new Promise((resolve) => {
+    exit: new Promise<{ code: number | null; signal: string | null }>((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     }),
-    silence: new Promise((resolve) => {
+    /** Resolves when nothing holds the output open any more. */
+    silence: new Promise<void>((resolve) => {
       child.once('close', () => resolve());
     }),
   };
@@ -136,13 +113,16 @@ function followChild({ process: child }: Child, onOutput: (chunk: Buffer, isWord
 /** Written to disk before it is reported: a daemon that misses the report finds the file. */
 async function recordExit(
   exit: Exit,
-  { agent, door, log, exitFile }: { agent: AgentHost; door: HookServer; log: OutputLog; exitFile: string },
+  agent: AgentHost,
+  door: HookServer,
+  log: OutputLog,
+  exitFile: string,
 ): Promise<number> {
   log.close();
   const isWanted = (): boolean => existsSync(dirname(exitFile));
   if (!isWanted()) return 1;
   const write = (): void => writeFileAtomically(exitFile, JSON.stringify(exit));
-  if (!(await retryWhileFull(write, { isWanted, onWait: logDiskWait }))) return 1;
+  if (!(await retryWhileFull(write, isWanted, logDiskWait))) return 1;
   await agent.report({ kind: 'exited', ...exit });
   await Promise.race([agent.finishResponses(), delay(RESPONSE_GRACE_MS)]);
   await door.close(RESPONSE_GRACE_MS);
@@ -151,28 +131,17 @@ async function recordExit(
 
 type Files = ReturnType<typeof filesIn>;
 
-interface PreparedStart {
-  readonly launch: Launch;
-  readonly log: OutputLog;
-  readonly tail: Tail;
-  readonly agent: AgentHost;
-  readonly line: TerminalSession | undefined;
-  readonly door: HookServer;
-  readonly url: string;
-  /** Reserved, so that a full disk cannot hide a running process. */
-  readonly running: ReservedFile;
-}
-
 /**
  * Claims the start and writes the files that the process needs. Returns an exit code if another supervisor has the
  * start, or if the disk is full; then the start is given back.
  */
-async function prepareStart(files: Files, start: number): Promise<PreparedStart | number> {
+async function prepareStart(files: Files, start: number) {
   let door: HookServer | undefined;
   let isTaken = false;
   try {
     isTaken = claimStartFile(files.taken(start), readProcessIdentity(process.pid) ?? String(process.pid));
     if (!isTaken) return EXIT_ALREADY_SUPERVISED;
+    // Reserved, so that a full disk cannot hide a running process.
     const running = new ReservedFile(files.running(start));
     const launch = requireLaunch(files.launch(start));
     const log = new OutputLog(files.log, launch.log_bytes);
@@ -209,7 +178,6 @@ function returnStart(files: Files, start: number): number {
 
 const TAIL_BYTES = 8192;
 
-/** Written to the supervisor's log, if that has room. */
 function logDiskWait(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${new Date().toISOString()} disk full, will retry: ${why}\n`);
@@ -224,11 +192,9 @@ function writeFiles({ files = [] }: Launch, url: string): void {
   for (const { path, content, link, mode = 0o600 } of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (link === undefined) writeFileSync(path, fillUrl(content, url), { mode });
-    else replaceByLink(path, link);
+    else {
+      rmSync(path, { force: true });
+      symlinkSync(link, path);
+    }
   }
-}
-
-function replaceByLink(path: string, target: string): void {
-  rmSync(path, { force: true });
-  symlinkSync(target, path);
 }

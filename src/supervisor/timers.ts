@@ -1,57 +1,31 @@
 import type { Launch } from './contract.ts';
 
-export interface AgentTimerOptions {
-  readonly launch: Pick<Launch, 'idle_ms' | 'renew_ms' | 'timeout_ms' | 'report_ms'>;
-  readonly onSilence: () => void;
-  readonly onRenewal: () => void;
-  /** Called when the daemon should learn that this supervisor lives. */
-  readonly onReport: () => void;
-  readonly onTimeout: () => void;
-}
+type TimerName = 'onSilence' | 'onRenewal' | 'onReport' | 'onTimeout';
 
-/** The timers of a process, from its start to its exit. */
+/** The timers of a process, from its start to its exit. Each silence is reported once; activity starts the next one. */
 export class AgentTimers {
-  readonly #idle: IdleTimer;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #idle: NodeJS.Timeout | undefined;
+  readonly #others: NodeJS.Timeout[] = [];
 
-  constructor({ launch, onSilence, onRenewal, onReport, onTimeout }: AgentTimerOptions) {
-    const { idle_ms, renew_ms, timeout_ms, report_ms } = launch;
-    this.#idle = new IdleTimer(idle_ms, onSilence);
-    if (report_ms !== undefined) this.#timers.push(setInterval(onReport, report_ms));
-    if (renew_ms !== null) this.#timers.push(setInterval(onRenewal, renew_ms));
-    if (timeout_ms !== null && timeout_ms <= MAX_TIMER_MS) this.#timers.push(setTimeout(onTimeout, timeout_ms));
+  constructor({ idle_ms, renew_ms, timeout_ms, report_ms }: Launch, on: Readonly<Record<TimerName, () => void>>) {
+    if (idle_ms !== null) this.#idle = setTimeout(on.onSilence, idle_ms);
+    if (report_ms !== undefined) this.#others.push(setInterval(on.onReport, report_ms));
+    if (renew_ms !== null) this.#others.push(setInterval(on.onRenewal, renew_ms));
+    if (timeout_ms !== null && timeout_ms <= MAX_TIMER_MS) this.#others.push(setTimeout(on.onTimeout, timeout_ms));
   }
 
   onActivity(): void {
-    this.#idle.restart();
+    // `refresh` also restarts a timer that has fired.
+    this.#idle?.refresh();
   }
 
   stop(): void {
-    this.#idle.stop();
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const timer of [this.#idle, ...this.#others]) clearTimeout(timer);
   }
 }
 
 /** The longest delay of a timer; a longer limit is no limit. */
 const MAX_TIMER_MS = 2_147_483_647;
-
-/** Detects silence. Each silence is reported once; activity starts the next one. */
-export class IdleTimer {
-  readonly #timer: NodeJS.Timeout | undefined;
-
-  constructor(idleMs: number | null, onIdle: () => void) {
-    if (idleMs !== null) this.#timer = setTimeout(onIdle, idleMs);
-  }
-
-  restart(): void {
-    // `refresh` also restarts a timer that has fired.
-    this.#timer?.refresh();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-}
 
 /** Lets output that the process printed before its hook call arrive: it may still be in the pipe. */
 export async function drainOutput(): Promise<void> {

@@ -5,9 +5,7 @@ import { readRestartTimes } from './restart-times.ts';
 import { DAEMON_PIPE_FD, GOODBYE } from './start-watchdog.ts';
 import { restartDaemon } from './watch.ts';
 
-/**
- * The watchdog's program. The daemon starts it; it exits when the daemon stops properly, or when another daemon runs.
- */
+/** The watchdog's program; it exits when the daemon stops properly, or when another daemon runs. */
 applyPipedEnvironment();
 for (const name of ['SIGINT', 'SIGHUP', 'SIGPIPE'] as const) process.on(name, () => {});
 let received = '';

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { stateFiles } from '../api/state-folder.ts';
-import { writeFileAtomically } from '../api/files.ts';
+import { readFileIfPresent, writeFileAtomically } from '../api/files.ts';
+import { fieldsInJson, fieldsOf } from '../protocol/shape/read-unknown.ts';
 
 /** The crashes of a state folder's daemon, for `status` and for the next watchdog. */
 export interface RestartRecord {
@@ -13,12 +13,8 @@ export interface RestartRecord {
 }
 
 export function readRestarts(stateDir: string): RestartRecord | undefined {
-  try {
-    const record: unknown = JSON.parse(readFileSync(stateFiles(stateDir).restarts, 'utf8'));
-    return isRecord(record) ? record : undefined;
-  } catch {
-    return undefined;
-  }
+  const record: unknown = fieldsInJson(readFileIfPresent(stateFiles(stateDir).restarts));
+  return isRecord(record) ? record : undefined;
 }
 
 export function writeRestarts(stateDir: string, record: RestartRecord): void {
@@ -36,8 +32,7 @@ export function resetCrashCount(stateDir: string): void {
 }
 
 function isRecord(value: unknown): value is RestartRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const { v, in_row, at, reason, gave_up }: Partial<Record<keyof RestartRecord, unknown>> = value;
+  const { v, in_row, at, reason, gave_up } = fieldsOf(value);
   const hasTexts = typeof at === 'string' && typeof reason === 'string';
   return v === 1 && Number.isSafeInteger(in_row) && hasTexts && typeof gave_up === 'boolean';
 }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { findDaemon } from '../api/client/reach.ts';
 import { startDaemon } from '../api/client/start-daemon.ts';
 import { hasDownIntent, readDaemonRecord, stateFiles } from '../api/state-folder.ts';
+import { fieldsInJson, findText, textOf } from '../protocol/shape/read-unknown.ts';
 import { readRestarts, writeRestarts } from './restart-record.ts';
 import { crashesInRow, longerDelay, restartDelay, type RestartTimes } from './restart-times.ts';
 
@@ -24,21 +25,11 @@ export async function restartDaemon(options: WatchOptions): Promise<void> {
   let reason = crashReason(readLogEnd(log));
   for (;;) {
     const delayMs = restartDelay(inRow, times);
-    const crash = {
-      v: 1,
-      in_row: inRow,
-      at: new Date().toISOString(),
-      reason,
-      gave_up: delayMs === undefined,
-    } as const;
     if (!existsSync(stateDir)) return;
-    writeRestarts(stateDir, crash);
+    const at = new Date().toISOString();
+    writeRestarts(stateDir, { v: 1, in_row: inRow, at, reason, gave_up: delayMs === undefined });
     if (delayMs === undefined) return writeLogLine(log, 'the daemon is not started again', { crashes: inRow, reason });
-    writeLogLine(log, 'the daemon crashed and is restarted', {
-      crashes: inRow,
-      wait_ms: delayMs,
-      reason,
-    });
+    writeLogLine(log, 'the daemon crashed and is restarted', { crashes: inRow, wait_ms: delayMs, reason });
     const failure = await tryStart(options, delayMs);
     if (failure === undefined) return;
     inRow += 1;
@@ -90,10 +81,7 @@ function readLogEnd(path: string): string {
   }
 }
 
-/**
- * The reason why a daemon crashed, from the end of its log: the last line if it reports an internal error, otherwise
- * Node's output after the daemon's JSON lines.
- */
+/** The last line if it reports an internal error, otherwise Node's output after the daemon's JSON lines. */
 export function crashReason(logEnd: string): string {
   const lines = logEnd.split('\n').map((line) => line.trim());
   const last = lines.findLastIndex((line) => line.startsWith('{"at":'));
@@ -106,11 +94,6 @@ export function crashReason(logEnd: string): string {
 const MAX_LENGTH = 300;
 
 function causeIn(line: string): string | undefined {
-  try {
-    const { message, cause }: Record<string, unknown> = { ...JSON.parse(line) };
-    const isCrash = typeof message === 'string' && message.startsWith('the daemon ');
-    return isCrash && typeof cause === 'string' ? cause.split('\n')[0] : undefined;
-  } catch {
-    return undefined;
-  }
+  const { message, cause } = fieldsInJson(line);
+  return textOf(message).startsWith('the daemon ') ? findText(cause)?.split('\n')[0] : undefined;
 }

@@ -3,7 +3,7 @@ import type { Adapter } from '../adapter.ts';
 export const BUILTIN_ROLES = ['prep', 'validator', 'closer'] as const;
 export type BuiltinRole = (typeof BUILTIN_ROLES)[number];
 
-/** `builtin:ROLE`: a program of Baton's own that plays a role in which there is nothing to judge. It costs no tokens. */
+/** `builtin:ROLE`: a program of Baton for a role that needs no model, and so no tokens. */
 export const builtinAdapter: Adapter = {
   runs: (run) => run.startsWith('builtin:'),
   prepare: ({ run }, { programs }) => {
@@ -18,7 +18,7 @@ export const builtinAdapter: Adapter = {
         output: 'text',
         input: 'none',
         prompt: null,
-        // What the project's commands print is not what the role says.
+        // The output is that of the project's commands, not the role's.
         finds_exit_signals: false,
         files: [],
       },

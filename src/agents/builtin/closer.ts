@@ -2,7 +2,7 @@ import type { RoleSession } from './session.ts';
 
 /** Removes the worktree and the branch of a merged task, and ends the workflow with its measures. */
 export async function runCloser(session: RoleSession): Promise<void> {
-  const task = await session.readTask();
+  const task = await session.call('workflow_get', {});
   const { issue_number, issue_url, pr_number, pr_url } = task.addresses;
   // The worktree is removed: this process must not be in it.
   process.chdir('/');

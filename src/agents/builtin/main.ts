@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${message}\n`);
-    // Somebody must look at it: the session stays, and waits for them.
+    // A person must look at it: the session stays and waits for them.
     const asked = await client.call('agent_signal', { kind: 'escalate', message: `${role}: ${message}` });
     if (!asked.ok) process.exitCode = 1;
   } finally {

@@ -6,7 +6,7 @@ const STAGES = ['install', 'build', 'smoke'] as const;
 
 /** Prepares the worktree: dependencies, build, smoke test. Then hands over to the implementer. */
 export async function runPrep(session: RoleSession): Promise<void> {
-  const task = await session.readTask();
+  const task = await session.call('workflow_get', {});
   const cwd = task.workspace ?? process.cwd();
   const words: Record<(typeof STAGES)[number], string> = { install: 'none', build: 'none', smoke: 'none' };
   for (const stage of STAGES) {
@@ -14,7 +14,7 @@ export async function runPrep(session: RoleSession): Promise<void> {
     if (command === undefined) continue;
     session.print(`${stage}: ${command}`);
     const port = task.port === null ? {} : { PORT: String(task.port) };
-    const { passed, output } = await runShell(command, { cwd, env: port });
+    const { passed, output } = await runShell(command, cwd, { env: port });
     if (!passed) return fail(session, task, stage, command, output);
     words[stage] = DONE[stage];
   }
@@ -91,21 +91,18 @@ export interface ShellEnd {
 
 const KEPT_CHARACTERS = 8000;
 
-/** Runs a command of the project where the role works. What it prints is shown as it comes, and its end is kept. */
+/** Runs a command of the project. Its output is forwarded as it arrives, and the end of it is returned. */
 export async function runShell(
   command: string,
-  {
-    cwd,
-    env = {},
-    timeoutMs,
-  }: { readonly cwd: string; readonly env?: Record<string, string>; readonly timeoutMs?: number },
+  cwd: string,
+  { env = {}, timeoutMs }: { readonly env?: Record<string, string>; readonly timeoutMs?: number | undefined } = {},
 ): Promise<ShellEnd> {
   const child = spawn('/bin/sh', ['-c', command], {
     cwd,
-    // A command of the project is not the role: it has no business with the session.
+    // A command of the project does not act for the session.
     env: { ...withoutSession(process.env), CI: 'true', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own: what takes too long is ended with everything that it has started.
+    // A process group of its own: a timeout ends everything that the command has started.
     detached: true,
   });
   const clock = timeoutMs === undefined ? undefined : setTimeout(() => endGroup(child.pid), timeoutMs);
@@ -136,6 +133,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The group has already exited.
   }
 }

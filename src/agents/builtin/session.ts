@@ -9,14 +9,9 @@ export class RoleSession {
   readonly #client: Pick<Client, 'call'>;
   readonly print: (line: string) => void;
 
-  constructor(client: Pick<Client, 'call'>, say: (line: string) => void) {
+  constructor(client: Pick<Client, 'call'>, print: (line: string) => void) {
     this.#client = client;
-    this.print = say;
-  }
-
-  /** How the task stands. */
-  async readTask(): Promise<WorkflowView> {
-    return this.call('workflow_get', {});
+    this.print = print;
   }
 
   /** The result of a read, or of a write that needs the daemon's answer. */

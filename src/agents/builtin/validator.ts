@@ -2,18 +2,16 @@ import type { WorkflowView } from '../../api/operations/workflow.ts';
 import { runShell, type ShellEnd, stripInvalidXml } from './prep.ts';
 import type { ExitRefusal, RoleSession } from './session.ts';
 
-interface Validated extends ShellEnd {
-  readonly name: string;
-}
+type Validated = ShellEnd & { readonly name: string };
 
 /** Runs the checks of the project. If they pass, its exit asks for the merge and it hands over to the closer; otherwise to the fixer. */
 export async function runValidator(session: RoleSession): Promise<void> {
-  const task = await session.readTask();
+  const task = await session.call('workflow_get', {});
   const cwd = task.workspace ?? process.cwd();
   const ends: Validated[] = [];
   for (const { name, run, timeoutMs } of task.commands.validate) {
     session.print(`${name}: ${run}`);
-    const end = await runShell(run, { cwd, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    const end = await runShell(run, cwd, { timeoutMs });
     session.print(`${name}: ${end.passed ? 'passed' : 'failed'}`);
     ends.push({ name, ...end });
   }
@@ -77,7 +75,7 @@ const SUMMARY_PATTERNS = {
   security: /secur|audit|vuln/i,
 } as const;
 
-/** Each word from the checks whose name fits it: those that ran here, and those that CI ran on this commit. */
+/** Each field from the checks whose names match it: those that ran here, and those that CI ran on this commit. */
 function summarize({ checks }: WorkflowView, ends: readonly Validated[]) {
   const reported = checks?.checks ?? [];
   const ran = [...ends, ...reported.map(({ name, outcome }) => ({ name, passed: outcome === 'passed', output: '' }))];

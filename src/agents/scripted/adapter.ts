@@ -29,22 +29,12 @@ function prepared(
   const settings = join(folder, 'settings.json');
   const firstMessage = brings ? null : prompt;
   const waits = firstMessage === null || flags.includes('--prompted') ? [] : ['--prompted'];
+  const files = ['--settings', settings, '--keep', folder];
   const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
   return {
     ok: true,
     launch: {
-      argv: [
-        process.execPath,
-        programs.scripted,
-        ...flags,
-        ...waits,
-        '--settings',
-        settings,
-        '--keep',
-        folder,
-        ...conversation,
-        script,
-      ],
+      argv: [process.execPath, programs.scripted, ...flags, ...waits, ...files, ...conversation, script],
       env: {},
       output: 'stream-json',
       input: 'stream-json',

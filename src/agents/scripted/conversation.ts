@@ -1,7 +1,9 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../api/files.ts';
+import { writeStdout } from '../../api/stdio.ts';
 import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
+import type { ScriptStep } from './script.ts';
 
 /** What a scripted agent prints, in Claude Code's format or for people. */
 export interface ScriptedOutput {
@@ -9,15 +11,8 @@ export interface ScriptedOutput {
   say(text: string): void;
   useTool(name: string, input: object): string;
   toolResult(id: string, content: string, isError: boolean): void;
-  use(used: ScriptedUse): void;
+  use(used: Extract<ScriptStep, { do: 'use' }>['with']): void;
   endTurn(result: string, isError: boolean): void;
-}
-
-interface ScriptedUse {
-  readonly input?: number;
-  readonly output?: number;
-  readonly cached?: number;
-  readonly cost?: string;
 }
 
 /** JSON lines with the fields of Claude Code that Baton reads. */
@@ -25,7 +20,7 @@ export function jsonOutput(sessionId: string): ScriptedOutput {
   let tools = 0;
   let messages = 0;
   let turn: Turn = NO_TURN;
-  const print = (line: object): void => printText(`${JSON.stringify({ ...line, session_id: sessionId })}\n`);
+  const print = (line: object): void => writeStdout(`${JSON.stringify({ ...line, session_id: sessionId })}\n`);
   const assistant = (block: object): void =>
     print({ type: 'assistant', message: { role: 'assistant', content: [block] }, parent_tool_use_id: null });
   return {
@@ -75,15 +70,15 @@ const NO_TURN: Turn = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 0
 export function textOutput(): ScriptedOutput {
   return {
     begin: () => {},
-    say: (text) => printText(`${text}\n`),
+    say: (text) => writeStdout(`${text}\n`),
     useTool: (name, input) => {
-      printText(`> ${name} ${Object.values(input).map(String).join(' ').split('\n', 1)[0]}\n`);
+      writeStdout(`> ${name} ${Object.values(input).map(String).join(' ').split('\n', 1)[0]}\n`);
       return '';
     },
-    use: ({ input = 0, output = 0 }) => printText(`(${input} tokens in, ${output} out)\n`),
-    toolResult: (_, content) => printText(content === '' || content.endsWith('\n') ? content : `${content}\n`),
+    use: ({ input = 0, output = 0 }) => writeStdout(`(${input} tokens in, ${output} out)\n`),
+    toolResult: (_, content) => writeStdout(content === '' || content.endsWith('\n') ? content : `${content}\n`),
     endTurn: (result, isError) =>
-      printText(isError ? `(the turn ended with an error: ${result})\n` : '(the turn ended)\n'),
+      writeStdout(isError ? `(the turn ended with an error: ${result})\n` : '(the turn ended)\n'),
   };
 }
 
@@ -93,30 +88,17 @@ export function terminalOutput(before: Conversation['messages']): ScriptedOutput
   return {
     ...text,
     begin: () => {
-      for (const { from, text: said } of before) printText(`${from === 'user' ? 'you' : 'agent'}: ${said}\n`);
-      printText(ASK);
+      for (const { from, text: said } of before) writeStdout(`${from === 'user' ? 'you' : 'agent'}: ${said}\n`);
+      writeStdout(ASK);
     },
     endTurn: (result, isError) => {
       text.endTurn(result, isError);
-      printText(ASK);
+      writeStdout(ASK);
     },
   };
 }
 
 const ASK = '(type a message; Ctrl-D leaves)\n> ';
-
-/** Writes synchronously and completely, so that the text is out even if the process is killed next. */
-export function printText(text: string): void {
-  for (let bytes = Buffer.from(text); bytes.length > 0;) {
-    try {
-      bytes = bytes.subarray(writeSync(1, bytes));
-    } catch (error) {
-      // The reader has gone; the agent continues.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-    }
-  }
-}
 
 /** Messages on standard input: JSON lines as Claude Code reads them, or plain lines. */
 export interface ScriptedInput {
@@ -141,9 +123,7 @@ export function readMessages(input: NodeJS.ReadStream): ScriptedInput {
     isEnded = true;
     wake();
   };
-  input.once('end', end);
-  input.once('error', end);
-  input.once('close', end);
+  for (const event of ['end', 'error', 'close']) input.once(event, end);
   return {
     next: async () => {
       while (waiting.length === 0 && !isEnded) {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { fieldsInJson, textOf } from '../../protocol/shape/read-unknown.ts';
 
 /** Hooks by event, as in a settings file of Claude Code. */
 type HookTable = Readonly<Record<string, readonly { readonly hooks?: readonly Hook[] }[]>>;
@@ -22,7 +23,7 @@ export function readHooks(settings: string | undefined, sessionId: string): Fire
     const input = { ...common, hook_event_name: event, ...fields };
     const answers = await Promise.all(hooks.map(async (hook) => runScriptedHook(hook, input)));
     const found = (kind: HookAnswer['kind']): HookAnswer | undefined => answers.find((answer) => answer.kind === kind);
-    return found('end') ?? found('block') ?? { kind: 'nothing' };
+    return found('end') ?? found('block') ?? NOTHING;
   };
 }
 
@@ -93,10 +94,7 @@ async function askHttp(
   });
 }
 
-/**
- * JSON counts whatever the exit code; exit code 2 blocks with standard error as the reason; any other result lets the
- * agent stop.
- */
+/** JSON counts with any exit code; code 2 blocks, with standard error as the reason; all else lets the agent stop. */
 async function runCommand({ command = '' }: Hook, body: string, timeoutMs: number): Promise<HookAnswer> {
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -121,17 +119,9 @@ async function runCommand({ command = '' }: Hook, body: string, timeoutMs: numbe
 
 /** Output that has text before the JSON is not JSON. */
 function parseHookAnswer(text: string): HookAnswer {
-  try {
-    const {
-      decision,
-      reason,
-      continue: goesOn,
-    }: { decision?: unknown; reason?: unknown; continue?: unknown } = Object(JSON.parse(text));
-    if (goesOn === false) return { kind: 'end' };
-    return decision === 'block' ? { kind: 'block', reason: typeof reason === 'string' ? reason : '' } : NOTHING;
-  } catch {
-    return NOTHING;
-  }
+  const { decision, reason, continue: continues } = fieldsInJson(text);
+  if (continues === false) return { kind: 'end' };
+  return decision === 'block' ? { kind: 'block', reason: textOf(reason) } : NOTHING;
 }
 
 function fillIn(value: string, allowed: readonly string[]): string {

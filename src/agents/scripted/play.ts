@@ -55,18 +55,6 @@ function fail(message: string, code: number): number {
   return code;
 }
 
-interface ScriptedOptions {
-  readonly script: string;
-  readonly settings: string | undefined;
-  readonly keep: string | undefined;
-  readonly sessionId: string;
-  readonly isResume: boolean;
-  readonly isJson: boolean;
-  readonly isPrompted: boolean;
-  readonly isTerminal: boolean;
-  readonly isCheck: boolean;
-}
-
 const USAGE = `Usage: baton agent play [options] SCRIPT
   --check          only check the script
   --stream-json    print events as Claude Code does with --output-format stream-json
@@ -78,7 +66,7 @@ const USAGE = `Usage: baton agent play [options] SCRIPT
   --terminal       for a person: show the earlier messages, and ask for the next one
 `;
 
-function parseOptions(argv: readonly string[]): ScriptedOptions | string {
+function parseOptions(argv: readonly string[]) {
   const values = new Map<string, string>();
   const switches = new Set<string>();
   const scripts: string[] = [];

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ConversationFile, ScriptedInput, ScriptedOutput } from './conversation.ts';
 import type { FireHooks } from './hooks.ts';
 import type { Script, ScriptStep } from './script.ts';
-import { findTool, isMisbehaviour, misbehave, type ToolCall } from './tools.ts';
+import { findTool, misbehave, type ToolCall } from './tools.ts';
 
 export interface PlayerOptions {
   readonly script: Script;
@@ -70,7 +71,8 @@ export class ScriptPlayer {
   async #do(step: ScriptStep): Promise<StepOutcome> {
     const tool = findTool(step, this.#options.agentId);
     if (tool !== undefined) return this.#useTool(tool);
-    if (isMisbehaviour(step)) return misbehave(step);
+    const misbehaved = await misbehave(step);
+    if (misbehaved !== undefined) return misbehaved;
     switch (step.do) {
       case 'say':
         return this.#say(step.with);
@@ -114,10 +116,7 @@ export class ScriptPlayer {
     return 'continues';
   }
 
-  /**
-   * Tries to end the turn. If blocked, plays the script's `on_block` steps and tries again; without these, continues
-   * after the stop.
-   */
+  /** If the stop is blocked, plays the `on_block` steps and tries again; without these, continues after the stop. */
   async #stop(isLast: boolean): Promise<StepOutcome> {
     const { output, script } = this.#options;
     for (;;) {
@@ -127,7 +126,9 @@ export class ScriptPlayer {
         return asked === 'ended' ? 'the end' : 'turn over';
       }
       if (script.onBlock === undefined && !isLast) return 'continues';
-      const after = script.onBlock === undefined ? await this.#think() : await this.#playAll(script.onBlock);
+      // A model takes time too, even to repeat itself.
+      if (script.onBlock === undefined) await pause(20);
+      const after = await this.#playAll(script.onBlock ?? []);
       if (after !== 'continues') return after;
     }
   }
@@ -147,14 +148,6 @@ export class ScriptPlayer {
     this.#isHookActive = true;
     conversation.add('user', `Stop hook feedback:\n${answer.reason}`);
     return 'blocked';
-  }
-
-  /** A model takes time too, even to repeat itself. */
-  async #think(): Promise<StepOutcome> {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
-    return 'continues';
   }
 
   async #ask(prompt: string): Promise<StepOutcome> {

@@ -4,7 +4,7 @@ import { checkShape } from '../../protocol/shape/check-shape.ts';
 import { type Finding, problemAt } from '../../protocol/shape/finding.ts';
 import { accepted, didYouMean, type Parsed, problem, refused, textPositionAt } from '../../protocol/shape/problem.ts';
 import type { Shape, ValueOf } from '../../protocol/shape/shape.ts';
-import type { ListNode, Node, ObjectNode } from '../../protocol/text/node.ts';
+import type { Node, ObjectNode } from '../../protocol/text/node.ts';
 import { parseJsonOrYaml } from '../../protocol/text/yaml.ts';
 
 /** The steps of a scripted agent, as shapes: the fields of each step, and a sentence for people. */
@@ -139,7 +139,8 @@ function readScript(node: Node, findings: Finding[]): Script {
   const part = (name: string): readonly ScriptStep[] | undefined => {
     const value = fields.get(name)?.value;
     if (value === undefined || value.kind === 'null') return undefined;
-    if (value.kind === 'list') return readSteps(name, value, findings);
+    if (value.kind === 'list')
+      return value.items.flatMap((item, index) => readStep(`${name}[${index}]`, item, findings) ?? []);
     findings.push(invalid(name, value.at, `${name} must be a list of steps`, HINT));
     return undefined;
   };
@@ -151,13 +152,9 @@ function readScript(node: Node, findings: Finding[]): Script {
 
 const HINT = 'Write a list, one step a line: `- say: Hello`.';
 
-function readSteps(name: string, { items }: ListNode, findings: Finding[]): ScriptStep[] {
-  return items.flatMap((item, index) => readStep(`${name}[${index}]`, item, findings) ?? []);
-}
-
 function readStep(path: string, node: Node, findings: Finding[]): ScriptStep | undefined {
-  const [name, value, ...more] =
-    node.kind === 'object' ? ([...node.fields].flat() as [string, ObjectField]) : [textOf(node)]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const text = node.kind === 'text' ? node.text : undefined;
+  const [name, value, ...more] = node.kind === 'object' ? ([...node.fields].flat() as [string, ObjectField]) : [text]; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (name === undefined || more.length > 0) {
     findings.push(invalid(path, node.at, 'A step is one thing to do', 'Begin each step with a dash of its own.'));
     return undefined;
@@ -168,7 +165,8 @@ function readStep(path: string, node: Node, findings: Finding[]): ScriptStep | u
     return undefined;
   }
   const isAlone = value === undefined || value.value.kind === 'null';
-  if (isAlone && isBare(name)) return bare(name);
+  // The type system cannot follow a spread of names.
+  if (isAlone && isBare(name)) return { do: name } as ScriptStep; // oxlint-disable-line typescript/no-unsafe-type-assertion
   if (!isStep(name)) {
     findings.push(invalid(path, value?.value.at ?? node.at, `${name} takes nothing`, `Write only: - ${name}`));
     return undefined;
@@ -181,7 +179,6 @@ interface ObjectField {
   readonly value: Node;
 }
 
-/** Checks the value by the step's own shape. */
 function readValue(
   path: string,
   name: keyof typeof STEPS,
@@ -210,17 +207,8 @@ function expand(name: string, given: Node): Node {
   return { kind: 'object', at: given.at, end: given.at, fields: new Map([[field, { at: given.at, value: given }]]) };
 }
 
-function textOf(node: Node): string | undefined {
-  return node.kind === 'text' ? node.text : undefined;
-}
-
-function isBare(name: string): name is (typeof STEPS_WITHOUT_INPUT)[number] {
+function isBare(name: string): name is Bare {
   return STEPS_WITHOUT_INPUT.some((bare) => bare === name);
-}
-
-function bare(name: (typeof STEPS_WITHOUT_INPUT)[number]): ScriptStep {
-  // The type system cannot follow a spread of names.
-  return { do: name } as ScriptStep; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 function isStep(name: string): name is keyof typeof STEPS {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { writeStdout } from '../../api/stdio.ts';
 import { quoteForShell } from '../../protocol/text/quote-for-shell.ts';
-import { printText } from './conversation.ts';
 import type { ScriptStep } from './script.ts';
 
 export interface ToolCall {
@@ -85,15 +85,8 @@ function write({ path, text }: { readonly path: string; readonly text: string })
   }
 }
 
-const MISBEHAVIOURS = ['hang', 'crash', 'print', 'flood', 'fork', 'ignore'] as const;
-
-export type Misbehaviour = Extract<ScriptStep, { do: (typeof MISBEHAVIOURS)[number] }>;
-
-export function isMisbehaviour(step: ScriptStep): step is Misbehaviour {
-  return MISBEHAVIOURS.some((name) => name === step.do);
-}
-
-export async function misbehave(step: Misbehaviour): Promise<'continues'> {
+/** Returns undefined if the step is none of these. */
+export async function misbehave(step: ScriptStep): Promise<'continues' | undefined> {
   switch (step.do) {
     case 'hang':
       return hang();
@@ -102,7 +95,7 @@ export async function misbehave(step: Misbehaviour): Promise<'continues'> {
       process.kill(process.pid, 'SIGKILL');
       return hang();
     case 'print':
-      printText(step.with.endsWith('\n') ? step.with : `${step.with}\n`);
+      writeStdout(step.with.endsWith('\n') ? step.with : `${step.with}\n`);
       return 'continues';
     case 'flood':
       flood(step.with);
@@ -113,6 +106,8 @@ export async function misbehave(step: Misbehaviour): Promise<'continues'> {
     case 'ignore':
       process.on(step.with, () => {});
       return 'continues';
+    default:
+      return undefined;
   }
 }
 
@@ -124,5 +119,6 @@ async function hang(): Promise<never> {
 function flood(bytes: number): void {
   const line = `${'x'.repeat(1023)}\n`;
   const chunk = line.repeat(64);
-  for (let left = bytes; left > 0; left -= chunk.length) printText(left >= chunk.length ? chunk : chunk.slice(0, left));
+  for (let left = bytes; left > 0; left -= chunk.length)
+    writeStdout(left >= chunk.length ? chunk : chunk.slice(0, left));
 }

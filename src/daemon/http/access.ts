@@ -79,15 +79,11 @@ export class SessionGuard {
   /** The reason why the peer may not act under this identity; undefined if it may. */
   findRefusal({ caller }: CallerIdentity, socket: Socket, headers: IncomingHttpHeaders = {}): ApiError | undefined {
     if (caller.kind !== 'operator' && caller.kind !== 'worker') return undefined;
-    const judged = this.#judged.get(socket) ?? this.#tryJudge(socket, headers);
-    return judged === 'outside' ? undefined : judged;
-  }
-
-  /** Without free descriptors the peer cannot be inspected: the request is refused, and may be repeated. */
-  #tryJudge(socket: Socket, headers: IncomingHttpHeaders): ApiError | 'outside' {
     try {
-      return this.#judge(socket, headers);
+      const judged = this.#judged.get(socket) ?? this.#judge(socket, headers);
+      return judged === 'outside' ? undefined : judged;
     } catch (error) {
+      // Without free descriptors the peer cannot be inspected: the request is refused, and may be repeated.
       if (!isShortage(error)) throw error;
       return OUT_OF_DESCRIPTORS;
     }

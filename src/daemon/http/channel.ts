@@ -3,6 +3,7 @@ import type { Answer, ApiError } from '../../api/answer.ts';
 import { FrameReader, renderFrame } from '../../api/client/frames.ts';
 import { decodeProjectPath, tooLarge } from '../../api/http/request.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
+import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
 import type { IncomingCall } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { AccessTokens, CallerIdentity } from '../tokens.ts';
@@ -69,16 +70,16 @@ export class OperationChannel {
   }
 
   #receive(words: readonly string[], body: Buffer | undefined): boolean {
-    const [verb, id = '', operation = '', key = '', token = '', path = ''] = words;
+    const [verb, id = ''] = words;
     if (!/^\d{1,15}$/.test(id)) return false;
     if (verb === 'cancel') this.#cancel(id);
-    else if (verb === 'call' && words.length === CALL_FIELD_COUNT)
-      void this.#call({ id, operation, key, token, path, body });
+    else if (verb === 'call' && words.length === CALL_FIELD_COUNT) void this.#call(words, body);
     else return false;
     return true;
   }
 
-  async #call({ id, operation, key, token, path, body }: ReceivedCall): Promise<void> {
+  async #call(words: readonly string[], body: Buffer | undefined): Promise<void> {
+    const [, id = '', operation = '', key = '', token = '', path = ''] = words;
     const { underWay, dispatch } = this.#options;
     const refusal = this.#findRefusal(id, key, body);
     const identity = this.#identify(token);
@@ -166,15 +167,6 @@ export class OperationChannel {
   }
 }
 
-interface ReceivedCall {
-  readonly id: string;
-  readonly operation: string;
-  readonly key: string;
-  readonly token: string;
-  readonly path: string;
-  readonly body: Buffer | undefined;
-}
-
 interface GrantedClaim {
   readonly task_id: string;
   readonly token: string;
@@ -185,8 +177,8 @@ const CALL_FIELD_COUNT = 7;
 const CALLER_GONE_REASON = 'the caller had given up before the claim was granted';
 
 function isGranted(result: unknown): result is GrantedClaim {
-  if (typeof result !== 'object' || result === null || !('task_id' in result && 'token' in result)) return false;
-  return typeof result.task_id === 'string' && typeof result.token === 'string';
+  const { task_id, token } = fieldsOf(result);
+  return typeof task_id === 'string' && typeof token === 'string';
 }
 
 const BAD_CALL = refusal('bad-request', 'a call needs its own number and a valid idempotency key');

@@ -1,23 +1,18 @@
-import { mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { readFileIfPresent } from '../../api/files.ts';
 import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
+import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 
 /** The caller at the other end; `unknown` before the first request. */
 export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
 
-export interface SlotLimits {
-  readonly total: number;
-  readonly unknown: number;
-  readonly worker: number;
-  /** Sessions, agents and supervisors. */
-  readonly session: number;
-  /** Workers and sessions together. The rest of the total is kept for operators. */
-  readonly served: number;
-}
-
-/** Half of the descriptors is kept for files, databases and pipes. */
-export function slotLimits(descriptors: number, most: number): SlotLimits {
+/**
+ * Half of the descriptors is kept for files, databases and pipes. `session`: sessions, agents and supervisors. `served`:
+ * workers and sessions together; the rest of the total is kept for operators.
+ */
+export function slotLimits(descriptors: number, most: number) {
   const total = Math.min(most, Math.max(MIN_SLOTS, Math.floor(descriptors / 2)));
   const unknown = Math.floor(total / 4);
   const served = total - unknown - Math.max(2, Math.floor(total / 8));
@@ -31,10 +26,10 @@ const MIN_SLOTS = 16;
  * keep no caller out, and sessions and workers cannot crowd out operators.
  */
 export class ConnectionSlots<C> {
-  readonly #limits: SlotLimits;
+  readonly #limits: ReturnType<typeof slotLimits>;
   readonly #slots = new Map<C, Slot>();
 
-  constructor(limits: SlotLimits) {
+  constructor(limits: ReturnType<typeof slotLimits>) {
     this.#limits = limits;
   }
 
@@ -51,10 +46,7 @@ export class ConnectionSlots<C> {
     return this.#findIdle(ALL_KINDS, connection) ?? connection;
   }
 
-  /**
-   * Records the kind, which the first request reveals. Returns `full` if all connections of this kind are busy and
-   * there is no room for one more.
-   */
+  /** Records the kind when the first request reveals it. Returns `full` if there is no room and no idle connection. */
   identify(connection: C, kind: Exclude<ConnectionKind, 'unknown'>): { readonly close?: C } | 'full' {
     const slot = this.#slots.get(connection);
     if (slot === undefined || slot.kind === kind) return {};
@@ -93,9 +85,7 @@ export class ConnectionSlots<C> {
   }
 
   #count(kind: ConnectionKind): number {
-    let count = 0;
-    for (const slot of this.#slots.values()) if (slot.kind === kind) count += 1;
-    return count;
+    return this.#slots.values().reduce((count, slot) => (slot.kind === kind ? count + 1 : count), 0);
   }
 
   #findIdle(kinds: readonly ConnectionKind[], besides: C): C | undefined {
@@ -115,7 +105,7 @@ interface Slot {
 
 /** The soft limit on descriptors. Node raises it to the hard limit at start-up. */
 export function readDescriptorLimit(): number {
-  return parseLimits(readLimits()) ?? reportedLimit() ?? ASSUMED_LIMIT;
+  return parseLimits(readFileIfPresent('/proc/self/limits')) ?? reportedLimit() ?? ASSUMED_LIMIT;
 }
 
 /** Parses `/proc/self/limits`: `Max open files  256  256  files`. */
@@ -128,19 +118,9 @@ export function parseLimits(text: string): number | undefined {
 /** The lowest limit of any supported system. */
 const ASSUMED_LIMIT = 256;
 
-function readLimits(): string {
-  try {
-    return readFileSync('/proc/self/limits', 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 /** For systems without /proc. The report takes some milliseconds. */
 function reportedLimit(): number | undefined {
-  const report: unknown = process.report.getReport();
-  const limits: unknown = Reflect.get(Object(report), 'userLimits');
-  const soft: unknown = Reflect.get(Object(Reflect.get(Object(limits), 'open_files')), 'soft');
+  const soft = fieldOf(fieldOf(fieldOf(process.report.getReport(), 'userLimits'), 'open_files'), 'soft');
   return typeof soft === 'number' ? soft : soft === 'unlimited' ? Infinity : undefined;
 }
 
@@ -181,10 +161,7 @@ export class ActiveCalls {
   }
 }
 
-/**
- * Socket paths are limited to about 104 bytes. If the state folder's path is longer, the socket goes into a temporary
- * folder.
- */
+/** Socket paths are limited to about 104 bytes: for a longer one, the socket goes into a temporary folder. */
 export function makeSocketPath(stateDir: string): string {
   const { socket } = stateFiles(stateDir);
   const before = readDaemonRecord(stateDir)?.socket;
@@ -209,12 +186,8 @@ const MAX_SOCKET_PATH = 100;
 
 /** The last daemon's port, so that open pages and webhooks keep working; 0 if unknown. */
 export function readSavedPort(stateDir: string): number {
-  try {
-    const port = Number(readFileSync(stateFiles(stateDir).port, 'utf8').trim());
-    return Number.isInteger(port) && port >= 1024 && port <= 65_535 ? port : 0;
-  } catch {
-    return 0;
-  }
+  const port = Number(readFileIfPresent(stateFiles(stateDir).port).trim());
+  return Number.isInteger(port) && port >= 1024 && port <= 65_535 ? port : 0;
 }
 
 export function savePort(stateDir: string, port: number): void {

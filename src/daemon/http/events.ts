@@ -40,10 +40,7 @@ export async function streamEvents(
   }
 }
 
-/**
- * Returns false after cutting off a reader that read nothing for `stallMs`. The client resumes after the last id it
- * received.
- */
+/** Returns false after cutting off a reader that read nothing for `stallMs`. It may resume after its last id. */
 async function writeText(
   response: ServerResponse,
   text: string,

@@ -1,21 +1,20 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { ApiError } from '../../api/answer.ts';
+import { readFileIfPresent } from '../../api/files.ts';
 import { isEqualSecret, readBody } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { checkOutcome } from '../../github/checks.ts';
 import { fieldOf } from '../../protocol/shape/read-unknown.ts';
 import { decide } from '../../state/decide.ts';
 import { event } from '../../state/event.ts';
-import type { Outcome } from '../../state/outcome.ts';
 import type { State } from '../../state/state.ts';
 import type { CheckOutcome } from '../../state/workflow/workflow-event.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../operations/call.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
+import { type Refusal, refusal } from './refusals.ts';
 
 export const WEBHOOK_PATH = '/webhooks/github';
 
@@ -35,22 +34,22 @@ export async function handleWebhook(
   response: ServerResponse,
   options: WebhookOptions,
 ): Promise<void> {
-  const refuse = (error: ApiError): void => sendAnswer(response, { ok: false, error }, { closes: true });
+  const refuse = (refused: Refusal): void => sendAnswer(response, refused, { closes: true });
   const secret = findSecret(options);
   if (secret === undefined) return refuse(WEBHOOK_OFF);
   const body = await readBody(request);
   if (body === 'gone') return;
-  if (!body.ok) return refuse(body.error);
+  if (!body.ok) return refuse(body);
   const { headers } = request;
   if (!isSigned(body.bytes, headers['x-hub-signature-256'], secret)) {
-    options.log.info('refused', { code: BAD_SIGNATURE.code, path: WEBHOOK_PATH });
+    options.log.info('refused', { code: BAD_SIGNATURE.error.code, path: WEBHOOK_PATH });
     return refuse(BAD_SIGNATURE);
   }
   const [delivery, event] = [headers['x-github-delivery'], headers['x-github-event']];
   if (typeof delivery !== 'string' || !/^[\w-]{1,100}$/.test(delivery) || typeof event !== 'string')
     return refuse(NO_DELIVERY);
   const report = parseReport(event, body.bytes);
-  if (!report.ok) return refuse(report.error);
+  if (!report.ok) return refuse(report);
   if (report.value === undefined) return sendAnswer(response, { ok: true, result: { taken: 0 } });
   const taken = await reportToProjects(report.value, { delivery, event }, options);
   return typeof taken === 'number' ? sendAnswer(response, { ok: true, result: { taken } }) : refuse(taken);
@@ -61,7 +60,7 @@ async function reportToProjects(
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
   { projects }: WebhookOptions,
-): Promise<number | ApiError> {
+): Promise<number | Refusal> {
   let taken = 0;
   for (const { project, services } of projects.opened()) {
     const outcome = await reportCheck(project, services, report, about);
@@ -74,11 +73,7 @@ async function reportToProjects(
 function findSecret({ env, stateDir }: WebhookOptions): string | undefined {
   const given = env['BATON_GITHUB_WEBHOOK_SECRET'];
   if (given !== undefined && given !== '') return given;
-  try {
-    return readFileSync(join(stateDir, 'github-webhook.secret'), 'utf8').trim() || undefined;
-  } catch {
-    return undefined;
-  }
+  return readFileIfPresent(join(stateDir, 'github-webhook.secret')).trim() || undefined;
 }
 
 function isSigned(body: Uint8Array, given: string | string[] | undefined, secret: string): boolean {
@@ -86,21 +81,17 @@ function isSigned(body: Uint8Array, given: string | string[] | undefined, secret
   return typeof given === 'string' && isEqualSecret(given, expected);
 }
 
-const WEBHOOK_OFF: ApiError = {
-  code: 'webhook-off',
-  message: 'this daemon accepts no webhooks of GitHub: it has no secret for them',
-  hint: 'Put the secret into BATON_GITHUB_WEBHOOK_SECRET, or into github-webhook.secret in the state folder.',
-};
-const BAD_SIGNATURE: ApiError = {
-  code: 'bad-signature',
-  message: 'the signature does not match the secret',
-  hint: 'Give the webhook at GitHub the same secret as this daemon.',
-};
-const NO_DELIVERY: ApiError = {
-  code: 'bad-request',
-  message: 'X-GitHub-Delivery or X-GitHub-Event is missing',
-  hint: 'Send it as GitHub does.',
-};
+const WEBHOOK_OFF = refusal(
+  'webhook-off',
+  'this daemon accepts no webhooks of GitHub: it has no secret for them',
+  'Put the secret into BATON_GITHUB_WEBHOOK_SECRET, or into github-webhook.secret in the state folder.',
+);
+const BAD_SIGNATURE = refusal(
+  'bad-signature',
+  'the signature does not match the secret',
+  'Give the webhook at GitHub the same secret as this daemon.',
+);
+const NO_DELIVERY = malformed('X-GitHub-Delivery or X-GitHub-Event is missing');
 
 interface GithubReport {
   readonly name: string;
@@ -109,14 +100,9 @@ interface GithubReport {
   readonly url: string | null;
 }
 
-type ParsedReport =
-  | {
-      readonly ok: true;
-      /** Undefined if the event reports no finished check. */ readonly value: GithubReport | undefined;
-    }
-  | { readonly ok: false; readonly error: ApiError };
+type ParsedReport = { readonly ok: true; readonly value: GithubReport | undefined } | Refusal;
 
-/** Reads completed `workflow_run` and `check_run` events; the name is that of the workflow or the check. */
+/** Reads completed `workflow_run` and `check_run` events; the value is undefined for all others. */
 function parseReport(event: string, body: Uint8Array): ParsedReport {
   let payload: unknown;
   try {
@@ -137,19 +123,18 @@ function parseReport(event: string, body: Uint8Array): ParsedReport {
   return { ok: true, value: { name, sha, outcome, url: typeof url === 'string' ? url.slice(0, 500) : null } };
 }
 
-function malformed(message: string): ParsedReport {
-  return { ok: false, error: { code: 'bad-request', message, hint: 'Send it as GitHub does.' } };
+function malformed(message: string): Refusal {
+  return refusal('bad-request', message, 'Send it as GitHub does.');
 }
 
-/**
- * Returns how many checks of this project were waiting for the report: same commit, same name, and not run by Baton.
- */
+/** Returns how many checks of this project waited for the report: same commit and name, not run by Baton. */
 async function reportCheck(
   { commandLoop }: Project,
   { newId }: Services,
   report: GithubReport,
   about: { readonly delivery: string; readonly event: string },
-): Promise<number | ApiError> {
+): Promise<number | Refusal> {
+  const { name, outcome, url } = report;
   const key = `github/${about.delivery}`;
   const known = await commandLoop.read(({ state }) => ({
     isKnown: state.settled.has(key),
@@ -163,30 +148,17 @@ async function reportCheck(
     key,
     decide: ({ state, rules }) => {
       const events = findWaitingTasks(state, report).flatMap((checks_id) => {
-        const output = `GitHub: ${report.outcome}${report.url === null ? '' : ` ${report.url}`}`;
-        const command = {
-          checks_id,
-          name: report.name,
-          outcome: report.outcome,
-          exit_code: null,
-          log: null,
-          output,
-          handoffId: newId(),
-        };
-        const outcome = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
-        return outcome.ok ? outcome.events : [];
+        const output = `GitHub: ${outcome}${url === null ? '' : ` ${url}`}`;
+        const command = { checks_id, name, outcome, exit_code: null, log: null, output, handoffId: newId() };
+        const decided = decide(state, { kind: 'finish-check', command }, { kind: 'system', name: 'ci' }, rules);
+        return decided.ok ? decided.events : [];
       });
       const received = event('WebhookReceived', {
         delivery_id: about.delivery,
         source: 'github',
         event: about.event.slice(0, 100),
       });
-      const outcome: Outcome<{ taken: number }> = {
-        ok: true,
-        events: [received, ...events],
-        answer: { taken: events.length === 0 ? 0 : 1 },
-      };
-      return outcome;
+      return { ok: true, events: [received, ...events], answer: { taken: events.length === 0 ? 0 : 1 } };
     },
   });
   return settled.ok ? settled.answer.taken : STORE_UNAVAILABLE;
@@ -199,13 +171,9 @@ function findWaitingTasks({ tasks }: State, { name, sha }: GithubReport): string
   });
 }
 
-const ALREADY_DELIVERED: ApiError = {
-  code: 'webhook-replayed',
-  message: 'this delivery was already processed',
-  hint: 'Have GitHub deliver newer events.',
-};
-const STORE_UNAVAILABLE: ApiError = {
-  code: 'store-unavailable',
-  message: 'the store does not answer',
-  hint: 'GitHub can deliver it again.',
-};
+const ALREADY_DELIVERED = refusal(
+  'webhook-replayed',
+  'this delivery was already processed',
+  'Have GitHub deliver newer events.',
+);
+const STORE_UNAVAILABLE = refusal('store-unavailable', 'the store does not answer', 'GitHub can deliver it again.');

@@ -63,16 +63,9 @@ export class McpEndpoint {
         // Access was checked for the header's token only; an argument may name a claim, but not extend the caller's
         // rights.
         if (identity.caller.kind === 'worker' && token !== opened.token) return BAD_CLAIM_TOKEN;
-        const call = {
-          operation,
-          identity,
-          token,
-          projectPath,
-          body: Buffer.from(JSON.stringify(input ?? {})),
-          key,
-          signal: AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]),
-        };
-        return dispatchCall(call, this.#options);
+        const body = Buffer.from(JSON.stringify(input ?? {}));
+        const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
+        return dispatchCall({ operation, identity, token, projectPath, body, key, signal: ended }, this.#options);
       },
     };
   }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { endianness } from 'node:os';
-import { isLiving, type ProcessTable, readProcessTable, readProcStat } from '../../api/processes.ts';
+import { readFileIfPresent } from '../../api/files.ts';
+import { isLiving, readProcessTable, readProcStat } from '../../api/processes.ts';
 import { type SessionAbove, SessionFinder } from '../../api/session-above.ts';
 
 export interface TcpEnds {
@@ -10,9 +11,7 @@ export interface TcpEnds {
   readonly localPort: number;
 }
 
-/**
- * Returns the inode of the peer's socket, `gone` if no process holds it any more, undefined if the system cannot tell.
- */
+/** The inode of the peer's socket; `gone` if no process holds it, undefined if the system cannot tell. */
 export function findPeerSocket(ends: TcpEnds, read = readTcpTables): number | 'gone' | undefined {
   const table = read();
   if (table === undefined) return undefined;
@@ -47,18 +46,10 @@ function readLink(path: string): string {
 
 function readTcpTables(): string | undefined {
   try {
-    return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readTcp6Table()}`;
+    // A machine without IPv6 does not have the second file.
+    return `${readFileSync('/proc/self/net/tcp', 'latin1')}\n${readFileIfPresent('/proc/self/net/tcp6')}`;
   } catch {
     return undefined;
-  }
-}
-
-/** A machine without IPv6 does not have this file. */
-function readTcp6Table(): string {
-  try {
-    return readFileSync('/proc/self/net/tcp6', 'latin1');
-  } catch {
-    return '';
   }
 }
 
@@ -76,22 +67,17 @@ function hexPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, '0');
 }
 
-export interface PeerLookup {
-  readonly table: () => ProcessTable;
-  readonly peerSocket: (ends: TcpEnds) => number | 'gone' | undefined;
-  readonly holds: (pid: number, socket: number) => boolean | undefined;
-  readonly isExiting: (pid: number) => boolean;
-}
-
-const THIS_MACHINE: PeerLookup = {
+const THIS_MACHINE = {
   table: readProcessTable,
   peerSocket: findPeerSocket,
   holds: holdsSocket,
-  isExiting: (pid) => {
+  isExiting: (pid: number): boolean => {
     const stat = readProcStat(pid);
     return stat !== undefined && stat.isExiting && isLiving(stat);
   },
 };
+
+export type PeerLookup = typeof THIS_MACHINE;
 
 /**
  * Finds the session that the peer of a loopback connection belongs to. Only processes inside sessions are searched,

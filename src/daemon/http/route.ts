@@ -4,6 +4,7 @@ import { sendAnswer } from '../../api/http/respond.ts';
 import { OPERATIONS } from '../../api/operations/registry.ts';
 import { isPrincipalName, PRINCIPAL_EXPECTED } from '../../api/state-folder.ts';
 import { VERSION } from '../../api/version.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { dispatchCall, type DispatchOptions, findProject, readClaimEndError } from '../dispatch.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { OutboxDelivery } from '../outbox-delivery.ts';
@@ -11,7 +12,6 @@ import type { AccessTokens, CallerIdentity } from '../tokens.ts';
 import { streamEvents } from './events.ts';
 import { BAD_PATH, isIdempotencyKey, type Refusal, refusal } from './refusals.ts';
 
-/** A request with an identified caller. */
 export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -63,9 +63,16 @@ const FIXED_ROUTES: ReadonlyMap<string, RouteHandler> = new Map(
     '/v1/health': { method: 'GET', isForAnyVersion: true, run: showHealth },
     '/v1/openapi.json': { method: 'GET', run: showOpenApi },
     '/v1/events': { method: 'GET', run: runEvents },
-    '/v1/calls': { method: 'GET', run: refuseCalls },
+    // Reached only by requests without a valid upgrade header.
+    '/v1/calls': {
+      method: 'GET',
+      run: async ({ response }) => refuseRequest(response, 'bad-request', '/v1/calls requires `upgrade: baton-calls`'),
+    },
     '/v1/stop': { method: 'POST', isForAnyVersion: true, run: runStop },
-    '/v1/deliver': { method: 'POST', run: runDelivery },
+    '/v1/deliver': {
+      method: 'POST',
+      run: async ({ response }, { delivery }) => sendAnswer(response, { ok: true, result: await delivery.deliver() }),
+    },
     '/v1/worker-token': { method: 'POST', run: runWorkerToken },
   }),
 );
@@ -116,11 +123,6 @@ async function showOpenApi({ response }: HttpExchange): Promise<void> {
   response.end(JSON.stringify(openApi()));
 }
 
-/** Reached only by requests without a valid upgrade header. */
-async function refuseCalls({ response }: HttpExchange): Promise<void> {
-  refuseRequest(response, 'bad-request', '/v1/calls requires `upgrade: baton-calls`');
-}
-
 let openStreams = 0;
 
 async function runEvents(
@@ -155,31 +157,17 @@ async function runStop({ response, identity }: HttpExchange, { stop, projects }:
   sendAnswer(response, { ok: true, result: { pid: process.pid, agents } }, { closes: true });
 }
 
-async function runDelivery({ response }: HttpExchange, { delivery }: RouteOptions): Promise<void> {
-  sendAnswer(response, { ok: true, result: await delivery.deliver() });
-}
-
-/**
- * Only an operator issues worker tokens. The token names a principal, who is responsible for every call made with it.
- */
+/** Only an operator issues worker tokens. A token's principal is responsible for every call made with it. */
 async function runWorkerToken({ request, response, identity }: HttpExchange, { tokens }: RouteOptions): Promise<void> {
   const body = await readBody(request);
   if (body === 'gone') return;
   if (!body.ok) return sendAnswer(response, body, { closes: true });
   if (identity.caller.kind !== 'operator')
     return refuseRequest(response, 'forbidden', 'only an operator issues worker tokens');
-  const principal = parsePrincipal(body.bytes);
-  if (principal === undefined) return refuseRequest(response, 'bad-request', PRINCIPAL_EXPECTED);
+  const { principal } = fieldsInJson(body.bytes.toString('utf8'));
+  if (typeof principal !== 'string' || !isPrincipalName(principal))
+    return refuseRequest(response, 'bad-request', PRINCIPAL_EXPECTED);
   sendAnswer(response, { ok: true, result: { principal, token: tokens.issueWorker(principal) } });
-}
-
-function parsePrincipal(bytes: Uint8Array): string | undefined {
-  try {
-    const { principal }: { principal?: unknown } = Object(JSON.parse(new TextDecoder().decode(bytes)));
-    return typeof principal === 'string' && isPrincipalName(principal) ? principal : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns null if the header is not percent-encoded correctly. */

@@ -1,8 +1,8 @@
+import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ApiError } from '../../api/answer.ts';
 import { findBearerToken } from '../../api/http/request.ts';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { SERVER_LIMITS } from '../limits.ts';
@@ -174,15 +174,10 @@ export class DaemonServer {
     }
     if (!this.#hasSlot(request.socket, access.identity))
       return sendAnswer(response, TOO_MANY_CONNECTIONS, { closes: true });
-    const leave = this.#enter(request, response, isStop);
+    const { signal } = this.#enter(request, response, isStop);
     try {
-      await route({
-        request,
-        response,
-        identity: access.identity,
-        token: findBearerToken(request.headers) ?? '',
-        signal: leave.signal,
-      });
+      const token = findBearerToken(request.headers) ?? '';
+      await route({ request, response, identity: access.identity, token, signal });
     } catch (error) {
       log.error('a request failed', { path: pathOf(request), cause: causeOf(error) });
       sendAnswer(response, { ok: false, error: INTERNAL_ERROR }, { closes: true });
@@ -238,19 +233,16 @@ export class DaemonServer {
     this.#channels.add(socket);
     socket.once('close', () => this.#channels.delete(socket));
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: baton-calls\r\n\r\n');
-    const refuse = (given: CallerIdentity): ApiError | undefined => this.#guard.findRefusal(given, request.socket);
-    const opened = {
+    OperationChannel.serve(socket, head, {
       identity,
       token: findBearerToken(request.headers) ?? '',
       projectPath: projectPathIn(request) ?? undefined,
-      refuse,
-    };
-    const dispatchCounted: ChannelOptions['dispatch'] = async (call) => {
-      const endBusy = this.#slots.markBusy(request.socket);
-      return dispatch(call).finally(endBusy);
-    };
-    const shared = { tokens, dispatch: dispatchCounted, underWay: this.#underWay, isStopping: () => this.#isStopping };
-    OperationChannel.serve(socket, head, { ...opened, ...shared });
+      refuse: (given) => this.#guard.findRefusal(given, request.socket),
+      tokens,
+      dispatch: async (call) => dispatch(call).finally(this.#slots.markBusy(request.socket)),
+      underWay: this.#underWay,
+      isStopping: () => this.#isStopping,
+    });
   }
 
   #busy({ socket }: IncomingMessage): Refusal | undefined {
@@ -267,13 +259,8 @@ function pathOf({ url = '' }: IncomingMessage): string {
 }
 
 async function listenAt(server: HttpServer, where: { path: string } | { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ ...where, backlog: SERVER_LIMITS.connections }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen({ ...where, backlog: SERVER_LIMITS.connections });
+  await once(server, 'listening');
 }
 
 function portOf(server: HttpServer): number {

@@ -16,7 +16,7 @@ import type { StatusView } from '../../api/run-views.ts';
 import { PRICES_AS_OF } from '../../protocol/price.ts';
 import type { StoreHealth } from '../../protocol/resource-faults.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
-import { DEFAULT_LIMITS } from '../../runbook/build/build-runbook.ts';
+import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
 import type { AgentStatus } from '../../state/runs/agent-run.ts';
 import type { BudgetUse } from '../../state/runs/budget.ts';

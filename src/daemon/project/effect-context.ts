@@ -9,7 +9,7 @@ import type { NotificationChannel } from '../../notify/channel.ts';
 import { openChannels } from '../../notify/open-channels.ts';
 import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
-import { DEFAULT_LIMITS } from '../../runbook/build/build-runbook.ts';
+import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { buildProtection } from '../../runbook/gates/protected-paths.ts';
 import type { Command } from '../../state/decide.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';

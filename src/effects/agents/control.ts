@@ -59,7 +59,6 @@ function errorText(error: unknown): string {
   return isObject && 'message' in error ? String(error.message) : 'refused';
 }
 
-/** Sends a message to the supervisor of an agent's newest process. */
 export async function sendControlToAgent(
   { agentId, start }: { readonly agentId: string; readonly start: number },
   message: Control,

@@ -17,13 +17,11 @@ import type { EffectContext } from '../context.ts';
 import { resolveWithin } from '../sessions/workplace.ts';
 import { fillMessage } from './messages.ts';
 
-/** An agent that is to be started. */
 export interface StartedAgent {
   readonly run: AgentRun;
   readonly start: number;
   readonly templates: TemplateContext;
   readonly workplace: string;
-  /** Variables that the session adds. */
   readonly env: Readonly<Record<string, string>>;
   readonly fenceHooks: string | null;
   /** The git author, as variables; the agent's own `env` overrides them. */
@@ -107,10 +105,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
 /** A supervisor reports at least this often, so that the daemon notices when reports stop. */
 const REPORT_MS = 30_000;
 
-interface LaunchRefusal {
-  readonly ok: false;
-  readonly reason: string;
-}
+type LaunchRefusal = Extract<LaunchResult, { ok: false }>;
 
 interface Filled {
   readonly ok: true;

@@ -25,7 +25,6 @@ export class Liveness {
     }
   }
 
-  /** Called when the supervisor of this agent has ended. */
   async check(agentId: string): Promise<void> {
     if (this.#controller.signal.aborted) return;
     const run = await this.#context.readState((state) => state.agents.get(agentId));

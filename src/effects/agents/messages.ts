@@ -28,13 +28,8 @@ export async function sendMessage(
   });
   if (found === undefined) return [];
   const { permission, start } = found;
-  const message = {
-    kind: 'send',
-    message_id,
-    text: found.text,
-    ...(permission && { permission }),
-    ...(wakes && { wakes }),
-  } as const;
+  const more = { ...(permission && { permission }), ...(wakes && { wakes }) };
+  const message = { kind: 'send', message_id, text: found.text, ...more } as const;
   const answer = await sendControlToAgent({ agentId, start }, message, context, context.times.controlMs);
   const reason = answer.ok ? null : answer.reason;
   return [{ kind: 'deliver-message', command: { message_id, ok: answer.ok, reason } }];
@@ -111,13 +106,8 @@ export class StandingPush {
 
   async #send(run: AgentRun, standing: Standing): Promise<boolean> {
     const where = { agentId: run.id, start: run.start };
-    const answer = await sendControlToAgent(
-      where,
-      { kind: 'standing', standing },
-      this.#context,
-      this.#context.times.controlMs,
-    );
-    return answer.ok;
+    const { controlMs } = this.#context.times;
+    return (await sendControlToAgent(where, { kind: 'standing', standing }, this.#context, controlMs)).ok;
   }
 }
 
@@ -128,7 +118,6 @@ type StandingContext = Pick<EffectContext, 'stateDir' | 'supervisorToken' | 'use
 interface SentStanding {
   run: AgentRun;
   standing: Standing;
-  /** The standing without its number. */
   text: string;
   isSent: boolean;
   pending: Promise<void> | undefined;

@@ -72,7 +72,9 @@ async function outcomesOf(
   { found, lastOutput }: FoundStart,
   lose: () => Promise<Exit>,
 ): Promise<readonly StartOutcome[]> {
-  const ran = 'running' in found && found.running !== undefined ? [startedOf(found.running)] : [];
+  const running = 'running' in found ? found.running : undefined;
+  const ran: StartOutcome[] =
+    running === undefined ? [] : [{ kind: 'started', supervisor: running.supervisor, process: running.process }];
   switch (found.kind) {
     case 'running':
       return ran;
@@ -115,10 +117,6 @@ function selectStartedAgent(
     prompts: run.task === null ? null : settings.prompts,
     envPass: settings.envPass ?? [],
   };
-}
-
-function startedOf({ supervisor, process }: { readonly supervisor: string; readonly process: string }): StartOutcome {
-  return { kind: 'started', supervisor, process };
 }
 
 function hookConfig({ onStop, plan, blocks }: AgentRun, start: number, maxBlocks: number): HookConfig {

@@ -118,29 +118,17 @@ export async function checkCommit(
         if (!made.ok) return { ok: false, reason: renderGithubProblem(made.problem) } as const;
         if (!isMade && i + 1 < checks.length) marks = await fingerprintFiles(folder);
         isMade = true;
-        return {
-          ok: true,
-          shell: {
-            command: run,
-            cwd: folder,
-            env: { BATON_CHECK: name, CI: 'true' },
-            envPass,
-            namesDropped: true,
-            timeoutMs,
-          },
-        } as const;
+        const env = { BATON_CHECK: name, CI: 'true' };
+        const shell = { command: run, cwd: folder, env, envPass, namesDropped: true, timeoutMs } as const;
+        return { ok: true, shell } as const;
       };
       const end = await superviseCommand(commandId, prepare, context, signal);
       if (end === undefined) {
         isCalledOff = true;
         return undefined;
       }
-      const whole = {
-        ...end,
-        name,
-        passed: end.exit_code === 0,
-        logPath: commandFiles(context.stateDir, commandId).log,
-      };
+      const logPath = commandFiles(context.stateDir, commandId).log;
+      const whole = { ...end, name, passed: end.exit_code === 0, logPath };
       ends.push(whole);
       await onEnd?.(whole);
       if (!whole.passed) break;
@@ -190,11 +178,8 @@ export async function checkOut(
 ): Promise<GitResult<string>> {
   const began = await context.readState((state) => {
     const task = state.tasks.get(taskId);
-    return {
-      task: task ?? null,
-      mainAt: task?.flow.mainAt ?? null,
-      filters: context.settingsFor(task ?? null).filters,
-    };
+    const { filters } = context.settingsFor(task ?? null);
+    return { task: task ?? null, mainAt: task?.flow.mainAt ?? null, filters };
   });
   if (began === undefined)
     return gitFailure('git/failed', 'the ledger does not answer', 'See what the daemon says: baton up --foreground');

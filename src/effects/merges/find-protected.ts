@@ -15,7 +15,6 @@ import { findMainOf } from '../sessions/workplace.ts';
 
 export interface FoundProtected {
   readonly head: string;
-  /** The merge base with the main branch. */
   readonly base: string;
   readonly paths: readonly string[];
 }
@@ -83,5 +82,4 @@ async function followLinks(place: GitLocation, commit: string, protection: Prote
   return targets;
 }
 
-/** The longest chain of links that is followed. */
 const MOST_LINKS = 5;

@@ -38,7 +38,6 @@ function isRetryable({ isPassing, problem }: Extract<GithubOutcome<unknown>, { o
   return isPassing === true || problem.code === 'git/remote-unreachable';
 }
 
-/** A problem with its hint, for a decision. */
 export function renderGithubProblem({ message, hint }: Problem): string {
   return hint === '' ? message : `${message}\n${hint}`;
 }

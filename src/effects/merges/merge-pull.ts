@@ -45,7 +45,7 @@ export async function mergePull(
     : { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
 }
 
-const MOST_TRIES = 20;
+export const MOST_TRIES = 20;
 
 /** `moved`: the main branch has new commits, so the checked tree is no longer what would be merged. */
 async function tryMergeOnce(merge: PullMergeContext): Promise<MergeResult | 'moved' | undefined> {
@@ -76,12 +76,8 @@ async function tryMergeOnce(merge: PullMergeContext): Promise<MergeResult | 'mov
   const ready = found.value.isDraft ? await retryGithub(() => pulls.markReady(found.value), signal) : found;
   if (!ready.ok) return refused(ready);
   const [title = '', ...body] = message.split('\n');
-  const merged = await mergeAtGithub(merge, {
-    head,
-    method,
-    title: `${title} (#${number})`,
-    message: body.join('\n').trim(),
-  });
+  const order = { head, method, title: `${title} (#${number})`, message: body.join('\n').trim() };
+  const merged = await mergeAtGithub(merge, order);
   if (merged === 'moved' || merged === undefined) return merged;
   return merged.ok ? readMergeCommit(merge, merged.value, trial.sha) : refused(merged);
 }
@@ -107,11 +103,8 @@ async function mergeAtGithub(
   return undefined;
 }
 
-function isConclusive({
-  isPassing,
-  status,
-  problem,
-}: Extract<Awaited<ReturnType<PullRequestApi['merge']>>, { ok: false }>): boolean {
+function isConclusive(failed: Extract<Awaited<ReturnType<PullRequestApi['merge']>>, { ok: false }>): boolean {
+  const { isPassing, status, problem } = failed;
   return !isPassing && status !== 409 && !/not mergeable|was modified|try again/i.test(problem.message);
 }
 
@@ -145,7 +138,7 @@ export interface PullMergeContext {
 
 /** Runs the checks on a merge commit. Returns `passed`, or what failed; undefined if the checks were cancelled. */
 export async function checkMerged(
-  { effect, context, signal }: PullMergeContext,
+  { effect, context, signal }: Pick<PullMergeContext, 'effect' | 'context' | 'signal'>,
   sha: string,
 ): Promise<'passed' | { readonly reason: string; readonly output: string | null } | undefined> {
   const id = `${effect.merge_id}.${sha.slice(0, 12)}`;
@@ -156,7 +149,6 @@ export async function checkMerged(
   return bad === undefined ? 'passed' : { reason: `check failed on the merged tree: ${bad.name}`, output: bad.output };
 }
 
-/** The position of the main branch at GitHub. */
 export async function fetchBase({ effect, context, pulls, base }: PullMergeContext): Promise<GithubOutcome<string>> {
   const remote = effect.pull?.remote ?? 'origin';
   // The head is included so that GitHub sends only what is new.
@@ -209,7 +201,7 @@ export async function readMergeCommit(
     return { outcome: 'refused', reason };
   }
   const own = await context.ownRepository.with(fetched.value);
-  if (!own.ok) return { outcome: 'refused', reason: renderGithubProblem(own.problem) };
+  if (!own.ok) return refused(own);
   const before = await findSha(own.value, `${sha}^1`);
   const landed = await isOnFirstParents(own.value, { sha, since: before ?? sha, head: fetched.value });
   if (!landed.ok || !landed.value)

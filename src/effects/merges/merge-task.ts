@@ -10,10 +10,9 @@ import { writebackRecords } from '../../state/tasks/task.ts';
 import { WRITEBACK_REQUIRED } from '../../state/tasks/writeback.ts';
 import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
-import { checkCommit, ownChecks } from './checks.ts';
 import { findProtected } from './find-protected.ts';
 import { renderGithubProblem } from './github.ts';
-import { mergePull, type MergeResult } from './merge-pull.ts';
+import { checkMerged, mergePull, type MergeResult, MOST_TRIES } from './merge-pull.ts';
 
 type MergeEffect = Events['MergeRequested'];
 
@@ -80,10 +79,7 @@ async function mergeLocally(
     const prepared = await findPrepared(effect, { own: own.value, branch, onto }, context);
     if (prepared === 'unknown') return undefined;
     if (prepared?.isOnBranch === true) return { outcome: 'merged', base: prepared.base, merge_sha: prepared.sha };
-    const made =
-      prepared === undefined
-        ? await makeMergeCommit(effect, { own: own.value, onto, branch }, context, signal)
-        : prepared;
+    const made = prepared ?? (await makeMergeCommit(effect, { own: own.value, onto, branch }, context, signal));
     if (made === undefined || 'outcome' in made) return made;
     // After a cancellation nobody would record that it was merged.
     if (signal.aborted) return undefined;
@@ -94,22 +90,19 @@ async function mergeLocally(
   return { outcome: 'refused', reason: `the main branch moved ${MOST_TRIES} times while it was merged` };
 }
 
-const MOST_TRIES = 20;
-
 interface MergeTarget {
   readonly own: OwnRepository;
   readonly onto: string;
   readonly branch: string;
 }
 
-/** Makes the merge commit, checks it and records it. */
 async function makeMergeCommit(
   effect: MergeEffect,
   { own, onto, branch }: MergeTarget,
   context: EffectContext,
   signal: AbortSignal,
 ): Promise<MergeResult | { readonly sha: string } | undefined> {
-  const { head, method, message, checks, merge_id, task_id } = effect;
+  const { head, method, message, merge_id } = effect;
   const combined = await createMergeCommit(own, { head, onto, method, message });
   if (!combined.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(combined.problem) };
   const { value } = combined;
@@ -120,15 +113,9 @@ async function makeMergeCommit(
   if (unseen.length > 0) return { outcome: 'failed', base: onto, reason: describeUncheckedByGithub(unseen) };
   const pinned = await pinCommits(own, [value.sha]);
   if (!pinned.ok) return { outcome: 'refused', base: onto, reason: renderGithubProblem(pinned.problem) };
-  const id = `${merge_id}.${value.sha.slice(0, 12)}`;
-  const plan = { id, sha: value.sha, taskId: task_id, checks: ownChecks(checks) };
-  const checked = await checkCommit(plan, context, signal);
+  const checked = await checkMerged({ effect, context, signal }, value.sha);
   if (checked === undefined) return undefined;
-  const failed = checked.find(({ passed }) => !passed);
-  if (failed !== undefined) {
-    const reason = `check failed on the merged tree: ${failed.name}`;
-    return { outcome: 'failed', base: onto, reason, output: failed.output };
-  }
+  if (checked !== 'passed') return { outcome: 'failed', base: onto, ...checked };
   if (signal.aborted) return undefined;
   const command = { merge_id, branch, base: onto, merge_sha: value.sha };
   const recorded = await context.submit({ kind: 'prepare-merge', command });
@@ -143,8 +130,7 @@ async function findUncheckedByGithub(
   sha: string,
 ): Promise<readonly string[]> {
   const elsewhere = checks.flatMap(({ name, run }) => (run === undefined ? [name] : []));
-  if (elsewhere.length === 0 || (await findTree(own, head)) === (await findTree(own, sha))) return [];
-  return elsewhere;
+  return elsewhere.length === 0 || (await findTree(own, head)) === (await findTree(own, sha)) ? [] : elsewhere;
 }
 
 function describeUncheckedByGithub(names: readonly string[]): string {
@@ -164,7 +150,7 @@ export interface PreparedMerge {
  */
 export async function findPrepared(
   { task_id, merge_id }: MergeEffect,
-  { own, branch, onto }: { readonly own: OwnRepository; readonly branch: string; readonly onto: string },
+  { own, branch, onto }: MergeTarget,
   context: Pick<EffectContext, 'readState'>,
 ): Promise<PreparedMerge | 'unknown' | undefined> {
   const merge = await context.readState((state) => state.tasks.get(task_id)?.flow.merge ?? null);

@@ -66,7 +66,6 @@ export type PreparedCommand =
   | { readonly ok: true; readonly shell: ShellCommand }
   | { readonly ok: false; readonly reason: string };
 
-/** A command is started once per id. */
 export const COMMAND_START = 1;
 
 /**

@@ -1,7 +1,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { writeFileAtomically } from '../../api/files.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
-import { findProcessesByArguments, killRemains, readExit, readRunning, type SupervisedFiles } from './supervised.ts';
+import {
+  findProcessesByArguments,
+  killProcess,
+  killRemains,
+  readExit,
+  readRunning,
+  type SupervisedFiles,
+} from './supervised.ts';
 
 export interface LostRun {
   readonly files: SupervisedFiles;
@@ -27,7 +34,7 @@ export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit>
   if (before !== undefined) return before;
   const running = readRunning(files, start);
   const supervisors = running === undefined ? findProcessesByArguments(files.folder, String(start)) : [];
-  for (const pid of supervisors) kill(pid);
+  for (const pid of supervisors) killProcess(pid);
   const leaders = running === undefined ? [] : [running.supervisor, running.process];
   const isGone = await killRemains({ mark, leaders, isSettled: () => readExit(files, start) !== undefined });
   const reported = readExit(files, start);
@@ -37,12 +44,4 @@ export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit>
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   if (!existsSync(files.exit(start))) writeFileAtomically(files.exit(start), `${JSON.stringify(exit)}\n`);
   return exit;
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
 }

@@ -83,8 +83,8 @@ export async function killRemains({ mark, leaders, isSettled = () => false }: Re
     const marked = findProcessesByMark(mark);
     if (alive.length === 0 && marked.length === 0) return true;
     // The group id is known to belong to the run only while its leader lives.
-    for (const pid of alive) kill(-pid);
-    for (const pid of [...alive, ...marked]) kill(pid);
+    for (const pid of alive) killProcess(-pid);
+    for (const pid of [...alive, ...marked]) killProcess(pid);
     await pause(Math.min(10 * 2 ** round, 200));
   }
   return false;
@@ -93,13 +93,11 @@ export async function killRemains({ mark, leaders, isSettled = () => false }: Re
 /** About five seconds: a process that survives SIGKILL for longer waits for a device. */
 const ROUNDS = 30;
 
-/** The processes of this user that were started with the mark in their environment. */
 export function findProcessesByMark({ name, value }: Remains['mark']): number[] {
   const text = `\0${name}=${value}\0`;
   return findLiving((pid) => pid !== process.pid && `\0${readProcFile(pid, 'environ')}`.includes(text));
 }
 
-/** The processes whose command line ends with these arguments. */
 export function findProcessesByArguments(...lastArguments: readonly string[]): number[] {
   const end = `\0${lastArguments.join('\0')}\0`;
   return findLiving((pid) => readProcFile(pid, 'cmdline').endsWith(end));
@@ -111,10 +109,10 @@ function findLiving(isWanted: (pid: number) => boolean): number[] {
     .filter(isWanted);
 }
 
-function kill(pid: number): void {
+export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended, or belongs to another user: the next round shows.
+    // It has ended, or belongs to another user.
   }
 }

@@ -53,7 +53,6 @@ export function refuseWithoutRoom({ found, lastOutput = START_RETURNED }: FoundS
 const START_RETURNED = 'EAGAIN: a supervisor had no room for its files, and gave the start back';
 const TRIES = 3;
 
-/** A supervisor that this daemon has spawned. */
 export interface SpawnedSupervisor {
   /** Resolves with the last output when it has ended. */
   readonly ended: Promise<string>;

@@ -9,17 +9,14 @@ import {
 } from '../../protocol/handoff/index.ts';
 import { PLACEHOLDERS } from '../../protocol/placeholder.ts';
 import { renderResult } from '../../protocol/result.ts';
-import type { ElementFormat } from '../../protocol/text/text-format.ts';
 import { renderYaml } from '../../protocol/text/yaml.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { missionIds, type Task } from '../../state/tasks/task.ts';
 import { taskUrls } from '../../state/workflow/gate-handoffs.ts';
 
-/** A message with everything filled in that Baton knows. */
 export interface Form {
   /** Relative to the session's folder. */
   readonly file: string;
-  /** In which case to send it. */
   readonly when: string;
   readonly send: string;
   readonly text: string;
@@ -50,12 +47,8 @@ function handoffForms({ workflow, role, ...facts }: FormFacts): Form[] {
   const edges = [...workflow.edges.filter(({ from }) => from === agent || from === '*'), ...closing];
   return edges.map((edge) => {
     const file = edge.to === null ? 'workflow-complete.xml' : `handoff-to-${edge.to}.xml`;
-    return {
-      file,
-      when: edge.when,
-      send: `baton handoff send .baton/session/${file}`,
-      text: fill(edge, agent, known, dialect),
-    };
+    const send = `baton handoff send .baton/session/${file}`;
+    return { file, when: edge.when, send, text: fill(edge, agent, known, dialect) };
   });
 }
 
@@ -85,7 +78,7 @@ function fill(edge: HandoffEdge, agent: string, known: KnownValues, { render }: 
 function blankValue(element: HandoffElement): unknown {
   switch (element.kind) {
     case 'text':
-      return blankText(element.format);
+      return PLACEHOLDERS[element.format ?? 'text'];
     case 'choice':
       return element.values[0] ?? PLACEHOLDERS.text;
     case 'count':
@@ -103,10 +96,6 @@ function blankValue(element: HandoffElement): unknown {
     case 'free':
       return '';
   }
-}
-
-function blankText(format: ElementFormat | undefined): string {
-  return PLACEHOLDERS[format ?? 'text'];
 }
 
 function blankOf(elements: Readonly<Record<string, HandoffElement>>): Readonly<Record<string, unknown>> {
@@ -141,10 +130,6 @@ function recordForm({ task, branch, head }: FormFacts): Form {
     related_thought_records: task.records.slice(-1).map(({ id }) => id),
   };
   const when = 'where you have committed; commit_sha is the commit with the work: git rev-parse HEAD';
-  return {
-    file: 'record.yaml',
-    when,
-    send: 'baton thought record .baton/session/record.yaml',
-    text: renderYaml(record),
-  };
+  const send = 'baton thought record .baton/session/record.yaml';
+  return { file: 'record.yaml', when, send, text: renderYaml(record) };
 }

@@ -20,16 +20,11 @@ export interface SessionMeasures {
  * be read counts as a violation.
  */
 export async function measureSession(
-  {
-    workspace,
-    base,
-    since,
-    branch,
-    mission,
-  }: Pick<SessionPreparation, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
+  prepared: Pick<SessionPreparation, 'workspace' | 'base' | 'since' | 'branch' | 'mission'>,
   result: Result | null,
   { stateDir, own }: Pick<MeasureRequest, 'stateDir' | 'own'>,
 ): Promise<SessionMeasures> {
+  const { workspace, base, since, branch, mission } = prepared;
   const found = await tryMeasure(workspace, { base, branch, stateDir, own });
   if (!found.ok) return unmeasured(found.problem);
   const { value } = found;
@@ -43,25 +38,17 @@ export async function measureSession(
   };
 }
 
-async function tryMeasure(
-  ...args: Parameters<typeof measureChange>
-): Promise<
-  { readonly ok: true; readonly value: MeasuredChange } | { readonly ok: false; readonly problem: MeasureProblem }
-> {
+async function tryMeasure(...args: Parameters<typeof measureChange>) {
   try {
     return await measureChange(...args);
   } catch (error) {
     if (isShortage(error) || isDiskFault(error)) throw error;
-    return { ok: false, problem: { message: error instanceof Error ? error.message : String(error) } };
+    return { ok: false, problem: { message: error instanceof Error ? error.message : String(error) } } as const;
   }
 }
 
-interface MeasureProblem {
-  readonly message: string;
-}
-
 /** A full disk or a shortage has nothing to do with the session: it throws, and the caller tries again. */
-function unmeasured({ message }: MeasureProblem): SessionMeasures {
+function unmeasured({ message }: { readonly message: string }): SessionMeasures {
   if (isDiskFaultText(message)) throw Object.assign(new Error(message), { code: 'ENOSPC' });
   if (isShortageText(message)) throw Object.assign(new Error(message), { code: 'EAGAIN' });
   return { violations: [`the worktree cannot be measured: ${message}`], committed: false };
@@ -72,13 +59,8 @@ const MOST_CHARACTERS = 400;
 /** Keeps the entry within its size limit. */
 const MOST_PATH_CHARACTERS = 20_000;
 
-function recordOf({
-  base,
-  head,
-  commits,
-  files,
-  dependencies,
-}: MeasuredChange): Omit<NonNullable<SessionMeasures['measured']>, 'broken'> {
+function recordOf(change: MeasuredChange): Omit<NonNullable<SessionMeasures['measured']>, 'broken'> {
+  const { base, head, commits, files, dependencies } = change;
   const kept: { path: string; action: string }[] = [];
   let room = MOST_PATH_CHARACTERS;
   for (const { path, action } of files) {

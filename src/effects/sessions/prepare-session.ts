@@ -16,7 +16,6 @@ import { placeSession, type SessionPlacement } from './session-place.ts';
 import { findMainOf, findWorkspace } from './workplace.ts';
 import { furnishWorkspace } from './workspace.ts';
 
-/** The workspace and environment of an agent under a claim. */
 export type PreparedSession =
   | {
       readonly ok: true;
@@ -71,7 +70,6 @@ interface PreparationFacts extends Omit<SessionFileFacts, 'protectedPaths'> {
   readonly task: Task;
   readonly claim: Claim;
   readonly prepared: SessionPreparation | undefined;
-  /** Of the agent's pipeline. */
   readonly own: { readonly path: string; readonly branch: string } | null;
   readonly supervised: ReadonlySet<number>;
 }

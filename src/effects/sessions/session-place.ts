@@ -23,14 +23,11 @@ export interface PlaceHolder {
   readonly supervised: ReadonlySet<number>;
 }
 
-interface PlaceRefusal {
-  readonly ok: false;
-  readonly reason: string;
-}
+type PlaceRefusal = Extract<SessionPlacement, { ok: false }>;
 
 export type SessionPlacement =
   | { readonly ok: true; readonly path: string; readonly branch: string; readonly isFenced: boolean }
-  | PlaceRefusal;
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * The worktree of a task. Sessions of one task use the same worktree if no earlier session can still write to it; otherwise the branch
@@ -97,14 +94,8 @@ async function findPlace(
   const isOurs = fence?.value?.taskId === task.id;
   if (earlier === null || !isOurs) {
     const owner = fence?.value ? null : { taskId: task.id, holder };
-    const made = await createWorktree(repository, {
-      stateDir,
-      branch,
-      base,
-      owner,
-      existingBranch: 'continue',
-      hold: true,
-    });
+    const how = { existingBranch: 'continue', hold: true } as const;
+    const made = await createWorktree(repository, { stateDir, branch, base, owner, ...how });
     return made.ok ? { ok: true, value: made.value.path } : made;
   }
   if (fence.value.epoch === epoch || hasLeft(task, fence.value.epoch, supervised)) return { ok: true, value: earlier };
@@ -160,13 +151,10 @@ export async function clearPlace(
   return context.placeMutex.run(branch, async () => {
     const task = await context.readState(({ tasks }) => tasks.get(task_id));
     if (task === undefined || !isCancelled(task)) return [];
-    const { workspace, into } = context.settingsFor(task);
+    const { workspace, into: mainBranch } = context.settingsFor(task);
     const configured = [...workspace.copy, ...workspace.link];
-    const cleared = await clearWorktree(branch, context.path, {
-      stateDir: context.stateDir,
-      mainBranch: into,
-      configured,
-    });
+    const { stateDir, path } = context;
+    const cleared = await clearWorktree(branch, path, { stateDir, mainBranch, configured });
     return [{ kind: 'clear-place', command: { task_id, ...cleared } }];
   });
 }
@@ -177,19 +165,19 @@ async function clearWorktree(
   guard: Parameters<typeof removeWorktree>[2],
 ): Promise<Cleared> {
   const all = await listWorktrees(path);
-  if (!all.ok) return { outcome: 'kept', reason: renderGithubProblem(all.problem) };
+  if (!all.ok) return kept(all);
   const worktree = all.value.find((each) => each.branch === branch);
   if (worktree === undefined) {
     const gone = await removeMergedBranch(path, branch, guard.mainBranch);
-    return gone.ok
-      ? { outcome: gone.value, reason: null }
-      : { outcome: 'kept', reason: renderGithubProblem(gone.problem) };
+    return gone.ok ? { outcome: gone.value, reason: null } : kept(gone);
   }
   // A worktree outside of Baton's folder belongs to the user.
   const below = join(all.value[0]?.path ?? path, WORKTREES_FOLDER) + sep;
   if (!worktree.path.startsWith(below)) return { outcome: 'kept', reason: `it is checked out at ${worktree.path}` };
   const removed = await removeWorktree(path, worktree.path, guard);
-  return removed.ok
-    ? { outcome: 'removed', reason: null }
-    : { outcome: 'kept', reason: renderGithubProblem(removed.problem) };
+  return removed.ok ? { outcome: 'removed', reason: null } : kept(removed);
+}
+
+function kept({ problem }: GitFailure): Cleared {
+  return { outcome: 'kept', reason: renderGithubProblem(problem) };
 }

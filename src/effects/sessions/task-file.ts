@@ -9,9 +9,7 @@ export interface TaskFacts {
   readonly port: number | null;
   readonly owes: readonly string[];
   readonly constraints: readonly string[];
-  /** The text that the task's author wrote. */
   readonly prompt: { readonly path: string; readonly text: string } | null;
-  /** Uncommitted files of earlier sessions. */
   readonly leftovers: readonly string[];
   /** For the judging roles. */
   readonly protectedPaths: readonly string[];
@@ -31,7 +29,7 @@ export interface BranchChange {
 export function renderTaskFile(facts: TaskFacts): string {
   const { task } = facts;
   const sections = [
-    `# ${task.id}: ${line(task.title)}\n\n${describePlace(facts)}`,
+    `# ${task.id}: ${toLine(task.title)}\n\n${describePlace(facts)}`,
     section('What you must not do', list(facts.constraints) || 'Nothing is forbidden beyond what your prompt says.'),
     facts.prompt === null
       ? ''
@@ -85,7 +83,7 @@ function describeRecord({ latestRecord: record }: Task): string {
 }
 
 function describeFindings({ flow }: Task): string {
-  const found = Object.entries(flow.findings).map(([text, rounds]) => `(round ${rounds}) ${line(text)}`);
+  const found = Object.entries(flow.findings).map(([text, rounds]) => `(round ${rounds}) ${toLine(text)}`);
   if (found.length === 0) return '';
   return section(
     `What was found against it, after ${flow.rounds} rounds`,
@@ -95,12 +93,12 @@ function describeFindings({ flow }: Task): string {
 
 function describeChecks({ flow: { checks } }: Task): string {
   if (checks === null) return '';
-  const lines = checks.plans.map(({ name }) => `${line(name)}: ${checks.outcomes[name] ?? 'not run'}`);
+  const lines = checks.plans.map(({ name }) => `${toLine(name)}: ${checks.outcomes[name] ?? 'not run'}`);
   return section(`The required checks of ${checks.head}`, list(lines));
 }
 
 function describeEnding({ epoch, how, holder, reason, at }: Task['endings'][number]): string {
-  return `- ${at} claim ${epoch} of ${line(holder)}: ${how}${reason === null ? '' : ` (${line(truncate(reason, 300))})`}`;
+  return `- ${at} claim ${epoch} of ${toLine(holder)}: ${how}${reason === null ? '' : ` (${toLine(truncate(reason, 300))})`}`;
 }
 
 function describeLeftovers(paths: readonly string[]): string {
@@ -165,6 +163,6 @@ function truncate(text: string, most: number): string {
     : `${text.slice(0, most).trimEnd()}\n[cut here: ${text.length - most} characters more]`;
 }
 
-function line(text: string): string {
+export function toLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

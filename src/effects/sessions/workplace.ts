@@ -37,19 +37,14 @@ export function resolveWithin(place: string, cwd: string | undefined): string {
  */
 export async function findMainOf(
   task: Pick<Task, 'flow'> | null,
-  {
-    path,
-    settingsFor,
-    readState,
-    recordMainMoves,
-  }: Pick<EffectContext, 'path' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
+  context: Pick<EffectContext, 'path' | 'settingsFor' | 'readState' | 'recordMainMoves'>,
 ): Promise<GitResult<MainBranchHead>> {
-  await recordMainMoves();
-  const accepted = await readState(acceptedMain);
-  const name = settingsFor(task).into ?? accepted?.branch;
+  await context.recordMainMoves();
+  const accepted = await context.readState(acceptedMain);
+  const name = context.settingsFor(task).into ?? accepted?.branch;
   if (accepted?.sha !== undefined && accepted.branch === name)
     return { ok: true, value: { name, sha: accepted.sha, ref: `refs/heads/${name}` } };
-  return findMainBranch(path, name);
+  return findMainBranch(context.path, name);
 }
 
 /** `into` is empty if the runbook names no branch. */

@@ -7,11 +7,7 @@ export interface JsonTree {
 }
 
 export type Added =
-  | {
-      readonly ok: true;
-      readonly insertions: readonly Insertion[];
-      readonly made: readonly (readonly string[])[];
-    }
+  | { readonly ok: true; readonly insertions: readonly Insertion[]; readonly made: readonly (readonly string[])[] }
   | { readonly ok: false; readonly what: string };
 
 /** Adds members to objects and appends items to lists. The existing text stays, to the last space. */
@@ -149,7 +145,6 @@ function isTree(value: JsonEditValue): value is JsonTree {
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Whether a value is Baton's, judged by its path and content. */
 export type IsOurs = (path: readonly string[], value: unknown) => boolean;
 
 /**
@@ -166,7 +161,6 @@ type Range = readonly [start: number, end: number];
 
 interface Cuts {
   readonly cuts: readonly Range[];
-  /** It had children, and all of them are removed. */
   readonly isEmptied: boolean;
 }
 
@@ -196,10 +190,7 @@ function cutsIn(
   };
 }
 
-/**
- * Each child with the line break and spaces before it and the comma after it; for the last children, the comma before
- * them.
- */
+/** Each child with the space before it and the comma after it; for the last children, the comma before them. */
 function childCuts(text: string, node: JsonContainer, gone: ReadonlySet<JsonChild>): Range[] {
   const cuts: Range[] = [];
   const lastKept = node.children.findLast((child) => !gone.has(child));

@@ -29,7 +29,7 @@ export function appendToml(text: string, mark: string, tables: readonly TomlTabl
   const after = parseToml(text + piece);
   return after.ok
     ? { ok: true, insertions: [{ at, text: piece }] }
-    : { ok: false, what: describeClash(text, headers, clash(headers, after.what)) };
+    : { ok: false, what: describeClash(text, headers, after.what) };
 }
 
 /** Removes the tables below the mark, whatever has changed around them. */
@@ -60,10 +60,6 @@ function markedTables(mark: string): RegExp {
   return new RegExp(`${before}${RegExp.escape(mark)}${table}`, 'g');
 }
 
-function clash(headers: readonly string[], what: string): string {
-  return `${headers.join(', ')} cannot be appended to the file (${what})`;
-}
-
 /** A TOML basic string escapes as JSON does. */
 export function renderTomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007F', String.raw`\u007F`);
@@ -74,14 +70,14 @@ export function renderTomlString(text: string): string {
  * list that is written as a value (`hooks = { … }`, `Stop = [ … ]`). Codex accepts both forms, so the same settings
  * written with headers mean the same.
  */
-function describeClash(text: string, headers: readonly string[], otherwise: string): string {
+function describeClash(text: string, headers: readonly string[], problem: string): string {
   const closed = new Map(
     headers
       .map((header) => findClosed(text, pathOf(header)))
       .filter((path) => path !== undefined)
       .map((path) => [path.join('.'), path]),
   );
-  if (closed.size === 0) return otherwise;
+  if (closed.size === 0) return `${headers.join(', ')} cannot be appended to the file (${problem})`;
   const parts = [...closed.values()].map((path) => describeClosed(text, path));
   return `${parts.join('\n')}\nThe meaning stays the same. Then Baton can add ${headers.join(', ')}.`;
 }
@@ -90,8 +86,7 @@ function describeClosed(text: string, path: readonly string[]): string {
   const name = path.join('.');
   const line = lineOf(text, path);
   const place = line === undefined ? name : `line ${line}: ${name}`;
-  const value = path.reduce<unknown>((found, key) => Object(found)[key], parse(text.replace(/^\uFEFF/, '')));
-  const whole = path.reduceRight<unknown>((inside, key) => ({ [key]: inside }), value);
+  const whole = path.reduceRight<unknown>((inside, key) => ({ [key]: inside }), valueIn(text, path));
   const instead = stringify(whole).trim();
   return `${place} is written as a value, and no table can be added to it. Delete it there, and write at the end of the file:\n${instead}`;
 }
@@ -102,22 +97,13 @@ function findClosed(text: string, path: readonly string[]): readonly string[] | 
     const part = path.slice(0, length);
     const isLast = length === path.length;
     const probe = isLast ? `[[${headerOf(part)}]]` : `[${headerOf([...part, 'baton_probe'])}]`;
-    if (isSet(text, part) && !isReadable(`${text}\n${probe}\n`)) return part;
+    if (valueIn(text, part) !== undefined && !parseToml(`${text}\n${probe}\n`).ok) return part;
   }
   return undefined;
 }
 
-function isSet(text: string, path: readonly string[]): boolean {
-  return path.reduce<unknown>((found, key) => Object(found)[key], parse(text.replace(/^\uFEFF/, ''))) !== undefined;
-}
-
-function isReadable(text: string): boolean {
-  try {
-    parse(text.replace(/^\uFEFF/, ''));
-    return true;
-  } catch {
-    return false;
-  }
+function valueIn(text: string, path: readonly string[]): unknown {
+  return path.reduce<unknown>((found, key) => Object(found)[key], parse(text.replace(/^\uFEFF/, '')));
 }
 
 /** `[[hooks.Stop]]` → hooks, Stop; the parts may be quoted. */

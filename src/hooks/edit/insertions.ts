@@ -1,7 +1,4 @@
-/**
- * Baton only inserts text into a person's file; it replaces and deletes nothing. So removing the insertions restores
- * the file byte for byte.
- */
+/** Baton only inserts text into a person's file, so that removing the insertions restores it byte for byte. */
 export interface Insertion {
   /** Position in the text before any insertion. */
   readonly at: number;

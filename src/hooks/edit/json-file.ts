@@ -76,7 +76,6 @@ function findParts(text: string, { hooks, mcp }: JsonParts): FoundParts {
   return { parts, problems: off.map(({ at, is }) => `${at.join('.')} is ${is}: no hook runs`) };
 }
 
-/** Settings that switch all hooks of a client off. */
 const SWITCHED_OFF: readonly { readonly at: readonly string[]; readonly is: boolean }[] = [
   { at: ['disableAllHooks'], is: true },
   { at: ['hooksConfig', 'enabled'], is: false },

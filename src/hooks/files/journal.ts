@@ -23,7 +23,6 @@ import { hashOf, readFileText } from './file-text.ts';
 
 /** One file before and after a change; null if it does not exist. */
 export interface FileChange {
-  /** The real path, with links resolved. */
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
@@ -56,7 +55,7 @@ export function changeFiles(stateDir: string, changes: readonly FileChange[], sa
       if (after === null) {
         removeFile(path);
       } else {
-        makeFoldersFor(path);
+        for (const folder of findMissingFolders(path)) mkdirSync(folder, { mode: 0o700 });
         replaceFile(path, after);
       }
     }
@@ -180,15 +179,10 @@ function removeFile(path: string): void {
   syncFolder(dirname(path));
 }
 
-/** The missing folders above a file, outermost first. */
 export function findMissingFolders(path: string): readonly string[] {
   const missing: string[] = [];
   for (let folder = dirname(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
   return missing;
-}
-
-function makeFoldersFor(path: string): void {
-  for (const folder of findMissingFolders(path)) mkdirSync(folder, { mode: 0o700 });
 }
 
 export function removeFolders(folders: readonly string[]): void {

@@ -1,8 +1,7 @@
 import type { Client } from '../../api/client/client.ts';
 import { createClient } from '../../api/client/connect.ts';
 import { type Ancestor, readAncestors } from '../../api/client/own-session.ts';
-import { findStateDir } from '../../api/state-folder.ts';
-import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
+import { fieldsInJson, textOf } from '../../protocol/shape/read-unknown.ts';
 import type { ClientName } from '../client.ts';
 
 /** The fields of a client's hook input that are used here; empty if the input cannot be read. */
@@ -20,10 +19,7 @@ export interface HookInput {
 
 export function readHookInput(bytes: Uint8Array, cwd: string): HookInput {
   const fields = fieldsInJson(new TextDecoder().decode(bytes));
-  const text = (name: string): string => {
-    const value = fields[name];
-    return typeof value === 'string' ? value : '';
-  };
+  const text = (name: string): string => textOf(fields[name]);
   return {
     conversation: text('session_id'),
     cwd: text('cwd') || cwd,
@@ -60,10 +56,6 @@ export interface HookCall {
   readonly principal?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;
-}
-
-export function hookCall(call: Omit<HookCall, 'stateDir'>): HookCall {
-  return { ...call, stateDir: findStateDir(call.env) };
 }
 
 /** A person waits for every hook, so the timeouts are short. */

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readFileIfPresent } from '../../api/files.ts';
 import { stateFiles } from '../../api/state-folder.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 
-/**
- * Whether the repository around a folder is a project of Baton. Hooks for all sessions run in every folder; a
- * repository without Baton must not become a project.
- */
+/** Hooks for all sessions run in every folder; a repository without Baton must not become a project. */
 export function isKnownProject(stateDir: string, cwd: string): boolean {
   const top = findRepositoryTop(cwd);
   if (top === undefined) return false;
@@ -23,30 +22,16 @@ export function findRepositoryTop(cwd: string): string | undefined {
 
 /** A worktree's git folder names the shared one, which is in the main worktree. */
 function mainTopOf(top: string): string {
-  try {
-    const dot = join(top, '.git');
-    if (statSync(dot).isDirectory()) return top;
-    const gitDir = resolve(
-      top,
-      readFileSync(dot, 'utf8')
-        .replace(/^gitdir:\s*/, '')
-        .trim(),
-    );
-    return dirname(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()));
-  } catch {
-    return top;
-  }
+  // A folder reads as empty.
+  const link = readFileIfPresent(join(top, '.git'));
+  const gitDir = resolve(top, link.replace(/^gitdir:\s*/, '').trim());
+  const common = readFileIfPresent(join(gitDir, 'commondir')).trim();
+  return link === '' || common === '' ? top : dirname(resolve(gitDir, common));
 }
 
 function knownPaths(stateDir: string): readonly string[] {
-  try {
-    const list: unknown = JSON.parse(readFileSync(stateFiles(stateDir).projectList, 'utf8'));
-    return typeof list === 'object' && list !== null
-      ? Object.values(list).filter((path) => typeof path === 'string')
-      : [];
-  } catch {
-    return [];
-  }
+  const paths = Object.values(fieldsInJson(readFileIfPresent(stateFiles(stateDir).projectList)));
+  return paths.filter((path) => typeof path === 'string');
 }
 
 function isSamePlace(a: string, b: string): boolean {

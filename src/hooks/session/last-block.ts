@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOwnSession, type OwnSession } from '../../api/client/own-session.ts';
+import { readFileIfPresent } from '../../api/files.ts';
 import type { HookCall, HookOutput } from './hook-call.ts';
 
 /**
@@ -20,11 +21,7 @@ const TOOL_ANSWER = /^\[Function (?:Response|Call)/;
 
 /** The reason of the last block since the person's last message. */
 export function readLastBlock(session: OwnSession): string | undefined {
-  try {
-    return readFileSync(fileOf(session), 'utf8');
-  } catch {
-    return undefined;
-  }
+  return readFileIfPresent(fileOf(session)) || undefined;
 }
 
 export function writeLastBlock(session: OwnSession, block: string): void {

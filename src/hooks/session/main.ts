@@ -1,6 +1,7 @@
-import { readSync, writeSync } from 'node:fs';
+import { readStdin, writeStdout } from '../../api/stdio.ts';
+import { findStateDir } from '../../api/state-folder.ts';
 import { CLIENTS } from '../client.ts';
-import { hookCall, type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
+import { type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
 
 /**
  * `baton hooks run CLIENT MOMENT`: runs at the hooks of people's sessions. Whatever fails, the session continues: the
@@ -12,11 +13,12 @@ export async function runSessionHook(args: readonly string[], env: HookCall['env
   // Agents started by Baton have hooks of their own.
   if (client === undefined || env['BATON_AGENT_ID']) return leave('');
   setTimeout(() => leave(renderHookOutput(TOO_SLOW)), moment === 'end' ? 1400 : 12_000).unref();
-  const input = readHookInput(readInput(), cwd);
+  const input = readHookInput(readStdin(), cwd);
   const at = options.indexOf('--principal') + 1;
   const principal = at === 0 ? undefined : options[at];
   const who = principal === undefined ? {} : { principal };
-  const call = hookCall({ client, input, claims: options.includes('--claim'), env, ...who });
+  const claims = options.includes('--claim');
+  const call: HookCall = { client, input, claims, env, ...who, stateDir: findStateDir(env) };
   try {
     return leave(renderHookOutput(await answer(moment, call)));
   } catch (error) {
@@ -36,31 +38,6 @@ async function answer(moment: string, call: HookCall): Promise<HookOutput> {
 }
 
 function leave(text: string): never {
-  try {
-    if (text !== '') writeSync(1, text);
-  } catch {
-    // The client has closed the pipe.
-  }
+  writeStdout(text);
   process.exit(0);
-}
-
-const MOST_BYTES = 8 * 1024 * 1024;
-
-function readInput(): Buffer {
-  const pieces: Buffer[] = [];
-  for (let bytes = 0; bytes <= MOST_BYTES;) {
-    const piece = Buffer.allocUnsafe(65_536);
-    let read = 0;
-    try {
-      read = readSync(0, piece);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) break;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-      continue;
-    }
-    if (read === 0) break;
-    pieces.push(piece.subarray(0, read));
-    bytes += read;
-  }
-  return Buffer.concat(pieces);
 }

@@ -49,10 +49,7 @@ export async function startSession(call: HookCall): Promise<HookOutput> {
   }
 }
 
-/**
- * After a `clear` the same process continues with an empty conversation and keeps its claims. Codex keeps the old
- * conversation, which continues separately.
- */
+/** After a `clear` the same process keeps its claims. Codex keeps the old conversation, which continues separately. */
 function takeOverClaims(stateDir: string, session: OwnSession): void {
   for (const other of listOwnSessions(stateDir)) {
     if (other.process !== session.process || other.folder === session.folder) continue;
@@ -61,7 +58,6 @@ function takeOverClaims(stateDir: string, session: OwnSession): void {
   }
 }
 
-/** Claims that the client's process, or the resumed conversation, still holds. */
 async function findHeld(client: Client, session: OwnSession): Promise<readonly OwnClaim[]> {
   const held: OwnClaim[] = [];
   for (const claim of listOwnClaims(session)) {
@@ -109,30 +105,23 @@ export async function releaseDeadSessions(client: Client, stateDir: string, sess
   for (const other of listOwnSessions(stateDir)) {
     if (other.folder === session.folder || !hasEnded(other.process)) continue;
     await releaseHookClaims(client, other, 'the session ended without reporting it');
-    if (listOwnClaims(other).length === 0 || isOld(other)) removeOwnSession(other);
+    const isOld = Date.now() - other.started > DAY_MS;
+    if (listOwnClaims(other).length === 0 || isOld) removeOwnSession(other);
   }
 }
 
-function isOld({ started }: OwnSession): boolean {
-  return Date.now() - started > DAY_MS;
-}
-
-/**
- * The text that a session starts with, one page at most. Text of other agents is fenced, so that it is not read as
- * instructions.
- */
+/** The text that a session starts with. Text of other agents is fenced, so that it is not read as instructions. */
 export function renderProjectBrief(brief: ProjectBrief, held: readonly OwnClaim[], ofTask: string | undefined): string {
+  const others = brief.claimed.filter(({ id }) => !held.some(({ task_id }) => task_id === id));
   const parts = [
     'Baton shares out the tasks of this repository and keeps the record of who did what.',
     held.length === 0 ? describeClaimable(brief) : describeHeld(held),
     describeLast(brief.last_session),
-    brief.claimed_total === 0
-      ? ''
-      : `Others work on: ${brief.claimed.filter(isOthers(held)).map(describeClaimed).join('; ')}.`,
+    others.length === 0 ? '' : `Others work on: ${others.map(describeClaimed).join('; ')}.`,
     brief.decisions === 0 ? '' : `${brief.decisions} decisions wait for the person: \`baton decision list\`.`,
     ofTask === undefined ? '' : `What is known about your task:\n\n${ofTask}`,
   ];
-  return parts.filter((part) => part !== '' && part !== 'Others work on: .').join('\n\n');
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function describeClaimable({ claimable }: ProjectBrief): string {
@@ -162,10 +151,6 @@ function describeLast(last: ProjectBrief['last_session']): string {
 }
 
 const MOST_OF_A_RECORD = 1500;
-
-function isOthers(held: readonly OwnClaim[]) {
-  return ({ id }: { readonly id: string }): boolean => !held.some(({ task_id }) => task_id === id);
-}
 
 function describeClaimed({ id, title, holder }: ProjectBrief['claimed'][number]): string {
   return `${id}, ${line(title)} (${line(holder)})`;

@@ -1,10 +1,7 @@
 import { DEFAULT_BRANCH } from '../../protocol/branch-name.ts';
-import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { EDGES, ROLES } from '../../protocol/handoff/edges.ts';
 import { extendWorkflow, type Workflow } from '../../protocol/handoff/extend-workflow.ts';
-import { type Phase, PHASES } from '../../protocol/phase.ts';
 import type { Parsed } from '../../protocol/shape/problem.ts';
-import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { type CommandArgs, parseArgsDefinition } from '../command-args.ts';
 import {
   type CiCheck,
@@ -16,7 +13,7 @@ import {
   type WorkspaceSettings,
 } from '../runbook.ts';
 import { parseDuration } from '../shape/fields.ts';
-import { buildBudget, buildPrices, type limitsShape } from '../shape/limits-shape.ts';
+import { buildLimits, buildPrices } from '../shape/limits-shape.ts';
 import type { RunbookValue } from '../shape/runbook-shape.ts';
 import { buildGithub } from '../shape/section-shapes.ts';
 import { buildAgent } from './build-agent.ts';
@@ -107,44 +104,6 @@ function workflowIn(value: RunbookValue): Workflow {
   const extended = parseDeclaredWorkflow(value);
   if (!extended.ok) throw new Error(`a checked runbook has roles that do not fit: ${extended.problems[0].message}`);
   return extended.value;
-}
-
-type LimitsValue = ValueOf<typeof limitsShape>;
-
-export function buildLimits(value: LimitsValue) {
-  const ms = (text: string | undefined, otherwise: number): number =>
-    text === undefined ? otherwise : parseDuration(text);
-  return {
-    claimExpiryMs: ms(value.claim_expiry, 15 * 60_000),
-    renewalMs: ms(value.renewal, 30_000),
-    /** Undefined: only the agent's own report counts. */
-    idleMs: value.idle === undefined ? undefined : parseDuration(value.idle),
-    silenceMs: ms(value.silence, 10 * 60_000),
-    toolMs: ms(value.tool, 60 * 60_000),
-    leaveMs: ms(value.leave, 60_000),
-    agents: value.agents ?? 50,
-    blocks: value.blocks ?? MAX_BLOCKS,
-    resumes: value.resumes ?? 5,
-    reviewRounds: value.review_rounds ?? 3,
-    killAfterMs: ms(value.kill_after, 10_000),
-    logBytes: value.log_bytes ?? 10 * 1024 * 1024,
-    maxFiles: value.max_files,
-    noGitCommit: value.no_git_commit ?? false,
-    noNewDeps: value.no_new_deps ?? false,
-    stallMs: stallOf(value.stall),
-    taskBudget: value.task_budget && buildBudget(value.task_budget),
-    dayBudget: value.day_budget && buildBudget(value.day_budget),
-  } as const;
-}
-
-export const DEFAULT_LIMITS = buildLimits({});
-
-/** A single duration applies to every phase with expected work. */
-function stallOf(stall: LimitsValue['stall']): Readonly<Partial<Record<Phase, number>>> {
-  const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
-  const isActive = (phase: Phase): boolean => typeof stall !== 'string' || !/^(?:COMPLETED|BLOCKED)$/.test(phase);
-  const set = given.flatMap(([phase, text]) => (text !== undefined && isActive(phase) ? [[phase, text] as const] : []));
-  return Object.fromEntries(set.map(([phase, text]) => [phase, parseDuration(text)]));
 }
 
 function buildWorkspace(value: NonNullable<RunbookValue['workspace']>): WorkspaceSettings {

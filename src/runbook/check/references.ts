@@ -1,6 +1,7 @@
 import { didYouMean, quote } from '../../protocol/shape/problem.ts';
 import { buildVariables } from '../build/build-pipeline.ts';
-import { buildLimits, parseDeclaredWorkflow } from '../build/build-runbook.ts';
+import { parseDeclaredWorkflow } from '../build/build-runbook.ts';
+import { buildLimits } from '../shape/limits-shape.ts';
 import { argumentNames, parseArgsDefinition } from '../command-args.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';

@@ -1,4 +1,5 @@
-import type { Phase } from '../../protocol/phase.ts';
+import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
+import { type Phase, PHASES } from '../../protocol/phase.ts';
 import type { Price } from '../../protocol/price.ts';
 import type { BudgetPlan } from '../../protocol/run-plan.ts';
 import type { EitherShape, MapShape, ObjectShape, Shape, TextShape, ValueOf } from '../../protocol/shape/shape.ts';
@@ -124,3 +125,41 @@ export const limitsShape = {
     ),
   },
 } as const satisfies Shape;
+
+type LimitsValue = ValueOf<typeof limitsShape>;
+
+export function buildLimits(value: LimitsValue) {
+  const ms = (text: string | undefined, otherwise: number): number =>
+    text === undefined ? otherwise : parseDuration(text);
+  return {
+    claimExpiryMs: ms(value.claim_expiry, 15 * 60_000),
+    renewalMs: ms(value.renewal, 30_000),
+    /** Undefined: only the agent's own report counts. */
+    idleMs: value.idle === undefined ? undefined : parseDuration(value.idle),
+    silenceMs: ms(value.silence, 10 * 60_000),
+    toolMs: ms(value.tool, 60 * 60_000),
+    leaveMs: ms(value.leave, 60_000),
+    agents: value.agents ?? 50,
+    blocks: value.blocks ?? MAX_BLOCKS,
+    resumes: value.resumes ?? 5,
+    reviewRounds: value.review_rounds ?? 3,
+    killAfterMs: ms(value.kill_after, 10_000),
+    logBytes: value.log_bytes ?? 10 * 1024 * 1024,
+    maxFiles: value.max_files,
+    noGitCommit: value.no_git_commit ?? false,
+    noNewDeps: value.no_new_deps ?? false,
+    stallMs: stallOf(value.stall),
+    taskBudget: value.task_budget && buildBudget(value.task_budget),
+    dayBudget: value.day_budget && buildBudget(value.day_budget),
+  } as const;
+}
+
+export const DEFAULT_LIMITS = buildLimits({});
+
+/** A single duration applies to every phase with expected work. */
+function stallOf(stall: LimitsValue['stall']): Readonly<Partial<Record<Phase, number>>> {
+  const given = PHASES.map((phase) => [phase, typeof stall === 'string' ? stall : stall?.[phase]] as const);
+  const isActive = (phase: Phase): boolean => typeof stall !== 'string' || !/^(?:COMPLETED|BLOCKED)$/.test(phase);
+  const set = given.flatMap(([phase, text]) => (text !== undefined && isActive(phase) ? [[phase, text] as const] : []));
+  return Object.fromEntries(set.map(([phase, text]) => [phase, parseDuration(text)]));
+}

@@ -5,7 +5,6 @@ import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 export interface MainBranchState {
   readonly branch: string;
   readonly sha: string;
-  /** When this position was recorded. */
   readonly at: string;
   /**
    * A digest of the trusted upstream address, which may hold a credential: the one of the first observation, or one that a person approved.
@@ -16,7 +15,6 @@ export interface MainBranchState {
   readonly prepared: { readonly mergeId: string; readonly sha: string } | null;
   /** The last accepted position while newer commits wait for a person; null if all commits are accepted. */
   readonly trusted: TrustedPosition | null;
-  /** The open decision about those commits. */
   readonly decisionId: string | null;
   /** The newest command that ran code of a branch and has ended; null if none has since the first observation. */
   readonly lastCommand: EndedCommand | null;
@@ -155,7 +153,6 @@ export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefin
   }
 }
 
-/** The last command that an entry settled. */
 export function findEndedCommand(
   { type, at }: Pick<RecordedEvent, 'type' | 'at'>,
   settled: readonly Effect[],

@@ -6,7 +6,6 @@ import type { State } from '../state.ts';
 import type { Task } from '../tasks/task.ts';
 import { findMain, findUnsandboxedCommand, type SuspectSession } from './main-branch.ts';
 
-/** The result of looking at the main branch. */
 export interface ObserveMain {
   readonly branch: string;
   readonly sha: string;

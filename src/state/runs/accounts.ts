@@ -40,16 +40,27 @@ export function postSpending(runs: Runs, before: AgentRun, after: AgentRun, at: 
   if (Object.values(spent).every((value) => value === 0)) return;
   const chain = pipelinesAround(runs, after);
   for (const run of chain) runs.pipelines.set(run.id, { ...run, spent: addSpending(run.spent, spent) });
-  add(runs, 'agent', after.plan.name, spent);
-  add(runs, 'pipeline', chain.at(-1)?.name ?? '', spent);
-  add(runs, 'task', after.task?.task_id ?? '', spent);
-  add(runs, 'model', after.usage?.model ?? '', spent);
+  const { agent, pipeline, task, model } = accountsOfAgent(runs, after, chain);
+  add(runs, 'agent', agent, spent);
+  add(runs, 'pipeline', pipeline, spent);
+  add(runs, 'task', task, spent);
+  add(runs, 'model', model, spent);
   // Tokens count when they are reported; time counts when it passes.
   const { work_ms, wait_ms, ...used } = spent;
   add(runs, 'day', dayOf(at), { ...used, work_ms: 0, wait_ms: 0 });
   if (work_ms + wait_ms === 0) return;
   const kind = work_ms > 0 ? 'work_ms' : 'wait_ms';
   for (const { day, ms } of splitByDay(before.since, at)) add(runs, 'day', day, { ...NO_SPENDING, [kind]: ms });
+}
+
+/** The accounts that an agent's spending belongs to; empty names if it belongs to none. */
+export function accountsOfAgent(
+  runs: Runs,
+  { plan, owner, task, usage }: AgentRun,
+  chain = pipelinesAround(runs, { owner }),
+): Readonly<Record<Exclude<AccountKind, 'day'>, string>> {
+  const pipeline = chain.at(-1)?.name ?? '';
+  return { agent: plan.name, pipeline, task: task?.task_id ?? '', model: usage?.model ?? '' };
 }
 
 /** Innermost first. */

@@ -1,28 +1,23 @@
-import type { AgentPlan, HandlerName, StopAction } from '../../protocol/run-plan.ts';
-import type { WorkflowEvents } from '../workflow/workflow-event.ts';
-import type { RunOutcome, TaskRef } from './run-event.ts';
+import type { HandlerName, StopAction } from '../../protocol/run-plan.ts';
+import type { Events } from '../event.ts';
+import type { RunOutcome } from './run-event.ts';
 
 /** A run of an agent, from its request until its process has gone and its outcome is known. */
-export interface AgentRun {
+export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars' | 'task' | 'worker'> {
   readonly id: string;
-  readonly plan: AgentPlan;
   readonly owner: { readonly pipelineId: string; readonly step: string } | null;
-  readonly vars: Readonly<Record<string, string>>;
-  readonly task: TaskRef | null;
-  readonly worker: string | null;
   readonly onStop: StopAction;
   readonly requestedAt: string;
   readonly process: 'wanted' | 'running' | 'gone';
   /** Process number, starting at 1. */
   readonly start: number;
   /** The message of a resumed process; null for the first, which gets the prompt. */
-  readonly resume: { readonly message: string | null; readonly append: boolean } | null;
+  readonly resume: Pick<Events['AgentResumeRequested'], 'message' | 'append'> | null;
   readonly supervisor: string | null;
   readonly pid: string | null;
   /** Of the newest process; missing if there is none. */
   readonly sandbox?: string;
-  readonly signal: { readonly kind: 'complete' | 'escalate'; readonly message: string | null } | null;
-  /** The decision it is parked for. */
+  readonly signal: Omit<Events['AgentSignalled'], 'agent_id'> | null;
   readonly parked: string | null;
   readonly killed: boolean;
   /** The newest time that a person attached, or asked to; null if nobody ever did. */
@@ -32,7 +27,6 @@ export interface AgentRun {
   readonly reason: string | null;
   /** The agent recovers from an API error: if its process exits now, it is resumed, and `on_dead` does not act. */
   readonly recovering: boolean;
-  /** The agent waits for the end of an API limit. */
   readonly limited: boolean;
   /** How often it has waited for a limit, since the run began or a person last resumed it. */
   readonly waits: number;
@@ -44,16 +38,15 @@ export interface AgentRun {
   readonly resumes: number;
   /** The process is being stopped, and the next one begins with this message. */
   readonly restart?: string;
-  readonly exit: {
-    readonly code: number | null;
-    readonly signal: string | null;
-    readonly timedOut: boolean;
-    readonly blocksUsed: boolean;
-    readonly output: string | null;
-    readonly at: string;
-  } | null;
+  readonly exit:
+    | (Pick<Events['AgentExited'], 'code' | 'signal' | 'output'> & {
+        readonly timedOut: boolean;
+        readonly blocksUsed: boolean;
+        readonly at: string;
+      })
+    | null;
   /** Totals; null if the client does not report usage. */
-  readonly usage: Omit<WorkflowEvents['SessionUsed'], 'agent_id'> | null;
+  readonly usage: Omit<Events['SessionUsed'], 'agent_id'> | null;
   /** Time spent working and waiting, without the current interval, which began at `since`. */
   readonly workMs: number;
   readonly waitMs: number;
@@ -66,7 +59,6 @@ export interface AgentRun {
 export interface Attachment {
   readonly start: number;
   readonly by: string;
-  /** When they asked to attach. */
   readonly at: string;
   /** The decision that was open when they attached; their messages answer it. */
   readonly asked: string | null;

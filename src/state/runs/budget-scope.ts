@@ -13,7 +13,6 @@ export interface BudgetRecord {
   readonly isWarned: boolean;
   /** People were notified that its cost cannot be measured. */
   readonly isUnpriced: boolean;
-  /** The newest decision about it. */
   readonly decisionId: string | null;
   /** Of a day: a person denied more, and workers do not ask again. */
   readonly isClosed: boolean;

@@ -16,7 +16,6 @@ export interface BudgetUse {
   readonly limit: number;
   /** An estimate for requests in progress: each as much as the largest of its run. */
   readonly reserved: number;
-  /** The amount in the runbook, before raises. */
   readonly base: number;
 }
 
@@ -115,7 +114,6 @@ const USED: Readonly<Record<Measure, (spent: Spending) => number>> = {
   time: ({ work_ms }) => work_ms,
 };
 
-/** The agents that draw on a budget. */
 export function agentsIn(runs: Runs, { kind, id }: BudgetScope): readonly AgentRun[] {
   if (kind === 'agent') return [runs.agents.get(id)].filter((agent) => agent !== undefined);
   const all = [...runs.agents.values()].filter(({ over }) => over === null);
@@ -124,7 +122,6 @@ export function agentsIn(runs: Runs, { kind, id }: BudgetScope): readonly AgentR
   return all.filter((agent) => pipelinesAround(runs, agent).some((run) => run.id === id));
 }
 
-/** Work in current intervals. */
 export function openWorkMs(runs: Runs, scope: BudgetScope, at: string): number {
   const begin = scope.kind === 'day' ? Date.parse(`${scope.id}T00:00:00.000Z`) : 0;
   const working = agentsIn(runs, scope).filter((agent) => timeCategory(agent) === 'work');

@@ -1,12 +1,12 @@
 import { DEFAULT_PRICES, findPrice } from '../../protocol/price.ts';
 import { type Rules, rulesInForce } from '../rules.ts';
 import type { State } from '../state.ts';
-import { accountKey, type AccountKind, pipelinesAround } from './accounts.ts';
+import { accountKey, type AccountKind, accountsOfAgent } from './accounts.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { BudgetScope } from './budget-scope.ts';
 import { type BudgetUse, findHighestUse } from './budget.ts';
 import type { Runs } from './runs.ts';
-import { addSpending, NO_SPENDING, type Spending, splitByDay, timeCategory } from './spent.ts';
+import { addSpending, NO_SPENDING, type Spending, splitByDay, timeCategory, tokensIn } from './spent.ts';
 
 export interface CostRow {
   /** Null for spending that belongs to none. */
@@ -18,11 +18,7 @@ export interface CostRow {
 
 /** Costs up to now by one kind of account: days in order, others by cost. */
 export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string): readonly CostRow[] {
-  const sums = new Map(
-    [...runs.accounts]
-      .filter(([key]) => key.startsWith(accountKey(by, '')))
-      .map(([key, spent]) => [key.slice(accountKey(by, '').length), spent] as const),
-  );
+  const sums = new Map(accountsOf(runs, by));
   for (const agent of runs.agents.values()) {
     for (const [name, spent] of openInterval(runs, agent, by, at))
       sums.set(name, addSpending(sums.get(name) ?? NO_SPENDING, spent));
@@ -33,17 +29,20 @@ export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string)
   return rows.toSorted(by === 'day' ? byName : byCost);
 }
 
+function accountsOf({ accounts }: Runs, kind: AccountKind): [name: string, Spending][] {
+  const prefix = accountKey(kind, '');
+  return [...accounts].flatMap(([key, spent]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), spent]] : []));
+}
+
 /** Models in use whose price comes from the shipped list instead of the runbook. */
 export function findModelsPricedByDefault(state: State, rules: Rules): readonly string[] {
   const { prices = [] } = rulesInForce(state, rules);
-  const models = [...state.accounts.keys()].filter((key) => key.startsWith(accountKey('model', '')));
-  return models
-    .map((key) => key.slice(accountKey('model', '').length))
+  return accountsOf(state, 'model')
+    .map(([model]) => model)
     .filter((model) => findPrice(prices, model) === undefined && findPrice(DEFAULT_PRICES, model) !== undefined)
     .toSorted();
 }
 
-/** Spending in the current interval. */
 function openInterval(
   runs: Runs,
   agent: AgentRun,
@@ -56,20 +55,7 @@ function openInterval(
   const parts = splitByDay(agent.since, at);
   const spent = (ms: number): Spending => ({ ...NO_SPENDING, [field]: ms });
   if (by === 'day') return parts.map(({ day, ms }) => [day, spent(ms)] as const);
-  return [[accountOf(runs, agent, by), spent(parts.reduce((sum, { ms }) => sum + ms, 0))]];
-}
-
-function accountOf(runs: Runs, agent: AgentRun, by: Exclude<AccountKind, 'day'>): string {
-  switch (by) {
-    case 'agent':
-      return agent.plan.name;
-    case 'pipeline':
-      return pipelinesAround(runs, agent).at(-1)?.name ?? '';
-    case 'task':
-      return agent.task?.task_id ?? '';
-    case 'model':
-      return agent.usage?.model ?? '';
-  }
+  return [[accountsOfAgent(runs, agent)[by], spent(parts.reduce((sum, { ms }) => sum + ms, 0))]];
 }
 
 function budgetIn(runs: Runs, by: AccountKind, name: string, rules: Rules, at: string): BudgetUse | null {
@@ -100,11 +86,7 @@ function byName(a: CostRow, b: CostRow): number {
 }
 
 function byCost(a: CostRow, b: CostRow): number {
-  const weight = ({ spent }: CostRow): readonly number[] => [
-    spent.cost_millicents,
-    spent.input_tokens + spent.output_tokens + spent.cached_tokens,
-    spent.work_ms,
-  ];
+  const weight = ({ spent }: CostRow): readonly number[] => [spent.cost_millicents, tokensIn(spent), spent.work_ms];
   const [x, y] = [weight(a), weight(b)];
   const first = x.findIndex((value, i) => value !== y[i]);
   return first < 0 ? byName(a, b) : (y[first] ?? 0) - (x[first] ?? 0);

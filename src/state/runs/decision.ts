@@ -1,14 +1,11 @@
 import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
+import type { Events } from '../event.ts';
 import type { BudgetScope } from './budget-scope.ts';
 
 /** A question to a person. */
-export interface Decision {
+export interface Decision extends Pick<Events['DecisionOpened'], 'source' | 'title' | 'context' | 'options'> {
   readonly id: string;
-  readonly source: DecisionSource;
-  readonly title: string;
-  readonly context: string;
-  readonly options: readonly DecisionOption[];
   readonly agentId: string | null;
   readonly pipelineId: string | null;
   readonly taskId: string | null;
@@ -32,18 +29,21 @@ export const DECISION_SOURCES = [
 ] as const; // prettier-ignore
 export type DecisionSource = (typeof DECISION_SOURCES)[number];
 
-export const DECISION_ACTIONS = [
-  'nudge',
-  'done',
-  'retry',
-  'resume',
-  'skip',
-  'cancel',
-  'approve',
-  'deny',
-  'dismiss',
-] as const;
-export type DecisionAction = (typeof DECISION_ACTIONS)[number];
+/** The label of each action in decisions. A decision names the object or the amount only if the action alone would be ambiguous. */
+export const OPTION_LABELS = {
+  nudge: 'Tell the agent to continue',
+  done: 'Mark as done',
+  retry: 'Restart',
+  resume: 'Resume',
+  skip: 'Skip',
+  cancel: 'Cancel',
+  approve: 'Approve',
+  deny: 'Deny',
+  dismiss: 'Dismiss',
+} as const;
+
+export type DecisionAction = keyof typeof OPTION_LABELS;
+export const DECISION_ACTIONS = Object.keys(OPTION_LABELS) as DecisionAction[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 /** Options are numbered from 1 in the order of their list. */
 export const decisionOption = object({ label: text, action: choice(DECISION_ACTIONS), recommended: flag });
@@ -59,16 +59,3 @@ export type DecisionResult =
       readonly message: string | null;
     }
   | { readonly kind: 'withdrawn'; readonly at: string; readonly reason: string };
-
-/** The label of each action in decisions. A decision names the object or the amount only if the action alone would be ambiguous. */
-export const OPTION_LABELS: Readonly<Record<DecisionAction, string>> = {
-  nudge: 'Tell the agent to continue',
-  done: 'Mark as done',
-  retry: 'Restart',
-  resume: 'Resume',
-  skip: 'Skip',
-  cancel: 'Cancel',
-  approve: 'Approve',
-  deny: 'Deny',
-  dismiss: 'Dismiss',
-};

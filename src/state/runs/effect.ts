@@ -59,11 +59,9 @@ export type Effect = { [T in EffectType]: EffectOf<T> }[EffectType];
 
 export interface EffectOf<T extends EffectType> extends EventOf<T> {
   readonly key: string;
-  /** Of the entry. */
   readonly seq: number;
 }
 
-/** The timers that are set, by their purpose. */
 export function findTimers(
   { effects }: { readonly effects: ReadonlyMap<string, Effect> },
   fits: (purpose: TimerPurpose) => boolean,

@@ -5,15 +5,11 @@ import type { AgentRun, Attachment } from './agent-run.ts';
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'>;
 
 export function createAgent({ data, at }: EventOf<'AgentRequested'> & Envelope): AgentRun {
-  const { owner } = data;
+  const { agent_id: id, plan, vars, task, worker, owner, on_stop: onStop } = data;
+  const given = { id, plan, vars, task, worker, onStop };
   return {
-    id: data.agent_id,
-    plan: data.plan,
+    ...given,
     owner: owner === null ? null : { pipelineId: owner.pipeline_id, step: owner.step },
-    vars: data.vars,
-    task: data.task,
-    worker: data.worker,
-    onStop: data.on_stop,
     requestedAt: at,
     process: 'wanted',
     start: 1,
@@ -50,16 +46,7 @@ export function evolveAgent(agent: AgentRun, recorded: Event & Envelope): AgentR
 function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun {
   switch (type) {
     case 'AgentResumeRequested':
-      return {
-        ...withoutRestart(agent),
-        start: data.start,
-        process: 'wanted',
-        resume: { message: data.message, append: data.append },
-        supervisor: null,
-        pid: null,
-        killed: false,
-        recovering: false,
-      };
+      return resumed(agent, data);
     case 'AgentStarted':
       return isNewest(agent, data) && agent.process === 'wanted' ? started(agent, data) : agent;
     case 'AgentStartFailed':
@@ -132,9 +119,11 @@ function change(agent: AgentRun, { type, data, at }: Event & Envelope): AgentRun
   }
 }
 
-function withoutRestart(agent: AgentRun): AgentRun {
-  const { restart: _, ...rest } = agent;
-  return rest;
+function resumed(agent: AgentRun, data: EventOf<'AgentResumeRequested'>['data']): AgentRun {
+  const { restart: _, ...before } = agent;
+  const { start, message, append } = data;
+  const none = { supervisor: null, pid: null, killed: false, recovering: false };
+  return { ...before, start, process: 'wanted', resume: { message, append }, ...none };
 }
 
 function isNewest(agent: AgentRun, { start }: { readonly start: number }): boolean {

@@ -1,7 +1,7 @@
 import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import { postSpending } from './accounts.ts';
 import { evolveBudgets } from './budget.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, DecisionResult } from './decision.ts';
 import { type Effect, effectKey, findEffect } from './effect.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
 import { evolveEffects } from './evolve-effects.ts';
@@ -64,11 +64,17 @@ function evolveDecisions({ decisions }: Runs, recorded: RecordedEvent): void {
   if (recorded.type !== 'DecisionResolved' && recorded.type !== 'DecisionWithdrawn') return;
   const decision = decisions.get(recorded.data.decision_id);
   if (decision === undefined) return;
-  const settled =
-    recorded.type === 'DecisionResolved' ? evolveResolved(decision, recorded) : evolveWithdrawn(decision, recorded);
-  decisions.set(decision.id, settled);
+  decisions.set(decision.id, { ...decision, over: recorded.seq, result: resultOf(recorded) });
   keepNewest(decisions);
 }
+
+function resultOf({ type, data, at, actor }: Settlement & Envelope): DecisionResult {
+  if (type === 'DecisionWithdrawn') return { kind: 'withdrawn', at, reason: data.reason };
+  const { option, action, message } = data;
+  return { kind: 'resolved', option, action, by: actor, at, message };
+}
+
+type Settlement = EventOf<'DecisionResolved'> | EventOf<'DecisionWithdrawn'>;
 
 /** The agent of an entry. For a gate, the agent whose handler waits for it. */
 function agentOf({ type, data }: Event, effects: Runs['effects']): string | undefined {
@@ -100,39 +106,19 @@ function pipelineOf({ type, data }: Event): string | undefined {
 
 type Envelope = Pick<RecordedEvent, 'seq' | 'at' | 'actor'>;
 
-export function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decision {
+function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decision {
+  const { decision_id: id, source, title, context, options, scope = null, adopts = null, branch = null } = data;
+  const given = { id, source, title, context, options, scope, adopts, branch };
   return {
-    id: data.decision_id,
-    source: data.source,
-    title: data.title,
-    context: data.context,
-    options: data.options,
+    ...given,
     agentId: data.agent_id,
     pipelineId: data.pipeline_id,
     taskId: data.task_id,
-    scope: data.scope ?? null,
-    adopts: data.adopts ?? null,
-    branch: data.branch ?? null,
     ...(data.until_heard === true ? { untilHeard: true as const } : {}),
     openedAt: at,
     result: null,
     over: null,
   };
-}
-
-export function evolveResolved(
-  decision: Decision,
-  { data, seq, at, actor }: EventOf<'DecisionResolved'> & Envelope,
-): Decision {
-  const { option, action, message } = data;
-  return { ...decision, over: seq, result: { kind: 'resolved', option, action, by: actor, at, message } };
-}
-
-export function evolveWithdrawn(
-  decision: Decision,
-  { data, seq, at }: EventOf<'DecisionWithdrawn'> & Envelope,
-): Decision {
-  return { ...decision, over: seq, result: { kind: 'withdrawn', at, reason: data.reason } };
 }
 
 /** How many ended runs and decisions stay in the state; the ledger has all of them. */

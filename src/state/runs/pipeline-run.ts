@@ -1,17 +1,13 @@
 import type { PipelinePlan, Plan, StepPlan } from '../../protocol/run-plan.ts';
-import type { Event, EventOf, RecordedEvent } from '../event.ts';
-import type { RunOutcome, TaskRef } from './run-event.ts';
+import type { Event, EventOf, Events, RecordedEvent } from '../event.ts';
+import type { RunOutcome } from './run-event.ts';
 import { NO_SPENDING, type Spending } from './spent.ts';
 
-export interface PipelineRun {
+export interface PipelineRun extends Pick<Events['PipelineStarted'], 'name' | 'vars' | 'task' | 'worker'> {
   readonly id: string;
-  readonly name: string;
-  readonly vars: Readonly<Record<string, string>>;
   /** Of the root, for a nested pipeline. */
   readonly plan: Extract<Plan, { kind: 'pipeline' }>;
   readonly parent: { readonly pipelineId: string; readonly step: string } | null;
-  readonly task: TaskRef | null;
-  readonly worker: string | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
   /** Null before the first step and after the last. */
@@ -74,14 +70,12 @@ export function createPipeline(
   { data, at }: EventOf<'PipelineStarted'> & Envelope,
   parent: PipelineRun | undefined,
 ): PipelineRun {
+  const { pipeline_id: id, name, vars, task, worker } = data;
+  const given = { id, name, vars, task, worker };
   return {
-    id: data.pipeline_id,
-    name: data.name,
-    vars: data.vars,
-    plan: data.plan ?? parent?.plan ?? { kind: 'pipeline', pipeline: data.name, pipelines: {}, agents: {} },
+    ...given,
+    plan: data.plan ?? parent?.plan ?? { kind: 'pipeline', pipeline: name, pipelines: {}, agents: {} },
     parent: data.parent === null ? null : { pipelineId: data.parent.pipeline_id, step: data.parent.step },
-    task: data.task,
-    worker: data.worker,
     startedAt: at,
     endedAt: null,
     step: null,
@@ -103,8 +97,10 @@ export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event 
       return withStep(run, { status: 'waiting', since: at, reason: data.reason, decisionId: data.decision_id });
     case 'StepResumed':
       return withStep(run, { status: 'running', since: at, reason: null, decisionId: null });
-    case 'StepFinished':
-      return evolveStepFinished(run, data);
+    case 'StepFinished': {
+      const { step, outcome, reason, output } = data;
+      return withRecord({ ...run, step: null }, step, { outcome, reason, output });
+    }
     case 'PipelineFinished':
       return { ...run, step: null, outcome: data.outcome, reason: data.reason, endedAt: at, over: seq };
     case 'PipelineCancelRequested':
@@ -126,17 +122,8 @@ export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event 
 
 function evolveStepStarted(run: PipelineRun, { step: name, visit, retry }: EventOf<'StepStarted'>['data'], at: string) {
   const retries = retry ? (run.history[name]?.retries ?? 0) + 1 : 0;
-  const step: CurrentStep = {
-    name,
-    visit,
-    status: 'running',
-    since: at,
-    reason: null,
-    decisionId: null,
-    agentId: null,
-    commandId: null,
-    childId: null,
-  };
+  const runner = { agentId: null, commandId: null, childId: null };
+  const step: CurrentStep = { name, visit, status: 'running', since: at, reason: null, decisionId: null, ...runner };
   return withRecord({ ...run, step }, name, { visits: visit, retries, outcome: null, reason: null, commandId: null });
 }
 
@@ -144,24 +131,12 @@ function evolveCommandStarted(run: PipelineRun, commandId: string): PipelineRun 
   return run.step === null ? run : withStep(withRecord(run, run.step.name, { commandId }), { commandId });
 }
 
-function evolveStepFinished(run: PipelineRun, data: EventOf<'StepFinished'>['data']): PipelineRun {
-  const { outcome, reason, output } = data;
-  return withRecord({ ...run, step: null }, data.step, { outcome, reason, output });
-}
-
 function withStep(run: PipelineRun, changes: Partial<CurrentStep>): PipelineRun {
   return run.step === null ? run : { ...run, step: { ...run.step, ...changes } };
 }
 
-const NO_RECORD: StepRecord = {
-  visits: 0,
-  retries: 0,
-  outcome: null,
-  reason: null,
-  output: null,
-  exitCode: null,
-  commandId: null,
-};
+const NO_RESULT = { outcome: null, reason: null, output: null, exitCode: null, commandId: null };
+const NO_RECORD: StepRecord = { visits: 0, retries: 0, ...NO_RESULT };
 
 function withRecord(run: PipelineRun, step: string, changes: Partial<StepRecord>): PipelineRun {
   const record = { ...(run.history[step] ?? NO_RECORD), ...changes };

@@ -1,6 +1,6 @@
 import type { AgentReport } from '../../protocol/agent-report.ts';
 import type { Caller } from '../caller.ts';
-import { event, type Event } from '../event.ts';
+import { event, type Event, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
@@ -44,10 +44,10 @@ export function decideReportAgent(
     : decided(workEvents(speaker.answer, report), null);
 }
 
-type ProcessObservation = Extract<AgentReport, { kind: 'started' | 'exited' }>;
+type Report<K extends AgentReport['kind']> = Extract<AgentReport, { kind: K }>;
 
 /** Starts are numbered, and each begins and ends once: a repeat, or a report about an earlier start, changes nothing. */
-function decideProcess(agent: AgentRun, report: ProcessObservation): Outcome<null> {
+function decideProcess(agent: AgentRun, report: Report<'started' | 'exited'>): Outcome<null> {
   const { start } = report;
   if (start > agent.start) {
     const message = `agent ${agent.id} has had ${agent.start} starts, not ${start}`;
@@ -58,7 +58,7 @@ function decideProcess(agent: AgentRun, report: ProcessObservation): Outcome<nul
   return decided([processEvent(agent.id, report)], null);
 }
 
-function processEvent(agent_id: string, report: ProcessObservation): Event {
+function processEvent(agent_id: string, report: Report<'started' | 'exited'>): Event {
   if (report.kind === 'started') {
     const { start, supervisor, process } = report;
     return event('AgentStarted', { agent_id, start, supervisor, process });
@@ -67,26 +67,19 @@ function processEvent(agent_id: string, report: ProcessObservation): Event {
   return event('AgentExited', { agent_id, ...exit, output: output === null ? null : excerptEnd(output) });
 }
 
-type BlockObservation = Extract<AgentReport, { kind: 'blocked' }>;
-
 /** The count only grows: a late or repeated report changes nothing. */
-function blockEvents({ id: agent_id, blocks }: AgentRun, report: BlockObservation): Event[] {
+function blockEvents({ id: agent_id, blocks }: AgentRun, report: Report<'blocked'>): Event[] {
   return report.blocks > blocks ? [event('AgentBlocked', { agent_id, blocks: report.blocks })] : [];
 }
 
-type HeardObservation = Extract<AgentReport, { kind: 'heard' }>;
-
 /** Recorded only if a decision about its silence is open and its process still runs. */
-function heardEvents(state: State, agent: AgentRun, report: HeardObservation): Event[] {
+function heardEvents(state: State, agent: AgentRun, report: Report<'heard'>): Event[] {
   const isAwaited = findSilenceDecision(state, agent) !== undefined;
   const isThere = agent.process === 'running' && agent.start === report.start;
   return isAwaited && isThere ? [event('AgentHeard', { agent_id: agent.id })] : [];
 }
 
-type AttachmentObservation = Extract<AgentReport, { kind: 'attached' | 'detached' }>;
-
-/** A person attaches once and leaves once. */
-function attachmentEvents({ id: agent_id, attach }: AgentRun, report: AttachmentObservation): Event[] {
+function attachmentEvents({ id: agent_id, attach }: AgentRun, report: Report<'attached' | 'detached'>): Event[] {
   const { start } = report;
   if (attach === null || attach.start !== start || attach.state === 'gone') return [];
   if (report.kind === 'attached')
@@ -95,24 +88,19 @@ function attachmentEvents({ id: agent_id, attach }: AgentRun, report: Attachment
   return [event('AgentDetached', { agent_id, start, by: attach.by, how, talked })];
 }
 
-type UsageObservation = Extract<AgentReport, { kind: 'used' }>;
-
 /**
  * Also for an agent whose run is over: its last usage counts. Supervisors report at each tool call; an entry is recorded when a turn has
  * ended, when the last entry is old, or when a budget moves by a step.
  */
-function usageEvents(state: State, agent: AgentRun, report: UsageObservation, rules: Rules, at = ''): Event[] {
+function usageEvents(state: State, agent: AgentRun, report: Report<'used'>, rules: Rules, at = ''): Event[] {
   const { id: agent_id, usage } = agent;
   const { prices = [] } = rules;
   const { conversation_id, model, input_tokens, output_tokens, cached_tokens, turns, waiting_tokens } = report;
   const counted = { conversation_id, model, input_tokens, output_tokens, cached_tokens, turns, waiting_tokens };
   const { open_input_tokens: input, open_output_tokens: output, open_cached_tokens: cached } = report;
   const open = { input, output, cached, lasting: report.unpriced_tokens };
-  const reserved = {
-    input: report.reserved_input_tokens ?? 0,
-    output: report.reserved_output_tokens ?? 0,
-    cached: report.reserved_cached_tokens ?? 0,
-  };
+  const { reserved_input_tokens = 0, reserved_output_tokens = 0, reserved_cached_tokens = 0 } = report;
+  const reserved = { input: reserved_input_tokens, output: reserved_output_tokens, cached: reserved_cached_tokens };
   // An older supervisor sends neither, and expects each of its reports to be recorded.
   const isDue = report.is_due ?? report.reserved_input_tokens === undefined;
   const reserved_tokens = reserved.input + reserved.output + reserved.cached;
@@ -126,13 +114,7 @@ function usageEvents(state: State, agent: AgentRun, report: UsageObservation, ru
 }
 
 /** Not recorded if the run is over, the agent waits for a person, or a person has it in their terminal. */
-function workEvents(
-  agent: AgentRun,
-  report: Exclude<
-    AgentReport,
-    ProcessObservation | UsageObservation | AttachmentObservation | BlockObservation | HeardObservation
-  >,
-): Event[] {
+function workEvents(agent: AgentRun, report: Report<'idle' | 'stop' | 'silent' | 'prompted' | 'errored'>): Event[] {
   const { id: agent_id, outcome, parked, process } = agent;
   if (outcome !== null || parked !== null || process === 'gone') return [];
   if (isAttached(agent) || isAttaching(agent)) return [];
@@ -154,27 +136,19 @@ function workEvents(
   }
 }
 
-interface ReportStarted {
-  readonly agentId: string;
-  readonly start: number;
-  readonly supervisor: string;
-  readonly process: string;
-}
-
 /** The same as the supervisor's own report, for the daemon that finds a process which was not reported. */
-export function decideReportStarted(state: State, { agentId, ...started }: ReportStarted): Outcome<null> {
+export function decideReportStarted(
+  state: State,
+  { agentId, ...started }: Omit<Events['AgentStarted'], 'agent_id' | 'sandbox'> & { readonly agentId: string },
+): Outcome<null> {
   const agent = findAgent(state, agentId);
   return agent.ok ? decideProcess(agent.answer, { kind: 'started', ...started }) : agent;
 }
 
-interface ReportStartFailed {
-  readonly agentId: string;
-  readonly start: number;
-  readonly reason: string;
-}
-
-/** The process could not be started. */
-export function decideReportStartFailed(state: State, { agentId, start, reason }: ReportStartFailed): Outcome<null> {
+export function decideReportStartFailed(
+  state: State,
+  { agentId, start, reason }: { readonly agentId: string; readonly start: number; readonly reason: string },
+): Outcome<null> {
   const agent = state.agents.get(agentId);
   const isNews = agent !== undefined && agent.start === start && agent.process === 'wanted';
   return decided(isNews ? [event('AgentStartFailed', { agent_id: agentId, start, reason })] : [], null);

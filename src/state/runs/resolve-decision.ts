@@ -1,4 +1,4 @@
-import { event } from '../event.ts';
+import { event, type EventOf, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
@@ -38,7 +38,6 @@ export function decideResolveDecision(state: State, { id, option, message }: Res
   return decided([event('DecisionResolved', { decision_id: id, option, action, message: message ?? null })], answer);
 }
 
-/** In the order of the actions. */
 export function findOption({ options }: Decision, ...actions: readonly DecisionAction[]): number | undefined {
   for (const action of actions) {
     const at = options.findIndex((option) => option.action === action);
@@ -62,7 +61,6 @@ export interface RaisedFinding {
   readonly taskId: string;
   /** Identifies the finding: the same text is not asked about again. */
   readonly context: string;
-  /** What would resolve it. */
   readonly remedy: 'reinstate' | 'complete' | null;
   /** The task's state when it was compared; a finding about an older state is dropped. */
   readonly epoch: number;
@@ -75,7 +73,6 @@ export interface RaiseFindings {
 }
 
 export interface RaiseResult {
-  /** New decisions. */
   readonly asked: readonly string[];
 }
 
@@ -94,7 +91,15 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
     .slice(0, Math.max(0, MOST_OPEN - (open.length - over.length)));
   const events = [
     ...over.map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'it fits again' })),
-    ...fresh.map(({ finding, task }) => openedFor(finding, optionsFor(task, finding, rules))),
+    ...fresh.map(({ finding: { decisionId, taskId, context, remedy }, task }) =>
+      decisionOpenedEvent(decisionId, {
+        source: 'reconcile',
+        title: `Task needs attention: ${taskId} does not fit what is in git`,
+        context,
+        options: optionsFor(task, remedy, rules),
+        task_id: taskId,
+      }),
+    ),
   ];
   return decided(events, { asked: fresh.map(({ finding }) => finding.decisionId) });
 }
@@ -112,30 +117,30 @@ function isAsItWas({ epoch, claim, flow }: Task, finding: RaisedFinding): boolea
 }
 
 /** Offers only what is possible. */
-function optionsFor(task: Task, { remedy }: RaisedFinding, rules: Rules): DecisionOption[] {
+function optionsFor(task: Task, remedy: RaisedFinding['remedy'], rules: Rules): Question['options'] {
   const leave = { label: OPTION_LABELS.dismiss, action: 'dismiss' } as const;
-  if (remedy === 'reinstate')
-    return [
-      { label: 'Reinstate the task', action: 'retry', recommended: true },
-      { ...leave, recommended: false },
-    ];
+  if (remedy === 'reinstate') return [{ label: 'Reinstate the task', action: 'retry' }, leave];
   if (remedy === 'complete' && finishTask(task, null, rules, []).ok)
-    return [
-      { label: OPTION_LABELS.done, action: 'done', recommended: true },
-      { ...leave, recommended: false },
-    ];
-  return [{ ...leave, recommended: true }];
+    return [{ label: OPTION_LABELS.done, action: 'done' }, leave];
+  return [leave];
 }
 
-function openedFor({ decisionId, taskId, context }: RaisedFinding, options: readonly DecisionOption[]) {
+type Opened = Events['DecisionOpened'];
+
+/** The first option is recommended. */
+export type Question = Pick<Opened, 'source' | 'title' | 'context'> &
+  Partial<Omit<Opened, 'decision_id' | 'options'>> & {
+    readonly options: readonly Omit<DecisionOption, 'recommended'>[];
+  };
+
+export function decisionOpenedEvent(id: string, { options, ...question }: Question): EventOf<'DecisionOpened'> {
   return event('DecisionOpened', {
-    decision_id: decisionId,
-    source: 'reconcile',
-    title: `Task needs attention: ${taskId} does not fit what is in git`,
-    context: excerptStart(context),
-    options,
     agent_id: null,
     pipeline_id: null,
-    task_id: taskId,
+    task_id: null,
+    ...question,
+    decision_id: id,
+    context: excerptStart(question.context),
+    options: options.map((option, i) => ({ ...option, recommended: i === 0 })),
   });
 }

@@ -25,7 +25,6 @@ import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { budgetScope, MEASURES } from './budget-scope.ts';
 import { DECISION_ACTIONS, DECISION_SOURCES, decisionOption } from './decision.ts';
 
-/** The claim that a run works under. */
 export const claimRef = object({ task_id: text, epoch: whole, session_id: text });
 export type TaskRef = ValueOf<typeof claimRef>;
 
@@ -47,9 +46,7 @@ const timerPurpose = variants({
   handler,
   /** The limit of an API ends: the agent continues. */
   reset: { agent_id: text },
-  /** The timeout of a step. */
   step: stepVisit,
-  /** A failed step is tried again. */
   retry: stepVisit,
   /** A task has stayed in a phase for long. */
   stall: { task_id: text, phase: choice(PHASES), since: whole },
@@ -191,16 +188,13 @@ export const RUN_EVENTS = {
     agent_id: nullable(text),
     pipeline_id: nullable(text),
     task_id: nullable(text),
-    /** The budget, if the decision is about one. */
     scope: optional(budgetScope),
-    /** The runbook that the decision is about. */
     adopts: optional(object({ sha256: text, commit: text })),
     /** The main branch, if the decision is about moves that nobody has accepted. */
     branch: optional(text),
     /** The decision is withdrawn as soon as the agent prints something again. */
     until_heard: optional(flag),
   },
-  /** The context has grown while the decision was open. */
   DecisionExtended: { decision_id: text, context: text },
   /** The entry's actor chose, at the entry's time. */
   DecisionResolved: {
@@ -209,7 +203,6 @@ export const RUN_EVENTS = {
     action: choice(DECISION_ACTIONS),
     message: nullable(text),
   },
-  /** There is nothing left to decide. */
   DecisionWithdrawn: { decision_id: text, reason: text },
 
   /** Most of a budget is used: people are notified once. */

@@ -11,7 +11,6 @@ export interface Runs {
   readonly agents: Map<string, AgentRun>;
   readonly pipelines: Map<string, PipelineRun>;
   readonly decisions: Map<string, Decision>;
-  /** By key. */
   readonly effects: Map<string, Effect>;
   readonly workers: Map<string, WorkerPlan>;
   /** By agent, pipeline, task, day and model. */

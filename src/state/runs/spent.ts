@@ -1,33 +1,25 @@
 import type { AgentRun } from './agent-run.ts';
 
-/** All values are whole numbers and only grow. */
-export interface Spending {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cached_tokens: number;
-  /** Thousandths of a cent. */
-  readonly cost_millicents: number;
-  /** Tokens without a known price: they are missing from the cost. */
-  readonly unpriced_tokens: number;
-  readonly turns: number;
-  /** Tokens that were used while the agent only waited. */
-  readonly waiting_tokens: number;
-  readonly work_ms: number;
-  /** Waiting for a person, or for the end of a limit. */
-  readonly wait_ms: number;
-}
-
-export const NO_SPENDING: Spending = {
+export const NO_SPENDING = {
   input_tokens: 0,
   output_tokens: 0,
   cached_tokens: 0,
+  /** Thousandths of a cent. */
   cost_millicents: 0,
+  /** Tokens without a known price: they are missing from the cost. */
   unpriced_tokens: 0,
   turns: 0,
+  /** Tokens that were used while the agent only waited. */
   waiting_tokens: 0,
   work_ms: 0,
+  /** Waiting for a person, or for the end of a limit. */
   wait_ms: 0,
 };
+
+/** All values are whole numbers and only grow. */
+export type Spending = Readonly<typeof NO_SPENDING>;
+
+const SPENDING_NAMES = Object.keys(NO_SPENDING) as (keyof Spending)[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
 
 export function addSpending(a: Spending, b: Spending): Spending {
   return combine(a, b, 1);
@@ -38,19 +30,16 @@ export function subtractSpending(a: Spending, b: Spending): Spending {
 }
 
 /** Input, output and cached tokens: what a token budget counts. */
-export function tokensIn({ input_tokens, output_tokens, cached_tokens }: Pick<Spending, TokenName>): number {
-  return input_tokens + output_tokens + cached_tokens;
+export function tokensIn(spent: Pick<Spending, 'input_tokens' | 'output_tokens' | 'cached_tokens'>): number {
+  return spent.input_tokens + spent.output_tokens + spent.cached_tokens;
 }
-
-type TokenName = 'input_tokens' | 'output_tokens' | 'cached_tokens';
 
 /** Without the current interval. */
 export function agentSpending({ usage, workMs: work_ms, waitMs: wait_ms }: AgentRun): Spending {
   if (usage === null) return { ...NO_SPENDING, work_ms, wait_ms };
   const { input_tokens, output_tokens, cached_tokens, turns, waiting_tokens, unpriced_tokens = 0 } = usage;
-  const cost_millicents = usage.cost_millicents ?? 0;
   const tokens = { input_tokens, output_tokens, cached_tokens, unpriced_tokens, waiting_tokens };
-  return { ...tokens, cost_millicents, turns, work_ms, wait_ms };
+  return { ...tokens, cost_millicents: usage.cost_millicents ?? 0, turns, work_ms, wait_ms };
 }
 
 /** What the agent's time counts as from now on: work, waiting for a person or a limit, or nothing. */
@@ -83,15 +72,7 @@ export function nextDayMs(at: number): number {
 const DAY_MS = 86_400_000;
 
 function combine(a: Spending, b: Spending, sign: 1 | -1): Spending {
-  return {
-    input_tokens: a.input_tokens + sign * b.input_tokens,
-    output_tokens: a.output_tokens + sign * b.output_tokens,
-    cached_tokens: a.cached_tokens + sign * b.cached_tokens,
-    cost_millicents: a.cost_millicents + sign * b.cost_millicents,
-    unpriced_tokens: a.unpriced_tokens + sign * b.unpriced_tokens,
-    turns: a.turns + sign * b.turns,
-    waiting_tokens: a.waiting_tokens + sign * b.waiting_tokens,
-    work_ms: a.work_ms + sign * b.work_ms,
-    wait_ms: a.wait_ms + sign * b.wait_ms,
-  };
+  const sum = { ...NO_SPENDING };
+  for (const name of SPENDING_NAMES) sum[name] = a[name] + sign * b[name];
+  return sum;
 }

@@ -20,7 +20,6 @@ export interface SignalAgent {
   readonly agentId?: string;
   readonly signal: 'complete' | 'escalate' | 'continue';
   readonly message?: string;
-  /** The project's flag: see `usesExitProtocol`. */
   readonly exitProtocol: boolean;
   readonly eventId: string;
   readonly at: string;

@@ -5,22 +5,16 @@ import type { AgentRun } from './agent-run.ts';
 import { agentsIn, listBudgetUses, scopesOf, WARN_AT } from './budget.ts';
 import { tokensIn } from './spent.ts';
 
-/** Totals of all processes of an agent, as the client counts them. */
-export interface CountedUsage {
-  readonly model: string | null;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cached_tokens: number;
-  /** The client's own price of all ended turns; null if it names none. */
-  readonly cost_millicents: number | null;
+/** Totals of all processes of an agent, as the client counts them; the cost is its own price of all ended turns. */
+export interface CountedUsage extends Pick<
+  Usage,
+  'model' | 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'cost_millicents'
+> {
   /** The part without a price from the client: of the current turn, and `lasting` tokens that it will never price. */
   readonly open?: TokenCounts & { readonly lasting?: number };
 }
 
-export interface PricedUsage {
-  readonly cost_millicents: number | null;
-  readonly unpriced_tokens: number;
-}
+export type PricedUsage = Pick<Usage, 'cost_millicents'> & Required<Pick<Usage, 'unpriced_tokens'>>;
 
 /**
  * The cost: the client's own price, else the runbook's, else the shipped one. New usage is priced by the current model; tokens without a
@@ -88,7 +82,7 @@ export function isWorthRecording(state: State, agent: AgentRun, used: Usage, rul
 const STEP = 0.05;
 
 const AMOUNT = {
-  tokens: ({ input_tokens, output_tokens, cached_tokens }: Usage) => input_tokens + output_tokens + cached_tokens,
+  tokens: tokensIn,
   cost: ({ cost_millicents }: Usage) => cost_millicents ?? 0,
 } as const;
 

@@ -12,7 +12,7 @@ export interface StartAudit {
 /** Starts an audit: a record is owed before anything is sealed. A session audits only its own work. */
 export function decideStartAudit(
   state: State,
-  { auditId, taskId }: { readonly auditId: string; readonly taskId: string | null },
+  { auditId, taskId }: StartAudit,
   caller: Caller,
 ): Outcome<{ readonly auditId: string }> {
   if (state.openAudits.has(auditId))
@@ -27,7 +27,6 @@ export function decideStartAudit(
   return decided([event('AuditSessionStarted', { audit_id: auditId, task_id: taskId })], { auditId });
 }
 
-/** The result of verifying the ledger, for an open audit. */
 export interface VerifyAudit {
   readonly auditId: string;
   readonly size: number;

@@ -76,7 +76,6 @@ export interface AddDependency {
   readonly after: string;
 }
 
-/** Refuses a cycle, and shows it. */
 export function decideAddDependency(state: State, { id, after }: AddDependency): Outcome<null> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);

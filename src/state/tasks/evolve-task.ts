@@ -1,8 +1,9 @@
 import type { Phase } from '../../protocol/phase.ts';
 import {
-  CLAIM_ENDS,
+  type ClaimEndType,
   type Event,
   type EventOf,
+  HOW_CLAIM_ENDED,
   type HowClaimEnded,
   type MoveCause,
   type RecordedEvent,
@@ -19,17 +20,15 @@ const KEPT_RECORDS = 100;
 type Envelope = Pick<RecordedEvent, 'seq' | 'at'> & Partial<Pick<RecordedEvent, 'actor'>>;
 
 export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Task {
+  const { n, title, after, priority, phase } = data;
+  const given = { n, title, after, priority, phase };
   return {
     id: data.task_id,
-    n: data.n,
-    title: data.title,
-    after: data.after,
-    priority: data.priority,
+    ...given,
     promptFile: data.prompt_file,
     epicId: data.epic_id,
     prdId: data.prd_id,
-    phase: data.phase,
-    firstPhase: data.phase,
+    firstPhase: phase,
     begun: false,
     blocked: null,
     nextRole: data.next_role,
@@ -81,7 +80,7 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
       // The work starts over: earlier records no longer count, and the task is `todo` again.
       return { ...task, since: recorded.seq, firstPhase: 'IMPLEMENTATION', begun: false, progress: null, lapsed: null };
     case 'ClaimRestored':
-      return evolveClaimRestored(task);
+      return task.lapsed === null ? task : { ...task, claim: task.lapsed.claim, lapsed: null };
     case 'TaskHeld':
     case 'MergeRequested':
       return task.lapsed === null ? task : { ...task, lapsed: null };
@@ -102,35 +101,18 @@ function evolveWork(task: Task, recorded: Event & Envelope): Task {
 }
 
 function claimed(task: Task, { data, at }: EventOf<'TaskClaimed'> & Envelope): Task {
-  const claim: Claim = {
-    epoch: data.epoch,
-    sessionId: data.session_id,
-    holder: data.holder,
-    principal: data.principal,
-    role: data.role,
-    requires: data.requires,
-    at,
-    from: task.phase,
-    process: data.process ?? null,
-    resultStatus: null,
-    handoff: null,
-  };
-  return { ...task, epoch: data.epoch, claim, lapsed: null };
+  const { epoch, session_id: sessionId, holder, principal, role, requires, process = null } = data;
+  const claimedBy = { epoch, sessionId, holder, principal, role, requires, process };
+  const claim: Claim = { ...claimedBy, at, from: task.phase, resultStatus: null, handoff: null };
+  return { ...task, epoch, claim, lapsed: null };
 }
 
 function evolvePhase(task: Task, { data }: EventOf<'PhaseMoved'>): Task {
   const { from, to, cause, reason } = data;
   // A task that is blocked again returns to the phase before the first block; a cancelled task stays cancelled, with its reason.
-  const blocked =
-    to !== 'BLOCKED'
-      ? null
-      : isCancelled(task)
-        ? task.blocked
-        : {
-            from: task.blocked?.from ?? from,
-            reason,
-            ...(cause === 'cancelled' ? { isCancelled: true as const } : {}),
-          };
+  const cancelled = cause === 'cancelled' ? { isCancelled: true as const } : {};
+  const after = isCancelled(task) ? task.blocked : { from: task.blocked?.from ?? from, reason, ...cancelled };
+  const blocked = to === 'BLOCKED' ? after : null;
   const lapsed = LEFT_BY_LAPSE.has(cause) ? task.lapsed : null;
   return { ...task, phase: to, nextRole: data.next_role, blocked, lapsed, begun: task.begun || isProgress(task, to) };
 }
@@ -140,10 +122,6 @@ function isProgress({ firstPhase, claim }: Task, to: Phase): boolean {
   return claim === null && to !== firstPhase && to !== 'BLOCKED';
 }
 
-type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
-
-const HOW = new Map(Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded])); // oxlint-disable-line typescript/no-unsafe-type-assertion
-
 /** Moves that belong to the end of a claim. Any other move makes a lapsed claim irrelevant. */
 const LEFT_BY_LAPSE: ReadonlySet<MoveCause> = new Set(['run-ended', 'review-ended', 'claim-restored']);
 
@@ -151,19 +129,13 @@ function evolveClaimEnd(
   task: Task,
   { type, data, at, actor }: { [T in ClaimEndType]: EventOf<T> }[ClaimEndType] & Envelope,
 ): Task {
-  const how = HOW.get(type) ?? 'revoked';
+  const how = HOW_CLAIM_ENDED.get(type) ?? 'revoked';
   const { claim, phase, nextRole } = task;
   const lapsed =
     claim !== null && isLapse(how, actor) ? { claim: withDroppedHandoff(claim), phase, nextRole, at } : null;
-  const ending = {
-    epoch: data.epoch,
-    sessionId: data.session_id,
-    holder: task.claim?.holder ?? '',
-    principal: task.claim?.principal ?? '',
-    how,
-    reason: data.reason,
-    at,
-  };
+  const { epoch, session_id: sessionId, reason } = data;
+  const { holder, principal } = claim ?? { holder: '', principal: '' };
+  const ending = { epoch, sessionId, holder, principal, how, reason, at };
   return { ...task, claim: null, lapsed, endings: [...task.endings, ending].slice(-KEPT_ENDINGS) };
 }
 
@@ -178,19 +150,10 @@ function withDroppedHandoff({ dropped, ...claim }: Claim): Claim {
   return { ...claim, handoff: claim.handoff ?? dropped ?? null };
 }
 
-function evolveClaimRestored(task: Task): Task {
-  return task.lapsed === null ? task : { ...task, claim: task.lapsed.claim, lapsed: null };
-}
-
 function recordedThought(task: Task, { data, seq }: EventOf<'ThoughtRecorded'> & Envelope): Task {
-  const ref = {
-    id: data.record_id,
-    seq,
-    epoch: data.epoch,
-    commitSha: data.record.commit_sha,
-    reinstates: data.record.status === 'todo',
-  };
-  return { ...task, records: [...task.records, ref].slice(-KEPT_RECORDS), latestRecord: data.record };
+  const { record_id: id, epoch, record } = data;
+  const ref = { id, seq, epoch, commitSha: record.commit_sha, reinstates: record.status === 'todo' };
+  return { ...task, records: [...task.records, ref].slice(-KEPT_RECORDS), latestRecord: record };
 }
 
 /** A message from the outbox belongs to the claim even after it lapsed. */

@@ -28,7 +28,6 @@ export interface ExitSession {
   readonly at: string;
   /** Whether the session made commits, as measured: then it owes a thought record. */
   readonly committed: boolean;
-  /** What Baton measured against the mission. */
   readonly violations: readonly string[];
   /** Missing if the session's start is unknown. */
   readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;

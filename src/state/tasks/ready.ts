@@ -26,7 +26,6 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
   const closing = createQueue();
   /** The same positions by role, so that a query does not search the work of other roles. */
   const ofRole = new Map<string | null, ReadyQueue>();
-  /** Positions per runbook. */
   const ofRunbook = new Map<string, number>();
   /** Tasks whose chain or position may have changed. */
   const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };

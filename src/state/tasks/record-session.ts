@@ -68,7 +68,7 @@ export interface SubmitResult {
 /** The newest result counts: an agent may correct it until its session ends. */
 export function decideSubmitResult(
   state: State,
-  { result }: { readonly result: Result },
+  { result }: SubmitResult,
   caller: Caller,
 ): Outcome<{ readonly task_id: string; readonly status: Result['status'] }> {
   if (caller.kind !== 'session')
@@ -91,12 +91,8 @@ export function decideSubmitResult(
 export function checkFilledIn(what: 'record' | 'result' | 'handoff', message: unknown): RuleCheck {
   const path = findPlaceholder(message);
   if (path === undefined) return { ok: true };
-  const text = `the field ${path} of the ${what} still holds the placeholder of the form`;
-  return refusal(
-    'placeholder',
-    text,
-    `Fill in ${path}, or remove it if it is an item of a list, then send the ${what} again.`,
-  );
+  const hint = `Fill in ${path}, or remove it if it is an item of a list, then send the ${what} again.`;
+  return refusal('placeholder', `the field ${path} of the ${what} still holds the placeholder of the form`, hint);
 }
 
 /** The measurement of a session that ended without an exit signal. */

@@ -11,13 +11,11 @@ import { type HeldHandoff, isApproval, type Task, writebackRecords } from './tas
 import { refuseBlocked, refuseCompleted } from './update-task.ts';
 import { checkGates, checkWriteback, needsCommit, refuseMissing, type RuleCheck } from './writeback.ts';
 
-/** A parsed handoff whose edge is known. */
 export interface SendHandoff {
   readonly handoffId: string;
   readonly taskId: string;
   readonly from: string;
   readonly to: string | null;
-  /** The role of `from`. */
   readonly senderRole: string | null;
   readonly phase: Phase | null;
   readonly nextRole: string | null;

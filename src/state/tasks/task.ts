@@ -1,20 +1,15 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
-import type { HowClaimEnded, Requirement } from '../event.ts';
+import type { Events, HowClaimEnded } from '../event.ts';
 import type { Flow } from '../workflow/flow.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 
 /** A unit of work, as the fold of its entries. Immutable. */
-export interface Task {
+export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after' | 'priority' | 'phase'> {
   readonly id: string;
-  readonly n: number;
-  readonly title: string;
-  readonly after: readonly string[];
-  readonly priority: number;
   readonly promptFile: string | null;
   readonly epicId: string | null;
   readonly prdId: string | null;
-  readonly phase: Phase;
   /** The phase in which the work began, or was restarted: an unclaimed task in it is `todo`. */
   readonly firstPhase: Phase;
   /** The task has left its first phase before; a fixer's task that is back in it is still in progress. */
@@ -43,13 +38,8 @@ export interface Task {
   readonly flow: Flow;
 }
 
-export interface Claim {
-  readonly epoch: number;
+export interface Claim extends Pick<Events['TaskClaimed'], 'epoch' | 'holder' | 'principal' | 'role' | 'requires'> {
   readonly sessionId: string;
-  readonly holder: string;
-  readonly principal: string;
-  readonly role: string | null;
-  readonly requires: readonly Requirement[];
   readonly at: string;
   /** A review that ends without a verdict returns to this phase. */
   readonly from: Phase;
@@ -61,23 +51,16 @@ export interface Claim {
 }
 
 /** A claim that lapsed, with the task's phase and role at that time. */
-export interface LapsedClaim {
+export interface LapsedClaim extends Pick<Task, 'phase' | 'nextRole'> {
   readonly claim: Claim;
-  readonly phase: Phase;
-  readonly nextRole: string | null;
   readonly at: string;
 }
 
 export type HeldHandoff = HandoffRef;
 
-export interface ClaimEnding {
-  readonly epoch: number;
-  readonly sessionId: string;
-  readonly holder: string;
-  readonly principal: string;
+export interface ClaimEnding extends Pick<Claim, 'epoch' | 'sessionId' | 'holder' | 'principal' | 'at'> {
   readonly how: HowClaimEnded;
   readonly reason: string | null;
-  readonly at: string;
 }
 
 export interface ThoughtRecordRef {
@@ -98,22 +81,13 @@ export function taskStatus(task: Task): Status {
   return task.claim !== null || task.begun || task.phase !== task.firstPhase ? 'in_progress' : 'todo';
 }
 
-/** Only reinstating ends a cancellation. */
 export function isCancelled({ blocked }: Pick<Task, 'blocked'>): boolean {
   return blocked?.isCancelled === true;
 }
 
-const WORKABLE: ReadonlySet<Phase> = new Set([
-  'DRAFT',
-  'IMPLEMENTATION',
-  'READY_FOR_REVIEW',
-  'REVIEW',
-  'READY_FOR_MERGE',
-]);
-
-/** Whether a session can work in this phase. With a CI gate, CI_PENDING is not workable. */
+/** Whether a session can work in this phase. */
 export function isWorkable(phase: Phase, ciGate: boolean): boolean {
-  return WORKABLE.has(phase) || (phase === 'CI_PENDING' && !ciGate);
+  return phase === 'CI_PENDING' ? !ciGate : phase !== 'COMPLETED' && phase !== 'BLOCKED';
 }
 
 /** The records that count as writeback: made since the task was created or reinstated, and not reinstating. */

@@ -15,11 +15,12 @@ export type RuleCheck = { readonly ok: true } | { readonly ok: false; readonly r
  */
 export function checkWriteback(task: Task, claim: Claim | null): RuleCheck {
   if (claim === null ? writebackRecords(task).length > 0 : hasWriteback(task, claim)) return { ok: true };
-  return refusal(
-    'writeback-required',
-    WRITEBACK_REQUIRED,
-    `Record what was done: baton thought record - (task_id ${task.id})`,
-  );
+  return refuseUnrecorded(task);
+}
+
+export function refuseUnrecorded({ id }: Task): ReturnType<typeof refusal> {
+  const hint = `Record what was done: baton thought record - (task_id ${id})`;
+  return refusal('writeback-required', WRITEBACK_REQUIRED, hint);
 }
 
 export function hasWriteback(task: Task, claim: Claim): boolean {
@@ -55,29 +56,20 @@ const AFTER_CI: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'REA
 /** Check 12: what the session owes and has not sent. */
 export function findMissingMessages(task: Task, claim: Claim, committed: boolean): Requirement[] {
   const owed: readonly Requirement[] = committed ? [...claim.requires, 'thought_record'] : claim.requires;
-  return [...new Set(owed)].filter((requirement) => !isSent(requirement, task, claim));
+  return [...new Set(owed)].filter((requirement) => !IS_SENT[requirement](task, claim));
 }
 
-function isSent(requirement: Requirement, task: Task, claim: Claim): boolean {
-  switch (requirement) {
-    case 'exit':
-      return true;
-    case 'result':
-      return claim.resultStatus !== null;
-    case 'handoff':
-      return claim.handoff !== null;
-    case 'thought_record':
-      return hasWriteback(task, claim);
-  }
-}
+const IS_SENT: Readonly<Record<Requirement, (task: Task, claim: Claim) => boolean>> = {
+  exit: () => true,
+  result: (_task, { resultStatus }) => resultStatus !== null,
+  handoff: (_task, { handoff }) => handoff !== null,
+  thought_record: hasWriteback,
+};
 
 export function refuseMissing(missing: readonly Requirement[]): ReturnType<typeof refusal> {
-  const message = `cannot complete: missing ${missing.join(', ')}`;
-  return refusal(
-    'missing',
-    message,
-    `Send what is missing, then the exit signal again. ${missing.map((each) => `${each}: ${SEND_COMMANDS[each]}`).join('; ')}`,
-  );
+  const commands = missing.map((each) => `${each}: ${SEND_COMMANDS[each]}`).join('; ');
+  const hint = `Send what is missing, then the exit signal again. ${commands}`;
+  return refusal('missing', `cannot complete: missing ${missing.join(', ')}`, hint);
 }
 
 /** Names the missing messages, and how a session sends them. */

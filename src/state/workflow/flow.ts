@@ -8,7 +8,6 @@ export interface Flow {
   readonly runbook: string | null;
   /** The task cannot be claimed before a person answers. */
   readonly held: { readonly decisionId: string; readonly stage: string } | null;
-  /** As recorded. */
   readonly branch: string | null;
   readonly place: SessionPlace | null;
   /** Position of the main branch when the first session was prepared; null if none was. */
@@ -37,11 +36,8 @@ export interface Flow {
   /** An operator's approval of their own change, for this commit only. */
   readonly selfApproval: { readonly head: string; readonly by: string; readonly reason: string } | null;
   readonly startedAt: string | null;
-  /** As measured, over all sessions. */
   readonly commits: number;
-  /** How often a reviewer handed it off. */
   readonly reviews: number;
-  /** How often it went back to the fixer. */
   readonly rounds: number;
   /** The last findings, with the number of consecutive rounds of each. */
   readonly findings: Readonly<Record<string, number>>;
@@ -58,7 +54,6 @@ export interface Flow {
   readonly agreed: string | null;
   /** Seq of the entry that moved it into its phase. */
   readonly movedAt: number;
-  /** The commit of Baton's merge. */
   readonly mergeSha: string | null;
   /** Position of the main branch before the merge; equal to `mergeSha` if there was nothing to merge. */
   readonly mergeBase: string | null;
@@ -76,16 +71,13 @@ export interface PendingMerge {
   readonly id: string;
   readonly head: string;
   readonly handoff: HandoffRef | null;
-  /** GitHub makes the merge commit. */
   readonly isAtGithub?: boolean;
   /** Recorded before the branch moves. */
   readonly prepared?: { readonly branch: string; readonly base: string; readonly sha: string };
 }
 
 export interface PullRequest extends PullRepository {
-  /** The newest request. */
   readonly id: string;
-  /** The commit to publish. */
   readonly head: string;
   /** The commit that was last pushed; null before the first push. */
   readonly published: string | null;

@@ -42,7 +42,6 @@ export function fixerHandoff(
 
 const MOST_FAILURES = 20;
 
-/** Removes characters that XML does not allow. */
 function withoutInvalidXml(text: string): string {
   const plain = excerptEnd(text.toWellFormed(), 3000)
     // oxlint-disable-next-line no-control-regex
@@ -54,7 +53,6 @@ function withoutInvalidXml(text: string): string {
   return plain === '' ? 'no output' : plain;
 }
 
-/** Adds the merge commit to the validator's handoff to the closer. */
 export function addMergeResult(handoff: HandoffRef, sha: string, method: MergeMethod): HandoffRef {
   const parsed = parseHandoff(handoff.xml);
   if (!parsed.ok || parsed.value.kind !== 'handoff') return handoff;

@@ -9,7 +9,8 @@ import { endClaim, phaseMovedEvent } from '../tasks/claim-task.ts';
 import { refuseUnknownTask } from '../tasks/create-task.ts';
 import { checkMayJudge, checkNoOpenDecision, checkRoleTurn, isSelfApproved, judgedHead } from '../tasks/judging.ts';
 import { type HeldHandoff, type Task, writebackRecords } from '../tasks/task.ts';
-import { findMissingMessages, refuseMissing, WRITEBACK_REQUIRED } from '../tasks/writeback.ts';
+import { findMissingMessages, refuseMissing, refuseUnrecorded } from '../tasks/writeback.ts';
+import type { PendingMerge } from './flow.ts';
 import { addMergeResult, fixerHandoff } from './gate-handoffs.ts';
 import { needsAgreement } from './protected-paths.ts';
 import type { MergeMethod, PullRepository, WorkflowEvents } from './workflow-event.ts';
@@ -22,7 +23,7 @@ export interface RequestMerge {
 /** Requests the merge of a task. Allowed for the holder of the claim in the role whose turn it is, for an operator and for the engine. */
 export function decideRequestMerge(
   state: State,
-  { id, mergeId }: { readonly id: string; readonly mergeId: string },
+  { id, mergeId }: RequestMerge,
   caller: Caller,
   rules: Rules,
 ): Outcome<{ readonly merge_id: string }> {
@@ -58,8 +59,7 @@ function checkMayRequestMerge(task: Task, caller: Caller): Outcome<null> {
     return refusal('already-claimed', message, 'Wait until the holder has validated it.');
   }
   const held = checkClaim(task, caller);
-  if (!held.ok) return held;
-  return checkRoleTurn(task, held.claim.role);
+  return held.ok ? checkRoleTurn(task, held.claim.role) : held;
 }
 
 /** The engine is no principal: who approved the change was checked before. */
@@ -85,18 +85,11 @@ export function checkIsReviewed(task: Task, principal: string): Outcome<null> {
   return refusal('unreviewed', message, hint);
 }
 
-/** The entry that requests a merge, or why there can be none. */
 export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: string, inForce: Rules): Outcome<null> {
   const rules = rulesFor(task, inForce);
-  const records = writebackRecords(task);
   const head = judgedHead(task);
   const branch = task.flow.place?.branch ?? task.latestRecord?.branch;
-  if (records.length === 0 || head === undefined || branch === undefined)
-    return refusal(
-      'writeback-required',
-      WRITEBACK_REQUIRED,
-      `Record what was done: baton thought record - (task_id ${task.id})`,
-    );
+  if (writebackRecords(task).length === 0 || head === undefined || branch === undefined) return refuseUnrecorded(task);
   const { approval } = task.flow;
   if (approval !== null && approval.head !== null && approval.head !== head) {
     const message = `the approval of ${task.id} was for ${approval.head.slice(0, 12)}, and its head is ${head.slice(0, 12)}`;
@@ -110,24 +103,10 @@ export function requestMerge(task: Task, handoff: HeldHandoff | null, mergeId: s
   }
   const { method, into } = rules.merge ?? { method: 'squash', into: null };
   const message = `task: ${task.id} — ${task.title}\n\nBaton-Task: ${task.id}\nBaton-Head: ${head}\n`;
-  const checks = rules.checks ?? [];
-  return decided(
-    [
-      event('MergeRequested', {
-        merge_id: mergeId,
-        task_id: task.id,
-        head,
-        branch,
-        into: into ?? '',
-        method,
-        checks,
-        message,
-        ...(rules.pulls === undefined || task.flow.pull === null ? {} : { pull: placeOf(task.flow.pull) }),
-        handoff,
-      }),
-    ],
-    null,
-  );
+  const { pull } = task.flow;
+  const place = rules.pulls === undefined || pull === null ? {} : { pull: repositoryOf(pull) };
+  const about = { merge_id: mergeId, task_id: task.id, head, branch, into: into ?? '', method, message, handoff };
+  return decided([event('MergeRequested', { ...about, checks: rules.checks ?? [], ...place })], null);
 }
 
 /** A commit that was recorded after the head: merging the head would leave it out. */
@@ -138,11 +117,10 @@ function findLaterRecord(task: Task, head: string): string | undefined {
   return sha === head ? undefined : sha;
 }
 
-function placeOf({ repository, remote }: PullRepository): PullRepository {
+function repositoryOf({ repository, remote }: PullRepository): PullRepository {
   return { repository, remote };
 }
 
-/** The commit that a merge is about to move the branch to. */
 export type PrepareMerge = Omit<WorkflowEvents['MergePrepared'], 'task_id' | 'head'>;
 
 /** Recorded before the branch moves. A cancelled merge is refused, and its branch does not move. */
@@ -218,83 +196,43 @@ export function decideFinishMerge(state: State, command: FinishMerge): Outcome<n
 
 /** A merge counts only as the recorded commit, by GitHub, or if there was nothing to merge. */
 function isUnprepared(
-  { prepared, isAtGithub }: NonNullable<Task['flow']['merge']>,
+  { prepared, isAtGithub }: PendingMerge,
   { outcome, merge_sha, base }: Pick<FinishMerge, 'outcome' | 'merge_sha' | 'base'>,
 ): boolean {
   if (outcome !== 'merged' || isAtGithub === true || merge_sha === base) return false;
   return merge_sha === null || prepared?.sha !== merge_sha;
 }
 
-/** For a merge that cannot be tried. */
-export function refuseMerge(
-  task: Task,
-  { id, head, handoff }: NonNullable<Task['flow']['merge']>,
-  reason: string,
-): Event[] {
-  const nothing = { base: null, merge_sha: null, files: [], output: null };
-  const finished = event('MergeFinished', {
-    merge_id: id,
-    task_id: task.id,
-    head,
-    outcome: 'refused',
-    reason,
-    ...nothing,
-  });
-  const dropped = handoff === null ? [] : [handoffDroppedEvent(handoff, reason)];
-  const isMoved = task.phase !== 'READY_FOR_MERGE';
-  return [
-    finished,
-    ...dropped,
-    ...(isMoved
-      ? []
-      : [phaseMovedEvent(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason}` })]),
-  ];
+export function refuseMerge(task: Task, { id, head, handoff }: PendingMerge, reason: string): Event[] {
+  const result = { outcome: 'refused', reason, base: null, merge_sha: null, files: [], output: null } as const;
+  const finished = event('MergeFinished', { merge_id: id, task_id: task.id, head, ...result });
+  const blocked = task.phase === 'READY_FOR_MERGE' ? [mergeRefusedEvent(task, reason)] : [];
+  return [finished, ...dropHandoff(handoff, reason), ...blocked];
+}
+
+function mergeRefusedEvent(task: Task, reason: string): Event {
+  return phaseMovedEvent(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason}` });
 }
 
 function afterMerge(task: Task, handoff: HeldHandoff | null, command: FinishMerge, newId: string): Event[] {
-  const { outcome, merge_sha, method, reason, files, output } = command;
-  if (task.phase !== 'READY_FOR_MERGE')
-    return handoff === null ? [] : [handoffDroppedEvent(handoff, 'the task was moved meanwhile')];
+  const { outcome, merge_sha, method, reason, files, output, failure = 'merged_tree' } = command;
+  if (task.phase !== 'READY_FOR_MERGE') return dropHandoff(handoff, 'the task was moved meanwhile');
   if (outcome === 'merged' && merge_sha !== null) {
     const delivered = handoff === null ? [] : [event('HandoffDelivered', addMergeResult(handoff, merge_sha, method))];
-    return [
-      ...delivered,
-      phaseMovedEvent(
-        task,
-        'COMPLETED',
-        { cause: 'merged', reason: `merged as ${merge_sha}` },
-        handoff?.next_role ?? null,
-      ),
-    ];
+    const why = { cause: 'merged', reason: `merged as ${merge_sha}` } as const;
+    return [...delivered, phaseMovedEvent(task, 'COMPLETED', why, handoff?.next_role ?? null)];
   }
-  const dropped = handoff === null ? [] : [handoffDroppedEvent(handoff, reason ?? outcome)];
-  if (outcome === 'refused')
-    return [
-      ...dropped,
-      phaseMovedEvent(task, 'BLOCKED', { cause: 'merge-refused', reason: `merge refused: ${reason ?? ''}` }),
-    ];
-  const failures =
+  const dropped = dropHandoff(handoff, reason ?? outcome);
+  if (outcome === 'refused') return [...dropped, mergeRefusedEvent(task, reason ?? '')];
+  const found =
     outcome === 'conflict'
-      ? [{ type: 'merge_conflict', text: `The branch cannot be merged into main. Conflicts in: ${files.join(', ')}` }]
-      : [
-          {
-            type: command.failure ?? 'merged_tree',
-            text: `${reason ?? 'a check failed'}\n${output ?? ''}`,
-          },
-        ];
-  const back = fixerHandoff(task, 'validator-agent', failures, newId);
-  return [
-    ...dropped,
-    event('HandoffDelivered', back),
-    phaseMovedEvent(
-      task,
-      'IMPLEMENTATION',
-      { cause: 'merge-failed', reason: `merge failed: ${reason ?? outcome}` },
-      'fixer',
-    ),
-  ];
+      ? { type: 'merge_conflict', text: `The branch cannot be merged into main. Conflicts in: ${files.join(', ')}` }
+      : { type: failure, text: `${reason ?? 'a check failed'}\n${output ?? ''}` };
+  const back = fixerHandoff(task, 'validator-agent', [found], newId);
+  const why = { cause: 'merge-failed', reason: `merge failed: ${reason ?? outcome}` } as const;
+  return [...dropped, event('HandoffDelivered', back), phaseMovedEvent(task, 'IMPLEMENTATION', why, 'fixer')];
 }
 
-function handoffDroppedEvent(handoff: HeldHandoff, reason: string): Event {
-  return event('HandoffDropped', { ...handoff, reason });
+function dropHandoff(handoff: HeldHandoff | null, reason: string): Event[] {
+  return handoff === null ? [] : [event('HandoffDropped', { ...handoff, reason })];
 }

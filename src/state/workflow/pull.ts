@@ -77,7 +77,6 @@ function findTaskOfPull({ tasks }: State, pullId: string): Task | undefined {
 /** Baton updates the text between the marks; text around them is kept. */
 export const PULL_MARKS = { begin: '<!-- baton -->', end: '<!-- /baton -->' } as const;
 
-/** The text of the pull request, from the newest handoff. */
 export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): string {
   const parsed = task.flow.handoff === null ? undefined : parseHandoff(task.flow.handoff.xml);
   const parts = parsed?.ok === true && parsed.value.kind === 'handoff' ? handoffParts(parsed.value) : [];
@@ -86,7 +85,6 @@ export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): strin
   return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, origin, PULL_MARKS.end].join('\n\n');
 }
 
-/** Replaces the marked part, or appends it. */
 export function replaceMarkedPart(body: string, own: string): string {
   const from = body.indexOf(PULL_MARKS.begin);
   const to = body.indexOf(PULL_MARKS.end, from);

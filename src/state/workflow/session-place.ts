@@ -16,7 +16,6 @@ export function decidePrepareSession(state: State, command: WorkflowEvents['Sess
 interface NameBranch {
   readonly id: string;
   readonly epoch: number;
-  /** From the template. */
   readonly branch: string;
 }
 

@@ -32,11 +32,9 @@ export type CheckOutcome = ValueOf<typeof checkOutcome>;
 const mergeMethod = choice(['squash', 'merge', 'rebase']);
 export type MergeMethod = ValueOf<typeof mergeMethod>;
 
-/** Where the pull requests of a project are. */
 const pullRepository = {
   /** `owner/name`, preceded by the host unless that is github.com. */
   repository: text,
-  /** The git remote that branches are pushed to. */
   remote: text,
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
@@ -77,7 +75,6 @@ export const WORKFLOW_EVENTS = {
     head: text,
     commits: whole,
     file_count: whole,
-    /** The first of them. */
     files: list(object({ path: text, action: text })),
     new_dependencies: list(text),
     /** For people. */
@@ -159,7 +156,6 @@ export const WORKFLOW_EVENTS = {
     old: nullable(text),
     new: text,
     fast_forward: flag,
-    /** The number of new commits. */
     commits: whole,
     /** Whether the new commits are on the upstream branch that Baton fetched; null if that was not checked. */
     on_upstream: nullable(flag),
@@ -212,7 +208,6 @@ export const WORKFLOW_EVENTS = {
   PlaceCleared: { task_id: text, branch: text, outcome: choice(['removed', 'kept', 'absent']), reason: nullable(text) },
   /** The protected paths that the branch changes between the merge base and its head, as many as an entry has room for. */
   ProtectedMeasured: { task_id: text, head: text, base: text, paths: list(text) },
-  /** The merge waits for a person because it changes protected paths. */
   MergeHeld: { merge_id: text, task_id: text, head: text, handoff: nullable(handoffRef) },
   /** A person agreed to merge this commit although it changes protected paths. */
   MergeAgreed: { task_id: text, head: text, by: text },

@@ -53,10 +53,7 @@ export class BudgetHold {
     return DENY_QUESTION;
   }
 
-  /**
-   * Whether the agent continues without a message: its tool call was held, or its turn is still running. An agent that
-   * was allowed to stop needs one.
-   */
+  /** Whether the agent continues without a message: its tool call was held, or its turn is still running. */
   continuesWithoutMessage(isLeaving: boolean): boolean {
     return this.#holds.release() || (this.#isInTurn && !this.#guard.mayLeave && !isLeaving);
   }

@@ -1,10 +1,10 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Answer, ApiError } from '../../api/answer.ts';
 import { findBearerToken, isEqualSecret, isLoopbackHost, readBody } from '../../api/http/request.ts';
 import { sendAnswer, sendJson } from '../../api/http/respond.ts';
 
 export interface HookRoutes {
-  /** `/hook/NAME`, answered with JSON. */
   hook(name: string, body: Buffer): Promise<object>;
   /** `/control`; requires the supervisor's token. */
   control(body: Buffer): Promise<object>;
@@ -44,13 +44,10 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
     server.close();
     server.closeAllConnections();
   };
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: '127.0.0.1', port: 0 }, () => {
-      const address = server.address();
-      if (typeof address === 'object' && address !== null) resolve({ port: address.port, close });
-    });
-  });
+  server.listen({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const address = server.address();
+  return { port: typeof address === 'object' && address !== null ? address.port : 0, close };
 }
 
 const KEEP_ALIVE_MS = 120_000;

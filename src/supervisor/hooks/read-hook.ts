@@ -3,7 +3,6 @@ import { AGENT_ERRORS, type AgentError } from '../../protocol/run-plan.ts';
 import { type Fields, fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import { CLAUDE_ERRORS } from '../../streams/claude.ts';
 
-/** What a hook other than Stop reports about the agent. */
 export type HookReport =
   | { readonly kind: 'progress' }
   | { readonly kind: 'report'; readonly report: AgentReport }

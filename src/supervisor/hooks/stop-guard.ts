@@ -10,14 +10,9 @@ export interface StopGuardOptions {
   readonly agentId: string;
   readonly config: HookConfig;
   readonly owes: readonly string[];
-  /** Whether a signal of this agent waits in the outbox. */
   readonly hasKeptSignal: () => boolean;
-  /** Reports to the daemon or the outbox; resolves when it is recorded. */
   readonly report: (report: AgentReport) => Promise<Answer>;
-  /**
-   * Sends an exit signal that the agent printed in this turn. Resolves to a sentence for the agent if it was refused or
-   * did not count.
-   */
+  /** Sends a printed exit signal. Resolves to a sentence for the agent if it was refused or did not count. */
   readonly settlePrinted: (lastWords: string | undefined) => Promise<string | undefined>;
   readonly askStanding: () => Promise<Answer>;
   readonly readHead: () => string | undefined;
@@ -108,7 +103,6 @@ export class StopGuard {
     this.#isUnsure = true;
   }
 
-  /** A tool call or a commit resets the count of blocks in a row. */
   onProgress(): void {
     this.#blocks = 0;
   }
@@ -157,9 +151,7 @@ export class StopGuard {
     void this.report({ kind: 'blocked', blocks: this.#totalBlocks });
   }
 
-  /**
-   * Calls a person once. Then the agent may rest until they answer, also if the daemon has not recorded the call yet.
-   */
+  /** Calls a person once. Then the agent may rest, also if the daemon has not recorded the call yet. */
   async #escalate(): Promise<void> {
     const answer = await this.report({ kind: 'stop' });
     const isKept = answer.ok ? !isStanding(standingIn(answer.result)) : answer.error.code === 'kept';
@@ -180,9 +172,7 @@ export class StopGuard {
     if (!isAway) await this.refreshStanding();
   }
 
-  /**
-   * The answer to a report carries the standing that follows from it, so that the agent's next stop is judged by it.
-   */
+  /** The answer carries the standing that follows from the report: the agent's next stop is judged by it. */
   async report(report: AgentReport): Promise<Answer> {
     return this.#acceptFromAnswer(async () => this.#options.report(report), standingIn);
   }

@@ -121,10 +121,7 @@ export function dropTerminalVariables(env: Variables): Record<string, string> {
 }
 
 function pick(env: Variables, isMeant: (name: string) => boolean): Record<string, string> {
-  const has = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined;
-  return Object.fromEntries(
-    Object.entries(env)
-      .filter((pair) => has(pair))
-      .filter(([name]) => isMeant(name)),
-  );
+  const isPicked = (pair: [string, string | undefined]): pair is [string, string] =>
+    pair[1] !== undefined && isMeant(pair[0]);
+  return Object.fromEntries(Object.entries(env).filter(isPicked));
 }

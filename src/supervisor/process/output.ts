@@ -37,7 +37,6 @@ export class OutputLog {
     closeSync(this.#file);
   }
 
-  /** Writes a new file and renames it: readers see the old or the new one. */
   #cut(): void {
     const head = Math.floor(this.#cap / 4);
     const before = this.#cutBefore(head);
@@ -134,7 +133,7 @@ const LONGEST = 4608;
 function heldFrom(text: string): number {
   const least = Math.max(0, text.length - LONGEST);
   let from = text.length;
-  while (from > least && isOfToken(text.charCodeAt(from - 1))) from -= 1;
+  while (from > least && TOKEN_CODES.has(text.charCodeAt(from - 1))) from -= 1;
   if (from === text.length || (from === least && least > 0)) return text.length;
   return MAY_BEGIN.test(text.slice(from)) ? from : text.length;
 }
@@ -143,18 +142,7 @@ function heldFrom(text: string): number {
 const MAY_BEGIN = /[osavw](?:\.|%2[Ee]|\\u002[Ee]|%2?$|\\(?:u0{0,2}2?)?$|$)/;
 
 /** Letters, digits, `-`, `_`, and the characters of an encoded dot. */
-function isOfToken(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 48 && code <= 57) ||
-    code === 45 ||
-    code === 95 ||
-    code === 46 ||
-    code === 37 ||
-    code === 92
-  );
-}
+const TOKEN_CODES = new Set(Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.%\\'));
 
 /** The end of a stream, in a fixed amount of memory. */
 export class Tail {
@@ -174,13 +162,9 @@ export class Tail {
 
   /** As text without terminal control sequences; null if there was no output. */
   text(): string | null {
-    const text = stripControls(this.#kept.toString('utf8')).trim();
-    return text === '' ? null : text;
+    const text = this.#kept.toString('utf8').replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
+    return text.trim() || null;
   }
-}
-
-function stripControls(text: string): string {
-  return text.replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
 }
 
 // oxlint-disable no-control-regex

@@ -1,10 +1,8 @@
+import { delay } from '../../api/client/http.ts';
 import { listLiving, readProcFile } from '../../api/processes.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
 
-/**
- * Everything that one run has started: its process group, processes that left the group but have its mark in the
- * environment, and the children of all these.
- */
+/** The process group of a run, the processes with its mark in their environment, and the children of all these. */
 export interface ProcessTree {
   /** Pid of the group's leader, which is the group's id. */
   readonly leader: number;
@@ -31,7 +29,9 @@ function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>):
   const environmentOf = (pid: number): string => `\0${readProcFile(pid, 'environ')}`;
   const isOwn = ({ pid, group, identity }: Member): boolean =>
     group === leader || known.has(identity) || environmentOf(pid).includes(text);
-  const living = listOthers();
+  const living = listLiving()
+    .filter(({ pid }) => pid !== process.pid)
+    .map(({ pid, parent, group, started }) => ({ pid, parent, group, identity: `${pid}/${started}` }));
   const members = living.filter(isOwn);
   const others = new Set(living.filter((each) => !members.includes(each)));
   for (const { pid } of members) {
@@ -70,7 +70,7 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
       if (leftMs > 0 && isAsked) continue;
       if (!signal(pid, leftMs > 0 ? 'SIGTERM' : 'SIGKILL')) foreign.add(identity);
     }
-    await pause(leftMs > 0 ? Math.min(waitMs, leftMs) : waitMs);
+    await delay(leftMs > 0 ? Math.min(waitMs, leftMs) : waitMs);
   }
 }
 
@@ -87,12 +87,6 @@ function tryFindMembers(tree: ProcessTree, known: ReadonlySet<string>): readonly
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 100;
 
-function listOthers(): readonly Member[] {
-  return listLiving()
-    .filter(({ pid }) => pid !== process.pid)
-    .map(({ pid, parent, group, started }) => ({ pid, parent, group, identity: `${pid}/${started}` }));
-}
-
 /** Returns false if the process belongs to another user. */
 function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
@@ -101,10 +95,4 @@ function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): boolean {
     // Otherwise it has exited; the next search shows that.
     return !(error instanceof Error && 'code' in error && error.code === 'EPERM');
   }
-}
-
-async function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

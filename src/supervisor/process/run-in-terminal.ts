@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { delay } from '../../api/client/http.ts';
 import { readProcessName } from '../../api/processes.ts';
-import type { AgentReport, Exit } from '../../protocol/agent-report.ts';
+import type { Exit } from '../../protocol/agent-report.ts';
 import type { AgentHost } from '../agent-host.ts';
 import type { filesIn, Launch, Running } from '../contract.ts';
 import { childEnvironment, dropTerminalVariables, environmentMark, fillUrl } from './child.ts';
@@ -16,21 +17,13 @@ export interface TerminalSupervision {
   readonly announce: (running: Running) => Promise<void>;
 }
 
-type DetachReason = Extract<AgentReport, { kind: 'detached' }>['how'];
-
 /**
  * Supervises a process in a person's own terminal: their `baton agent attach` starts it, since only their process can
  * own the terminal. Hooks, calls and the claim are handled here. When the person leaves or the connection breaks,
  * everything that was started is ended and the conversation is Baton's again.
  */
-export async function superviseInTerminal({
-  launch,
-  files,
-  agent,
-  line,
-  port,
-  announce,
-}: TerminalSupervision): Promise<Exit> {
+export async function superviseInTerminal(given: TerminalSupervision): Promise<Exit> {
+  const { launch, files, agent, line, port, announce } = given;
   const { start, kill_after_ms } = launch;
   const supervisor = readProcessName(process.pid);
   const running: Running = { start, supervisor, process: NO_PROCESS, port };
@@ -45,13 +38,13 @@ export async function superviseInTerminal({
   });
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
   const terminal = await Promise.race([line.arrival, delay(launch.arrival_ms ?? ARRIVAL_MS), ended.promise]);
-  const gone =
-    typeof terminal === 'object' ? await runInTerminal(terminal, launch, files, agent, ended.promise, port) : undefined;
+  const gone = typeof terminal === 'object' ? await runInTerminal(terminal, given, ended.promise) : undefined;
   clearInterval(watching);
   await agent.onProcessGone();
   await endProcesses(tree, kill_after_ms);
   const how = typeof gone === 'object' ? gone.how : gone === 'ended' || terminal === 'ended' ? 'ended' : 'absent';
-  await conclude(agent, start, how);
+  await agent.conclude(null);
+  await agent.report({ kind: 'detached', start, how, talked: agent.stream.hadTurnInTerminal });
   if (typeof terminal === 'object') terminal.close();
   const code = typeof gone === 'object' && gone.how === 'left' ? gone.code : null;
   const signal = code === null ? (how === 'absent' ? null : 'SIGHUP') : null;
@@ -66,11 +59,8 @@ const ARRIVAL_MS = 30_000;
 
 async function runInTerminal(
   terminal: AttachedTerminal,
-  launch: Launch,
-  files: TerminalSupervision['files'],
-  agent: AgentHost,
+  { launch, files, agent, port }: TerminalSupervision,
   ended: Promise<'ended'>,
-  port: number,
 ): Promise<TerminalEnd | 'ended'> {
   const url = `http://127.0.0.1:${port}`;
   const ofAgent = childEnvironment(launch, files.bin, url, dropTerminalVariables(process.env));
@@ -82,17 +72,6 @@ async function runInTerminal(
     cwd: launch.cwd,
     env: Object.fromEntries(env.filter((pair): pair is [string, string] => pair[1] !== undefined)),
   });
-  agent.onTerminalOpened();
+  agent.messages.onTerminalOpened();
   return Promise.race([terminal.gone, ended]);
-}
-
-async function conclude(agent: AgentHost, start: number, how: DetachReason): Promise<void> {
-  await agent.conclude(null);
-  await agent.report({ kind: 'detached', start, how, talked: agent.hadTurnInTerminal });
-}
-
-async function delay(ms: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms).unref();
-  });
 }

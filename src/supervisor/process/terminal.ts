@@ -1,16 +1,14 @@
-import { fieldsInJson, fieldsOf, type Fields } from '../../protocol/shape/read-unknown.ts';
+import { fieldsInJson, fieldsOf, findText, type Fields } from '../../protocol/shape/read-unknown.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendAnswer } from '../../api/http/respond.ts';
 import { splitLines } from '../stream/signal-scanner.ts';
 
-/** What `baton agent attach` must run in the person's terminal. */
 export interface TerminalLaunch {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A person's terminal, reached through `baton agent attach`. */
 export interface AttachedTerminal {
   readonly by: string;
   /** The terminal's variables; the rest of the environment is the agent's. */
@@ -45,36 +43,29 @@ export class TerminalSession {
       splitLines((line) => {
         const message = fieldsInJson(line);
         first.resolve(message);
-        if ('left' in message) gone.resolve({ how: 'left', code: codeOf(message['left']) });
+        const { code } = fieldsOf(message['left']);
+        if ('left' in message) gone.resolve({ how: 'left', code: typeof code === 'number' ? code : null });
       }),
     );
     response.once('close', () => {
       first.resolve(undefined);
       gone.resolve({ how: 'lost' });
     });
-    this.#welcome(await first.promise, gone.promise, response);
-  }
-
-  #welcome(first: Fields | undefined, gone: Promise<TerminalEnd>, response: ServerResponse): void {
-    if (first === undefined) {
+    const opening = await first.promise;
+    if (opening === undefined) {
       // The connection closed before the first line.
       this.#isTaken = false;
       return;
     }
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     this.#arrival.resolve({
-      by: typeof first['by'] === 'string' ? first['by'] : 'somebody',
-      env: textsIn(first['env']),
+      by: findText(opening['by']) ?? 'somebody',
+      env: textsIn(opening['env']),
       open: (launch) => void response.write(`${JSON.stringify(launch)}\n`),
-      gone,
+      gone: gone.promise,
       close: () => void response.end(),
     });
   }
-}
-
-function codeOf(left: unknown): number | null {
-  const { code }: { code?: unknown } = Object(left);
-  return typeof code === 'number' ? code : null;
 }
 
 function textsIn(value: unknown): Record<string, string> {

@@ -1,12 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer } from '../../api/answer.ts';
 import { parseAnswer } from '../../api/client/http.ts';
 import { findDaemon } from '../../api/client/reach.ts';
+import { listFolderIfPresent, readFileIfPresent } from '../../api/files.ts';
 import { makePass, needsPass, PASS_HEADER } from '../../api/operator-pass.ts';
 import { keepCall, listKept, readKept } from '../../api/outbox.ts';
 import { findStateDir, stateFiles } from '../../api/state-folder.ts';
 import { decideStop, MAX_BLOCKS } from '../../protocol/decide-stop.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { Standing } from '../../protocol/standing.ts';
 import { isStopHookActive, renderStopHookOutput } from '../../protocol/stop-hook.ts';
 import { agentFiles, type HookConfig, type Launch, requireLaunch } from '../contract.ts';
@@ -16,19 +18,17 @@ import { readHookConfig } from '../hooks/hook-config.ts';
 import { hasSignalInOutbox } from '../outbox-signal.ts';
 import { askSupervisor, type HookKind } from './ask-supervisor.ts';
 
-/**
- * For a hook without the supervisor's address in its environment: some clients filter the environment of their hooks.
- */
+/** For a hook without the supervisor's address: some clients filter the environment of their hooks. */
 export async function askWithoutSupervisor(agentId: string, input: Uint8Array, kind: HookKind): Promise<string> {
   const files = agentFiles(findStateDir(process.env), agentId);
   const config = readHookConfig(files.config);
   const start = config.start ?? newestStart(files.folder);
-  const port = fieldIn(files.running(start), 'port');
-  const token = process.env['BATON_TOKEN'] || fieldIn(files.launch(start), 'agent_token');
+  const { port } = fieldsInJson(readFileIfPresent(files.running(start)));
+  const token = process.env['BATON_TOKEN'] || fieldsInJson(readFileIfPresent(files.launch(start)))['agent_token'];
   const isKnown = typeof port === 'number' && typeof token === 'string';
   const answer = isKnown ? await askSupervisor(port, token, input, kind) : undefined;
   if (kind === 'pre-tool-use') return answer ?? '';
-  return answer ?? decideStopAlone({ agentId, files, config: { ...config, start }, input });
+  return answer ?? decideStopAlone(agentId, files, { ...config, start }, input);
 }
 
 /** The answer to a first stop, if nothing else is known. */
@@ -40,39 +40,24 @@ export function blockByConfig(agentId: string): string {
 }
 
 function newestStart(folder: string): number {
-  try {
-    const starts = readdirSync(folder).map((name) => Number(/^launch-(\d+)\.json$/.exec(name)?.[1] ?? 0));
-    return Math.max(0, ...starts);
-  } catch {
-    return 0;
-  }
-}
-
-function fieldIn(path: string, name: string): unknown {
-  try {
-    const fields: Record<string, unknown> = { ...JSON.parse(readFileSync(path, 'utf8')) };
-    return fields[name];
-  } catch {
-    return undefined;
-  }
-}
-
-export interface StopRequest {
-  readonly agentId: string;
-  readonly files: ReturnType<typeof agentFiles>;
-  readonly config: HookConfig;
-  readonly input: Uint8Array;
+  const names = listFolderIfPresent(folder);
+  return Math.max(0, ...names.map((name) => Number(/^launch-(\d+)\.json$/.exec(name)?.[1] ?? 0)));
 }
 
 /**
  * Decides on a stop without a supervisor (it was killed, or never existed). Asks the daemon first. If it does not
  * answer, the agent's files decide, and what must be recorded goes to the outbox.
  */
-export async function decideStopAlone({ agentId, files, config, input }: StopRequest): Promise<string> {
+async function decideStopAlone(
+  agentId: string,
+  files: ReturnType<typeof agentFiles>,
+  config: HookConfig,
+  input: Uint8Array,
+): Promise<string> {
   const launch = findLaunch(files, config.start);
   const standing = (await askStanding(launch, agentId)) ?? standingOnDisk(launch);
-  const count = new BlockCount(files.folder, launch?.cwd ?? process.cwd());
-  const { inRow, total } = count.read();
+  const [path, head] = [join(files.folder, 'blocks-alone'), readGitHead(launch?.cwd ?? process.cwd()) ?? ''];
+  const { inRow, total } = readBlocks(path, head);
   const totalBlocks = Math.max(standing.blocks ?? 0, config.blocks_before ?? 0, total);
   const { output, records } = decideStop({
     agentId,
@@ -92,13 +77,13 @@ export async function decideStopAlone({ agentId, files, config, input }: StopReq
     await recordOrKeep(operation, agentId, launch, { agent_id: agentId });
   }
   if (output.decision === 'block') {
-    count.add(totalBlocks + 1);
+    writeBlocks(path, head, inRow + 1, totalBlocks + 1);
     await recordOrKeep('agent_report', agentId, launch, { kind: 'blocked', blocks: totalBlocks + 1 });
   }
   return renderStopHookOutput(output);
 }
 
-function findLaunch(files: StopRequest['files'], start: number | undefined): Launch | undefined {
+function findLaunch(files: ReturnType<typeof agentFiles>, start: number | undefined): Launch | undefined {
   try {
     return start === undefined ? undefined : requireLaunch(files.launch(start));
   } catch {
@@ -108,7 +93,7 @@ function findLaunch(files: StopRequest['files'], start: number | undefined): Lau
 
 async function askStanding(launch: Launch | undefined, agentId: string): Promise<Standing | undefined> {
   if (launch === undefined) return askStandingOfUnknown(agentId);
-  const answer = await requestDaemon(launch.state_dir, 'agent_standing', '{}', launch.token, undefined);
+  const answer = await requestDaemon(launch.state_dir, 'agent_standing', '{}', launch.token);
   if (answer?.ok !== true || !isStanding(answer.result)) return undefined;
   return { ...answer.result, has_signalled: answer.result.has_signalled || isSignalKept(launch) };
 }
@@ -116,29 +101,15 @@ async function askStanding(launch: Launch | undefined, agentId: string): Promise
 /** An agent without files may still be known to the daemon. If it is not, it has no owner and may stop. */
 async function askStandingOfUnknown(agentId: string): Promise<Standing | undefined> {
   const stateDir = findStateDir(process.env);
-  const token = readToken(stateFiles(stateDir).workerToken);
-  if (token === undefined) return undefined;
-  const answer = await requestDaemon(
-    stateDir,
-    'agent_standing',
-    JSON.stringify({ agent_id: agentId }),
-    token,
-    undefined,
-  );
+  const token = readFileIfPresent(stateFiles(stateDir).workerToken).trim();
+  if (token === '') return undefined;
+  const answer = await requestDaemon(stateDir, 'agent_standing', JSON.stringify({ agent_id: agentId }), token);
   return answer?.ok === true && isStanding(answer.result) ? answer.result : undefined;
-}
-
-function readToken(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
 }
 
 /** A signal or a call for a person that waits in the outbox counts. */
 function standingOnDisk(launch: Launch | undefined): Standing {
-  const is_parked = launch !== undefined && hasKept(launch, 'agent_stop');
+  const is_parked = launch !== undefined && isStopKept(launch);
   const has_signalled = launch !== undefined && isSignalKept(launch);
   return { has_signalled, is_owned: true, is_parked, missing: launch?.owes ?? [] };
 }
@@ -147,11 +118,11 @@ function isSignalKept({ state_dir, agent_token }: Launch): boolean {
   return hasSignalInOutbox(stateFiles(state_dir).outbox, agent_token);
 }
 
-function hasKept({ state_dir, agent_token }: Launch, operation: string): boolean {
+function isStopKept({ state_dir, agent_token }: Launch): boolean {
   const { outbox } = stateFiles(state_dir);
   return listKept(outbox).some((name) => {
     const call = readKept(outbox, name);
-    return call?.operation === operation && call.token === agent_token;
+    return call?.operation === 'agent_stop' && call.token === agent_token;
   });
 }
 
@@ -171,18 +142,13 @@ async function recordOrKeep(
   keepCall(stateFiles(state_dir).outbox, { v: 1, operation, input, key, token, projectPath: null, keptAt });
 }
 
-async function requestDaemon(
-  stateDir: string,
-  operation: string,
-  body: string,
-  token: string,
-  key: string | undefined,
-) {
+async function requestDaemon(stateDir: string, operation: string, body: string, token: string, key?: string) {
   const connection = await findDaemon(stateDir);
   const pass = needsPass(token) ? makePass(stateDir) : undefined;
   const headers = {
     authorization: `Bearer ${token}`,
-    ...projectHeader(),
+    // Needed for tokens that name no project.
+    'baton-project-path': encodeURI(process.cwd()),
     ...(pass === undefined ? {} : { [PASS_HEADER]: pass }),
     ...(key === undefined ? {} : { 'idempotency-key': key }),
   };
@@ -194,46 +160,18 @@ async function requestDaemon(
   return isStopping ? undefined : answer;
 }
 
-/** Needed for tokens that name no project. */
-function projectHeader(): { readonly 'baton-project-path': string } {
-  return { 'baton-project-path': encodeURI(process.cwd()) };
-}
-
 const AWAY_MS = 5000;
 
-interface Counts {
-  /** Since the newest commit, which is progress. */
-  readonly inRow: number;
-  /** Of the run, as known at the last block; nothing resets it. */
-  readonly total: number;
+/** Blocks of an agent without a supervisor, whose stops are separate processes: since this commit, and in total. */
+function readBlocks(path: string, head: string): { readonly inRow: number; readonly total: number } {
+  const [commit, inRow, total] = readFileIfPresent(path).split(' ');
+  return { inRow: commit === head ? Number(inRow ?? 0) : 0, total: Number(total ?? 0) };
 }
 
-/** Counts blocks on disk for an agent without a supervisor: each stop is a process of its own. */
-export class BlockCount {
-  readonly #path: string;
-  readonly #head: string;
-
-  constructor(folder: string, cwd: string) {
-    this.#path = join(folder, 'blocks-alone');
-    this.#head = readGitHead(cwd) ?? '';
-  }
-
-  read(): Counts {
-    try {
-      const [head, inRow, total] = readFileSync(this.#path, 'utf8').split(' ');
-      return { inRow: head === this.#head ? Number(inRow) : 0, total: Number(total ?? 0) };
-    } catch {
-      return { inRow: 0, total: 0 };
-    }
-  }
-
-  /** `total`: blocks of the run, this one included. */
-  add(total: number): void {
-    const { inRow } = this.read();
-    try {
-      writeFileSync(this.#path, `${this.#head} ${inRow + 1} ${total}`, { mode: 0o600 });
-    } catch {
-      // Without a folder there is no count, and the agent is blocked once more.
-    }
+function writeBlocks(path: string, head: string, inRow: number, total: number): void {
+  try {
+    writeFileSync(path, `${head} ${inRow} ${total}`, { mode: 0o600 });
+  } catch {
+    // Without a folder there is no count, and the agent is blocked once more.
   }
 }

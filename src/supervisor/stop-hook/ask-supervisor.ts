@@ -32,10 +32,7 @@ export async function askSupervisor(
   });
 }
 
-/**
- * At a stop the supervisor waits for an earlier stop and for the daemon, twice at most. A tool is held for the client's
- * ten minutes, less ten seconds.
- */
+/** A stop waits for an earlier stop and twice for the daemon. A tool is held for ten minutes less ten seconds. */
 const ANSWER_MS: Readonly<Record<HookKind, number>> = { stop: 20_000, 'pre-tool-use': 595_000 };
 
 /** Undefined until the response is complete. `{}` becomes an empty output; both allow the agent to continue. */

@@ -1,8 +1,5 @@
-import { readSync, writeSync } from 'node:fs';
+import { readStdin, writeStdout } from '../../api/stdio.ts';
 import { askSupervisor } from './ask-supervisor.ts';
-
-/** Twice the largest input of a hook. */
-const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
 /**
  * `baton agent hook stop AGENT_ID`, and the hook before a tool (`--before-tool AGENT_ID`), for clients that have only
@@ -11,7 +8,7 @@ const MAX_INPUT_BYTES = 8 * 1024 * 1024;
  */
 const agentId = process.argv.at(-1) ?? '';
 const kind = process.argv.includes('--before-tool') ? 'pre-tool-use' : 'stop';
-const input = readInput();
+const input = readStdin();
 const { BATON_AGENT_ID: own, BATON_URL: url, BATON_TOKEN: token } = process.env;
 const port = own === agentId ? /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url ?? '')?.[1] : undefined;
 const asked =
@@ -28,38 +25,6 @@ asked
 
 /** The exit code is always 0: some clients take any other as permission to stop. */
 function leave(answer: string): never {
-  for (let bytes = Buffer.from(answer); bytes.length > 0;) bytes = bytes.subarray(write(bytes));
+  writeStdout(answer);
   process.exit(0);
-}
-
-function write(bytes: Buffer): number {
-  try {
-    return writeSync(1, bytes);
-  } catch (error) {
-    return isAgain(error) ? 0 : bytes.length;
-  }
-}
-
-/** Input that cannot be read counts as empty. */
-function readInput(): Buffer {
-  const pieces: Buffer[] = [];
-  for (let bytes = 0; bytes <= MAX_INPUT_BYTES;) {
-    const piece = Buffer.allocUnsafe(65_536);
-    let read: number;
-    try {
-      read = readSync(0, piece);
-    } catch (error) {
-      if (!isAgain(error)) break;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-      continue;
-    }
-    if (read === 0) break;
-    pieces.push(piece.subarray(0, read));
-    bytes += read;
-  }
-  return Buffer.concat(pieces);
-}
-
-function isAgain(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
 }

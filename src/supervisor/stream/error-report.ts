@@ -3,10 +3,7 @@ import type { AgentReport } from '../../protocol/agent-report.ts';
 
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
 
-/**
- * An API error arrives twice: in the client's stream, with its kind and the end of a limit, and at its hook, as a code.
- * It is reported once, with the best of both.
- */
+/** An API error arrives in the client's stream and at its hook. It is reported once, with the best of both. */
 export class ErrorReport {
   #error: AgentErrorEvent | undefined;
   #hooked: Errored | undefined;

@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs';
 import { delay } from '../../api/client/http.ts';
 import { renderExitSignal } from '../../protocol/exit-signal.ts';
+import { fieldsInJson, findText } from '../../protocol/shape/read-unknown.ts';
 import type { RecordHint } from '../../streams/client-stream.ts';
 import type { Launch } from '../contract.ts';
 import { type DaemonCall, type Reporter, UNDELIVERED_CODES } from '../daemon-connection.ts';
 import type { SignalScanner } from './signal-scanner.ts';
 
-/**
- * Exit signals that the agent printed instead of sending them. A signal is held until the turn or the process ends,
- * then sent in the agent's name.
- */
+/** Exit signals that the agent printed instead of sending them; sent in its name when the turn or the process ends. */
 export class PrintedSignals {
   readonly #launch: Launch;
   readonly #reporter: Reporter;
@@ -25,10 +23,7 @@ export class PrintedSignals {
     this.#speech = speech;
   }
 
-  /**
-   * Sends the signal of the turn, if there is one. The stop hook reports to the agent why it was refused or did not
-   * count.
-   */
+  /** Sends the signal of the turn, if there is one. The stop hook reports a refusal to the agent. */
   async sendAtTurnEnd(lastWords?: string): Promise<PrintedSignalResult> {
     const { finds_exit_signals, agent_token, id, start } = this.#launch;
     if (!finds_exit_signals) return NOTHING;
@@ -37,7 +32,7 @@ export class PrintedSignals {
     if (found.kind === 'none') return unheard === undefined ? NOTHING : this.#send(unheard);
     this.#undelivered = undefined;
     if (found.kind === 'early') return { kind: 'refused', message: NOT_LAST };
-    if (found.kind === 'invalid') return { kind: 'refused', message: refusal(found.problem.message) };
+    if (found.kind === 'invalid') return refused(found.problem.message);
     const input = renderExitSignal(found.signal);
     // The pipe may repeat what the hook has already delivered.
     if (input === this.#accepted) return { kind: 'accepted' };
@@ -45,10 +40,7 @@ export class PrintedSignals {
     return this.#send({ operation: 'exit_signal', input, token: agent_token, key });
   }
 
-  /**
-   * Sends the last signal of a process that has exited. The process cannot repeat it, so it is retried until the daemon
-   * answers or the outbox has room.
-   */
+  /** An exited process cannot repeat its signal, so it is retried until the daemon or the outbox has it. */
   async sendAtExit(): Promise<PrintedSignalResult> {
     let settled = await this.sendAtTurnEnd();
     for (let waitMs = FIRST_MS; this.#undelivered !== undefined; waitMs = Math.min(waitMs * 2, LAST_MS)) {
@@ -63,7 +55,7 @@ export class PrintedSignals {
     const answer = await this.#reporter.send(call);
     const isUndelivered = !answer.ok && UNDELIVERED_CODES.has(answer.error.code);
     this.#undelivered = isUndelivered ? call : undefined;
-    if (!answer.ok && answer.error.code !== 'kept') return { kind: 'refused', message: refusal(answer.error.message) };
+    if (!answer.ok && answer.error.code !== 'kept') return refused(answer.error.message);
     this.#accepted = call.input;
     return { kind: 'accepted' };
   }
@@ -80,8 +72,8 @@ const LAST_MS = 5000;
 
 const NOTHING: PrintedSignalResult = { kind: 'nothing' };
 
-function refusal(why: string): string {
-  return `The exit signal that you printed was refused: ${why}`;
+function refused(why: string): PrintedSignalResult {
+  return { kind: 'refused', message: `The exit signal that you printed was refused: ${why}` };
 }
 
 const NOT_LAST =
@@ -90,13 +82,8 @@ const NOT_LAST =
 
 /** The path of the client's own record of the conversation, if the hook names it. */
 export function parseRecordHint(body: Uint8Array): RecordHint | undefined {
-  let fields: Readonly<Record<string, unknown>>;
-  try {
-    fields = { ...JSON.parse(new TextDecoder().decode(body)) };
-  } catch {
-    return undefined;
-  }
+  const fields = fieldsInJson(new TextDecoder().decode(body));
   const { transcript_path: path, session_id: conversation, tool_use_id: toolUse } = fields;
   if (typeof path !== 'string' || typeof conversation !== 'string') return undefined;
-  return { path, conversation, toolUse: typeof toolUse === 'string' ? toolUse : undefined };
+  return { path, conversation, toolUse: findText(toolUse) };
 }

@@ -14,10 +14,7 @@ import type { StreamEvent } from '../../streams/stream-event.ts';
 /** Searches a process's output for exit signals in the agent's own text. */
 export interface SignalScanner {
   push(chunk: Uint8Array): void;
-  /**
-   * The turn or the process has ended; only now a signal counts. `lastWords` is the client's copy of the last message,
-   * which may arrive through a hook before the pipe has it.
-   */
+  /** Only now a signal counts. `lastWords`: the last message by the hook, which may arrive before the pipe has it. */
   endTurn(lastWords?: string): ClosingSignal;
 }
 
@@ -33,49 +30,33 @@ export function scanText(): SignalScanner {
   };
 }
 
-/**
- * For a client's JSON lines. Only the agent's own text counts, not tool output or messages to it, and only a signal at
- * the end of the turn's last message.
- */
+/** For a client's JSON lines. Only a signal at the end of the agent's own last message of the turn counts. */
 export function scanStream(
   { readLine }: Pick<ClientStream, 'readLine'>,
   onEvent: (event: StreamEvent) => void,
 ): SignalScanner {
   const watch = new OutputSignalFinder();
-  const closing = new LastMessage();
+  /** The end of the agent's text since its last tool call. A message arrives whole or in pieces. */
+  let closing = '';
   const lines = splitLines((line) => {
     for (const event of readLine(line, Date.now())) {
       if (event.kind === 'words') {
         watch.push(Buffer.from(event.text));
-        closing.push(event.text);
+        closing = (closing + event.text).slice(-2 * CLOSING_CHARACTERS);
       }
-      if (event.kind === 'tool-started') closing.clear();
+      if (event.kind === 'tool-started') closing = '';
       onEvent(event);
     }
   });
   return {
     push: lines,
     endTurn: (lastWords = '') => {
-      const found = findClosingSignal(lastWords.trim() === '' ? closing.text : lastWords);
+      const found = findClosingSignal(lastWords.trim() === '' ? closing : lastWords);
       const hasNamedOne = watch.end().kind !== 'none';
-      closing.clear();
+      closing = '';
       return found.kind === 'none' && hasNamedOne ? { kind: 'early' } : found;
     },
   };
-}
-
-/** The end of the agent's text since its last tool call. A message arrives whole or in pieces. */
-class LastMessage {
-  text = '';
-
-  push(words: string): void {
-    this.text += words;
-    if (this.text.length > 2 * CLOSING_CHARACTERS) this.text = this.text.slice(-CLOSING_CHARACTERS);
-  }
-
-  clear(): void {
-    this.text = '';
-  }
 }
 
 /** Calls `onLine` for each complete line. A line longer than any message is skipped, so that memory stays bounded. */
@@ -139,9 +120,7 @@ export class OutputSignalFinder {
     this.#remember(piece);
   }
 
-  /**
-   * Also finds a name split over two pieces. Only the joint is copied: copying all would double the garbage of a flood.
-   */
+  /** Also finds a name split over two pieces. Only the joint is copied: a flood would double the garbage. */
   #isNamed(piece: Uint8Array): boolean {
     if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(PROTOCOL_NAME)) return true;
     return Buffer.concat([this.#before(PROTOCOL_NAME.length), piece.subarray(0, PROTOCOL_NAME.length)]).includes(

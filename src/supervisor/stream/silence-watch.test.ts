@@ -78,7 +78,6 @@ describe('silence in a turn', () => {
       agent.watch.turnBegan();
       agent.watch.toolEnded('t1', agent.nowMs);
       agent.pass(11);
-      expect(agent.watch.isReported).toBe(true);
       expect(way(agent.watch, agent.nowMs)).toBe(true);
       expect(way(agent.watch, agent.nowMs)).toBe(false);
     }

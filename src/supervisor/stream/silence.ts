@@ -1,21 +1,14 @@
 import type { AgentReport } from '../../protocol/agent-report.ts';
-import type { Launch } from '../contract.ts';
+import { fieldsInJson, findText, textOf } from '../../protocol/shape/read-unknown.ts';
+import type { AgentHost } from '../agent-host.ts';
 import { drainOutput } from '../timers.ts';
-
-export interface SilenceReporterOptions {
-  readonly launch: Pick<Launch, 'kind' | 'terminal' | 'start' | 'output' | 'silence_ms' | 'tool_ms'>;
-  /** Whether silence is not measured: the agent is parked, held by a budget, has signalled, or has no owner. */
-  readonly isSuspended: () => boolean;
-  /** Resolves when the daemon or the outbox has recorded it. */
-  readonly report: (report: AgentReport) => Promise<unknown>;
-}
 
 /**
  * Reports that an agent is silent during a turn, and that it is active again. Turns are known from the client's stream.
  * A plain command is watched from its first hook on: before that it is unknown whether it prints anything.
  */
 export class SilenceReporter {
-  readonly #options: SilenceReporterOptions;
+  readonly #agent: AgentHost;
   readonly #watch: SilenceWatch | undefined;
   /** Turns and tool calls are known from the stream, not from hooks only. */
   readonly #hasStream: boolean;
@@ -23,9 +16,9 @@ export class SilenceReporter {
   #looking: NodeJS.Timeout | undefined;
   #reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(options: SilenceReporterOptions) {
-    const { kind, terminal, output, silence_ms: silenceMs, tool_ms: toolMs = Infinity } = options.launch;
-    this.#options = options;
+  constructor(agent: AgentHost) {
+    const { kind, terminal, output, silence_ms: silenceMs, tool_ms: toolMs = Infinity } = agent.launch;
+    this.#agent = agent;
     this.#hasStream = this.#knowsTurns = output !== 'text';
     const isWatched = kind === 'agent' && terminal !== true && silenceMs !== undefined;
     this.#watch = isWatched ? new SilenceWatch({ silenceMs, toolMs }, performance.now()) : undefined;
@@ -56,7 +49,6 @@ export class SilenceReporter {
     this.#settle(this.#watch?.onActivity(performance.now()));
   }
 
-  /** The client waits for a limit, or retries. */
   onRetry(at: string): void {
     const afterMs = Date.parse(at) - Date.now();
     this.#settle(this.#watch?.onRetry(Number.isNaN(afterMs) ? 0 : afterMs, performance.now()));
@@ -78,7 +70,9 @@ export class SilenceReporter {
     this.#knowsTurns = true;
     this.#watch.turnBegan();
     if (name !== 'pre-tool-use' && name !== 'post-tool-use') return;
-    const { id, tool } = readTool(body);
+    const { tool_use_id, tool_name } = fieldsInJson(new TextDecoder().decode(body));
+    const tool = textOf(tool_name);
+    const id = findText(tool_use_id) ?? tool;
     if (name === 'pre-tool-use') this.toolStarted(id, tool);
     else this.toolEnded(id);
   }
@@ -91,27 +85,18 @@ export class SilenceReporter {
   /** Reads the pipe first: after this process was suspended, the agent's output waits there. */
   async #poll(watch: SilenceWatch): Promise<void> {
     await drainOutput();
-    const silence = watch.poll(performance.now(), this.#options.isSuspended());
-    if (silence !== undefined) this.#report({ kind: 'silent', start: this.#options.launch.start, ...silence });
+    const { guard, launch } = this.#agent;
+    const isSuspended = guard.isParked || guard.hasSignalled || !guard.isOwned;
+    const silence = watch.poll(performance.now(), isSuspended);
+    if (silence !== undefined) this.#report({ kind: 'silent', start: launch.start, ...silence });
   }
 
   #settle(isOver = false): void {
-    if (isOver) this.#report({ kind: 'heard', start: this.#options.launch.start });
+    if (isOver) this.#report({ kind: 'heard', start: this.#agent.launch.start });
   }
 
   #report(report: AgentReport): void {
-    this.#reporting = Promise.all([this.#reporting, this.#options.report(report)]).catch(() => {});
-  }
-}
-
-function readTool(body: Uint8Array): { readonly id: string; readonly tool: string } {
-  try {
-    const input: unknown = JSON.parse(new TextDecoder().decode(body));
-    const { tool_use_id: id, tool_name: tool }: Record<string, unknown> = { ...Object(input) };
-    const name = typeof tool === 'string' ? tool : '';
-    return { id: typeof id === 'string' ? id : name, tool: name };
-  } catch {
-    return { id: '', tool: '' };
+    this.#reporting = Promise.all([this.#reporting, this.#agent.reportSilence(report)]).catch(() => {});
   }
 }
 
@@ -150,10 +135,6 @@ export class SilenceWatch {
     this.#heardMs = this.#sinceMs = this.#lookedMs = nowMs;
   }
 
-  get isReported(): boolean {
-    return this.#reported !== undefined;
-  }
-
   get pollMs(): number {
     const shortest = Math.min(this.#limits.silenceMs, this.#limits.toolMs);
     return Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, shortest / 10));
@@ -164,9 +145,7 @@ export class SilenceWatch {
     this.#isInTurn = true;
   }
 
-  /**
-   * The agent waits for its next message; open tool calls are over too. Returns true if this ends a reported silence.
-   */
+  /** The agent waits for its next message; open tool calls are over. Returns true if this ends a reported silence. */
   turnEnded(nowMs: number): boolean {
     this.#isInTurn = false;
     this.#tools.clear();
@@ -181,10 +160,7 @@ export class SilenceWatch {
     return this.#reported?.toolId === null && this.#settle();
   }
 
-  /**
-   * The client asks for a permission. Also settles a reported tool call: the agent is parked while a decision about it
-   * is open, and the daemon would drop the question.
-   */
+  /** Also settles a reported tool call: the daemon would drop the question while a decision about it is open. */
   asked(nowMs: number): boolean {
     const wasReported = this.#settle();
     this.onActivity(nowMs);
@@ -210,10 +186,7 @@ export class SilenceWatch {
     return this.onActivity(nowMs) || wasReported;
   }
 
-  /**
-   * Returns what has been silent for too long, again after each further interval. No time counts while the agent is
-   * suspended (parked, held by a budget, done).
-   */
+  /** Returns what has been silent for too long, again after each further interval. Suspended time does not count. */
   poll(nowMs: number, isSuspended: boolean): MeasuredSilence | undefined {
     const gapMs = nowMs - this.#lookedMs;
     this.#lookedMs = nowMs;
@@ -248,7 +221,7 @@ export class SilenceWatch {
   }
 
   #settle(): boolean {
-    const wasReported = this.isReported;
+    const wasReported = this.#reported !== undefined;
     this.#reported = undefined;
     return wasReported;
   }

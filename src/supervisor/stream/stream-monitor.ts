@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Answer } from '../../api/answer.ts';
-import { writeFileAtomically } from '../../api/files.ts';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
 import { ClientRecord } from '../../streams/client-record.ts';
 import type { RecordHint } from '../../streams/client-stream.ts';
@@ -26,7 +25,6 @@ export interface StreamMonitorOptions {
   readonly silence: Pick<SilenceReporter, 'onActivity' | 'onRetry' | 'toolStarted' | 'toolEnded'>;
 }
 
-/** Reads the client's stream: conversation, usage, errors. */
 export class StreamMonitor {
   readonly scanner: SignalScanner;
   readonly #options: StreamMonitorOptions;
@@ -36,11 +34,11 @@ export class StreamMonitor {
   #isWaiting = false;
   #conversation: string | null = null;
   readonly #attended: TerminalUsage | undefined;
-  #hasTalked = false;
+  hadTurnInTerminal = false;
   #kept: string | null = null;
   #soon: NodeJS.Timeout | undefined;
   #usedAt = 0;
-  #telling: Promise<Answer> | undefined;
+  #reporting: Promise<Answer> | undefined;
   #paceMs = USAGE_REPORT_MS;
   #settledAt = Date.now();
   readonly #record: ClientRecord | undefined;
@@ -52,11 +50,11 @@ export class StreamMonitor {
     this.#meter = new UsageMeter(options.files.usage, { closes: !isAttended });
     if (isAttended) {
       this.#attended = new TerminalUsage(options.launch, this.#meter.countedAt ?? EARLIEST_TIME);
-      this.#conversation = this.#kept = readConversation(options.files.conversation);
+      this.#conversation = this.#kept = readFileIfPresent(options.files.conversation).trim() || null;
       // Counts the turn that the person interrupted, which is not theirs.
       this.#readTerminalUsage();
       this.#meter.closeTurn();
-      this.#hasTalked = false;
+      this.hadTurnInTerminal = false;
     }
     this.#record = output === 'text' ? undefined : new ClientRecord(output, new Date().toISOString());
     this.scanner = output === 'text' ? scanText() : scanStream(STREAMS[output], (event) => this.#onEvent(event));
@@ -70,15 +68,11 @@ export class StreamMonitor {
 
   /** A turn in a person's terminal is over. Some clients name the conversation only here. */
   async terminalTurnEnded(conversation: string | undefined): Promise<void> {
-    this.#hasTalked = true;
+    this.hadTurnInTerminal = true;
     this.#nameConversation(conversation ?? null);
     this.#meter.turnEnded();
     this.#readTerminalUsage();
     await this.reportUsed(true);
-  }
-
-  get hadTurnInTerminal(): boolean {
-    return this.#hasTalked;
   }
 
   async turnEnded(isWaiting: boolean): Promise<void> {
@@ -96,10 +90,7 @@ export class StreamMonitor {
     await this.#reportIfAny(this.#errors.takeReport());
   }
 
-  /**
-   * Reports what the agent has used; the daemon records it if a budget moves by a step, and always if `isDue`. Returns
-   * whether there was anything to report.
-   */
+  /** Returns whether there was usage to report. The daemon records it if a budget moves by a step, or if `isDue`. */
   async reportUsed(isDue: boolean): Promise<boolean> {
     const isOverdue = Date.now() >= this.#settledAt + USAGE_RECORD_MS;
     const used = this.#options.launch.kind === 'agent' ? this.#meter.takeReport(isDue || isOverdue) : undefined;
@@ -109,8 +100,8 @@ export class StreamMonitor {
     this.#usedAt = Date.now();
     this.#options.silence.onActivity();
     if (used.is_due === true) this.#settledAt = this.#usedAt;
-    this.#telling = this.#options.report(used);
-    const answer = await this.#telling;
+    this.#reporting = this.#options.report(used);
+    const answer = await this.#reporting;
     // While the daemon is away each report is a file, and the newest contains the others.
     this.#paceMs = answer.ok ? USAGE_REPORT_MS : USAGE_REPORT_AWAY_MS;
     return true;
@@ -137,7 +128,7 @@ export class StreamMonitor {
     const isAway = this.#paceMs === USAGE_REPORT_AWAY_MS && Date.now() < this.#usedAt + this.#paceMs;
     if (!isAway && (await this.reportUsed(false))) return true;
     // A report in flight is settled before the agent continues.
-    await this.#telling;
+    await this.#reporting;
     return false;
   }
 
@@ -206,7 +197,7 @@ export class StreamMonitor {
     if (event === undefined) return;
     const before = this.#meter.tokens;
     this.#meter.add(event, false);
-    this.#hasTalked ||= this.#meter.tokens > before;
+    this.hadTurnInTerminal ||= this.#meter.tokens > before;
   }
 
   #onEvent(event: StreamEvent): void {
@@ -265,13 +256,5 @@ const USAGE_REPORT_MS = 1000;
 const USAGE_REPORT_AWAY_MS = 30_000;
 /** How often usage is recorded at least, however little it is. */
 const USAGE_RECORD_MS = 60_000;
-
-function readConversation(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim() || null;
-  } catch {
-    return null;
-  }
-}
 
 const EARLIEST_TIME = '0000';

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../../api/files.ts';
+import { readFileIfPresent, writeFileAtomically } from '../../api/files.ts';
 import type { AgentReport } from '../../protocol/agent-report.ts';
+import { fieldsInJson } from '../../protocol/shape/read-unknown.ts';
 import type { TokenUsage, UsageEvent } from '../../streams/stream-event.ts';
 import {
   addToTally,
@@ -40,28 +40,20 @@ const NOTHING: StoredUsage = {
   largest: NOTHING_USED,
 };
 
-/**
- * What an agent has used over all its processes: each process continues from the file of the one before. Usage outside
- * of any turn is counted separately.
- */
+/** What an agent has used over all its processes: each process continues from the file of the one before. */
 export class UsageMeter {
   readonly #path: string;
   #kept: StoredUsage;
   #reported: string | undefined;
-  #toldTokens: number;
   #requests = 0;
   /** The daemon decides whether the last report is recorded. */
   #isUnsettled = false;
 
-  /**
-   * `closes`: ends a turn that the previous process did not finish counting, unless the client's records can still
-   * complete it.
-   */
+  /** `closes`: ends a turn that the previous process did not count in full and that no record can complete. */
   constructor(path: string, { closes = true }: { readonly closes?: boolean } = {}) {
     this.#path = path;
     this.#kept = read(path);
     if (closes) this.closeTurn();
-    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
   }
 
   setModel(model: string): void {
@@ -77,7 +69,7 @@ export class UsageMeter {
   }
 
   add(event: UsageEvent, isWaiting: boolean): void {
-    const before = countTokens(totalUsage(this.#kept.tally));
+    const before = this.tokens;
     const after = addToTally(this.#kept.tally, event);
     const spent = Math.max(0, countTokens(totalUsage(after)) - before);
     const waiting = this.#kept.waiting + (isWaiting ? spent : 0);
@@ -108,10 +100,6 @@ export class UsageMeter {
   /** Requests in flight that the client has not counted. Each counts as the largest of the run. */
   setOpenRequests(requests: number): void {
     this.#requests = requests;
-  }
-
-  get hasUnreportedUsage(): boolean {
-    return countTokens(totalUsage(this.#kept.tally)) !== this.#toldTokens;
   }
 
   /** The next report; undefined if nothing has changed since the last one. `isDue`: it must be recorded. */
@@ -145,15 +133,11 @@ export class UsageMeter {
     if (text === this.#reported && !(isDue && this.#isUnsettled)) return undefined;
     this.#reported = text;
     this.#isUnsettled = !isDue;
-    this.#toldTokens = countTokens(totalUsage(this.#kept.tally));
     this.#keep();
     return isDue ? { ...used, is_due: true } : used;
   }
 
-  /**
-   * For the next process. A full disk must not keep the usage from the daemon and the budget; the next report writes
-   * the file.
-   */
+  /** On a full disk the usage is still reported; the next report writes the file. */
   #keep(): void {
     try {
       writeFileAtomically(this.#path, JSON.stringify(this.#kept));
@@ -168,14 +152,8 @@ function larger(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
 }
 
 function read(path: string): StoredUsage {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof value !== 'object' || value === null) return NOTHING;
-    const kept: StoredUsage = { ...NOTHING, ...value };
-    return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
-  } catch {
-    return NOTHING;
-  }
+  const kept: StoredUsage = { ...NOTHING, ...fieldsInJson(readFileIfPresent(path)) };
+  return { ...kept, tally: { ...EMPTY_TALLY, ...kept.tally } };
 }
 
 /** Usage of a client in a person's terminal, read from its own records: its output is not seen there. */
@@ -194,11 +172,7 @@ export class TerminalUsage {
   readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const event = STREAMS[output].readTranscript({
-      conversation,
-      since: this.#since,
-      env: { ...process.env, ...env },
-    });
+    const event = STREAMS[output].readTranscript({ conversation, since: this.#since, env: { ...process.env, ...env } });
     if (event === undefined || event.of === 'conversation') return event;
     const before = this.#known;
     this.#known = event.usage;
