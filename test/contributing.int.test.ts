@@ -42,7 +42,7 @@ const PROBES: Readonly<Record<string, readonly [string, unknown]>> = {
   'A new operation': [
     `import { renderOperations } from './scripts/render-operations.ts';
      import { OPERATIONS } from './src/api/operations/registry.ts';
-     import { OPERATION_HANDLERS } from './src/daemon/operations/execute.ts';
+     import { OPERATION_HANDLERS } from './src/daemon/dispatch.ts';
      import { Play } from './src/engine/play.cases.ts';
      import { create } from './src/state/say.cases.ts';
      const { state } = new Play().order(create('A')).order(create('B', { after: ['A'] }));

@@ -172,11 +172,7 @@ export class TerminalUsage {
   readNewUsage(conversation: string | null): UsageEvent | undefined {
     const { output, env } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const event = STREAMS[output].readTranscript({
-      conversation,
-      since: this.#since,
-      env: { ...process.env, ...env },
-    });
+    const event = STREAMS[output].readTranscript({ conversation, since: this.#since, env: { ...process.env, ...env } });
     if (event === undefined || event.of === 'conversation') return event;
     const before = this.#known;
     this.#known = event.usage;
