@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATION_HANDLERS } from '../src/daemon/dispatch.ts';
 
 /**
  * The worked examples of CONTRIBUTING.md: each is applied by itself to a copy of the tree and run once. The types are checked with all four
@@ -115,6 +116,11 @@ const PROBES: Readonly<Record<string, readonly [string, unknown]>> = {
 };
 
 describe('the worked examples of CONTRIBUTING.md', () => {
+  it('adds an operation that has no handler yet', () => {
+    expect(Object.keys(OPERATION_HANDLERS)).toContain('task_get');
+    expect(Object.keys(OPERATION_HANDLERS)).not.toContain('task_dependants');
+  });
+
   it('are the four that it promises', () => {
     expect([...examples.keys()]).toEqual(Object.keys(PROBES));
   });

@@ -174,7 +174,7 @@ function mayCall({ access }: Operation, { kind }: Caller): boolean {
   return kind === 'system' || access.includes(kind);
 }
 
-const OPERATION_HANDLERS: Handlers = {
+export const OPERATION_HANDLERS: Handlers = {
   ...TASK_HANDLERS,
   ...WRITEBACK_HANDLERS,
   ...LEDGER_HANDLERS,

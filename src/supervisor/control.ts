@@ -1,12 +1,20 @@
 import { fieldsInJson } from '../protocol/shape/read-unknown.ts';
 import type { Standing } from '../protocol/standing.ts';
-import type { AgentHost } from './agent-host.ts';
-import type { Control } from './contract.ts';
+import type { Control, Launch } from './contract.ts';
+import type { MessageQueue } from './message-queue.ts';
 
 export type ControlResponse = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
+interface ControlledAgent {
+  readonly launch: Launch;
+  readonly messages: Pick<MessageQueue, 'deliver' | 'isLeaving'>;
+  readonly guard: { setStanding(standing: Standing): void };
+  readonly budgetHold: { update(): void; continuesWithoutMessage(isLeaving: boolean): boolean };
+  end(): Promise<void>;
+}
+
 /** Carries out the daemon's control messages. A repeated message id gets the first result. */
-export function createControlHandler(agent: AgentHost) {
+export function createControlHandler(agent: ControlledAgent) {
   // The prompt contains these messages.
   const deliveredIds = agent.launch.held ?? [];
   const sent = new Map<string, Promise<ControlResponse>>(deliveredIds.map((id) => [id, Promise.resolve(OK)]));

@@ -1,10 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { decodeProjectPath, findBearerToken, readBody } from '../api/http/request.ts';
 import { KEEPABLE } from '../api/outbox.ts';
-import type { AgentHost } from './agent-host.ts';
+import type { Launch } from './contract.ts';
 import type { DaemonConnection } from './daemon-connection.ts';
 import { BAD_TOKEN, respondAnswer, respondError } from './hooks/hook-server.ts';
 import { isFinalSignal } from './outbox-signal.ts';
+
+interface ForwardingAgent {
+  readonly launch: Launch;
+  readonly daemon: DaemonConnection;
+  readonly onForwarded: (what: 'signal' | 'unseen' | 'anything') => void;
+  readonly newKey: (name: string) => string;
+}
 
 /**
  * Forwards a request of the agent to the daemon, as bytes. If the daemon is away, a write is kept in the outbox and
@@ -12,7 +19,7 @@ import { isFinalSignal } from './outbox-signal.ts';
  * none of them is kept.
  */
 export async function forwardRequest(
-  agent: AgentHost,
+  agent: ForwardingAgent,
   request: IncomingMessage,
   response: ServerResponse,
   isOwn: boolean,

@@ -148,7 +148,7 @@ describe('a hostile agent', { timeout: isLongRun ? 900_000 : PATIENCE_MS * 2 }, 
     const text = readFileSync(log, 'utf8');
     expect(text.length).toBeLessThanOrEqual(LOG_BYTES);
     expect(text).toMatch(/\[baton: \d{8,} bytes of output were cut here\]/);
-    expect(text).toMatch(name === 'floods' ? /the end/ : /Heard: complete/);
+    expect(text).toMatch(name === 'floods' ? /the end/ : /Recorded: complete/);
   });
 });
 

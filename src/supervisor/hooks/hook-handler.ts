@@ -1,11 +1,29 @@
 import { parseStopHookInput } from '../../protocol/stop-hook.ts';
-import type { AgentHost } from '../agent-host.ts';
+import type { AgentReport } from '../../protocol/agent-report.ts';
+import type { Launch } from '../contract.ts';
+import type { MessageQueue } from '../message-queue.ts';
 import { parseRecordHint } from '../stream/printed-signals.ts';
+import type { SilenceReporter } from '../stream/silence.ts';
+import type { StreamMonitor } from '../stream/stream-monitor.ts';
 import { drainOutput } from '../timers.ts';
-import { denyTool } from './budget-hold.ts';
+import { type BudgetHold, denyTool } from './budget-hold.ts';
 import { parseHook } from './read-hook.ts';
+import type { StopGuard } from './stop-guard.ts';
 
-export async function answerHook(agent: AgentHost, name: string, body: Buffer): Promise<object> {
+interface HookedAgent {
+  readonly launch: Launch;
+  readonly guard: StopGuard;
+  readonly budgetHold: BudgetHold;
+  readonly silence: SilenceReporter;
+  readonly stream: StreamMonitor;
+  readonly messages: MessageQueue;
+  readonly pending: PendingWork;
+  report(report: AgentReport): Promise<unknown>;
+  settlePrinted(lastWords: string | undefined): Promise<string | undefined>;
+  end(): Promise<void>;
+}
+
+export async function answerHook(agent: HookedAgent, name: string, body: Buffer): Promise<object> {
   const { launch, guard, stream, pending } = agent;
   if (launch.terminal === true) return pending.track(answerInTerminal(agent, name, body));
   if (name === 'stop') return pending.track(answerStop(agent, body));
@@ -19,7 +37,7 @@ export async function answerHook(agent: AgentHost, name: string, body: Buffer): 
 }
 
 /** With a person at the terminal every stop is allowed, and no question is forwarded. Signals count as always. */
-async function answerInTerminal(agent: AgentHost, name: string, body: Buffer): Promise<object> {
+async function answerInTerminal(agent: HookedAgent, name: string, body: Buffer): Promise<object> {
   if (name !== 'stop') return {};
   const input = parseStopHookInput(body);
   const { last_assistant_message, session_id } = input.ok ? input.value : {};
@@ -30,7 +48,7 @@ async function answerInTerminal(agent: AgentHost, name: string, body: Buffer): P
 }
 
 /** Usage decides whether the agent may continue, also that of other agents: a report of it may still be in flight. */
-async function answerBeforeTool(agent: AgentHost, body: Buffer): Promise<object> {
+async function answerBeforeTool(agent: HookedAgent, body: Buffer): Promise<object> {
   const { launch, guard, budgetHold, stream } = agent;
   budgetHold.turnBegins();
   await drainOutput();
@@ -43,7 +61,7 @@ async function answerBeforeTool(agent: AgentHost, body: Buffer): Promise<object>
 }
 
 /** Over HTTP an empty object allows the stop: clients treat a response that is not JSON as a broken hook. */
-async function answerStop({ launch, guard, budgetHold, silence, stream, messages }: AgentHost, body: Buffer) {
+async function answerStop({ launch, guard, budgetHold, silence, stream, messages }: HookedAgent, body: Buffer) {
   const reason = messages.takeMessagesAtStop();
   if (reason !== undefined) return { decision: 'block', reason };
   await drainOutput();
@@ -59,7 +77,7 @@ async function answerStop({ launch, guard, budgetHold, silence, stream, messages
 }
 
 /** Held until a person has decided; the client waits as long as that takes. */
-async function askPermission(agent: AgentHost, body: Buffer): Promise<object> {
+async function askPermission(agent: HookedAgent, body: Buffer): Promise<object> {
   const { budgetHold, messages, pending } = agent;
   // An agent that waits for a budget asks no other question.
   const refusal = await pending.track(budgetHold.holdQuestion());

@@ -1,14 +1,19 @@
 import type { AgentReport } from '../../protocol/agent-report.ts';
 import { fieldsInJson, findText, textOf } from '../../protocol/shape/read-unknown.ts';
-import type { AgentHost } from '../agent-host.ts';
+import type { Launch } from '../contract.ts';
 import { drainOutput } from '../timers.ts';
+
+interface WatchedAgent {
+  readonly launch: Launch;
+  readonly reportSilence: (report: AgentReport) => Promise<void>;
+}
 
 /**
  * Reports that an agent is silent during a turn, and that it is active again. Turns are known from the client's stream.
  * A plain command is watched from its first hook on: before that it is unknown whether it prints anything.
  */
 export class SilenceReporter {
-  readonly #agent: AgentHost;
+  readonly #agent: WatchedAgent;
   readonly #watch: SilenceWatch | undefined;
   /** Turns and tool calls are known from the stream, not from hooks only. */
   readonly #hasStream: boolean;
@@ -16,7 +21,7 @@ export class SilenceReporter {
   #looking: NodeJS.Timeout | undefined;
   #reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(agent: AgentHost) {
+  constructor(agent: WatchedAgent) {
     const { kind, terminal, output, silence_ms: silenceMs, tool_ms: toolMs = Infinity } = agent.launch;
     this.#agent = agent;
     this.#hasStream = this.#knowsTurns = output !== 'text';
