@@ -12,7 +12,6 @@ import type { Programs } from '../supervisor/programs.ts';
 import type { KeyedMutex, Semaphore } from './locks.ts';
 import type { SpawnedSupervisor } from './processes/supervisor.ts';
 
-/** What effects may use of the daemon. */
 export interface EffectContext {
   readonly projectId: string;
   readonly path: string;
@@ -25,8 +24,8 @@ export interface EffectContext {
   readonly log: EffectLog;
   /** Reads the state after all earlier commands are durable. Undefined if the store does not respond. */
   readonly readState: <A>(look: (state: State) => A) => Promise<A | undefined>;
-  /** Records an outcome. Undefined if the store does not respond; the caller must then retry. */
-  readonly submit: (command: Command) => Promise<SubmitOutcome | undefined>;
+  /** Records an outcome. `refused`: why it was not. Undefined if the store does not respond: the caller must retry. */
+  readonly submit: (command: Command) => Promise<{ readonly refused?: string } | undefined>;
   readonly isStoreWritable: () => boolean;
   readonly onSpawned: (agentId: string, spawned: SpawnedSupervisor) => void;
   /** Stores a whole log as a blob and returns its name; null if the store refuses it. */
@@ -83,11 +82,6 @@ export interface EffectTimes {
   /** Timeout from the start of a supervisor until its agent runs. */
   readonly startMs: number;
   readonly controlMs: number;
-}
-
-interface SubmitOutcome {
-  /** Why the command was refused; undefined if it is recorded. */
-  readonly refused?: string;
 }
 
 interface EffectLog {

@@ -23,7 +23,7 @@ import { removeOldRunFolders } from './tidy.ts';
  */
 export class Effects {
   readonly #context: EffectContext;
-  readonly #inProgress = new Map<string, RunningEffect>();
+  readonly #inProgress = new Map<string, { readonly effect: Effect; readonly controller: AbortController }>();
   readonly #standings: StandingPush;
   readonly #liveness: Liveness;
   readonly #ends: SessionMeasuring;
@@ -121,7 +121,7 @@ export class Effects {
   /** Retries with growing delays until there is an outcome to record. */
   async #performUntilDone(effect: Effect, signal: AbortSignal): Promise<void> {
     let hinderedMs = 0;
-    for (let waitMs = RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+    for (let waitMs = 1000; !signal.aborted; waitMs = Math.min(waitMs * 2, 60_000)) {
       const commands = await this.#tryPerform(effect, signal, hinderedMs);
       // While nothing can be recorded, the time does not count: a full disk may cause both failures.
       if (this.#context.isStoreWritable()) hinderedMs += waitMs;
@@ -177,14 +177,6 @@ function commandsOf(effect: Effect): readonly string[] {
   if (type === 'ChecksRequested') return [data.checks_id];
   return type === 'MergeRequested' ? [data.merge_id] : [];
 }
-
-interface RunningEffect {
-  readonly effect: Effect;
-  readonly controller: AbortController;
-}
-
-const RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 60_000;
 
 /** How long a stopping daemon waits for running effects; the next daemon resumes all of them. */
 const CLOSE_MS = 2000;

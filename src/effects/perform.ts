@@ -118,7 +118,6 @@ async function performNotification(
   return [{ kind: 'notification-sent', command: { notification_id, ...result } }];
 }
 
-/** Fills in the templates of a message that a handler of the runbook has for people. */
 function renderNotification(
   { decision_id, message }: Events['NotificationRequested'],
   state: State,
@@ -174,7 +173,7 @@ export async function submitAll(
   signal: AbortSignal,
 ): Promise<void> {
   for (const command of commands) {
-    for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
+    for (let waitMs = 100; !signal.aborted; waitMs = Math.min(waitMs * 2, 5000)) {
       const recorded = await submit(command);
       // A refusal means that something else has happened to the run or the task meanwhile.
       if (recorded?.refused !== undefined)
@@ -184,9 +183,6 @@ export async function submitAll(
     }
   }
 }
-
-const FIRST_MS = 100;
-const LAST_MS = 5000;
 
 /** Why a notification is no longer needed: its decision is settled. Undefined if it is still needed. */
 export function findMootReason(

@@ -12,7 +12,6 @@ export interface TemplateSurroundings {
   readonly sessions: { readonly workspace: { readonly branch: string } };
 }
 
-/** The values for templates in a step. */
 export function stepContext(
   state: State,
   pipeline: PipelineRun,
@@ -33,7 +32,6 @@ export function stepContext(
   };
 }
 
-/** The values for templates of an agent and of its gates. */
 export function agentContext(state: State, run: AgentRun, around: TemplateSurroundings): TemplateContext {
   const { env } = around;
   const pipeline = run.owner === null ? undefined : state.pipelines.get(run.owner.pipelineId);

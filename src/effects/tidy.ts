@@ -6,9 +6,7 @@ import { ownerFile } from './processes/supervised.ts';
 export interface TidyContext {
   readonly stateDir: string;
   readonly projectId: string;
-  /** Agents that are still in the state. */
   readonly knowsAgent: (id: string) => boolean;
-  /** Commands that are still owed. */
   readonly wantsCommand: (id: string) => boolean;
 }
 

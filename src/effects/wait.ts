@@ -8,10 +8,7 @@ const LONGEST_MS = 60_000;
 /** The due time of these is a date that another system sets; all others are a duration from when they were set. */
 const CALENDAR_PURPOSES: ReadonlySet<Timer['purpose']['kind']> = new Set(['reset', 'day']);
 
-/**
- * Resolves to true when the timer is due by the wall clock, which may jump; to false if it was cancelled. A duration does not get longer if
- * the wall clock is set back.
- */
+/** True when due by the wall clock, false if cancelled. A clock that is set back does not lengthen a duration. */
 export async function waitForTimer({ due, purpose }: Timer, now: () => Date, signal: AbortSignal): Promise<boolean> {
   const dueMs = Date.parse(due);
   const latestMs = CALENDAR_PURPOSES.has(purpose.kind) ? Infinity : performance.now() + dueMs - now().getTime();

@@ -96,10 +96,7 @@ function resumeAfterError({ state }: EngineContext, agent: AgentRun): Event[] {
   return [...passed, resumeAgent(agent, message, false)];
 }
 
-/**
- * On `AgentIdle`: the agent waits for input, or it tried to stop and `on_stop` is `idle`. An agent that waits for an API limit or for a
- * gate is not idle.
- */
+/** Waits for input, or tried to stop with `on_stop: idle`. A wait for an API limit or a gate is not idle. */
 export function onIdle(world: EngineContext, agent: AgentRun): Event[] {
   if (pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined)) return [];
   const plan = handlerPlan(agent.plan, 'on_idle', null);
@@ -120,20 +117,14 @@ export function onStop(world: EngineContext, agent: AgentRun): Event[] {
   return escalate(world, agent, { source: 'stop', reason: 'on_stop: escalate', message });
 }
 
-/**
- * On a message that did not reach a running agent: a person is asked, because the agent would wait for it for ever. If the process has
- * exited, its exit is handled instead.
- */
+/** A person is asked, because the agent would wait for ever. If the process has exited, its exit is handled instead. */
 export function onUndelivered(world: EngineContext, agent: AgentRun, reason: string | null): Event[] {
   if (agent.process !== 'running') return [];
   const message = `A message could not be delivered${reason === null ? '' : `: ${reason}`}`;
   return escalate(world, agent, { source: 'idle', reason: 'message not delivered', message });
 }
 
-/**
- * On `AgentSilent`: asks a person. An agent that waits for an API limit, a gate or a cooldown is expected to be silent; its supervisor
- * reports again if it stays silent after that.
- */
+/** Asks a person. Silence is expected in an API limit, a gate or a cooldown, and is reported again if it lasts. */
 export function onSilent(world: EngineContext, agent: AgentRun, data: EventOf<'AgentSilent'>['data']): Event[] {
   const isExpected = pendingActions(world.state, agent.id).some((each) => findWaitingHandler(each) !== undefined);
   if (isExpected || agent.limited || !isAtWork(agent)) return [];
@@ -172,7 +163,6 @@ export const RESTARTED =
   'has changed before you repeat it.';
 
 type Option = Omit<DecisionOption, 'recommended'>;
-
 const WAIT: Option = { label: 'Wait longer', action: 'dismiss' };
 const RESUME: Option = { label: 'Resume in a new process', action: 'resume' };
 const OTHERS: readonly Option[] = [

@@ -25,10 +25,7 @@ export function onAttach(world: EngineContext, agent: AgentRun): Event[] {
   return agent.process === 'gone' ? [...calledOff, resumeAgent(agent, null, false)] : calledOff;
 }
 
-/**
- * The agent's process has stopped and the person's can start. If the agent had not started yet, its messages are delivered after the person
- * has left.
- */
+/** The person's process can start. Messages of an agent that had not started are delivered after the person left. */
 export function startAttachedProcess(world: EngineContext, agent: AgentRun): Event[] {
   const text = agent.supervisor === null ? (agent.resume?.message ?? null) : null;
   const told =

@@ -9,10 +9,7 @@ import { cancelPending, type EngineContext, setTimer } from './context.ts';
 import { holdTask } from './hold-task.ts';
 import { askPeople } from './notify.ts';
 
-/**
- * On a blocked task of a workflow, or a refused merge: asks a person, unless a person blocked it, a decision about it is open, or a retry
- * is scheduled.
- */
+/** Asks a person, unless a person blocked it, a decision about it is open, or a retry is scheduled. */
 export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
   const { actor, data } = recorded;
   const isMerge = data.cause === 'merge-refused';
@@ -64,15 +61,13 @@ function isRecoverable(xml: string): boolean {
   return typeof error === 'object' && 'recoverable' in error && error.recoverable === true;
 }
 
-const ROUNDS = 3;
-
 /** How often the same finding may come back unchanged. */
 const SAME_FINDING = 2;
 
 /** After this many returns to the fixer, from any role, a person is asked whether to continue. */
 export function reviewRounds(world: EngineContext, task: Task): Event[] {
   const { rounds, findings } = task.flow;
-  const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
+  const most = rulesFor(task, world.rules).reviewRounds ?? 3;
   const stubborn = Object.entries(findings).filter(([, times]) => times > SAME_FINDING);
   if (rounds <= most && stubborn.length === 0) return [];
   const context =

@@ -36,11 +36,8 @@ export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {
   return events;
 }
 
-/**
- * Parks the agents of an exhausted budget; warns people once if the budget is mostly used. Nothing follows if no agent works on it any
- * more.
- */
-function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlySet<string> = NOBODY): Event[] {
+/** Parks the agents of an exhausted budget; warns once if it is mostly used. Nothing if no agent works on it. */
+function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlySet<string> = new Set()): Event[] {
   const { state, rules, at } = world;
   const use = findHighestUse(state, scope, rules, at);
   if (use === undefined) return [];
@@ -50,8 +47,6 @@ function watchBudget(world: EngineContext, scope: BudgetScope, parked: ReadonlyS
   if (working.length > 0) return [...unpriced, ...reachBudget(world, scope, use, working)];
   return [...unpriced, ...warn(world, scope, use)];
 }
-
-const NOBODY: ReadonlySet<string> = new Set();
 
 function warn(world: EngineContext, scope: BudgetScope, use: BudgetUse): Event[] {
   const { state, newId } = world;
@@ -170,10 +165,7 @@ export function countRaises({ used, reserved, base, limit }: BudgetUse): number 
   return Math.max(Math.round(limit / base), Math.floor((used + reserved) / base));
 }
 
-/**
- * Found by the decision and not by the budget: the record of a day's budget is dropped with the first use on the next day, and clocks can
- * go back.
- */
+/** By decision, not by budget: a day's record is dropped with the first use on the next day, and clocks can go back. */
 export function listOpenBudgetDecisions({ state }: EngineContext, { kind, id }: BudgetScope): readonly Decision[] {
   const open = [...state.decisions.values()].filter(({ result }) => result === null);
   return open.filter(({ scope }) => scope?.kind === kind && scope.id === id);

@@ -8,7 +8,6 @@ import { escalate } from './escalate.ts';
 import { holdTask } from './hold-task.ts';
 import { askPeople } from './notify.ts';
 
-/** On `AgentSignalled`: a signal that the agent sent about itself. */
 export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
   const agent = world.state.agents.get(data.agent_id);
   const message = data.message ?? 'Agent asks for a person';
@@ -39,10 +38,7 @@ function askAboutTask(world: EngineContext, sessionId: string, message: string):
   return askPeople(world, { source: 'stop', title, context: message, options, task_id });
 }
 
-/**
- * On a task that a person unblocked or reinstated: its open decisions are withdrawn and its hold ends. A decision about a budget stays,
- * because agents wait for its answer.
- */
+/** Unblocked or reinstated by a person: hold and decisions end, except about budgets, which agents wait for. */
 export function onUnblocked({ state }: EngineContext, taskId: string, reason: string): Event[] {
   const withdrawn = [...state.decisions.values()]
     .filter(({ result, agentId, taskId: about }) => result === null && agentId === null && about === taskId)
@@ -82,10 +78,7 @@ export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: Event
   return agentsOfClaim(state, data.session_id).flatMap((agent) => endAgent(world, agent, outcome, reason));
 }
 
-/**
- * On a session that ended without closing its completed task. A completed task cannot be blocked, so a person is asked before the next
- * session tries.
- */
+/** A completed task cannot be blocked, so a person is asked before the next session tries to close it. */
 export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf<ClaimEndType>['data']): Event[] {
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
   const context = `${task.title}\n${task.id} is merged, and could not be closed: ${reason ?? 'no reason was given'}`;

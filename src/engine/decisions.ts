@@ -21,7 +21,6 @@ import { beginStepsAfterAnswer } from './overspent.ts';
 import { CONTINUE_MESSAGE, describeReason, findOwnerPipeline, sendOrResume, unparkAgent, wakeAgent } from './resume.ts';
 import { enterStep } from './steps.ts';
 
-/** On `DecisionResolved`: carries out the chosen option. */
 export function onDecision(
   world: EngineContext,
   { decision_id, action, message }: EventOf<'DecisionResolved'>['data'],
@@ -99,9 +98,7 @@ function unblockTask({ state, rules }: EngineContext, taskId: string): Event[] {
   return returnFromBlocked(task, { cause: 'decision', reason: 'unblocked by a decision' }, rules);
 }
 
-/**
- * On the answer to a finding of reconciliation: the task is reinstated or completed, if it is still as it was when the decision was opened.
- */
+/** The task is reinstated or completed, if it is still as it was when the decision was opened. */
 function onFindingDecision(
   { state, rules }: EngineContext,
   { taskId }: Decision,
@@ -150,7 +147,6 @@ export function onNewDay(world: EngineContext, day: string): Event[] {
   ]);
 }
 
-/** On the end of a pipeline: the decision about its budget is withdrawn. */
 export function withdrawBudget(world: EngineContext, scope: BudgetScope): Event[] {
   const reason = `the ${scope.kind} is over`;
   return listOpenBudgetDecisions(world, scope).map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));

@@ -145,11 +145,9 @@ function presetsOf({ pipelines, pipeline }: PipelineRunPlan): Readonly<Record<st
   return Object.fromEntries(declared.flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
 }
 
-const OWED_MESSAGES: readonly Requirement[] = ['exit', 'result'];
-
 /** What the session owes before it may complete. If it commits anything, it also owes a thought record; that is known only at its end. */
 function owedBy(worker: WorkerPlan): readonly Requirement[] {
-  return agentOf(worker)?.requires ?? OWED_MESSAGES;
+  return agentOf(worker)?.requires ?? ['exit', 'result'];
 }
 
 /** The agent that a worker starts first; for a pipeline, the agent of its first agent step. */
@@ -160,10 +158,7 @@ function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
   return first?.kind === 'agent' ? plan.agents[first.agent] : undefined;
 }
 
-/**
- * Which tasks workers may claim: none while the budget of the day is exhausted, and no task whose own budget is exhausted. Each exhausted
- * budget opens one decision.
- */
+/** No tasks while the day's budget is exhausted, none whose own budget is. Each exhausted budget opens one decision. */
 function budgetGate(world: EngineContext) {
   const { state, rules, at } = world;
   const day: BudgetScope = { kind: 'day', id: dayOf(at) };

@@ -55,10 +55,7 @@ function outputOf({ signal, exit }: AgentRun): string | null {
 /** Enough time for a client to write its last output. */
 const LEAVE_MS = 60_000;
 
-/**
- * For a process whose run is over. After a successful run its stop hook allows it to exit, and it gets time to do so; after a failed or
- * cancelled run it is killed.
- */
+/** After a successful run the process gets time to exit by itself; after a failed or cancelled run it is killed. */
 function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
   const { id: agent_id, process, outcome, killed, reason } = agent;
   if (process === 'gone' || killed) return [];
@@ -69,14 +66,12 @@ function requestLeave(world: EngineContext, agent: AgentRun): Event[] {
   return [event('AgentKillRequested', { agent_id, reason: reason ?? `the run has ended: ${outcome ?? ''}` })];
 }
 
-/** On the `leave` timer: kills the process if it is still running. */
 export function onLeaveTimer({ state }: EngineContext, agentId: string): Event[] {
   const agent = state.agents.get(agentId);
   if (agent === undefined || agent.process === 'gone' || agent.killed) return [];
   return [event('AgentKillRequested', { agent_id: agentId, reason: 'nobody waits for it, and it did not leave' })];
 }
 
-/** The process has exited: cancels the `leave` timer. */
 export function cancelLeaveTimer({ state }: EngineContext, agentId: string): Event[] {
   return cancelPending(pendingActions(state, agentId).filter((each) => findWaitingHandler(each) === undefined));
 }

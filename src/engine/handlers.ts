@@ -160,13 +160,11 @@ function errorPlanOf({ on_error: plans = {} }: AgentPlan, error: AgentError | nu
   return named ?? plans.any ?? (error === 'rate_limited' ? { action: 'wait' } : ESCALATE);
 }
 
-type GateCommand = Extract<EffectSubject, { kind: 'gate' }>;
-
 /** On the end of a gate: exit code 0 ends the run as done. Any other code is another attempt; after the last one, a person is asked. */
 export function afterGate(
   world: EngineContext,
   agent: AgentRun,
-  { handler, error }: GateCommand,
+  { handler, error }: Extract<EffectSubject, { kind: 'gate' }>,
   { exit_code, timed_out, output }: EventOf<'CommandFinished'>['data'],
 ): Event[] {
   if (!isAtWork(agent)) return [];

@@ -75,10 +75,7 @@ export interface Origin {
   readonly settles?: SettledRequest;
 }
 
-/**
- * Applies commands to a copy of the state, one after the other. Returns that copy and the entries, up to the first effects: nothing is recorded and
- * nothing runs.
- */
+/** Works on a copy of the state, up to the first effects: nothing is recorded and nothing runs. */
 export function rehearse(
   world: Omit<EngineContext, 'ready'>,
   commands: readonly CommandOf<CommandKind>[],

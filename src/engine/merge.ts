@@ -85,10 +85,7 @@ export function diffCommand(from: string, to: string): string {
   return `git --no-replace-objects --no-pager diff --no-ext-diff --no-textconv --text ${from.slice(0, 12)} ${to.slice(0, 12)}`;
 }
 
-/**
- * The merge succeeded with a problem: at GitHub, a commit of somebody else can reach the main branch between the last check and the merge.
- * It cannot be undone, so people are notified at once.
- */
+/** At GitHub a commit of others can land after the last check. It cannot be undone: people are notified at once. */
 export function onMerged(world: EngineContext, task: Task, data: EventOf<'MergeFinished'>['data']): Event[] {
   const { outcome, reason, merge_sha } = data;
   if (outcome !== 'merged' || reason === null) return [];
@@ -107,10 +104,7 @@ export function cancelMerge(task: Task, { to, reason }: EventOf<'PhaseMoved'>['d
   return merge === null || to === 'READY_FOR_MERGE' ? [] : refuseMerge(task, merge, `called off: ${reason}`);
 }
 
-/**
- * If the project uses pull requests, each task in CI gets one: its branch is published at the commit that is checked. A pull request that
- * was closed with its cancelled task is opened again.
- */
+/** With pull requests, a task in CI gets one at the checked commit; one closed with its cancelled task is reopened. */
 export function requestPull(world: EngineContext, task: Task): Event[] {
   const { pulls, merge } = rulesFor(task, world.rules);
   const { place, pull } = task.flow;
@@ -184,10 +178,7 @@ export function onNewHead(world: EngineContext, task: Task, made: { readonly hea
   return [...requestPull(world, task), ...onCiPending(world, task)];
 }
 
-/**
- * On `SessionMeasured`: if a reviewing session committed to the work and ended, the task leaves review, so that the next reviewer does not
- * get an unchecked commit.
- */
+/** If a reviewing session committed and ended, the task leaves review: the commit is not checked yet. */
 export function onMeasured({ rules }: EngineContext, task: Task): Event[] {
   if (task.claim !== null || !JUDGED_PHASES.has(task.phase) || !hasUnjudgedHead(task)) return [];
   return sendBackToChecks(task, { cause: 'checks', reason: 'a session that reviewed the work changed it' }, rules);

@@ -41,7 +41,6 @@ function finishParentStep(world: EngineContext, run: PipelineRun, outcome: RunOu
   return [...told, ...endClaimOfRun(world, run.task, outcome, `pipeline ${run.name}`, reason)];
 }
 
-/** On `CommandFinished`: the command of a step or of a gate has ended. */
 export function onCommand(world: EngineContext, data: EventOf<'CommandFinished'>['data']): Event[] {
   const { subject, exit_code, timed_out, output } = data;
   if (subject.kind === 'gate') {

@@ -10,10 +10,7 @@ export function sendOrResume(world: EngineContext, agent: AgentRun, text: string
   return event('MessageRequested', { message_id: world.newId(), agent_id: agent.id, text });
 }
 
-/**
- * Continues an agent that was held, with a message of the person who answered, or without one if its turn is in progress. An agent that has
- * not started yet needs neither.
- */
+/** The message is null if the agent's turn is in progress. An agent that has not started yet needs nothing. */
 export function wakeAgent(world: EngineContext, agent: AgentRun, text: string | null): Event[] {
   if (agent.process === 'gone') return [resumeAgent(agent, text ?? CONTINUE_MESSAGE, false)];
   if (text !== null) return [sendOrResume(world, agent, text)];
@@ -35,10 +32,7 @@ export function resumeAgent(
   return event('AgentResumeRequested', { agent_id, start: start + 1, message: all, append });
 }
 
-/**
- * On an answer: unparks the agent and continues the time limit of its step. If a person is attached, the time limit continues when they
- * detach.
- */
+/** Continues the time limit of its step too, or, if a person is attached, when they detach. */
 export function unparkAgent(world: EngineContext, agent: AgentRun, by: 'person' | 'agent' = 'person'): Event[] {
   const run = findOwnerPipeline(world, agent);
   const counts = by === 'agent' ? { keeps_counts: true as const } : {};

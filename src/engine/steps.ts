@@ -158,7 +158,6 @@ interface StepResult {
   readonly output: string | null;
 }
 
-/** Ends a step and records what follows: the next step, a retry, or the end of the pipeline. */
 export function finishStep(world: EngineContext, run: PipelineRun, { outcome, reason, output }: StepResult): Event[] {
   const { step } = run;
   if (step === null || run.outcome !== null) return [];

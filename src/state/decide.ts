@@ -100,9 +100,7 @@ export type CommandOf<K extends CommandKind> = {
 }[K];
 
 export type Command = CommandOf<CommandKind>;
-
 export type AnswerOf<K extends CommandKind> = AnswerIn<ReturnType<(typeof COMMANDS)[K]>>;
-
 type AnswerIn<O> = O extends { readonly ok: true; readonly answer: infer A } ? A : never;
 
 /** Checks that the caller may send the command, then decides it on the state. Changes nothing. */

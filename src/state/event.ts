@@ -187,7 +187,6 @@ export const CLAIM_ENDS = {
 export type HowClaimEnded = keyof typeof CLAIM_ENDS;
 export type ClaimEndType = (typeof CLAIM_ENDS)[HowClaimEnded];
 
-/** The other way round. */
 export const HOW_CLAIM_ENDED: ReadonlyMap<EventType, HowClaimEnded> = new Map(
   Object.entries(CLAIM_ENDS).map(([how, type]) => [type, how as HowClaimEnded]), // oxlint-disable-line typescript/no-unsafe-type-assertion
 );

@@ -22,22 +22,14 @@ interface ImportedTask extends CreateTask {
   readonly reason?: string;
 }
 
-/** Only counts: the answer is recorded in an entry, and entries are small. */
-interface Imported {
-  readonly added: number;
-  readonly existing: number;
-}
-
-/**
- * All tasks or none. Each task is decided like a single one, on a copy of the state that has the tasks before it. A task whose id exists stays as it
- * is and is counted.
- */
+/** All or none, each decided on a copy of the state with those before it. Existing ids are counted and stay as is. */
 export function decideImportTasks(
   state: State,
   { source, tasks }: ImportTasks,
   caller: Caller,
   rules: Rules,
-): Outcome<Imported> {
+  // Only counts: the answer is recorded in an entry, and entries are small.
+): Outcome<{ readonly added: number; readonly existing: number }> {
   const copy = copyState(state);
   const events: Event[] = [];
   let existing = 0;

@@ -5,7 +5,6 @@ import type { EventOf, RecordedEvent } from './event.ts';
 import type { Flow } from './workflow/flow.ts';
 import type { CheckPlan, MergeMethod, PullRepository } from './workflow/workflow-event.ts';
 
-/** The settings of the project that decisions depend on. */
 export interface Rules {
   /** `ci.required` is not empty: only CI completes CI_PENDING. */
   readonly ciGate: boolean;

@@ -168,7 +168,6 @@ function settleAudits(state: State, recorded: Extract<RecordedEvent, { type: 'Th
 
 /** The tasks that wait for a task, in chunks: thousands may wait for one, and only the last chunk is copied when one is added. */
 type Dependants = readonly (readonly string[])[];
-
 const CHUNK = 256;
 
 interface DependencyMap {

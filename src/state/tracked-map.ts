@@ -1,9 +1,6 @@
-/**
- * A map whose changes can be undone. Commands are decided on a state that runs ahead of the ledger; if the commit fails, the state goes
- * back without folding all entries again.
- */
+/** Can be undone: the state runs ahead of the ledger; if a commit fails, it goes back without a new fold. */
 export class TrackedMap<K, V> extends Map<K, V> {
-  #changes: Change<K, V>[] | undefined;
+  #changes: { readonly key: K; readonly before: { readonly value: V } | undefined }[] | undefined;
 
   /** Changes from here on can be undone; earlier ones are final. */
   begin(): void {
@@ -33,9 +30,4 @@ export class TrackedMap<K, V> extends Map<K, V> {
     const value = this.get(key);
     this.#changes.push({ key, before: value === undefined ? undefined : { value } });
   }
-}
-
-interface Change<K, V> {
-  readonly key: K;
-  readonly before: { readonly value: V } | undefined;
 }

@@ -79,10 +79,7 @@ export interface KilledProcess {
   readonly reason: string;
 }
 
-/**
- * Ends an agent with everything that it has started, and returns how it ended; undefined if the kill was cancelled. A start that no
- * supervisor has taken is prevented.
- */
+/** Ends an agent with everything that it started; undefined if cancelled. Prevents a start that no supervisor took. */
 export async function killAgent(
   { agentId, start, reason }: KilledProcess,
   context: EffectContext,

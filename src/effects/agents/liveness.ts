@@ -6,10 +6,7 @@ import { reportExitCommand, submitAll } from '../perform.ts';
 import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { readExit } from '../processes/supervised.ts';
 
-/**
- * Makes sure that every running agent has a live supervisor. If a supervisor was killed, ends what is left of its run and reports the exit
- * in its place.
- */
+/** If the supervisor of a running agent was killed: ends what is left of the run and reports the exit in its place. */
 export class Liveness {
   readonly #context: EffectContext;
   readonly #settling = new Set<string>();

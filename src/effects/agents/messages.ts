@@ -57,9 +57,7 @@ function messagesOf(plan: AgentPlan): string[] {
   return handlers.flatMap((handler) => handler?.message ?? []);
 }
 
-/**
- * Pushes the standing of each agent to its supervisor when it changes. A supervisor that cannot be reached asks when it needs the standing.
- */
+/** Pushes the standing of each agent when it changes. An unreachable supervisor asks when it needs the standing. */
 export class StandingPush {
   readonly #context: StandingContext;
   readonly #sent = new Map<string, SentStanding>();

@@ -167,10 +167,7 @@ function checkoutOf(stateDir: string, id: string): string {
   return join(stateDir, 'checkouts', id);
 }
 
-/**
- * Makes the folder in which the checks of a commit run, from Baton's own repository. The main branch, at the commit where the task's work
- * began, decides about attributes and filters.
- */
+/** From Baton's own repository. The main branch, as it was when the work began, decides attributes and filters. */
 async function checkOut(
   { sha, taskId }: { readonly sha: string; readonly taskId: string },
   folder: string,

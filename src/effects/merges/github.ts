@@ -24,15 +24,13 @@ export async function retryGithub<T>(
   attempt: () => Promise<GithubOutcome<T>>,
   signal: AbortSignal,
 ): Promise<GithubOutcome<T>> {
-  for (const waitMs of RETRY_DELAYS_MS) {
+  for (const waitMs of [1000, 2000, 4000]) {
     const tried = await attempt();
     if (tried.ok || !isRetryable(tried) || signal.aborted) return tried;
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
   return attempt();
 }
-
-const RETRY_DELAYS_MS = [1000, 2000, 4000];
 
 function isRetryable({ isPassing, problem }: Extract<GithubOutcome<unknown>, { ok: false }>): boolean {
   return isPassing === true || problem.code === 'git/remote-unreachable';

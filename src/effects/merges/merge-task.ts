@@ -45,10 +45,7 @@ export async function mergeTask(
   });
 }
 
-/**
- * Records which protected paths the branch changes. `held`: a person is asked first, or the store does not respond. A branch that cannot be
- * measured is refused.
- */
+/** Records protected changes. `held`: a person is asked, or the store is silent. An unmeasurable branch is refused. */
 async function holdProtected(
   { merge_id, task_id, head }: MergeEffect,
   context: EffectContext,

@@ -68,10 +68,7 @@ export type PreparedCommand =
 
 const COMMAND_START = 1;
 
-/**
- * Runs a shell command under a supervisor, so that it runs once however often the daemon restarts. `prepare` is called only if it has not
- * been started yet. Undefined if it was cancelled.
- */
+/** Runs a command once across daemon restarts; `prepare` only before its first start. Undefined if cancelled. */
 export async function superviseCommand(
   id: string,
   prepare: () => Promise<PreparedCommand | undefined>,

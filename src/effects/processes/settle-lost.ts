@@ -13,7 +13,6 @@ import {
 export interface LostRun {
   readonly files: SupervisedFiles;
   readonly start: number;
-  /** A variable in the environment of every process of the run. */
   readonly mark: { readonly name: string; readonly value: string };
 }
 
@@ -25,10 +24,7 @@ export function commandMark(commandId: string): LostRun['mark'] {
   return { name: 'BATON_COMMAND_ID', value: commandId };
 }
 
-/**
- * Ends what is left of a run whose supervisor was killed or does not respond, and writes its exit file, so that every reader finds the
- * same. An exit file of the supervisor itself stands.
- */
+/** Ends the rest of a run whose supervisor is lost, and writes its exit file unless the supervisor wrote its own. */
 export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit> {
   const before = readExit(files, start);
   if (before !== undefined) return before;

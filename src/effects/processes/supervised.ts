@@ -72,10 +72,7 @@ export interface Remains {
   readonly isSettled?: () => boolean;
 }
 
-/**
- * Ends the remaining processes of a run without a supervisor, repeatedly, because a process may start another one meanwhile. Returns false
- * if some could not be ended.
- */
+/** Repeats, because a process may start another one meanwhile. Returns false if some could not be ended. */
 export async function killRemains({ mark, leaders, isSettled = () => false }: Remains): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
     if (isSettled()) return true;

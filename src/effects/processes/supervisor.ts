@@ -22,10 +22,7 @@ export interface StartedSupervisor {
   readonly settling: FoundStart | undefined;
 }
 
-/**
- * Starts a supervisor and waits until its process runs. A supervisor that ended before it took the start (killed, out of memory) has run
- * nothing: another one is started, a few times.
- */
+/** A supervisor that ended before it took the start has run nothing: another one is started, a few times. */
 export async function startSupervisor(
   files: SupervisedFiles,
   launch: Launch,
@@ -156,7 +153,7 @@ async function pollStart(
   const ended = spawned?.ended.then((output) => {
     lastOutput = output;
   });
-  for (let waitMs = FIRST_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_MS)) {
+  for (let waitMs = 50; !signal.aborted; waitMs = Math.min(waitMs * 2, 1000)) {
     const outputBefore = lastOutput;
     // A supervisor of this daemon is known to be alive until it ends; no need to search the process list.
     const found = inspectSupervised(files, start, spawned !== undefined && lastOutput === undefined);
@@ -166,9 +163,6 @@ async function pollStart(
   }
   return undefined;
 }
-
-const FIRST_MS = 50;
-const LAST_MS = 1000;
 
 /** Takes a start so that no supervisor runs it. Returns false if a supervisor has it. */
 export function preventStart(files: SupervisedFiles, start: number): boolean {

@@ -72,10 +72,7 @@ function recordOf(change: MeasuredChange): Omit<NonNullable<SessionMeasures['mea
   return { base, head, commits, file_count: files.length, files: kept, new_dependencies: added.slice(0, MOST_NAMED) };
 }
 
-/**
- * Measures the sessions that ended without an exit signal, for the next session and for people. Sessions that sent a signal were measured
- * before the response.
- */
+/** Measures sessions that ended without an exit signal; the others were measured before the response. */
 export class SessionMeasuring {
   readonly #context: Pick<EffectContext, 'readState' | 'submit' | 'path' | 'stateDir' | 'ownRepository'>;
 
@@ -83,7 +80,6 @@ export class SessionMeasuring {
     this.#context = context;
   }
 
-  /** Measures the sessions that an earlier daemon did not get to. */
   async recover(state: State): Promise<void> {
     const unmeasured: string[] = [];
     for (const { claim, endings } of state.tasks.values()) {

@@ -91,14 +91,12 @@ function selectSessionFacts(state: State, { task: ref, owner }: AgentRun): Prepa
   };
 }
 
-type SessionRefusal = Extract<PreparedSession, { ok: false }>;
-
 async function prepare(
   { task, claim, role, own, supervised }: PreparationFacts,
   run: AgentRun,
   context: EffectContext,
   signal: AbortSignal,
-): Promise<SessionPreparation | SessionRefusal | undefined> {
+): Promise<SessionPreparation | Extract<PreparedSession, { ok: false }> | undefined> {
   const { epoch, holder } = claim;
   const placed: SessionPlacement | undefined =
     own === null

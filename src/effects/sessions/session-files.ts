@@ -84,11 +84,9 @@ function describeConstraints({ constraints = {}, timeout }: Mission): string[] {
   ];
 }
 
-const MOST_PROMPT_BYTES = 65_536;
-
 async function readPrompt(workspace: string, path: string | null): Promise<TaskFacts['prompt']> {
   if (path === null || !isRelativePath(path)) return null;
-  const bytes = await readInside(workspace, path, MOST_PROMPT_BYTES);
+  const bytes = await readInside(workspace, path, 65_536);
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
@@ -173,12 +171,10 @@ export interface EpicFacts {
   readonly tasks: readonly Pick<Task, 'id' | 'title' | 'phase' | 'latestRecord'>[];
 }
 
-const MOST_TASKS = 100;
-
 export function gatherEpic(task: Task, all: Iterable<Task>): EpicFacts {
   const tasks: Task[] = [];
   for (const each of all) {
-    if (tasks.length >= MOST_TASKS) break;
+    if (tasks.length >= 100) break;
     if (each.id === task.id || (task.epicId !== null && each.epicId === task.epicId)) tasks.push(each);
   }
   return { epicId: task.epicId ?? 'E000', prdId: task.prdId ?? 'PRD-000', taskId: task.id, tasks };

@@ -121,12 +121,10 @@ async function waitForOtherSessions(
   while (!signal.aborted) {
     const busy = await context.readState((state) => isBusy(state, taskId, epoch));
     if (busy === false) return true;
-    await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    await sleep(50, undefined, { signal, ref: false }).catch(() => undefined);
   }
   return false;
 }
-
-const LOOK_MS = 50;
 
 function isBusy({ agents }: State, taskId: string, epoch: number): boolean {
   return [...agents.values()].some(

@@ -117,7 +117,7 @@ function describeChange({ from, to, stat, diff }: BranchChange): string {
   const parts = [
     all,
     fenced(truncate(stat, MOST_OF_A_SECTION)),
-    diff === null ? '' : fenced(truncate(diff, MOST_OF_DIFF), 'diff'),
+    diff === null ? '' : fenced(truncate(diff, 60_000), 'diff'),
   ];
   return parts.filter((each) => each !== '').join('\n\n');
 }
@@ -141,7 +141,6 @@ function describeForms({ forms, task }: TaskFacts): string {
 }
 
 const MOST_OF_A_SECTION = 8_000;
-const MOST_OF_DIFF = 60_000;
 
 function section(title: string, body: string): string {
   return `## ${title}\n\n${body}`;

@@ -31,7 +31,6 @@ export type MainMoved = WorkflowEvents['MainMoved'];
 
 /** A map so that changes can be rolled back; a project has one main branch. */
 export type MainBranches = Map<string, MainBranchState>;
-
 const MAIN_KEY = 'main';
 
 export function findMain({ main }: { readonly main: MainBranches }): MainBranchState | undefined {
@@ -60,10 +59,7 @@ export function isMainUnaccepted(state: { readonly main: MainBranches }): boolea
   return (findMain(state)?.trusted ?? null) !== null;
 }
 
-/**
- * Whether a person must approve a move that Baton did not make: history was rewritten, or a session without a sandbox could have made it
- * and the commits are not on the upstream branch.
- */
+/** History was rewritten, or an unsandboxed session could have made the move and the upstream lacks the commits. */
 function needsApproval({ old, fast_forward, on_upstream, sessions }: MainMoved): boolean {
   if (old === null) return false;
   return !fast_forward || (sessions.length > 0 && on_upstream !== true);

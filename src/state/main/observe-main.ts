@@ -31,10 +31,7 @@ export interface ObservedMove {
 
 export type ObserveResult = 'known' | 'recorded' | 'stale';
 
-/**
- * Records the position of the main branch, if Baton did not move it there. `stale`: the move was measured from a position that is no longer
- * the recorded one; the caller measures again.
- */
+/** Records a position that Baton did not make. `stale`: measured from an outdated one; the caller measures again. */
 export function decideObserveMain(state: State, seen: ObserveMain): Outcome<ObserveResult> {
   const { branch, sha, upstream, move } = seen;
   const main = findMain(state);
@@ -56,12 +53,10 @@ export function decideObserveMain(state: State, seen: ObserveMain): Outcome<Obse
     upstream,
     authors: move.authors,
     stat: move.stat,
-    sessions: sessions.slice(0, MOST_SESSIONS),
+    sessions: sessions.slice(0, 50),
   });
   return decided([moved], 'recorded');
 }
-
-const MOST_SESSIONS = 50;
 
 function firstObservation({ branch, sha, upstream }: ObserveMain) {
   const nothing = { on_upstream: null, authors: [], stat: null, sessions: [] };

@@ -9,7 +9,6 @@ import { findPipelinePlan } from './pipeline-run.ts';
 import type { Runs } from './runs.ts';
 import { agentSpending, dayOf, NO_SPENDING, type Spending, timeCategory, tokensIn } from './spent.ts';
 
-/** How much of a budget is used, by one measure. */
 export interface BudgetUse {
   readonly measure: Measure;
   readonly used: number;

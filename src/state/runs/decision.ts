@@ -3,7 +3,6 @@ import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { Events } from '../event.ts';
 import type { BudgetScope } from './budget-scope.ts';
 
-/** A question to a person. */
 export interface Decision extends Pick<Events['DecisionOpened'], 'source' | 'title' | 'context' | 'options'> {
   readonly id: string;
   readonly agentId: string | null;

@@ -51,10 +51,7 @@ export const EFFECT_KEYS = {
 
 export type EffectType = keyof typeof EFFECT_KEYS;
 
-/**
- * An entry that asks for something outside, as long as no entry records its outcome. The daemon performs it once under its key, however
- * often it is tried.
- */
+/** An entry that asks for something outside, until another records its outcome. Performed once under its key. */
 export type Effect = { [T in EffectType]: EffectOf<T> }[EffectType];
 
 export interface EffectOf<T extends EffectType> extends EventOf<T> {
@@ -69,7 +66,6 @@ export function findTimers(
   return [...effects.values()].filter((effect) => effect.type === 'TimerSet').filter(({ data }) => fits(data.purpose));
 }
 
-/** The effect that is owed under a key, if an entry of this type asked for it. */
 export function findEffect<T extends EffectType>(
   { effects }: { readonly effects: ReadonlyMap<string, Effect> },
   type: T,
@@ -90,7 +86,6 @@ export function isStopEffect(effect: Effect): effect is StopEffect {
   return effect.type === 'AgentAttachRequested' || effect.type === 'AgentRestartRequested';
 }
 
-/** The number of the process that an effect starts or stops. */
 export function processNumber({ type, data }: StartEffect | StopEffect): number {
   if (type === 'AgentRequested') return 1;
   return type === 'AgentAttachRequested' ? data.start - 1 : data.start;

@@ -30,10 +30,8 @@ export type TaskRef = ValueOf<typeof claimRef>;
 
 /** The pipeline and step that a nested pipeline or an agent belongs to. */
 const stepRef = object({ pipeline_id: text, step: text });
-
 const outcome = choice(['done', 'failed', 'cancelled']);
 export type RunOutcome = ValueOf<typeof outcome>;
-
 const handler = { agent_id: text, handler: choice(HANDLER_NAMES), error: nullable(choice(AGENT_ERRORS)) };
 const stepVisit = { pipeline_id: text, step: text, visit: whole };
 

@@ -158,16 +158,10 @@ const NOBODY = refusal(
   'Claim a task: baton task claim',
 );
 
-interface SendMessage {
-  readonly agentId: string;
-  readonly messageId: string;
-  readonly text: string;
-}
-
 /** Sends a message to an agent. If the agent waits for a person, the message is the answer. */
 export function decideSendMessage(
   state: State,
-  { agentId, messageId, text }: SendMessage,
+  { agentId, messageId, text }: { readonly agentId: string; readonly messageId: string; readonly text: string },
 ): Outcome<{ readonly id: string }> {
   const found = findAgent(state, agentId);
   if (!found.ok) return found;

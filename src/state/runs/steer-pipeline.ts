@@ -63,7 +63,6 @@ export function pipelineOfShell(name: string, command: string, variables: readon
   return { kind: 'pipeline', pipeline: name, pipelines: { [name]: only }, agents: {} };
 }
 
-/** The given values, and defaults for the rest. */
 function fillVars(
   { name, vars: declared }: PipelinePlan,
   given: Readonly<Record<string, string>>,
@@ -157,7 +156,6 @@ export interface ResumePipeline {
   readonly message?: string;
 }
 
-/** Resumes the agent that the pipeline waits for, in its own conversation. */
 export function decideResumePipeline(state: State, { id, message }: ResumePipeline): Outcome<{ readonly id: string }> {
   const found = findPipeline(state, id);
   if (!found.ok) return found;

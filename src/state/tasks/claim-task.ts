@@ -71,7 +71,6 @@ function isFree({ claim, flow }: Task): boolean {
   return claim === null && flow.held === null && flow.merge === null;
 }
 
-/** Undefined if the task can be claimed. */
 function findClaimObstacle(
   state: State,
   task: Task,
@@ -110,7 +109,6 @@ interface ExpireClaim {
   readonly reason?: string;
 }
 
-/** The holder returns the task, or an operator revokes the claim. */
 export function decideReleaseClaim(state: State, command: ReleaseClaim, caller: Caller): Outcome<null> {
   const { id, epoch, reason } = command;
   const task = state.tasks.get(id);

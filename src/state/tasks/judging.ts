@@ -14,10 +14,7 @@ export function checkMayJudge(state: State, task: Task, principal: Principal, ru
   return isOther.ok ? checkNoOpenDecision(state, task) : isOther;
 }
 
-/**
- * A claim approves only in the role whose turn it is. A claim without a role may reject the work, but not approve it if the task waits for
- * a role.
- */
+/** A claim without a role may reject the work, but not approve it if the task waits for a role. */
 export function checkRoleTurn(task: Task, role: string | null): Outcome<null> {
   const { nextRole } = task;
   if (nextRole === null || role === nextRole) return decided([], null);
@@ -55,7 +52,6 @@ function isApprovedByAnother({ phase, flow }: Task): boolean {
   return approval.head === head && approval.principal !== undefined && !includesPrincipal(authors, approval.principal);
 }
 
-/** Open decisions about the task come first. */
 export function checkNoOpenDecision(state: State, task: Task): Outcome<null> {
   const open = findOpenDecision(state, task);
   if (open === undefined) return decided([], null);
@@ -72,10 +68,7 @@ function findOpenDecision(state: State, task: Task): Decision | undefined {
   return undefined;
 }
 
-/**
- * Some decisions do not delay the work: a budget only delays new work, a notice can only be dismissed, and a decision about the run that
- * holds the claim ends with that run.
- */
+/** Not a budget (delays only new work), a notice (is only dismissed), or the claim's own run (ends with that run). */
 function isAboutWork({ agents }: State, { claim }: Task, { source, options, agentId }: Decision): boolean {
   if (source === 'budget' || options.every(({ action }) => action === 'dismiss')) return false;
   const session = agents.get(agentId ?? '')?.task?.session_id;

@@ -15,7 +15,6 @@ export interface ReadyTasks {
   first(state: State, count: number, role?: string): readonly Task[];
   /** The completed tasks that a role has yet to close. Only a request for that role, or for these, gets them. */
   closing(state: State, count: number): readonly Task[];
-  /** Whether any of these tasks belongs to a workflow with this runbook. */
   hasRunbook(state: State, sha256: string): boolean;
 }
 
@@ -27,7 +26,6 @@ export function trackReadyTasks(state: State, rules: Rules): ReadyTasks {
   /** The same positions by role, so that a query does not search the work of other roles. */
   const ofRole = new Map<string | null, ReadyQueue>();
   const ofRunbook = new Map<string, number>();
-  /** Tasks whose chain or position may have changed. */
   const stale = { chains: new Set(state.tasks.keys()), places: new Set<string>() };
 
   return {

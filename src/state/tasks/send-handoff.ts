@@ -116,10 +116,7 @@ function deliverByOperator(
   return decided([delivered, ...ended, moved], { held: false });
 }
 
-/**
- * A person who works alone approves their own change at its current commit, with a reason. A later commit needs another approval. If
- * another principal made the change, nothing is recorded.
- */
+/** For the current commit only, with a reason. If another principal made the change, nothing is recorded. */
 export function decideSelfApprove(
   state: State,
   { id, reason }: { readonly id: string; readonly reason: string },

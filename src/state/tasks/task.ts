@@ -85,7 +85,6 @@ export function isCancelled({ blocked }: Pick<Task, 'blocked'>): boolean {
   return blocked?.isCancelled === true;
 }
 
-/** Whether a session can work in this phase. */
 export function isWorkable(phase: Phase, ciGate: boolean): boolean {
   return phase === 'CI_PENDING' ? !ciGate : phase !== 'COMPLETED' && phase !== 'BLOCKED';
 }
@@ -110,10 +109,7 @@ export function isApproval(from: Phase, to: Phase | null): boolean {
   return to === 'COMPLETED' && JUDGED_PHASES.has(from);
 }
 
-/**
- * Whether the sessions of a task end with an exit signal: always in the built-in workflow, whose roles send one; otherwise the project's
- * flag decides.
- */
+/** Always in the built-in workflow, whose roles send an exit signal; otherwise the project's flag decides. */
 export function usesExitProtocol(task: Pick<Task, 'flow'> | undefined, flag: boolean): boolean {
   return flag || (task !== undefined && task.flow.mode !== null);
 }

@@ -97,10 +97,7 @@ export function finishTask(task: Task, claim: Claim | null, rules: Rules, progre
   ]);
 }
 
-/**
- * The entries of a completion. An operator's completion also ends the current claim: as completed if the record was made under it, else as
- * revoked.
- */
+/** An operator's completion ends the current claim: completed if the record was made under it, else revoked. */
 export function completionEvents(task: Task, claim: Claim | null, why: MoveReason): Event[] {
   const done = phaseMovedEvent(task, 'COMPLETED', why, null);
   if (claim !== null) return [...endClaim(task, claim, 'completed', null), done];
@@ -118,7 +115,6 @@ function blockTask(task: Task, claim: Claim | null, reason: string, progressed: 
   return updated(task, [...progressed, ...ended, phaseMovedEvent(task, 'BLOCKED', { cause: 'updated', reason })]);
 }
 
-/** The holder returns the task, or an operator revokes the claim. */
 function returnTask(
   task: Task,
   claim: Claim | null,

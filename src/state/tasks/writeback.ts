@@ -6,7 +6,6 @@ import { type Claim, type Task, writebackRecords } from './task.ts';
 
 /** The exact text of the source document: agents are told to look for it. */
 export const WRITEBACK_REQUIRED = 'Writeback required: thought_record must be recorded before task completion.';
-
 export type RuleCheck = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
@@ -72,7 +71,6 @@ export function refuseMissing(missing: readonly Requirement[]): ReturnType<typeo
   return refusal('missing', `cannot complete: missing ${missing.join(', ')}`, hint);
 }
 
-/** Names the missing messages, and how a session sends them. */
 export function describeMissing(missing: readonly Requirement[]): string {
   return missing.length === 0 ? '' : `missing ${missing.map((each) => `${each} (${SEND_COMMANDS[each]})`).join(', ')}`;
 }

@@ -4,10 +4,7 @@ import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 
 type Before = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
 
-/**
- * The principals that changed a task's work: those that claimed it to implement or fix it, committed, or recorded a commit other than the
- * one under review.
- */
+/** Those that claimed the task to implement or fix it, committed, or recorded a commit not under review. */
 export function authorsAfter(
   authors: readonly Principal[],
   recorded: Event & { readonly actor?: string },
@@ -15,10 +12,8 @@ export function authorsAfter(
 ): readonly Principal[] {
   const author = findAuthor(recorded, before);
   if (author === undefined || author === '' || authors.includes(author)) return authors;
-  return [...authors, author].slice(-KEPT_AUTHORS);
+  return [...authors, author].slice(-50);
 }
-
-const KEPT_AUTHORS = 50;
 
 function findAuthor(recorded: Event & { readonly actor?: string }, before: Before): Principal | undefined {
   switch (recorded.type) {

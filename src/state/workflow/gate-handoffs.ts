@@ -17,7 +17,7 @@ export function fixerHandoff(
   handoffId: string,
 ): HandoffRef {
   const { pr_url, pr_number, issue_number } = taskUrls(task);
-  const listed = failures.slice(0, MOST_FAILURES).map(({ type, text }) => ({ type, text: withoutInvalidXml(text) }));
+  const listed = failures.slice(0, 20).map(({ type, text }) => ({ type, text: withoutInvalidXml(text) }));
   const message = {
     kind: 'handoff',
     from,
@@ -39,8 +39,6 @@ export function fixerHandoff(
     xml,
   };
 }
-
-const MOST_FAILURES = 20;
 
 function withoutInvalidXml(text: string): string {
   const plain = excerptEnd(text.toWellFormed(), 3000)

@@ -142,10 +142,7 @@ export function decidePrepareMerge(state: State, made: PrepareMerge, rules: Rule
   return decided([event('MergePrepared', { ...made, task_id: task.id, head: merge.head })], null);
 }
 
-/**
- * Baton merges only onto a recorded and accepted position of the main branch. A workflow keeps the branch that its own runbook names, even
- * if another one is observed meanwhile.
- */
+/** Only onto a recorded, accepted position. A workflow keeps its runbook's branch even if another is observed. */
 function findMainRefusal(
   state: State,
   { branch, base }: Pick<PrepareMerge, 'branch' | 'base'>,

@@ -12,7 +12,6 @@ import { isOfOtherHead } from './checks.ts';
 import { refuseMerge } from './merge.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
-/** The branch is at GitHub, and its pull request is open. */
 export type PublishPull = Omit<WorkflowEvents['PullRequestPublished'], 'task_id' | 'head' | 'watch'>;
 
 /** If the checks were faster, the task has waited for this. A report about an older request changes nothing. */
@@ -107,12 +106,10 @@ function handoffParts(handoff: HandoffMessage): string[] {
     const fixes = handoff.fixes_applied.map(
       ({ location, text }) => `- \`${escapeAgentText(location)}\`: ${escapeAgentText(text)}`,
     );
-    return [['Mended in the last round:', ...fixes.slice(0, MOST_FIXES)].join('\n')];
+    return [['Mended in the last round:', ...fixes.slice(0, 50)].join('\n')];
   }
   return [];
 }
-
-const MOST_FIXES = 50;
 
 /** Escapes mentions, issue-closing words and comment marks in text of agents. */
 function escapeAgentText(text: string): string {

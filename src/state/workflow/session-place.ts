@@ -13,14 +13,11 @@ export function decidePrepareSession(state: State, command: WorkflowEvents['Sess
   return decided(isKnown ? [] : [event('SessionPrepared', command)], null);
 }
 
-interface NameBranch {
-  readonly id: string;
-  readonly epoch: number;
-  readonly branch: string;
-}
-
 /** Names the branch of a task before git creates it. The first name stays, even if the template changes. */
-export function decideNameBranch(state: State, { id, epoch, branch }: NameBranch): Outcome<string> {
+export function decideNameBranch(
+  state: State,
+  { id, epoch, branch }: { readonly id: string; readonly epoch: number; readonly branch: string },
+): Outcome<string> {
   const task = state.tasks.get(id);
   if (task?.claim?.epoch !== epoch)
     return refusal('claim-ended', `the claim on ${id} has ended`, 'Nothing is started for it any more.');

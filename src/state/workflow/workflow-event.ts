@@ -25,10 +25,8 @@ const checkPlan = object({
   env_pass: optional(list(text)),
 });
 export type CheckPlan = ValueOf<typeof checkPlan>;
-
 const checkOutcome = choice(['passed', 'failed', 'cancelled']);
 export type CheckOutcome = ValueOf<typeof checkOutcome>;
-
 const mergeMethod = choice(['squash', 'merge', 'rebase']);
 export type MergeMethod = ValueOf<typeof mergeMethod>;
 
@@ -38,10 +36,8 @@ const pullRepository = {
   remote: text,
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
-
 const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
-
 const checksRef = { checks_id: text, task_id: text, head: text };
 
 /**
