@@ -64,7 +64,9 @@ export function consumePass(stateDir: string, name: string): PassHolder | undefi
     if (lstatSync(path).isSymbolicLink()) return consumeLink(path);
     const text = readOwn(path);
     rmSync(path);
-    return text === undefined ? undefined : parseHolder(text);
+    if (text === undefined) return undefined;
+    const { pid, identity }: { pid?: unknown; identity?: unknown } = Object(JSON.parse(text));
+    return holderOf(pid, identity);
   } catch {
     return undefined;
   }
@@ -84,14 +86,13 @@ export function removeOldPasses(stateDir: string): void {
 
 /** A pass is used within one connection attempt; the daemon may be busy. */
 const FRESH_MS = 60_000;
-const MAX_BYTES = 1024;
 
 function readOwn(path: string): string | undefined {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const { uid, size, mtimeMs, isFile } = statPass(file);
-    const isOurs = uid === (process.getuid?.() ?? uid) && isFile && size <= MAX_BYTES;
-    return isOurs && Math.abs(Date.now() - mtimeMs) <= FRESH_MS ? readFileSync(file, 'utf8') : undefined;
+    const stat = fstatSync(file);
+    const isOurs = stat.uid === (process.getuid?.() ?? stat.uid) && stat.isFile() && stat.size <= 1024;
+    return isOurs && Math.abs(Date.now() - stat.mtimeMs) <= FRESH_MS ? readFileSync(file, 'utf8') : undefined;
   } finally {
     closeSync(file);
   }
@@ -103,16 +104,6 @@ function consumeLink(path: string): PassHolder | undefined {
   rmSync(path);
   const isOurs = uid === (process.getuid?.() ?? uid) && Math.abs(Date.now() - mtimeMs) <= FRESH_MS;
   return isOurs ? holderOf(Number(identity.split('/')[1]), identity) : undefined;
-}
-
-function statPass(file: number) {
-  const stat = fstatSync(file);
-  return { uid: stat.uid, size: stat.size, mtimeMs: stat.mtimeMs, isFile: stat.isFile() };
-}
-
-function parseHolder(text: string): PassHolder | undefined {
-  const { pid, identity }: { pid?: unknown; identity?: unknown } = Object(JSON.parse(text));
-  return holderOf(pid, identity);
 }
 
 function holderOf(pid: unknown, identity: unknown): PassHolder | undefined {

@@ -5,7 +5,6 @@ import type { Answer, ApiError } from './answer.ts';
 import { syncFolder } from './files.ts';
 import { makeFolder } from './state-folder.ts';
 
-/** A call that no daemon received, as stored on disk. */
 export interface KeptCall {
   readonly v: 1;
   readonly operation: string;
@@ -58,7 +57,6 @@ export function keepCall(outbox: string, call: KeptCall): boolean {
   }
 }
 
-/** The caller must know that the call is lost. */
 export function notKeptAnswer(outbox: string, call: KeptCall, { code, message, hint }: ApiError): Answer<never> {
   const why = findObstacle(outbox, JSON.stringify(call)) ?? `${outbox} cannot be written`;
   return {
@@ -90,7 +88,7 @@ export function listKept(outbox: string): readonly string[] {
 export function findKept(outbox: string): readonly string[] | undefined {
   try {
     return readdirSync(outbox)
-      .filter((name) => KEPT_NAME.test(name))
+      .filter((name) => /^\d{12}\.json$/.test(name))
       .toSorted();
   } catch (error) {
     return ABSENT_CODES.has(codeOf(error)) ? [] : undefined;
@@ -148,8 +146,6 @@ function tryWrite(path: string, content: string): boolean {
   }
 }
 
-const KEPT_NAME = /^\d{12}\.json$/;
-
 function findObstacle(outbox: string, text: string): string | undefined {
   if (Buffer.byteLength(text) > OUTBOX_LIMITS.callBytes) return `it is larger than ${OUTBOX_LIMITS.callBytes} bytes`;
   return listKept(outbox).length < OUTBOX_LIMITS.calls
@@ -179,7 +175,6 @@ function linkBehind(outbox: string, draft: string, first: number): void {
 }
 
 const ABSENT_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
-
 /** Failures after which the same read succeeds later. */
 const SHORTAGE_CODES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EIO', 'ESTALE']);
 

@@ -109,7 +109,6 @@ function folderOf(kind: SessionAbove['kind'], stateDir: string): string {
   return kind === 'agent' ? agents : commands;
 }
 
-/** For a process inside a session that asks for more rights than the session has. */
 export function belowSessionError({ kind, id }: Pick<SessionAbove, 'kind' | 'id'>): ApiError {
   const where =
     kind === 'agent' ? `inside the session of agent ${id}` : `inside the shell command ${id} that Baton runs`;

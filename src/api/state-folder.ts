@@ -56,7 +56,6 @@ export function stateFiles(stateDir: string) {
   } as const;
 }
 
-/** Whether a client with Baton's hooks ever ran here. */
 export function hasOwnSessions(stateDir: string): boolean {
   return existsSync(stateFiles(stateDir).ownSessions);
 }
@@ -91,7 +90,6 @@ export function readDaemonRecord(stateDir: string): DaemonRecord | undefined {
   return { pid, port, socket, version, started };
 }
 
-/** For workers, the shared token or a principal's own. */
 export function readToken(stateDir: string, kind: 'operator' | 'worker', principal?: string): string | undefined {
   const { operatorToken, workerToken, workers } = stateFiles(stateDir);
   const ofWorkers = principal === undefined ? workerToken : join(workers, `${principal}.token`);

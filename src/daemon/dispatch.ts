@@ -144,7 +144,7 @@ function unknownOperationError(name: string): ApiError {
 
 /** Checks that the caller may call the operation, and runs its handler. Never throws because of the caller's input. */
 export async function executeOperation(operation: Operation<OperationName>, call: Call): Promise<Answer> {
-  if (!mayCall(operation, call.caller)) {
+  if (call.caller.kind !== 'system' && !operation.access.includes(call.caller.kind)) {
     const message = `${/^[ao]/.test(call.caller.kind) ? 'an' : 'a'} ${call.caller.kind} may not call ${operation.name}`;
     return { ok: false, error: { code: 'forbidden', message, hint: describeAccess(operation, call.caller) } };
   }
@@ -152,13 +152,11 @@ export async function executeOperation(operation: Operation<OperationName>, call
   if (ended !== undefined) return { ok: false, error: ended };
   // A project adopts its rules before its first task, so that no gate is ever open.
   const { adoptions } = call.project;
-  if (FIRST_USE.has(operation.name)) void adoptions?.adoptFirst();
+  if (['task_create', 'task_import'].includes(operation.name)) void adoptions?.adoptFirst();
   const first = operation.kind === 'write' ? adoptions?.firstUnderWay : undefined;
   if (first !== undefined) await first;
   return OPERATION_HANDLERS[operation.name](call);
 }
-
-const FIRST_USE: ReadonlySet<string> = new Set(['task_create', 'task_import']);
 
 function describeAccess({ access }: Operation, { kind }: Caller): string {
   if (kind === 'worker' && access.includes('session')) return 'Claim the task first: task_claim.';
@@ -168,10 +166,6 @@ function describeAccess({ access }: Operation, { kind }: Caller): string {
   return kind === 'session' || kind === 'agent'
     ? `${only} A session acts for its own task alone; a person can do this in a terminal outside the session.`
     : only;
-}
-
-function mayCall({ access }: Operation, { kind }: Caller): boolean {
-  return kind === 'system' || access.includes(kind);
 }
 
 export const OPERATION_HANDLERS: Handlers = {
@@ -213,7 +207,6 @@ const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
 /** Writes that act before the kernel decides anything. The kernel refuses all others, so that a repeat gets its first answer. */
 const UNDECIDED: ReadonlySet<string> = new Set(['audit_verify_chain', 'workflow_close']);
 
-/** The refusal for a session whose claim has ended. */
 async function findEndedClaimError(operation: Operation, call: Call): Promise<ApiError | undefined> {
   const { caller, project } = call;
   if (caller.kind !== 'session' || (operation.kind === 'write' && !UNDECIDED.has(operation.name))) return undefined;

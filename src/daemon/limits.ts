@@ -26,7 +26,6 @@ export const SERVER_LIMITS = {
   settleMs: 10_000,
   /** How long the answer to a stop request may take to be sent. */
   farewellMs: 1000,
-  /** How often the daemon checks that the state folder is still its own. */
   folderCheckMs: 2000,
   logBytes: 5 * 1024 * 1024,
   logLinesPerSecond: 100,

@@ -13,7 +13,7 @@ export interface Log {
 
 /** A log file, and one older file of the same size. Lines are written at once, so that those before a crash are there. */
 export function openLog(path: string, options: { readonly echo?: (line: string) => void } = {}): Log {
-  let size = sizeOf(path);
+  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const spare = new SpareDescriptor();
   let second = 0;
   let lines = 0;
@@ -54,10 +54,6 @@ export function causeOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
 /** Logs a repeated error at once, then at most once a minute with a count. */
 export class ThrottledLog {
   readonly #log: Log;
@@ -76,18 +72,15 @@ export class ThrottledLog {
       seen.more += 1;
       return;
     }
-    this.#seen.set(message, { untilMs: nowMs + PAUSE_MS, more: 0 });
+    this.#seen.set(message, { untilMs: nowMs + 60_000, more: 0 });
     this.#log.error(message, seen === undefined || seen.more === 0 ? fields : { ...fields, suppressed: seen.more });
   }
 }
-
-const PAUSE_MS = 60_000;
 
 /** A spare file descriptor, so that running out of descriptors can still be logged. */
 class SpareDescriptor {
   #spare = openSpare();
 
-  /** Runs the work; if no descriptor is left for it, frees the spare one meanwhile. */
   runWithSpare(work: () => void): void {
     try {
       work();

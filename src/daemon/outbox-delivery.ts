@@ -67,8 +67,7 @@ export class OutboxDelivery {
 
   /** A caller may keep its call just after the daemon has looked; that call is delivered too. */
   deliverIfAny(): void {
-    const isBusy = this.#isStopped || this.#underWay > 0 || this.#again !== undefined;
-    if (isBusy) return;
+    if (this.#isStopped || this.#underWay > 0 || this.#again !== undefined) return;
     const names = findKept(this.#options.outbox);
     this.#noteReadable(names !== undefined);
     if (names === undefined || names.length > 0) void this.deliver();
@@ -79,7 +78,7 @@ export class OutboxDelivery {
     if (this.#isStopped) return;
     clearTimeout(this.#again);
     this.#again = setTimeout(() => void this.deliver(), this.#delayMs).unref();
-    this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
+    this.#delayMs = Math.min(this.#delayMs * 2, 30_000);
   }
 
   async stop(): Promise<void> {
@@ -204,7 +203,8 @@ export class OutboxDelivery {
 
   async #dispatch({ operation, key, token, projectPath, input, keptAt }: KeptCall): Promise<Answer> {
     const identity = this.#options.tokens.identify(token);
-    if (identity === undefined) return { ok: false, error: BAD_TOKEN };
+    if (identity === undefined)
+      return { ok: false, error: { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' } };
     const body = Buffer.from(input);
     return dispatchCall(
       { operation, identity, token, key, projectPath: projectPath ?? undefined, body, keptAt },
@@ -218,7 +218,7 @@ export class OutboxDelivery {
     try {
       remove();
     } catch (error) {
-      if (this.#settled.size >= MAX_SETTLED) this.#settled.clear();
+      if (this.#settled.size >= 10_000) this.#settled.clear();
       this.#settled.add(keptCallId(name, call));
       this.#options.log.error('a kept call was settled, and its file cannot be removed', {
         name,
@@ -230,7 +230,7 @@ export class OutboxDelivery {
   #mayTryAgain(id: string): boolean {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    return failures < MAX_FAILURES;
+    return failures < 5;
   }
 }
 
@@ -241,10 +241,6 @@ interface LaneEnd {
 }
 
 const FIRST_DELAY_MS = 500;
-const LAST_DELAY_MS = 30_000;
-const MAX_FAILURES = 5;
-const MAX_SETTLED = 10_000;
-const BAD_TOKEN = { code: 'bad-token', message: 'the token is not one of this daemon', hint: '' } as const;
 
 const TEMPORARY_CODES: ReadonlySet<string> = new Set([
   'store-unavailable',

@@ -31,7 +31,7 @@ export class OutboxLanes {
     if (opened.kind !== 'call') return opened;
     const { call } = opened;
     const placed = { kind: 'call', lane: this.#laneOf(call), id: keptCallId(name, call) } as const;
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    if (this.#known.size >= 2 * OUTBOX_LIMITS.calls) this.#known.clear();
     if (stamp !== undefined) this.#known.set(name, { ...placed, stamp });
     return placed;
   }
@@ -40,8 +40,6 @@ export class OutboxLanes {
 export function keptCallId(name: string, { key }: KeptCall): string {
   return `${name} ${key}`;
 }
-
-const MAX_KNOWN = 2 * OUTBOX_LIMITS.calls;
 
 /** If this fails, opening the file tells why. */
 function readStamp(path: string): string | undefined {

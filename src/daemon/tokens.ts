@@ -25,12 +25,7 @@ export interface RunRef {
   readonly id: string;
 }
 
-const MAX_CACHED_IDENTITIES = 10_000;
-
-/**
- * Issues and checks tokens. The tokens of the operator and of unnamed workers are random, in the state folder. All others are stateless:
- * they name their bearer, and an HMAC proves that a daemon of this folder made them.
- */
+/** Tokens of the operator and of unnamed workers are random, in files. All others name their bearer, with an HMAC. */
 export class AccessTokens {
   readonly #operator: string;
   readonly #worker: string;
@@ -82,7 +77,7 @@ export class AccessTokens {
   }
 
   #remember(token: string, identity: CallerIdentity): void {
-    if (this.#known.size >= MAX_CACHED_IDENTITIES) this.#known.clear();
+    if (this.#known.size >= 10_000) this.#known.clear();
     this.#known.set(token, identity);
   }
 
@@ -122,7 +117,6 @@ function encodeClaim(claim: Partial<SignedClaim>): string {
   return Buffer.from(JSON.stringify(claim)).toString('base64url');
 }
 
-/** The principal of all who use the worker token in the state folder. */
 export const SHARED_WORKER = 'worker';
 const WORKER: CallerIdentity = { caller: { kind: 'worker', name: SHARED_WORKER } };
 

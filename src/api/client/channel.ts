@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { FrameReader, renderFrame, toWord } from './frames.ts';
-import type { HttpConnection, Received } from './http.ts';
+import { type HttpConnection, MAX_ANSWER_BYTES, type Received } from './http.ts';
 
 export interface ChannelCall {
   readonly operation: string;
@@ -117,6 +117,3 @@ function renderCall(id: number, { operation, key, token, projectPath, body }: Ch
   const where = projectPath === undefined ? '' : toWord(encodeURI(projectPath));
   return renderFrame(`call ${id} ${toWord(operation)} ${toWord(key)} ${who} ${where}`, body);
 }
-
-/** A larger answer is not from the daemon. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

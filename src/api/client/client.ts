@@ -71,7 +71,6 @@ export class Client {
     return (await this.forward(operation, input, given)) as Answer<ResultOf<N>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   }
 
-  /** Forwards another program's call, with any operation. */
   async forward(operation: string, input: unknown, given: CallOptions = {}): Promise<Answer> {
     if (this.#refusal !== undefined) return { ok: false, error: this.#refusal };
     const body = typeof input === 'string' ? input : JSON.stringify(input ?? {});
@@ -94,8 +93,7 @@ export class Client {
 
   /** The entries after a number, then each as it is recorded. Returns why the stream ended. */
   events(options: EventsOptions & CallOptions = {}): AsyncGenerator<StreamedEntry, ApiError | undefined> {
-    const connect = async () => this.#reach();
-    return readEvents({ connect, headers: () => this.#headers(options), ...options });
+    return readEvents({ connect: async () => this.#reach(), headers: () => this.#headers(options), ...options });
   }
 
   /** Stops the daemon and waits for its end. `agents` is how many keep running. */
@@ -194,7 +192,7 @@ export class Client {
   async #channel(until: number): Promise<OpenedChannel> {
     for (;;) {
       this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
-      const channel = this.#channels.find(({ load }) => load < CALLS_PER_CHANNEL);
+      const channel = this.#channels.find(({ load }) => load < 256);
       if (channel !== undefined) return { ok: true, channel };
       this.#opening ??= this.#open(until).finally(() => {
         this.#opening = undefined;
@@ -286,11 +284,9 @@ export class Client {
 }
 
 type OpenedChannel = OrError<{ readonly channel: CallChannel }>;
-
 /** Codes after which it is unknown whether the daemon received the call. */
 const NO_RESPONSE_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 const MAX_LOSSES = 5;
-const CALLS_PER_CHANNEL = 256;
 const ANSWER_MS = 60_000;
 /** A daemon that accepts connections runs, and may be busy. */
 const HELLO_MS = 5000;

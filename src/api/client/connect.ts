@@ -60,12 +60,10 @@ function rightsOf(
   return { token: { given: above.token }, ...(above.url === undefined ? {} : { url: above.url }) };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Issues a worker token once and stores it, so that every later connection has the same identity. Returns why that failed. */
 export async function ensureWorkerToken(
   principal: string,
-  env: Environment,
+  env: Readonly<Record<string, string | undefined>>,
   autostart = true,
 ): Promise<ApiError | undefined> {
   if (!isPrincipalName(principal)) {

@@ -25,7 +25,7 @@ export class FrameReader {
     this.#needed = 0;
     let at = 0;
     while (at < bytes.length) {
-      const end = bytes.indexOf(NEWLINE, at);
+      const end = bytes.indexOf(0x0a, at);
       if (end < 0) return bytes.length - at <= HEAD_BYTES && this.#keep(bytes.subarray(at), 0);
       const words = bytes.toString('latin1', at, end).split(' ');
       const size = sizeIn(words);
@@ -76,7 +76,6 @@ export function toWord(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : text.replaceAll(/[^\x21-\x7e]/g, '_') || '_';
 }
 
-const NEWLINE = 0x0a;
 /** The head holds tokens and paths. */
 const HEAD_BYTES = 16 * 1024;
 

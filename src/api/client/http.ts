@@ -16,7 +16,7 @@ export type Received =
 /** HTTP/1.1, one request at a time. Node's own client adds 50 ms to start-up and is three times slower. */
 export class HttpConnection {
   readonly #socket: Socket;
-  #waiting: PendingResponse | undefined;
+  #waiting: ((received: Received) => void) | undefined;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #needed = 0;
@@ -52,7 +52,6 @@ export class HttpConnection {
     });
   }
 
-  /** Sends a request and returns the socket, for an answer that never ends. */
   stream(request: HttpRequest): Socket {
     this.#socket.removeAllListeners('data');
     this.#socket.ref();
@@ -60,7 +59,6 @@ export class HttpConnection {
     return this.#socket;
   }
 
-  /** Hands over the raw socket after an upgrade. */
   releaseSocket(): Socket {
     for (const event of ['data', 'error', 'close']) this.#socket.removeAllListeners(event);
     this.isOpen = false;
@@ -117,7 +115,7 @@ export async function openConnection(door: DaemonAddress): Promise<HttpConnectio
   for (let tries = 1; ; tries++) {
     const found = await tryConnect(door);
     if (found !== 'crowded') return found;
-    if (tries === MAX_TRIES) return undefined;
+    if (tries === 500) return undefined;
     await delay(10);
   }
 }
@@ -142,11 +140,8 @@ export async function delay(ms: number): Promise<void> {
   });
 }
 
-const MAX_TRIES = 500;
-type PendingResponse = (received: Received) => void;
-
 /** A larger answer is not from the daemon. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 function renderRequest({ method, path, headers, body }: HttpRequest): string {
   let head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n`;

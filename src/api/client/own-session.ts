@@ -81,16 +81,13 @@ export function saveOwnClaim(session: OwnSession, claim: OwnClaim): void {
   const { folder } = session;
   makeFolder(join(folder, 'claims'));
   removeOwnClaim(session, claim);
-  writeFileAtomically(claimFile(folder, claim, Date.now()), JSON.stringify(claim));
+  const name = `${String(Date.now()).padStart(15, '0')}-${claim.session_id}.json`;
+  writeFileAtomically(join(folder, 'claims', name), JSON.stringify(claim));
 }
 
 export function removeOwnClaim({ folder }: OwnSession, { session_id }: OwnClaim): void {
   for (const name of listFolderIfPresent(join(folder, 'claims')))
     if (name.endsWith(`-${session_id}.json`)) rmSync(join(folder, 'claims', name), { force: true });
-}
-
-function claimFile(folder: string, { session_id }: OwnClaim, at: number): string {
-  return join(folder, 'claims', `${String(at).padStart(15, '0')}-${session_id}.json`);
 }
 
 function ownFolder(stateDir: string): string {
@@ -102,8 +99,7 @@ function nameOf({ client, conversation, process: identity }: Omit<OwnSession, 'f
 }
 
 function readSession(folder: string): OwnSession | undefined {
-  const fields = readFields(join(folder, 'session.json'));
-  const { client, conversation, process: identity, cwd, started } = fields;
+  const { client, conversation, process: identity, cwd, started } = readFields(join(folder, 'session.json'));
   if (client === undefined || conversation === undefined || identity === undefined || cwd === undefined)
     return undefined;
   return { folder, client, conversation, process: identity, cwd, started: Number(started ?? 0) };
@@ -173,7 +169,7 @@ export interface Ancestor {
 
 export function readAncestors(pid: number = process.pid, read: ReadProcess = readProcess): readonly Ancestor[] {
   const found: Ancestor[] = [];
-  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MAX_ANCESTORS;) {
+  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < 64;) {
     const seen = read(each);
     if (seen === undefined) break;
     found.push({ pid: each, identity: seen.identity, program: seen.program });
@@ -186,7 +182,6 @@ type ReadProcess = (
   pid: number,
 ) => { readonly parent: number; readonly identity: string; readonly program: string } | undefined;
 
-const MAX_ANCESTORS = 64;
 const readProcess: ReadProcess = (pid) => (HAS_PROC ? readProc(pid) : readPs(pid));
 const HAS_PROC = readProc(process.pid) !== undefined;
 

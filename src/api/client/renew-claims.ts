@@ -1,14 +1,12 @@
 import type { Client } from './client.ts';
 import { findSessionsAround, removeOwnClaim, listOwnClaims } from './own-session.ts';
 
-const EVERY_MS = 60_000;
-
 /** Renews the claims of a person's own session. The calling process lives as long as the client. A claim that has ended is removed. */
 export function renewOwnClaims(
   client: Pick<Client, 'call'>,
   stateDir: string,
   env: Readonly<Record<string, string | undefined>>,
-  everyMs: number = EVERY_MS,
+  everyMs: number = 60_000,
 ): { readonly stop: () => void } {
   const renew = async (): Promise<void> => {
     for (const session of findSessionsAround(stateDir, env)) {

@@ -38,7 +38,6 @@ export async function startDaemon(options: StartDaemonOptions): Promise<DaemonSt
 /** The daemon writes one line to this descriptor when it listens, or why it does not. */
 const READY_FD = 3;
 export const EXIT_DAEMON_RUNNING = 75;
-
 /** A clone runs the source; a release has a bundle. */
 const ENTRY_FILES = ['daemon/main.ts', 'daemon.cjs'].map((path) => join(import.meta.dirname, '..', '..', path));
 
@@ -109,8 +108,7 @@ async function waitForReport(
   return new Promise((resolve) => {
     let said = '';
     const timer = setTimeout(() => {
-      const error = cannotStart(`it did not listen in time (${Math.ceil(deadlineMs)} ms)`);
-      resolve({ kind: 'failed', error });
+      resolve({ kind: 'failed', error: cannotStart(`it did not listen in time (${Math.ceil(deadlineMs)} ms)`) });
     }, deadlineMs);
     const settle = (start: DaemonStart): void => {
       clearTimeout(timer);

@@ -26,7 +26,6 @@ export function isEqualSecret(given: string, expected: string): boolean {
 }
 
 export type BodyResult = OrError<{ readonly bytes: Buffer }>;
-
 let receivingBytes = 0;
 
 /** Returns 'gone' if the sender closed the connection first. */
@@ -59,7 +58,7 @@ export async function readBody(
       }
     });
     request.once('end', () => {
-      const [first = EMPTY] = chunks;
+      const [first = Buffer.alloc(0)] = chunks;
       const bytes = chunks.length <= 1 ? first : Buffer.concat(chunks);
       settle(error === undefined ? { ok: true, bytes } : { ok: false, error });
     });
@@ -67,8 +66,6 @@ export async function readBody(
     request.once('close', () => settle('gone'));
   });
 }
-
-const EMPTY = Buffer.alloc(0);
 
 function contentLengthError({ headers }: IncomingMessage, mostBytes: number): ApiError | undefined {
   const announced = Number(headers['content-length'] ?? 0);

@@ -22,10 +22,7 @@ export interface AccessChecks {
   readonly guard: SessionGuard;
 }
 
-/**
- * Identifies the caller or refuses. Host and Origin are checked before the token, so that a web page under a rebound
- * DNS name does not learn whether its token is valid.
- */
+/** Host and Origin are checked before the token: a rebound web page must not learn whether its token is valid. */
 export function checkAccess(
   request: IncomingMessage,
   { port }: Listener,
@@ -41,16 +38,13 @@ export function checkAccess(
   return error === undefined ? { ok: true, identity } : { ok: false, error };
 }
 
-/** Whether a request for a public path came to the port under a name of this machine. */
 export function isAddressedToDaemon({ headers }: Pick<IncomingMessage, 'headers'>, { port }: Listener): boolean {
   return port !== undefined && isLoopbackHost(headers);
 }
 
 function isOwnOrigin(origin: string, port: number | undefined): boolean {
-  return port !== undefined && OWN_HOSTS.some((host) => origin === `http://${host}:${port}`);
+  return port !== undefined && ['127.0.0.1', 'localhost', '[::1]'].some((host) => origin === `http://${host}:${port}`);
 }
-
-const OWN_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
 
 const BAD_HOST = refusal('bad-host', 'the Host header does not name this machine', 'Use 127.0.0.1 or localhost.');
 const BAD_ORIGIN = refusal(
@@ -76,7 +70,6 @@ export class SessionGuard {
     this.#stateDir = stateDir;
   }
 
-  /** The reason why the peer may not act under this identity; undefined if it may. */
   findRefusal({ caller }: CallerIdentity, socket: Socket, headers: IncomingHttpHeaders = {}): ApiError | undefined {
     if (caller.kind !== 'operator' && caller.kind !== 'worker') return undefined;
     try {

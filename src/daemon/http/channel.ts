@@ -31,16 +31,11 @@ export interface ChannelOptions {
   readonly dispatch: (call: IncomingCall) => Promise<Answer>;
 }
 
-/**
- * Many calls over one connection, answered in any order; the protocol of Baton's own clients (see
- * `api/client/frames.ts`). Operations, tokens and limits are those of plain HTTP, without a head per call and with one
- * write for all answers that are ready.
- */
+/** Many calls over one connection, answered in any order: see `api/client/frames.ts`. Rules and limits as over HTTP. */
 export class OperationChannel {
   readonly #socket: Duplex;
   readonly #options: ChannelOptions;
   readonly #calls = new Map<string, AbortController>();
-  /** Running calls that their callers cancelled. */
   readonly #cancelled = new Set<string>();
   readonly #granted = new Map<string, GrantedClaim>();
   #unsent = '';
@@ -73,7 +68,7 @@ export class OperationChannel {
     const [verb, id = ''] = words;
     if (!/^\d{1,15}$/.test(id)) return false;
     if (verb === 'cancel') this.#cancel(id);
-    else if (verb === 'call' && words.length === CALL_FIELD_COUNT) void this.#call(words, body);
+    else if (verb === 'call' && words.length === 7) void this.#call(words, body);
     else return false;
     return true;
   }
@@ -109,7 +104,8 @@ export class OperationChannel {
     const { underWay, isStopping } = this.#options;
     if (isStopping()) return DAEMON_STOPPING;
     if (body === undefined) return { ok: false, error: tooLarge(SERVER_LIMITS.bodyBytes) };
-    if (!isIdempotencyKey(key) || this.#calls.has(id)) return BAD_CALL;
+    if (!isIdempotencyKey(key) || this.#calls.has(id))
+      return refusal('bad-request', 'a call needs its own number and a valid idempotency key');
     const isBusy = underWay.size >= SERVER_LIMITS.requestsTogether || this.#calls.size >= SERVER_LIMITS.callsPerChannel;
     return isBusy ? TOO_MANY_REQUESTS : undefined;
   }
@@ -128,17 +124,16 @@ export class OperationChannel {
     controller.abort();
   }
 
-  /**
-   * Releases a claim whose grant the caller will not see, because the call was cancelled. Otherwise nobody could work
-   * on the task until the claim expires. A lost connection releases nothing: its client may retry with the same key.
-   */
+  /** A cancelled call's claim would block the task until it expires. After a lost connection its client may retry. */
   #releaseClaim(id: string): void {
     const granted = this.#granted.get(id);
     const identity = granted === undefined ? undefined : this.#options.tokens.identify(granted.token);
     this.#granted.delete(id);
     if (granted === undefined || identity === undefined) return;
     const { task_id, token } = granted;
-    const body = Buffer.from(JSON.stringify({ task_id, reason: CALLER_GONE_REASON }));
+    const body = Buffer.from(
+      JSON.stringify({ task_id, reason: 'the caller had given up before the claim was granted' }),
+    );
     const call = { operation: 'task_release', identity, token, projectPath: undefined, body, key: undefined };
     void this.#options.dispatch(call);
   }
@@ -172,13 +167,7 @@ interface GrantedClaim {
   readonly token: string;
 }
 
-const CALL_FIELD_COUNT = 7;
-
-const CALLER_GONE_REASON = 'the caller had given up before the claim was granted';
-
 function isGranted(result: unknown): result is GrantedClaim {
   const { task_id, token } = fieldsOf(result);
   return typeof task_id === 'string' && typeof token === 'string';
 }
-
-const BAD_CALL = refusal('bad-request', 'a call needs its own number and a valid idempotency key');

@@ -13,21 +13,16 @@ export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
  * workers and sessions together; the rest of the total is kept for operators.
  */
 export function slotLimits(descriptors: number, most: number) {
-  const total = Math.min(most, Math.max(MIN_SLOTS, Math.floor(descriptors / 2)));
+  const total = Math.min(most, Math.max(16, Math.floor(descriptors / 2)));
   const unknown = Math.floor(total / 4);
   const served = total - unknown - Math.max(2, Math.floor(total / 8));
   return { total, unknown, worker: Math.floor(served / 2), session: served, served };
 }
 
-const MIN_SLOTS = 16;
-
-/**
- * Decides which connection closes to make room for another: the longest idle one of the same kind. So idle connections
- * keep no caller out, and sessions and workers cannot crowd out operators.
- */
+/** The longest idle connection of the same kind closes for a new one: nobody can crowd out operators. */
 export class ConnectionSlots<C> {
   readonly #limits: ReturnType<typeof slotLimits>;
-  readonly #slots = new Map<C, Slot>();
+  readonly #slots = new Map<C, { kind: ConnectionKind; calls: number }>();
 
   constructor(limits: ReturnType<typeof slotLimits>) {
     this.#limits = limits;
@@ -98,11 +93,6 @@ export class ConnectionSlots<C> {
 
 const ALL_KINDS: readonly ConnectionKind[] = ['unknown', 'worker', 'session', 'operator'];
 
-interface Slot {
-  kind: ConnectionKind;
-  calls: number;
-}
-
 /** The soft limit on descriptors. Node raises it to the hard limit at start-up. */
 export function readDescriptorLimit(): number {
   return parseLimits(readFileIfPresent('/proc/self/limits')) ?? reportedLimit() ?? ASSUMED_LIMIT;
@@ -147,7 +137,6 @@ export class ActiveCalls {
     for (const controller of this.#controllers) controller.abort();
   }
 
-  /** Resolves when no call is left, or after the timeout. */
   async whenEmpty(timeoutMs: number): Promise<void> {
     if (this.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -168,7 +157,7 @@ export function makeSocketPath(stateDir: string): string {
   // The daemon holds the folder's lock, so an existing socket belongs to a dead daemon.
   rmSync(socket, { force: true });
   if (before !== undefined) removeSocketFolder(before);
-  return Buffer.byteLength(socket) <= MAX_SOCKET_PATH ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
+  return Buffer.byteLength(socket) <= 100 ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
 }
 
 /** Removes a socket outside of the state folder, and its folder. Does nothing to a path of another form. */
@@ -181,8 +170,6 @@ export function removeSocketFolder(socket: string): void {
     // Already removed, or the folder contains other files.
   }
 }
-
-const MAX_SOCKET_PATH = 100;
 
 /** The last daemon's port, so that open pages and webhooks keep working; 0 if unknown. */
 export function readSavedPort(stateDir: string): number {

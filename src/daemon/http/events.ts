@@ -4,10 +4,7 @@ import { WakeSignal } from '../../api/wake-signal.ts';
 import type { EntryFeed } from '../project/entry-feed.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 
-/**
- * Sends the entries after `seq`, then each new durable entry, as server-sent events whose ids are the entries' numbers.
- * Resolves when the stream has ended.
- */
+/** Entries after `seq`, then each new durable one; ids are their numbers. Resolves when the stream has ended. */
 export async function streamEvents(
   response: ServerResponse,
   feed: EntryFeed,

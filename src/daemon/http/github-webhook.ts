@@ -25,10 +25,7 @@ export interface WebhookOptions {
   readonly log: Log;
 }
 
-/**
- * `POST /webhooks/github`: GitHub reports a check of a commit. The request carries no token of Baton: an HMAC over the
- * body proves its origin, and each delivery counts once.
- */
+/** GitHub reports a check. Instead of a token, an HMAC over the body proves its origin; each delivery counts once. */
 export async function handleWebhook(
   request: IncomingMessage,
   response: ServerResponse,
@@ -47,7 +44,7 @@ export async function handleWebhook(
   }
   const [delivery, event] = [headers['x-github-delivery'], headers['x-github-event']];
   if (typeof delivery !== 'string' || !/^[\w-]{1,100}$/.test(delivery) || typeof event !== 'string')
-    return refuse(NO_DELIVERY);
+    return refuse(malformed('X-GitHub-Delivery or X-GitHub-Event is missing'));
   const report = parseReport(event, body.bytes);
   if (!report.ok) return refuse(report);
   if (report.value === undefined) return sendAnswer(response, { ok: true, result: { taken: 0 } });
@@ -91,7 +88,6 @@ const BAD_SIGNATURE = refusal(
   'the signature does not match the secret',
   'Give the webhook at GitHub the same secret as this daemon.',
 );
-const NO_DELIVERY = malformed('X-GitHub-Delivery or X-GitHub-Event is missing');
 
 interface GithubReport {
   readonly name: string;

@@ -34,7 +34,7 @@ export class McpEndpoint {
     if (identity.caller.kind === 'operator') return sendAnswer(response, NOT_FOR_OPERATORS);
     const projectPath = projectPathIn(request);
     if (projectPath === null) return sendAnswer(response, BAD_PATH);
-    const body = request.method === 'POST' ? await readBody(request) : EMPTY_BODY;
+    const body = request.method === 'POST' ? await readBody(request) : ({ ok: true, bytes: Buffer.alloc(0) } as const);
     if (body === 'gone') return;
     if (!body.ok) return sendAnswer(response, body, { closes: true });
     const gone = closeSignal(response);
@@ -51,7 +51,7 @@ export class McpEndpoint {
   #stop(): void {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
-    setTimeout(() => void this.#http.close(), ANSWERING_MS).unref();
+    setTimeout(() => void this.#http.close(), 500).unref();
   }
 
   #backend(projectPath: string | undefined, opened: McpConnection): Backend {
@@ -60,8 +60,7 @@ export class McpEndpoint {
         const identity = this.#options.tokens.identify(token);
         if (identity === undefined) return BAD_CLAIM_TOKEN;
         if (identity.caller.kind === 'operator') return NOT_FOR_OPERATORS;
-        // Access was checked for the header's token only; an argument may name a claim, but not extend the caller's
-        // rights.
+        // Access was checked for the header's token: an argument may name a claim, but not extend rights.
         if (identity.caller.kind === 'worker' && token !== opened.token) return BAD_CLAIM_TOKEN;
         const body = Buffer.from(JSON.stringify(input ?? {}));
         const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
@@ -70,10 +69,6 @@ export class McpEndpoint {
     };
   }
 }
-
-const ANSWERING_MS = 500;
-
-const EMPTY_BODY = { ok: true, bytes: Buffer.alloc(0) } as const;
 
 /** Invalid JSON is left to the transport, which reports it. */
 function parseJson(text: string | undefined): unknown {

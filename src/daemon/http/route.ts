@@ -27,7 +27,6 @@ export interface RouteOptions extends DispatchOptions {
   readonly started: string;
   readonly stateDir: string;
   readonly underWay: () => number;
-  /** Stops the daemon; resolves when everything is closed. */
   readonly stop: () => Promise<void>;
 }
 

@@ -31,7 +31,6 @@ export interface DaemonServerOptions {
   readonly log: Log;
   readonly route: (exchange: HttpExchange) => Promise<void>;
   readonly dispatch: ChannelOptions['dispatch'];
-  /** Handles requests from GitHub, which carry a signature instead of a token. */
   readonly webhook: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
@@ -77,7 +76,6 @@ export class DaemonServer {
     return { socket, port };
   }
 
-  /** Refuses new requests, wakes waiting calls and waits until all calls are answered. */
   async finishCalls(): Promise<void> {
     this.#isStopping = true;
     this.#underWay.abort();
@@ -90,14 +88,12 @@ export class DaemonServer {
     removeSocketFolder(this.#socket);
   }
 
-  /** Waits until the callers of `/v1/stop` have their response, then closes every connection. */
   async closeConnections(): Promise<void> {
     await this.#stopRequests.whenEmpty(SERVER_LIMITS.farewellMs);
     for (const server of this.#servers) server.closeAllConnections();
     await this.#endChannels();
   }
 
-  /** Ends each channel when its buffered answers are sent, or after a timeout. */
   async #endChannels(): Promise<void> {
     const channels = [...this.#channels];
     const timer = setTimeout(() => channels.map((socket) => socket.destroy()), SERVER_LIMITS.farewellMs);
@@ -148,7 +144,6 @@ export class DaemonServer {
     socket.destroy();
   }
 
-  /** Returns false if no more connections of this kind fit. */
   #hasSlot(socket: Socket, { caller }: CallerIdentity): boolean {
     const { kind } = caller;
     const slot = this.#slots.identify(socket, kind === 'operator' || kind === 'worker' ? kind : 'session');

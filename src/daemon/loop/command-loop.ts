@@ -132,7 +132,6 @@ export class CommandLoop {
     this.#draining = undefined;
   }
 
-  /** Decides the requests, then the waiting requests if these changed anything. */
   #decide(requests: PendingRequest[], batch: Batch): void {
     for (const [i, waiting] of requests.entries()) {
       if (batch.steps.length > MAX_BATCH_ENTRIES) {
@@ -159,7 +158,7 @@ export class CommandLoop {
       return;
     }
     if (!outcome.ok) {
-      this.#addDecided({ waiting, settled: outcome, ...NO_STEPS }, batch);
+      this.#addDecided({ waiting, settled: outcome, from: 0, to: 0 }, batch);
       return;
     }
     if (judgesBySilence(outcome.events) && waiting.request.isKept !== true && this.#messages.areWaiting()) {
@@ -220,7 +219,8 @@ export class CommandLoop {
 
   async #commit(batch: Batch): Promise<void> {
     const drafts = draftsOf(batch);
-    const result = drafts.length === 0 ? NOTHING_RECORDED : await this.#options.ledger.append(drafts);
+    const result =
+      drafts.length === 0 ? ({ ok: true, entries: [] } as const) : await this.#options.ledger.append(drafts);
     this.#options.clock.unpin();
     if (result.ok && isRecordedAsDecided(result.entries, drafts, batch)) {
       this.#announce(batch.steps.map(({ recorded }) => recorded));
@@ -286,8 +286,5 @@ export class CommandLoop {
 
 /** Enough to fill a commit, few enough to keep answers quick. */
 const MAX_BATCH_REQUESTS = 500;
-
 /** The ledger refuses a commit that is too large. */
 const MAX_BATCH_ENTRIES = 4000;
-const NOTHING_RECORDED = { ok: true, entries: [] } as const;
-const NO_STEPS = { from: 0, to: 0 } as const;

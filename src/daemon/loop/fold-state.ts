@@ -92,14 +92,12 @@ function fillCollection(state: State, name: string, value: unknown): void {
   for (const [key, item] of value) map.set(key, item);
 }
 
-/** Folds one entry into the state, as the daemon does at start-up. */
 export function foldEntry(state: State, entry: Entry): void {
   const recorded = toRecordedEvent(entry);
   if (recorded !== undefined) evolve(state, recorded);
   state.seq = entry.seq;
 }
 
-/** What a fold says about an entry that does not fit its type; undefined if there is none. */
 function findUnreadable(fold: () => void): string | undefined {
   try {
     fold();

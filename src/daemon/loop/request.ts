@@ -25,7 +25,6 @@ export interface CommandRequest<A> {
   readonly isKept?: boolean;
   /** Pure and quick. Called again if the commit is repeated. */
   readonly decide: (view: DecideContext) => Outcome<A> | typeof LATER;
-  /** Computes the answer from the state after the commit. */
   readonly answerAfterCommit?: (state: State) => A;
   /** If set, a waiting request is decided again only while there is a task to claim or to close. */
   readonly waitsFor?: 'work';

@@ -142,13 +142,12 @@ export function findUnrecordable(
     const prepared = prepareDraft(draft, { position: from + i, size, secrets });
     if (prepared.ok) continue;
     const [{ code, message }] = prepared.problems;
-    if (code === 'ledger/entry-too-large') return { code: 'too-large', message, hint: SEND_LESS };
+    if (code === 'ledger/entry-too-large')
+      return { code: 'too-large', message, hint: 'Send less text, or name a file instead of sending its content.' };
     return { code: 'bad-request', message, hint: 'Whole numbers, valid text, and not too deep: see docs/api.md' };
   }
   return undefined;
 }
-
-const SEND_LESS = 'Send less text, or name a file instead of sending its content.';
 
 export class WaitList {
   readonly #waiting = new Set<PendingRequest>();

@@ -32,8 +32,8 @@ export function rulesAttention(differences: readonly RuleDifference[]): Attentio
 
 /** A daemon that keeps crashing: it runs now, and may crash again. */
 export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
-  if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
-  if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
+  if (record === undefined || nowMs - Date.parse(record.at) > 60 * 60_000) return [];
+  if (!record.gave_up && record.in_row < 3) return [];
   const title = record.gave_up
     ? 'the daemon kept crashing, and its watchdog had given up'
     : `the daemon crashed ${record.in_row} times in a row`;
@@ -41,19 +41,14 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
   return [{ ...ONE, kind: 'daemon', title, context, next: 'baton down && baton up --foreground' }];
 }
 
-const CRASH_SHOWN_MS = 60 * 60_000;
-const CRASHES_SHOWN = 3;
-
 /** Agents' messages that wait in the outbox. Exit signals and exits are among them, so work waits. */
 export function outboxAttention(blockedMs: number, stateDir: string): Attention[] {
-  if (blockedMs < BLOCKED_SHOWN_MS) return [];
+  if (blockedMs < 15_000) return [];
   const title = `Messages of agents have not been recorded for ${Math.round(blockedMs / 1000)} s`;
   const context = 'They are kept, and work waits for them. See daemon.log in the state folder for the reason.';
   const next = `ls -l ${shellWord(stateFiles(stateDir).outbox)}`;
   return [{ ...ONE, kind: 'outbox', title, context, next }];
 }
-
-const BLOCKED_SHOWN_MS = 15_000;
 
 /** Commits on the main branch that an operator rejected: merges wait until it is back. */
 export function mainAttention(state: State): Attention[] {

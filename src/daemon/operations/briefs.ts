@@ -11,9 +11,6 @@ import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { ClaimEnding, Task } from '../../state/tasks/task.ts';
 import { handlerFor, reads, refusalOf, unchanged } from './call.ts';
 
-const STANDING_DOCUMENTS = ['CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
-const MAX_PROMPT_BYTES = 65_536;
-
 export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => {
   const settled = await project.commandLoop.submit<
     Omit<BriefSource, 'prompt' | 'references'> & { promptFile: string | null }
@@ -25,9 +22,10 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
       const { id, title, phase, nextRole, notes, endings, promptFile } = task;
       const next = ready.first(state, 5);
       const record = findLatestRecord(state, task);
-      const waitsFor = task.after.flatMap((before) => state.tasks.get(before) ?? []).filter((each) => !isDone(each));
-      const known = { id, title, phase, nextRole, notes, endings, waitsFor, promptFile, next, record };
-      return unchanged(known);
+      const waitsFor = task.after
+        .flatMap((before) => state.tasks.get(before) ?? [])
+        .filter(({ phase }) => phase !== 'COMPLETED');
+      return unchanged({ id, title, phase, nextRole, notes, endings, waitsFor, promptFile, next, record });
     },
   });
   if (!settled.ok) return refusalOf(settled);
@@ -36,7 +34,9 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
   const references = [
     ...(promptFile === null ? [] : [promptFile]),
     ...findMentionedPaths(prompt?.text ?? ''),
-    ...STANDING_DOCUMENTS,
+    'CLAUDE.md',
+    'AGENTS.md',
+    'docs/guides/agent-bootstrap.md',
   ];
   const existing = [...new Set(references)].filter(
     (path) => isRelativePath(path) && existsSync(join(project.path, path)),
@@ -56,12 +56,8 @@ function findLatestRecord(state: State, task: Task): BriefSource['record'] {
   return { taskId: newest.task.id, record: newest.task.latestRecord };
 }
 
-function isDone({ phase }: Task): boolean {
-  return phase === 'COMPLETED';
-}
-
 async function readPrompt(folder: string, path: string): Promise<BriefSource['prompt']> {
-  const bytes = isRelativePath(path) ? await readInside(folder, path, MAX_PROMPT_BYTES) : undefined;
+  const bytes = isRelativePath(path) ? await readInside(folder, path, 65_536) : undefined;
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 

@@ -19,14 +19,12 @@ export interface Call<I = unknown> {
   readonly input: I;
   readonly caller: Caller;
   readonly services: Services;
-  /** A retry with the same key gets the first answer. */
   readonly key?: string;
   /** From the outbox, in its turn. */
   readonly isKept?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** What calls need besides their project; tests replace it. */
 export interface Services {
   readonly newId: () => string;
   readonly issueToken: (session: { sessionId: string; taskId: string; epoch: number; project: string }) => string;
@@ -49,7 +47,6 @@ export interface Services {
 export type OperationHandler<R = unknown> = (call: Call) => Promise<Answer<R>>;
 export type Handlers = { readonly [N in OperationName]: OperationHandler<ResultOf<N>> };
 
-/** Checks the input against the operation's shape before the handler runs. */
 export function handlerFor<I, R>(
   { parse }: Operation<string, I, R>,
   run: (call: Call<I>) => Promise<Answer<NoInfer<R>>>,
@@ -60,7 +57,6 @@ export function handlerFor<I, R>(
   };
 }
 
-/** An operation that reads the state. */
 export function reads<I, R>(
   operation: Operation<string, I, R>,
   look: (view: DecideContext, call: Call<I>) => Outcome<NoInfer<R>>,
@@ -71,7 +67,6 @@ export function reads<I, R>(
   });
 }
 
-/** An operation that submits one command. */
 export function submits<I, R, K extends CommandKind>(
   operation: Operation<string, I, R, K>,
   commandOf: (input: I, call: Call<I>) => PayloadOf<K>,
@@ -158,11 +153,9 @@ export function answerFor<A, R>(settled: CommandResult<A>, show: (answer: A) => 
 }
 
 export function refusalOf(settled: Extract<CommandResult<unknown>, { ok: false }>): Refused {
-  const error = 'refusal' in settled ? settled.refusal : storeUnavailableError(settled.problem);
-  return { ok: false, error };
+  return { ok: false, error: 'refusal' in settled ? settled.refusal : storeUnavailableError(settled.problem) };
 }
 
-/** Without the other fields of the problem. */
 export function problemAnswer({ code, message, hint }: Pick<Problem, 'code' | 'message' | 'hint'>): Refused {
   return { ok: false, error: { code, message, hint } };
 }
@@ -172,7 +165,6 @@ export function storeUnavailableError({ message, hint }: Pick<Problem, 'message'
   return { code: 'store-unavailable', message, hint };
 }
 
-/** Replaced in tests. */
 export interface GitPort {
   /** Copies a commit into Baton's own repository. Returns why that failed. */
   keepCommit(own: Pick<OwnRepositoryImporter, 'with'>, sha: string): Promise<Problem | undefined>;

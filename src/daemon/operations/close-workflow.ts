@@ -101,7 +101,7 @@ const TEST_LINE =
 async function commentOnPull(
   { id, flow }: Task,
   measured: WorkflowMeasures,
-  { project, services, signal = NEVER_ABORTED }: Pick<Call, 'project' | 'services' | 'signal'>,
+  { project, services, signal = new AbortController().signal }: Pick<Call, 'project' | 'services' | 'signal'>,
 ): Promise<readonly string[]> {
   const { pull, mergeSha } = flow;
   const number = pull?.number ?? null;
@@ -113,8 +113,6 @@ async function commentOnPull(
   const posted = await retryGithub(() => opened.value.commentOnce(number, body, mark), signal);
   return [posted.ok ? 'Closing comment posted' : `No closing comment: ${renderGithubProblem(posted.problem)}`];
 }
-
-const NEVER_ABORTED = new AbortController().signal;
 
 function renderComment(
   id: string,

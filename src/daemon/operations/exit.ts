@@ -83,7 +83,6 @@ function redactSignal(signal: ExitSignal, secrets: readonly string[]): ExitSigna
 
 export interface EvidenceSubject {
   readonly taskId: string;
-  /** The id in the session's mission; `taskId` if that would name another task. */
   readonly missionId: string;
   /** Where the session began; null for a claim taken by hand, for which it is unknown. */
   readonly base: string | null;

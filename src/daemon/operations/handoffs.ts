@@ -86,10 +86,7 @@ function findTask(state: State, caller: Caller, message: HandoffMessage, named: 
   return [...state.tasks.values()].find((task) => task.n === n);
 }
 
-/**
- * The XML of a handoff without credentials. The ledger redacts text, in which a token can be hidden by character references or comments, so
- * the values are redacted here. Undefined if the handoff is invalid without the credential.
- */
+/** XML can hide a token from the ledger's redaction. Undefined if the handoff is invalid without the credential. */
 export function redactHandoff(
   xml: string,
   message: HandoffMessage,

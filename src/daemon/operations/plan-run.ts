@@ -84,18 +84,16 @@ interface Found {
   readonly isDeclined: boolean;
 }
 
-/** The command that precedes the first workflow of a project. */
 export function configureLibrary(runbook: Runbook): Command {
   return { kind: 'configure-workers', command: { workers: sortedWorkers(withLibrary(runbook)) } };
 }
 
-interface Preview {
-  readonly entries: readonly Event[];
-  readonly effects: readonly PlannedEffect[];
-}
-
 /** The dry run of `--plan`, up to the first effects. */
-export function previewRun(view: DecideContext, commands: readonly Command[], newId: () => string): Outcome<Preview> {
+export function previewRun(
+  view: DecideContext,
+  commands: readonly Command[],
+  newId: () => string,
+): Outcome<{ readonly entries: readonly Event[]; readonly effects: readonly PlannedEffect[] }> {
   const rehearsed = rehearse({ ...view, newId }, commands, { kind: 'operator', name: 'plan' });
   if (!rehearsed.ok) return rehearsed;
   const entries = rehearsed.steps.map(({ event }) => event);

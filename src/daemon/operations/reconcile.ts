@@ -32,13 +32,11 @@ export async function reconcileAtStart(project: Project, log: Log): Promise<void
   }
 }
 
-interface Reconciled {
-  readonly findings: readonly ReconcileFinding[];
-  readonly applied: readonly string[];
-}
-
 /** Compares the tasks with git and with processes. With `apply` it ends the claims of ended processes and opens decisions for the rest. */
-async function reconcileProject(project: Project, options: { readonly apply: boolean }): Promise<Answer<Reconciled>> {
+async function reconcileProject(
+  project: Project,
+  options: { readonly apply: boolean },
+): Promise<Answer<{ readonly findings: readonly ReconcileFinding[]; readonly applied: readonly string[] }>> {
   const worktrees = await listWorktrees(project.path);
   const branches = new Map(worktrees.ok ? worktrees.value.map(({ branch, path }) => [branch ?? '', path]) : []);
   const settled = await project.commandLoop.read(({ state }) => viewTasks(state, branches));
@@ -89,7 +87,7 @@ async function endDeadClaims(project: Project, findings: readonly ReconcileFindi
 async function openDecisions(
   project: Project,
   findings: readonly ReconcileFinding[],
-  standing: ClaimTimes,
+  standing: ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>,
 ): Promise<string[]> {
   const raised = findings
     .filter(({ safe }) => !safe)
@@ -107,5 +105,4 @@ async function openDecisions(
   return asked.map(({ taskId, decisionId }) => `asked about ${taskId}: baton decision show ${decisionId.slice(0, 8)}`);
 }
 
-type ClaimTimes = ReadonlyMap<string, { readonly epoch: number; readonly movedAt: number }>;
 const SYSTEM = { kind: 'system', name: 'reconcile' } as const;

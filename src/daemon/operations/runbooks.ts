@@ -19,9 +19,8 @@ export const RUNBOOK_HANDLERS = {
 
   runbook_adopt: handlerFor(operations.runbookAdopt, async ({ project, caller, input }) => {
     const adopted = await project.adoptions?.adoptWorking(actorOf(caller), input.accept_rules);
-    if (adopted === undefined) return { ok: false, error: NO_RUNBOOKS };
+    if (adopted === undefined)
+      return { ok: false, error: { code: 'internal', message: 'this project adopts no runbooks', hint: '' } };
     return adopted.ok ? { ok: true, result: adoptedView(adopted) } : adopted;
   }),
 };
-
-const NO_RUNBOOKS = { code: 'internal', message: 'this project adopts no runbooks', hint: '' } as const;

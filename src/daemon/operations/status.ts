@@ -70,17 +70,13 @@ async function readStatus({ project, services }: Call): Promise<Answer<StatusVie
       loop: services.loop,
       clocks: {
         lastReports: project.lastReports,
-        silenceMs: silenceLimitMs(services),
+        silenceMs: services.rulebook.runbookFor(null).limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs,
         nowMs: services.monotonicMs(),
         now,
       },
     }),
   );
   return answerFor(settled, (status) => ({ ...status, at: now.toISOString() }));
-}
-
-function silenceLimitMs({ rulebook }: Call['services']): number {
-  return rulebook.runbookFor(null).limits?.silenceMs ?? DEFAULT_LIMITS.silenceMs;
 }
 
 const STATUS_BUSY: Refused = {

@@ -167,10 +167,8 @@ export const TASK_HANDLERS = {
   task_waive: operates(operations.taskWaive, 'waive'),
 };
 
-type OperatorInput = InputOf<'task_unblock'>;
-
 function operates(
-  operation: Operation<string, OperatorInput, { readonly task_id: string }, 'operate-task'>,
+  operation: Operation<string, InputOf<'task_unblock'>, { readonly task_id: string }, 'operate-task'>,
   action: 'unblock' | 'reinstate' | 'cancel' | 'waive',
 ) {
   return submits(

@@ -1,6 +1,6 @@
 import * as operations from '../../api/operations/workflow.ts';
 import type { WorkflowView } from '../../api/operations/workflow.ts';
-import { type Caller, checkClaim } from '../../state/caller.ts';
+import { checkClaim } from '../../state/caller.ts';
 import { refusal } from '../../state/outcome.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
@@ -73,11 +73,7 @@ function withoutXml(found: FoundHandoff) {
 }
 
 function ownTask({ input, caller }: Call<{ readonly task_id?: string }>): string {
-  return input.task_id ?? taskOf(caller);
-}
-
-function taskOf(caller: Caller): string {
-  return caller.kind === 'session' ? caller.taskId : '';
+  return input.task_id ?? (caller.kind === 'session' ? caller.taskId : '');
 }
 
 function workflowView(task: Task, { rulebook, exitProtocol }: Services): WorkflowView {

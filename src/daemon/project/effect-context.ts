@@ -140,7 +140,7 @@ export function sessionSettingsOf(
 
 /** Uses the current runbook, so that a correction applies to waiting notifications. */
 function channelsFor(
-  about: NotificationTopic,
+  about: 'attention' | 'warning' | 'done' | 'failed',
   { runbook }: Services,
   { env, log, say }: Pick<EffectContextOptions, 'env' | 'log' | 'say'>,
 ): readonly NotificationChannel[] {
@@ -148,11 +148,8 @@ function channelsFor(
   if (notify !== undefined && !notify.on.includes(about)) return [];
   const webhook = notify?.webhook === undefined ? undefined : fillVariables(notify.webhook, env, log);
   const { desktop = true, terminal = true } = notify ?? {};
-  const settings = { desktop, terminal, webhook };
-  return openChannels(settings, say === undefined ? { env } : { env, say });
+  return openChannels({ desktop, terminal, webhook }, say === undefined ? { env } : { env, say });
 }
-
-type NotificationTopic = 'attention' | 'warning' | 'done' | 'failed';
 
 function fillVariables(text: string, env: EffectContextOptions['env'], log: Log): string | undefined {
   const rendered = renderTemplate(text, { env }, { quote: 'none' });

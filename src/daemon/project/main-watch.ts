@@ -53,7 +53,7 @@ export class MainWatch {
 
   /** Checks at most once a second; asks git only if the files have changed. */
   pollIfDue(nowMs: number): void {
-    if (!this.#isStarted || nowMs - this.#polledMs < POLL_MS) return;
+    if (!this.#isStarted || nowMs - this.#polledMs < 1000) return;
     this.#polledMs = nowMs;
     if (this.#next === undefined) void this.poll();
   }
@@ -91,7 +91,7 @@ export class MainWatch {
 
   async #tryCheck(): Promise<void> {
     try {
-      for (let tries = 0; tries < MAX_TRIES; tries += 1) if ((await this.#checkOnce()) !== 'stale') return;
+      for (let tries = 0; tries < 5; tries += 1) if ((await this.#checkOnce()) !== 'stale') return;
     } catch (error) {
       this.#options.onMistake(error);
     }
@@ -132,7 +132,7 @@ export class MainWatch {
       main === undefined || !isSame ? null : await measureMain(context, { main, sha, isSuspect, upstream });
     const seenAt = main === undefined ? '' : this.#since(main);
     const command = { branch, sha, upstream: upstream?.digest ?? null, isConfigured, seenAt, move };
-    const settled = await commandLoop.submitCommand({ kind: 'see-main', command }, SYSTEM);
+    const settled = await commandLoop.submitCommand({ kind: 'see-main', command }, { kind: 'system', name: 'main' });
     return settled.ok ? settled.answer : undefined;
   }
 
@@ -165,10 +165,6 @@ export class MainWatch {
     return this.#mark(branch);
   }
 }
-
-const POLL_MS = 1000;
-const MAX_TRIES = 5;
-const SYSTEM = { kind: 'system', name: 'main' } as const;
 
 /** Commands count like sessions, because they run code of a branch. */
 const COMMAND_ENDS = [
@@ -264,8 +260,6 @@ async function ownPlace(
 async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Upstream | null): Promise<boolean> {
   const opened = upstream === null ? null : await own.with();
   if (upstream === null || opened === null || !opened.ok) return false;
-  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: FETCH_MS });
+  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: 30_000 });
   return fetched.ok && isInHistory(opened.value, sha, fetched.value);
 }
-
-const FETCH_MS = 30_000;

@@ -119,7 +119,6 @@ export class Project {
     return this.#messages.blockedMs();
   }
 
-  /** Probes the store if the last success is too old. */
   async storeHealth(): Promise<StoreHealth> {
     const health = await this.ledger.probe(FRESH_MS);
     return health.writable ? this.#folderProbe.probe(FRESH_MS) : health;

@@ -58,7 +58,6 @@ export class Projects {
   readonly #idOfPath = new Map<string, { readonly id: string; untilMs: number }>();
   readonly #identifying = new Map<string, Promise<string | ApiError>>();
   readonly #background = new Set<Promise<void>>();
-
   #effectsFor: EffectsFor | undefined;
   #isClosed = false;
 
@@ -80,7 +79,6 @@ export class Projects {
     return [...this.#open.values()];
   }
 
-  /** The id is what the token of a session names. */
   async find(id: string): Promise<FoundProject> {
     const open = this.#open.get(id);
     if (open !== undefined) return { ok: true, open };
@@ -119,7 +117,7 @@ export class Projects {
     const identifying = this.#identifying.get(path) ?? this.#identify(path);
     this.#identifying.set(path, identifying);
     const id = await identifying.finally(() => this.#identifying.delete(path));
-    if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
+    if (this.#idOfPath.size > 10_000) this.#idOfPath.clear();
     if (typeof id !== 'string') this.#idOfPath.delete(path);
     else this.#idOfPath.set(path, { id, untilMs: performance.now() + SERVER_LIMITS.repositoryMs });
     return id;
@@ -262,8 +260,6 @@ export class Projects {
     this.#background.add(done);
   }
 }
-
-const MAX_PATHS = 10_000;
 
 /** Undefined if the repository is gone. An exception would end the daemon, because no caller may be waiting. */
 function identityOf(repository: Parameters<typeof projectId>[0]): string | undefined {

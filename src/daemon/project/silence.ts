@@ -6,7 +6,6 @@ import type { State } from '../../state/state.ts';
 
 export interface SilenceClocks {
   readonly lastReports: Pick<LastReports, 'silentMs'>;
-  /** `limits.silence` */
   readonly silenceMs: number;
   readonly nowMs: number;
   readonly now: Date;

@@ -21,12 +21,11 @@ export class StoreWatch {
     this.#onChange = onChange;
   }
 
-  /** Called at every tick of a monotonic clock. */
   probeIfDue(nowMs: number): void {
     this.#compare();
     if (this.#isWritable || this.#isProbing || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + this.#delayMs;
-    this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
+    this.#delayMs = Math.min(this.#delayMs * 2, 30_000);
     void this.#probe();
   }
 
@@ -51,7 +50,6 @@ export class StoreWatch {
 }
 
 const FIRST_DELAY_MS = 1000;
-const LAST_DELAY_MS = 30_000;
 
 interface FolderProbeOptions {
   readonly stateDir: string;

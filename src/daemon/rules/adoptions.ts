@@ -38,8 +38,6 @@ interface Proposal {
   readonly differences: readonly RuleDifference[];
 }
 
-type Proposed = OrError<{ readonly proposal: Proposal; readonly committed: CommittedRules | undefined }>;
-
 /** Adopts the committed runbook if it loosens nothing, and the working file on an operator's command. */
 export class Adoptions {
   readonly #options: AdoptionsOptions;
@@ -51,7 +49,7 @@ export class Adoptions {
     this.#options = options;
   }
 
-  async propose(): Promise<Proposed> {
+  async propose(): Promise<OrError<{ readonly proposal: Proposal; readonly committed: CommittedRules | undefined }>> {
     const { project, working, rulebook } = this.#options;
     const read = working.read();
     if (!read.checked.ok) return { ok: false, error: runbookError(read.checked.problems) };
@@ -76,7 +74,7 @@ export class Adoptions {
   }
 
   /** If the working file loosens the rules, the operator must name its hash. */
-  async adoptWorking(by: string, accepted: string | undefined): Promise<AdoptedWorking> {
+  async adoptWorking(by: string, accepted: string | undefined): Promise<OrError<Proposal>> {
     return this.#inTurn(async () => {
       const proposed = await this.propose();
       if (!proposed.ok) return proposed;
@@ -130,7 +128,6 @@ export class Adoptions {
     }).catch((error: unknown) => this.#log('the first runbook cannot be adopted', error));
   }
 
-  /** Called when the working file or the main branch has changed, or a session has ended. */
   async adoptForTasks(): Promise<void> {
     const state = await this.#state();
     if (state !== undefined && state.tasks.size > 0) await this.adoptFirst();
@@ -192,7 +189,7 @@ export class Adoptions {
   }
 
   async #submit(command: Command): Promise<boolean> {
-    const settled = await this.#options.project.commandLoop.submitCommand(command, SYSTEM);
+    const settled = await this.#options.project.commandLoop.submitCommand(command, { kind: 'system', name: 'daemon' });
     return settled.ok;
   }
 
@@ -220,12 +217,6 @@ export class Adoptions {
     log.error(message, { project: project.id, cause: causeOf(error) });
   }
 }
-
-type AdoptedWorking = OrError<{
-  readonly pinned: PinnedRunbook;
-  readonly differences: readonly RuleDifference[];
-}>;
-const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 /** While the repository is damaged nothing is adopted; the log has the reason. */
 function requireFound(found: GitResult<CommittedRules | undefined>): CommittedRules | undefined {

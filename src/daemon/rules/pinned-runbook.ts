@@ -92,7 +92,7 @@ export async function readCommittedRules(
   const texts = await Promise.all(
     found
       .filter(({ path: name }) => isRunbookPath(name))
-      .sort((a, b) => fileRank(a) - fileRank(b) || (a.path < b.path ? -1 : 1))
+      .sort((a, b) => Number(a.path.includes('/')) - Number(b.path.includes('/')) || (a.path < b.path ? -1 : 1))
       .map(async (file) => ({ path: file.path, text: await readText(files, file) })),
   );
   const readable = texts.flatMap(({ path: name, text }) => (text === null ? [] : [{ path: name, text }]));
@@ -103,10 +103,6 @@ export async function readCommittedRules(
   if (!checked.ok) return none;
   const prompts = await collectPrompts(checked.value, committedPrompts(path, files));
   return files.damage ?? { ok: true, value: { commit, pinned: pinRunbook(subject.value, prompts, ledger) } };
-}
-
-function fileRank({ path }: CommittedFile): number {
-  return path.includes('/') ? 1 : 0;
 }
 
 /** A file outside the repository is the same for every commit. */

@@ -162,7 +162,7 @@ export function sortedWorkers(runbook: Runbook): WorkerPlan[] {
 }
 
 export function renderDifferences(differences: readonly RuleDifference[]): string {
-  const shown = differences.slice(0, MAX_DIFFERENCES).map(describeDifference);
+  const shown = differences.slice(0, 60).map(describeDifference);
   const left = differences.length - shown.length;
   return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
 }
@@ -175,8 +175,6 @@ interface Adopted {
   readonly pinned: { readonly sha256: string };
   readonly differences: readonly RuleDifference[];
 }
-
-const MAX_DIFFERENCES = 60;
 
 function describeDifference({ field, before, after, effect }: RuleDifference): string {
   return `  ${effect}  ${field}: ${renderValue(before)} -> ${renderValue(after)}`;
@@ -241,13 +239,11 @@ export class RunbookWatch {
   }
 
   readIfDue(nowMs: number): void {
-    if (nowMs - this.#lookedMs < READ_INTERVAL_MS) return;
+    if (nowMs - this.#lookedMs < 1000) return;
     this.#lookedMs = nowMs;
     this.read();
   }
 }
-
-const READ_INTERVAL_MS = 1000;
 
 /** Called with the problems when the runbook becomes invalid, and with undefined when it is valid again. */
 type OnChange = (problems: RunbookProblems | undefined) => void;

@@ -44,15 +44,13 @@ export function withWorkers<A>(
 
 function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rules): Outcome<unknown> {
   if (haveSameWorkers([...state.workers.values()], workers)) return decided([], null);
-  return decide(state, { kind: 'configure-workers', command: { workers } }, SYSTEM, rules);
+  return decide(state, { kind: 'configure-workers', command: { workers } }, { kind: 'system', name: 'daemon' }, rules);
 }
 
 /** Workers of the built-in workflow are recorded with the first workflow. */
 function hasWorkflows({ tasks }: State): boolean {
   return [...tasks.values()].some(({ flow }) => flow.mode !== null);
 }
-
-const SYSTEM = { kind: 'system', name: 'daemon' } as const;
 
 /** In canonical form, because the ledger returns fields in another order. */
 function haveSameWorkers(before: readonly WorkerPlan[], now: readonly WorkerPlan[]): boolean {

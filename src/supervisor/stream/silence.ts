@@ -5,6 +5,7 @@ import { drainOutput } from '../timers.ts';
 
 interface WatchedAgent {
   readonly launch: Launch;
+  readonly guard: { readonly isParked: boolean; readonly hasSignalled: boolean; readonly isOwned: boolean };
   readonly reportSilence: (report: AgentReport) => Promise<void>;
 }
 
