@@ -11,10 +11,7 @@ export const ACCEPT_RULES: Option = {
   about: 'Put a runbook in force that loosens the rules; the error without it names the hash',
 };
 
-/**
- * Calls an operation that may put a runbook in force. If the runbook loosens the rules, a person at a terminal is asked once; any other
- * caller gets the command to type.
- */
+/** If the runbook loosens the rules, a person at a terminal is asked once; other callers get the command to type. */
 export async function callAcceptingRules<R>(
   call: (accept: { readonly accept_rules?: string }) => Promise<Answer<R>>,
   { accepted, typed, io }: { accepted: string | undefined; typed: readonly string[]; io: Io },
@@ -38,10 +35,7 @@ async function confirm(question: string): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
-/**
- * Calls an operation that may start a workflow. If the runbook names no checks before a merge, a person at a terminal is asked once, and a
- * yes is recorded; any other caller gets the error, which names both ways out.
- */
+/** If no checks are named, a person at a terminal is asked once and a yes is recorded; other callers get the error. */
 export async function callAcceptingNoChecks<R>(
   call: (accept: { readonly accept_no_checks?: true }) => Promise<Answer<R>>,
   io: Io,

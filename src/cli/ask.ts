@@ -87,17 +87,14 @@ function clientOptions(given: ParsedArguments, io: Io) {
   };
 }
 
-/**
- * Reads the status once. A late status is worthless, so a daemon that accepts the connection gets only a few seconds; starting one may
- * take longer.
- */
+/** A late status is worthless: a connected daemon gets only a few seconds; starting one may take longer. */
 export async function readStatus(given: ParsedArguments, io: Io): Promise<Answer<StatusView>> {
   using client = createStatusClient(given, io);
   const unreached = await client.reach();
   if (unreached !== undefined) return { ok: false, error: unreached };
   const answer = await client.call('status_get', {});
   if (answer.ok || answer.error.code !== 'no-answer') return answer;
-  const { ok } = await client.health({ timeoutMs: HEALTH_MS });
+  const { ok } = await client.health({ timeoutMs: 1000 });
   return ok ? busyAnswer(statusTimeoutMs(io)) : answer;
 }
 
@@ -106,8 +103,6 @@ export function statusTimeoutMs({ env }: Pick<Io, 'env'>): number {
   const ms = Number(env['BATON_ANSWER_MS']);
   return ms > 0 ? ms : 5000;
 }
-
-const HEALTH_MS = 1000;
 
 function busyAnswer(ms: number): Answer<never> {
   const message = `the daemon runs, but has not reported on this project within ${ms / 1000} s`;
@@ -119,11 +114,7 @@ function busyAnswer(ms: number): Answer<never> {
 type AskStatus = (signal: AbortSignal) => Promise<Answer<Pick<StatusView, 'importing'>>>;
 
 /** Reports at a terminal how far the first copy of a repository is while a command waits for it: one line per ten percent. */
-export function reportCopying(
-  io: Pick<Io, 'err' | 'isTerminal'>,
-  ask: AskStatus,
-  pollMs = COPYING_POLL_MS,
-): Disposable {
+export function reportCopying(io: Pick<Io, 'err' | 'isTerminal'>, ask: AskStatus, pollMs = 1000): Disposable {
   let reported = '';
   return poll(io.isTerminal ? pollMs : undefined, async (signal) => {
     const answer = await ask(signal);
@@ -152,9 +143,6 @@ function poll(intervalMs: number | undefined, check: (signal: AbortSignal) => Pr
   };
 }
 
-const COPYING_POLL_MS = 1000;
-
-/** The current stage, and the tens of its percentage. */
 function stepOf(progress: string): string {
   const [, what = progress, percent = ''] = /^(.*?)(\d+)%/.exec(progress) ?? [];
   return `${what.trim()} ${percent === '' ? '' : Math.floor(Number(percent) / 10)}`;
@@ -163,8 +151,8 @@ function stepOf(progress: string): string {
 /** Reports once to a waiting user that the daemon has missed `MAX_MISSES` health checks in a row; a restart misses fewer. */
 export function reportWhenAway(io: Io, client: Client): Disposable {
   let misses = 0;
-  return poll(AWAY_POLL_MS, async (signal) => {
-    const { ok } = await client.health({ signal, timeoutMs: AWAY_ANSWER_MS });
+  return poll(2000, async (signal) => {
+    const { ok } = await client.health({ signal, timeoutMs: 4000 });
     if (signal.aborted) return false;
     misses = ok ? 0 : misses + 1;
     if (misses === MAX_MISSES) io.err(describeWait(io));
@@ -172,12 +160,10 @@ export function reportWhenAway(io: Io, client: Client): Disposable {
   });
 }
 
-const AWAY_POLL_MS = 2000;
-const AWAY_ANSWER_MS = 4000;
 const MAX_MISSES = 2;
 
 /** Names the daemon that a command waits for, after a few seconds without an answer. */
-export function reportWhenSlow(io: Io, afterMs = SLOW_MS): Disposable {
+export function reportWhenSlow(io: Io, afterMs = 3000): Disposable {
   const timer = setTimeout(() => io.err(describeWait(io)), afterMs);
   timer.unref();
   return { [Symbol.dispose]: () => clearTimeout(timer) };
@@ -190,5 +176,3 @@ function describeWait({ env }: Pick<Io, 'env'>): string {
   const who = pid === undefined ? 'the daemon' : `the daemon (process ${pid})`;
   return `Waiting for ${who}, which has not answered yet. Ctrl-C gives up; see daemon.log in the state folder.\n`;
 }
-
-const SLOW_MS = 3000;

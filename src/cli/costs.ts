@@ -19,7 +19,6 @@ export function renderCosts({ by, rows, total, list_prices }: Costs): string {
 
 /** Usage outside any pipeline or task, or of a client that names no model. */
 const NOBODY = '-';
-
 const UNPRICED = '\n+ Lower bound: some of the tokens have no known price. Add it to [prices] in the runbook.\n';
 
 function renderPriceNote({ as_of, models }: Costs['list_prices']): string {

@@ -3,7 +3,6 @@ import { COMMANDS } from './commands.ts';
 import { parseArgs } from './parse-args.ts';
 import { processIo } from './process-io.ts';
 
-/** Runs the command that `argv` names, and returns the exit code. */
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
   const listed = COMMANDS.find(({ name }) => name.split(' ').every((word, i) => argv[i] === word));
   if (listed === undefined) return answerWithoutCommand(argv, io);

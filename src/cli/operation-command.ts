@@ -4,7 +4,6 @@ import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type
 import { renderProblem } from './problems.ts';
 import { printable, printableLines } from './text.ts';
 
-/** A command that calls one operation of the daemon. */
 export interface OperationCommandOptions<N extends OperationName>
   extends Pick<CliCommand, 'examples' | 'exitCodes'>, Partial<Pick<CliCommand, 'args' | 'options'>> {
   readonly operation: N | ((given: ParsedArguments) => N);
@@ -31,7 +30,6 @@ interface SecondCall {
 
 /** `invalid` lists the errors of the file that the command line names. */
 export type CommandInput = { readonly value: unknown } | UsageError | { readonly invalid: string };
-
 export const JSON_OPTION: Option = { name: 'json', about: 'Print the result as JSON' };
 export const PROJECT_OPTION: Option = {
   name: 'project',
@@ -39,7 +37,6 @@ export const PROJECT_OPTION: Option = {
   about: 'Use this repository instead of the one around the current folder',
 };
 
-/** The options of every command that calls the daemon. */
 export const COMMON_OPTIONS: readonly Option[] = [
   JSON_OPTION,
   PROJECT_OPTION,
@@ -110,7 +107,6 @@ function reportAnswer<N extends OperationName>(
   return exitCode?.(answer.result) ?? EXIT.ok;
 }
 
-/** Prints the error as text or JSON, and returns the exit code. */
 export function reportError(error: ApiError, given: ParsedArguments, io: Io): number {
   const { code, message, hint } = error;
   if (code === 'kept') return reportKept(error, given, io);
@@ -134,14 +130,11 @@ function reportKept({ message, hint }: ApiError, given: ParsedArguments, io: Io)
 }
 
 function describeProblems(problems: readonly FileProblem[]): string {
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map((each) => renderProblem(each, each.file, ''));
+  const shown = problems.slice(0, 20).map((each) => renderProblem(each, each.file, ''));
   const left = problems.length - shown.length;
   return `${shown.join('')}${left > 0 ? `${left} more. ` : ''}See them in the files: baton runbook check\n`;
 }
 
-const SHOWN_PROBLEMS = 20;
-
-/** Codes that mean that the caller's claim has ended. */
 const CLAIM_OVER_CODES: ReadonlySet<string> = new Set(['claim-ended', 'stale-claim', 'no-active-phase']);
 
 /** The token of a claim names its repository, so `--project` beside it would have no effect. */
@@ -164,7 +157,6 @@ export function numberOption({ options }: ParsedArguments, name: string): { read
     : { usage: `--${name} must be a number, not ${text}` };
 }
 
-/** Maps the given options to the fields of the operation's input. */
 export function pickOptions(
   { options }: ParsedArguments,
   names: Readonly<Record<string, string>>,

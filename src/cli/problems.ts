@@ -2,9 +2,6 @@ import { firstCharacters, type Problem } from '../protocol/shape/problem.ts';
 import { EXIT, type Io } from './command.ts';
 import { printable } from './text.ts';
 
-const SHOWN = 160;
-
-/** Renders message, place, the source line with a caret, and hint. */
 export function renderProblem({ message, path, line, column, hint }: Problem, file: string, source: string): string {
   const lines = [`Error: ${printable(message)}`];
   const inPath = path === '' ? '' : ` (${printable(path)})`;
@@ -17,7 +14,7 @@ export function renderProblem({ message, path, line, column, hint }: Problem, fi
 function excerpt(source: string, line: number, column: number): string[] {
   const text = source.split(/\r\n|\r|\n/, line)[line - 1] ?? '';
   const before = printable(firstCharacters(text, column - 1));
-  const whole = printable(firstCharacters(text, SHOWN));
+  const whole = printable(firstCharacters(text, 160));
   if (whole.trim() === '' || before.length >= whole.length + 1) return [];
   const gutter = String(line);
   return [`  ${gutter} | ${whole}`, `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}^`];

@@ -49,7 +49,6 @@ export function padTo(text: string, columns: number): string {
 
 /** Most text: one column per character. */
 const PLAIN = /^[ -~]*$/;
-
 const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function segmentWidth(segment: string): number {

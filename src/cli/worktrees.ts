@@ -21,7 +21,6 @@ export const worktreePruneCommand = operationCommand({
   },
 });
 
-/** Path, branch, and why the worktree is kept. */
 function renderWorktree({ path, branch, needed, holds }: WorktreeView): string {
   const why = [...(needed === null ? [] : [needed]), ...holds];
   const words = why.length === 0 ? 'no unmerged work' : why.join(', ');

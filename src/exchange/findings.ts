@@ -63,7 +63,6 @@ export class ImportFindings {
   }
 }
 
-/** Checks size and encoding, and returns the text to read. */
 export function startReading(text: string): ImportFindings | Refused {
   const bytes = utf8Length(text);
   if (bytes > EXCHANGE_LIMITS.bytes) return refused(tooLarge(bytes, EXCHANGE_LIMITS.bytes));

@@ -116,7 +116,6 @@ function write(issue: RawObject, task: ExchangedTask): Notice[] {
     .map((id) => ({ message: `${task.id} waits for ${id}, which has no number on GitHub: skipped`, line: null }));
 }
 
-/** Sets the label of the status and keeps all others. */
 function labels(before: unknown, { status: wants }: ExchangedTask): unknown[] {
   const all: unknown[] = Array.isArray(before) ? before : [];
   const named = (fits: (name: string) => boolean) => (label: unknown) =>

@@ -50,10 +50,7 @@ export async function findMergeBase(
   return base.ok ? { ok: true, value: base.value.stdout.trim() || null } : base;
 }
 
-/**
- * Reads the type of a loose object. Other cases (linked worktree, packed object) are left to git. Synchronous: the
- * thread pool takes ten times as long as the read.
- */
+/** Packed objects and linked worktrees are left to git. Synchronous: the thread pool takes ten times as long. */
 function looseType(repository: GitLocation, sha: string): string | null {
   if (typeof repository !== 'string') return null;
   const path = join(repository, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
@@ -78,10 +75,7 @@ export function readChangedPaths(repository: GitLocation, from: string, to: stri
 
 export type ChangeSide = 'before' | 'after' | 'between';
 
-/**
- * Compares a commit with a change (`from` → `to`): `after` if it has every file as the change left it, `before` if it
- * has every file as before the change. An empty change gives `between`.
- */
+/** `after`: every file is as the change (`from` → `to`) left it; `before`: as before it. An empty change: `between`. */
 export async function readChangeSide(
   repository: GitLocation,
   from: string,

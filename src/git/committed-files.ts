@@ -40,10 +40,7 @@ export interface HashedFiles extends CommittedFiles {
   readonly damage: GitFailure | undefined;
 }
 
-/**
- * Reads files of a commit from a user's repository and hashes every object, because git itself accepts an overwritten
- * loose object. For a few small files this is much faster than copying the whole history.
- */
+/** Hashes every object: git accepts an overwritten loose one. For a few files faster than copying the history. */
 export function openHashedFiles(repository: string, commit: string): HashedFiles {
   return new ObjectReader(repository, commit);
 }
@@ -105,7 +102,7 @@ class ObjectReader implements HashedFiles {
   async #readObjects(type: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     const wanted = [...new Set(names)];
-    const options = { cwd: this.#repository, encoding: 'latin1', maxBytes: MOST_BYTES } as const;
+    const options = { cwd: this.#repository, encoding: 'latin1', maxBytes: 128 * 1024 * 1024 } as const;
     const ran = await git(['cat-file', '--batch'], { ...options, input: `${wanted.join('\n')}\n` });
     const printed = Buffer.from(ran.ok ? ran.value.stdout : '', 'latin1');
     for (let at = 0; at < printed.length;) {
@@ -138,7 +135,6 @@ interface Entry {
 const FOLDER = '40000';
 const LINK = '120000';
 const SUBMODULE = '160000';
-const MOST_BYTES = 128 * 1024 * 1024;
 
 function hashOf(type: string, bytes: Buffer, digits: number): string {
   const hash = createHash(digits === 64 ? 'sha256' : 'sha1');

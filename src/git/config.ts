@@ -6,10 +6,7 @@ import { attempt, git, gitFailure, gitFields, type GitOptions, type GitResult, u
 /** Settings by name as git prints it: section and key in lower case. */
 export type OperatorConfig = ReadonlyMap<string, string>;
 
-/**
- * The git configuration of the operator: the global and system files, and no repository's. Agents can write in a
- * repository's configuration, so no program or person is read from there.
- */
+/** Only the global and system files: agents can write a repository's, so no program or person is read from there. */
 export async function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): Promise<OperatorConfig> {
   const key = JSON.stringify([env['GIT_CONFIG_GLOBAL'], env['HOME'], env['XDG_CONFIG_HOME']]);
   if (cached?.key !== key || cached.untilMs < performance.now())
@@ -88,24 +85,18 @@ export async function readConfig(
   return { ok: true, value: value.value.code === 1 ? null : value.value.stdout.replace(/\n$/, '') };
 }
 
-const TRIES = 20;
-const PAUSE_MS = 25;
-
 /** Changes the configuration. Git locks the file without waiting, and other processes hold the lock only briefly. */
 export async function changeConfig(cwd: string, args: readonly string[]): Promise<GitResult<void>> {
   for (let tries = 1; ; tries++) {
     // 5: there was nothing to unset.
     const changed = await git(['config', ...args], { cwd, answers: [5] });
     if (changed.ok) return { ok: true, value: undefined };
-    if (tries === TRIES || !/could not lock/.test(changed.problem.message)) return changed;
-    await sleep(PAUSE_MS);
+    if (tries === 20 || !/could not lock/.test(changed.problem.message)) return changed;
+    await sleep(25);
   }
 }
 
-/**
- * Gives each worktree its own configuration. As git's documentation of `extensions.worktreeConfig` asks, two settings
- * move to the main worktree's file; otherwise they would apply to every worktree.
- */
+/** As git's docs of `extensions.worktreeConfig` ask, two settings move to the main worktree's file, or all get them. */
 export async function enableWorktreeConfig(commonDir: string): Promise<GitResult<void>> {
   const common = ['--file', join(commonDir, 'config')];
   const main = ['--file', join(commonDir, 'config.worktree')];

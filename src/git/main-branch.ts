@@ -36,46 +36,26 @@ export interface MoveContent {
  */
 export async function readMoveContent(place: OwnRepository, old: string, now: string): Promise<MoveContent> {
   const range = [now, `^${old}`, '--'];
-  const log = [
-    ...TRUE_HISTORY,
-    'log',
-    '--no-show-signature',
-    `--max-count=${MOST_COMMITS}`,
-    '--format=%an <%ae>',
-    ...range,
-  ];
+  const log = [...TRUE_HISTORY, 'log', '--no-show-signature', '--max-count=1000', '--format=%an <%ae>', ...range];
   const authors = await gitLines(log, options(place));
-  const diff = [
-    'diff',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--no-color',
-    `--stat=${WIDTH}`,
-    `--stat-count=${MOST_FILES}`,
-  ];
+  const diff = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', `--stat=${WIDTH}`, '--stat-count=20'];
   const stat = await gitText([...diff, old, now, '--'], options(place));
-  return { authors: countNames(authors), stat: stat.ok ? stat.value.slice(0, MOST_TEXT) : null };
+  return { authors: countNames(authors), stat: stat.ok ? stat.value.slice(0, 2500) : null };
 }
 
 function countNames(lines: GitResult<string[]>): string[] {
   const counts = new Map<string, number>();
   for (const name of lines.ok ? lines.value : []) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const names = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_NAMES);
+  const names = [...counts].sort(([, a], [, b]) => b - a).slice(0, 10);
   return names.map(([name, count]) => `${name.slice(0, WIDTH)} (${count})`);
 }
 
 /** Ignores grafts and the commit-graph, which agents can write. */
 const TRUE_HISTORY = ['-c', 'core.commitGraph=false'];
-const ENV = { GIT_GRAFT_FILE: '/dev/null' };
-
-const MOST_COMMITS = 1000;
-const MOST_NAMES = 10;
-const MOST_FILES = 20;
-const MOST_TEXT = 2500;
 const WIDTH = 100;
 
 function options(cwd: GitLocation, answers: readonly number[] = []) {
-  return { cwd, env: ENV, answers };
+  return { cwd, env: { GIT_GRAFT_FILE: '/dev/null' }, answers };
 }
 
 export interface Upstream {
@@ -97,10 +77,7 @@ export async function findUpstream(repository: string, branch: string): Promise<
   return { url: isPath(url) ? resolve(repository, url) : url, ref, digest };
 }
 
-/**
- * Fetches the upstream branch into Baton's repository and returns the local ref. Logins come from the operator's
- * configuration; the repository's is not used, because agents can write it.
- */
+/** Returns the local ref. Uses the operator's logins, because agents can write the repository's configuration. */
 export async function fetchUpstream(
   own: OwnRepository,
   { url, ref, digest }: Upstream,

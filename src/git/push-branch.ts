@@ -14,10 +14,7 @@ export interface Push {
   readonly config: readonly string[];
 }
 
-/**
- * Pushes a commit to a branch of a remote. Never overwrites commits of others: the push names the expected value, and
- * the remote refuses if it differs. Idempotent.
- */
+/** Never overwrites commits of others: the remote refuses if its branch is not at the expected value. Idempotent. */
 export async function pushBranch(own: OwnRepository, push: Push): Promise<GitResult<'pushed' | 'there'>> {
   const { branch, head, last } = push;
   const ref = `refs/heads/${branch}`;
@@ -73,8 +70,6 @@ export async function fetchBranch(
     : { ok: true, value: sha };
 }
 
-const PUSH_MS = 600_000;
-
 async function findRemoteSha(
   own: OwnRepository,
   push: Pick<Push, 'remote' | 'config'>,
@@ -115,7 +110,7 @@ async function reachAt(
   options: Pick<GitOptions, 'answers'> = {},
 ): Promise<GitResult<GitOutput>> {
   const args = [...push.config.flatMap((each) => ['-c', each]), ...command, '--', url, ...refs];
-  return runOwnGit(own, args, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
+  return runOwnGit(own, args, { env: operatorEnvironment(), timeoutMs: 600_000, ...options });
 }
 
 function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: string): GitFailure {

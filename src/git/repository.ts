@@ -36,7 +36,6 @@ export async function findCurrentBranch(folder: string): Promise<GitResult<strin
   return { ok: true, value: ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null };
 }
 
-/** The branch that work is merged into, and its current commit. */
 export interface MainBranchHead {
   readonly name: string;
   readonly sha: string;
@@ -71,10 +70,7 @@ export async function findMainBranch(folder: string, configured?: string): Promi
   return gitFailure('git/no-main-branch', message, hint);
 }
 
-/**
- * The main branch, at the remote copy if that is ahead: a pull request merged elsewhere appears there first. An agent
- * can write that copy, so no gate and no measurement may depend on it.
- */
+/** At the remote copy if it is ahead, after a merge elsewhere. Agents can write it: no gate or measure may use it. */
 export async function findNewestMain(folder: string, configured?: string): Promise<GitResult<MainBranchHead>> {
   const main = await findMainBranch(folder, configured);
   if (!main.ok) return main;

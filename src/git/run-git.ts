@@ -21,7 +21,6 @@ export interface OwnGitFolder {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A folder in a user's repository, or a git folder of Baton. */
 export type GitLocation = string | OwnGitFolder;
 
 export interface GitOptions {
@@ -57,17 +56,15 @@ const KEPT =
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
   for (let tries = 1; ; tries++) {
     const ran = await runOnce(args, options);
-    if (ran.ok || tries === TRIES) return ran;
+    if (ran.ok || tries === 40) return ran;
     if (ran.problem.code === 'git/no-descriptors') await sleep(SHORTAGE_PAUSE_MS);
-    else if (HALF_MADE.test(ran.problem.message)) await sleep(PAUSE_MS);
+    else if (HALF_MADE.test(ran.problem.message)) await sleep(25);
     else return ran;
   }
 }
 
 /** While git adds a worktree, a file of it is empty for an instant, and listing worktrees fails. */
 const HALF_MADE = /failed to read .*worktrees\/.*\/commondir/;
-const TRIES = 40;
-const PAUSE_MS = 25;
 /** Descriptors become free when connections close and programs end. */
 const SHORTAGE_PAUSE_MS = 250;
 
@@ -120,7 +117,6 @@ export async function gitLines(args: readonly string[], options: GitOptions): Pr
   return ran.ok ? { ok: true, value: ran.value.stdout.split('\n').filter((line) => line !== '') } : ran;
 }
 
-/** The output of a command with `-z`, as its fields. */
 export async function gitFields(args: readonly string[], options: GitOptions): Promise<GitResult<string[]>> {
   const ran = await git(args, options);
   return ran.ok ? { ok: true, value: ran.value.stdout.split('\0').filter((field) => field !== '') } : ran;

@@ -9,10 +9,7 @@ export interface EndedCheck {
   readonly url: string | null;
 }
 
-/**
- * The finished checks and workflows of a commit. Of several runs with one name the newest counts, also while it runs; a
- * workflow takes precedence over a check of the same name.
- */
+/** Of runs with one name the newest counts, also while it runs; a workflow wins over a check of its name. */
 export async function readEndedChecks(
   { host, owner, name }: GithubRepository,
   sha: string,

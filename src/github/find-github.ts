@@ -1,7 +1,6 @@
 import { git, gitLines, gitText } from '../git/run-git.ts';
 import { findProgram } from '../notify/run-program.ts';
 
-/** The `[github]` settings of a runbook. */
 export interface GithubSettings {
   /** Undefined: pull requests are used if there is a GitHub remote and `gh`. */
   readonly pullRequests: boolean | undefined;

@@ -84,7 +84,7 @@ export class PullRequestApi {
 
   /** Comments unless a comment with this mark exists: a killed daemon may repeat the call. */
   async commentOnce(number: number, body: string, mark: string): Promise<GithubResult<unknown>> {
-    for (let page = 1; page <= MOST_PAGES; page += 1) {
+    for (let page = 1; page <= 30; page += 1) {
       const listed = await this.#call('GET', `issues/${number}/comments?per_page=${PAGE}&page=${page}`);
       if (!listed.ok) return listed;
       const comments: readonly unknown[] = Array.isArray(listed.value) ? listed.value : [];
@@ -121,9 +121,7 @@ export class PullRequestApi {
 
 /** Comments are listed in pages, oldest first. */
 const PAGE = 100;
-const MOST_PAGES = 30;
 
-/** Opens the API for a repository as the ledger names it. */
 export function openPullRequestApi(repository: string, context: ApiContext): GithubResult<PullRequestApi> {
   const parsed = parseRepository(repository);
   if (parsed !== undefined) return { ok: true, value: new PullRequestApi(parsed, context) };

@@ -27,10 +27,8 @@ const POSITIONAL = new RegExp(`^(?:<(${NAME})>|\\[(${NAME})\\])$`);
 const SWITCH = new RegExp(`^(?:--(${NAME})|\\[--(${NAME})\\])$`);
 const OPTION = new RegExp(`^--(${NAME}) +<(${NAME})>$`);
 const OPTIONAL_OPTION = new RegExp(`^\\[--(${NAME}) +<(${NAME})>\\]$`);
-
 /** One item: brackets with content, an option with its value, or a word. */
 const ITEM = /\[[^\]]*\]?|--[^\s[\]<>]+ +<[^>\s]*>?|\S+/g;
-
 const FORMS = 'Arguments are `<name>`, `[name]`, `--flag`, `--option <value>` and `[--option <value>]`.';
 
 export function parseArgsDefinition(text: string): CommandArgs | ArgsFault {

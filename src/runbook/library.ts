@@ -35,7 +35,6 @@ export function resolvePromptPath(projectDir: string, promptFile: string): strin
 /** The built-in workflow: `baton run issue "TITLE"`, or `--task ID` for an existing task. */
 export const ISSUE_WORKFLOW = 'issue';
 
-/** Whether the name means the built-in workflow and not a definition of the project. */
 export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
   return (
     name === ISSUE_WORKFLOW && ![agents, commands, pipelines].some((definitions) => definitions.has(ISSUE_WORKFLOW))

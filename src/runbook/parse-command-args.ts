@@ -2,10 +2,7 @@ import { accepted, didYouMean, type Parsed, problem, quote, refused, type Refuse
 import { argumentNames, type CommandOption } from './command-args.ts';
 import type { CommandDefinition } from './runbook.ts';
 
-/**
- * Parses the arguments after `baton run NAME` into variables. Every defined name gets a value: an omitted one is empty,
- * a switch is `true` or empty. `--` ends the options.
- */
+/** Every defined name gets a value: an omitted one is empty, a switch is `true` or empty. `--` ends the options. */
 export function parseCommandArgs(
   command: Pick<CommandDefinition, 'name' | 'args'>,
   argv: readonly string[],

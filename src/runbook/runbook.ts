@@ -103,7 +103,6 @@ export interface WorkspaceSettings {
 
 /** Times and sizes of a project; `shape/limits-shape.ts` describes each. */
 export type RunLimits = ReturnType<typeof buildLimits>;
-
 /** Limits stated in every mission and measured at the end of a session. */
 export type SessionLimits = Pick<RunLimits, 'maxFiles' | 'noGitCommit' | 'noNewDeps'>;
 

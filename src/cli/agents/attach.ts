@@ -17,8 +17,6 @@ import { agentArgument } from './agents.ts';
 import { followLog, readAgent } from './logs.ts';
 import { openTerminalConnection, runInTerminal } from './terminal.ts';
 
-const SHOWN_LINES = 20;
-
 export const agentAttachCommand: CliCommand = {
   examples: ['baton agent attach 5d0e7b41', 'baton agent attach --lines 5d0e7b41'],
   args: [agentArgument],
@@ -56,7 +54,7 @@ async function attachLines(
   const log = followLog(agent, client, {
     after,
     signal: AbortSignal.any([signal, leaving.signal]),
-    lines: SHOWN_LINES,
+    lines: 20,
     onLine,
   });
   // The end of the input or of the agent ends the other.

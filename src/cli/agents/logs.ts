@@ -64,10 +64,7 @@ export interface FollowLogOptions {
   readonly onLine: (line: string) => void;
 }
 
-/**
- * Reports the lines of an agent's log until the agent has ended. Returns the agent's last state; undefined if `signal` aborted or the
- * daemon is gone for good.
- */
+/** Reports log lines until the agent ends; returns its last state, or undefined if aborted or the daemon is gone. */
 export async function followLog(
   agent: AgentView,
   client: Client,
@@ -100,7 +97,6 @@ async function printLog(
   for (const line of lines.end()) show(line);
 }
 
-/** The offset of the last `lines` lines. */
 function tailOffset(log: string, lines: number | undefined): number {
   if (lines === undefined) return 0;
   try {

@@ -74,10 +74,7 @@ export type RanInTerminal =
   | { readonly ok: true; readonly code: number | null; readonly signal: string | null }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * Runs a client in this terminal as a shell would: with our standard streams, in our process group. Ends it when `broken` resolves.
- * Restores the settings of the terminal.
- */
+/** Runs a client as a shell would, in our process group; ends it when `broken` resolves. Restores the terminal. */
 export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: Promise<void>): Promise<RanInTerminal> {
   const [program = '', ...args] = argv;
   const before = stty('-g');

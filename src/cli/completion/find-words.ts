@@ -4,7 +4,6 @@ import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { shortId } from '../text.ts';
 
-/** Completions of the last word. */
 export async function findWords(
   typed: readonly string[],
   commands: readonly ListedCommand[],

@@ -8,7 +8,6 @@ import { clearDownIntent, findStateDir, stateFiles } from '../../api/state-folde
 import { EXIT, type Io } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 
-/** `baton up --install-service` and `--uninstall-service`. */
 export async function changeService(what: 'install' | 'uninstall', io: Io): Promise<number> {
   const host: ServiceHost = { platform: process.platform, node: process.execPath, baton: BATON, env: io.env };
   const done = what === 'install' ? installService(host) : uninstallService(host);

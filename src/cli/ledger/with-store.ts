@@ -7,7 +7,6 @@ import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 import { findLedger } from './find-ledger.ts';
 
-/** Runs `use` with the project's ledger, opened for reading. */
 export async function withStore(
   given: ParsedArguments,
   io: Io,

@@ -24,7 +24,7 @@ export interface FollowOptions {
  */
 export async function* followEntries(
   client: Client,
-  { after, signal, awayMs = AWAY_MS }: FollowOptions,
+  { after, signal, awayMs = 15_000 }: FollowOptions,
 ): AsyncGenerator<FollowedEntry, ApiError | undefined> {
   let seq = after;
   let answeredAt = performance.now();
@@ -48,7 +48,7 @@ export async function* followEntries(
       await stream.return(undefined);
     }
     // There is no event for the start of another process.
-    if (!signal.aborted) await delay(RETRY_MS);
+    if (!signal.aborted) await delay(200);
   }
   return undefined;
 }
@@ -57,9 +57,6 @@ export async function readHeadSeq(client: Client): Promise<number> {
   const answer = await client.call('ledger_head', {});
   return answer.ok ? answer.result.size : 0;
 }
-
-const AWAY_MS = 15_000;
-const RETRY_MS = 200;
 
 /** Ctrl-C aborts the signal instead of the process, so that the command can report what continues. */
 export function untilInterrupted(): { readonly signal: AbortSignal; readonly [Symbol.dispose]: () => void } {

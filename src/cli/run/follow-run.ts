@@ -110,7 +110,6 @@ class StepOutputs {
   }
 }
 
-/** Whether the pipeline is a single shell command. */
 function isPlain({ pipeline, pipelines }: Fields): boolean {
   const [first, second] = objectsOf(fieldsOf(fieldsOf(pipelines)[textOf(pipeline)])['steps']);
   return second === undefined && fieldsOf(first?.['run'])['kind'] === 'shell';

@@ -108,7 +108,6 @@ function describeRetry(asked: string, id: string): string {
   return `Pipeline ${shortId(asked)} has ended. Started ${id} in its place. Wait for it: baton pipeline wait ${shortId(id)}\n`;
 }
 
-/** The last lines of a step's output, and where to find all of it. */
 export function renderOutput(output: string, indent: string, where: string | null): string[] {
   const lines = output.trimEnd().split('\n');
   const last = lines.slice(-SHOWN_LINES).map((line) => shorten(printable(line.trimEnd())));

@@ -58,7 +58,6 @@ export class RunStory {
 
 /** Indented one level more than their pipeline. */
 const OF_STEPS = /^(?:Step|Workspace)/;
-
 /** `name` is that of the pipeline or agent. */
 type Sentences = Readonly<Record<string, (data: Fields, name: string) => string | undefined>>;
 
@@ -114,7 +113,6 @@ function exitOf({ code, signal, timed_out }: Fields): string {
     : `ended by signal ${textOf(signal)}`;
 }
 
-/** Describes the entries of one workflow in a line each. */
 export class WorkflowStory {
   readonly #taskId: string;
   readonly #agents = new Map<string, string>();

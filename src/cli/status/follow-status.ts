@@ -9,14 +9,10 @@ export interface StatusListener {
   readonly onStatus: (status: StatusView, askedAt: number) => void;
   /** The daemon does not answer: the last status may be out of date. */
   readonly onAway: (why: ApiError) => void;
-  /** Called once for each recorded entry. */
   readonly onEntry?: (entry: FollowedEntry) => void;
 }
 
-/**
- * Reports the status after each change until `signal` aborts. The daemon's events trigger a request, one for a burst of them. A silent
- * daemon is polled too: silence does not prove that nothing has changed.
- */
+/** Reports after each change until `signal` aborts. Also polls: silence does not prove that nothing has changed. */
 export async function followStatus(
   client: Client,
   unreached: ApiError | undefined,
@@ -70,7 +66,7 @@ async function followFrom(
     else lose(answer.error);
   }, until);
   // Some things that need a person are not recorded: a runbook can become invalid without an entry.
-  const pulse = setInterval(() => refresh.request(), PULSE_MS);
+  const pulse = setInterval(() => refresh.request(), 3000);
   try {
     const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
     for (let next = await entries.next(); ; next = await entries.next()) {
@@ -126,4 +122,3 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 /** At most ten updates a second. */
 const SETTLE_MS = 100;
 const RETRY_MS = 300;
-const PULSE_MS = 3000;

@@ -3,7 +3,6 @@ import { fitTo, widthOf } from '../table.ts';
 import { oneLine, printable } from '../text.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'good' | 'bad' | 'busy' | 'call';
-
 /** A piece of a line. `paint` makes its text safe for the terminal. */
 export type Piece = readonly [text: string, style?: Style];
 

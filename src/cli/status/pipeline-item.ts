@@ -53,7 +53,7 @@ function linesBelow(pipeline: PipelineView, step: StepView, drawing: Drawing): L
   const children = drawing.runners.pipelines.get(place) ?? [];
   const agents = drawing.runners.agents.get(place) ?? [];
   // Guards against cycles.
-  const nested = drawing.depth >= MAX_DEPTH ? [] : children;
+  const nested = drawing.depth >= 8 ? [] : children;
   return [
     ...nested.flatMap((child) => [
       [[drawing.indent], ...pipelinePieces(child, drawing.nowMs)] as Line,
@@ -62,8 +62,6 @@ function linesBelow(pipeline: PipelineView, step: StepView, drawing: Drawing): L
     ...agents.map((agent): Line => [[drawing.indent], ...agentPieces(agent, drawing.nowMs)]),
   ];
 }
-
-const MAX_DEPTH = 8;
 
 export function agentPieces(agent: AgentView, nowMs: number): Piece[] {
   const { id, name, status, requested_at: since, task_id: taskId, reason } = agent;

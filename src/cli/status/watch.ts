@@ -216,7 +216,6 @@ const LEAVE = '\u001B[?7h\u001B[?25h\u001B[?1049l';
 const BEGIN_UPDATE = '\u001B[?2026h';
 const END_UPDATE = '\u001B[?2026l';
 
-/** The escape sequences that write the changed lines. */
 export function repaint(before: readonly string[], after: readonly string[]): string {
   let text = '';
   for (let row = 0; row < Math.max(before.length, after.length); row++) {

@@ -33,7 +33,7 @@ function readAtMost(path: string): Uint8Array | Problem {
     const pieces: Buffer[] = [];
     let size = 0;
     for (;;) {
-      const piece = Buffer.alloc(PIECE_BYTES);
+      const piece = Buffer.alloc(1024 * 1024);
       const read = readSync(fd, piece);
       if (read > 0) pieces.push(piece.subarray(0, read));
       size += read;
@@ -46,8 +46,6 @@ function readAtMost(path: string): Uint8Array | Problem {
     if (fd !== undefined) closeSync(fd);
   }
 }
-
-const PIECE_BYTES = 1024 * 1024;
 
 /** The issues of the folder's repository, read with `gh`. */
 export async function readGithubIssues(folder: string, { env }: Io): Promise<ImportSource | Problem> {
@@ -73,7 +71,6 @@ export async function readGithubIssues(folder: string, { env }: Io): Promise<Imp
 const GH_NOT_LOGGED_IN = 4;
 /** One more than the limit, so that too many issues are detected. */
 const GH_ARGUMENTS = `issue list --state all --limit ${EXCHANGE_LIMITS.tasks + 1} --json number,title,body,state,stateReason,labels`;
-const GH_MS = 300_000;
 
 async function runGh(
   program: string,
@@ -85,7 +82,7 @@ async function runGh(
       cwd,
       env: { ...env, GH_PROMPT_DISABLED: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: GH_MS,
+      timeout: 300_000,
     });
     const out: Buffer[] = [];
     let [size, err] = [0, ''];
@@ -104,7 +101,6 @@ async function runGh(
   });
 }
 
-/** Parses `--from` or `--to`. */
 export function formatOption(
   name: string,
   value: string | undefined,

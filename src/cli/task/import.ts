@@ -102,7 +102,7 @@ async function sendImport(
         ...(written.ids.has(id) ? { prompt_file: descriptionPath(id) } : {}),
       })),
     },
-    { timeoutMs: IMPORT_MS },
+    { timeoutMs: 300_000 },
   );
   if (!answer.ok) {
     written.undo();
@@ -115,8 +115,6 @@ async function sendImport(
     })),
   };
 }
-
-const IMPORT_MS = 300_000;
 
 const UNKNOWN_FORMAT = problem(
   'import/unknown-format',

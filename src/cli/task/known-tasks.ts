@@ -49,7 +49,6 @@ export interface WrittenDescriptions {
   readonly ids: ReadonlySet<string>;
   /** Ids of tasks whose file existed with other content. */
   readonly different: readonly string[];
-  /** Removes what was written, if the import fails. */
   readonly undo: () => void;
 }
 

@@ -62,10 +62,7 @@ interface SubmoduleWanted {
   readonly sha: string;
   readonly stateDir: string;
   readonly format: ObjectFormat;
-  /**
-   * The user's git folder, if the main branch records the same commit. Agents can write in that clone, so a commit
-   * recorded only on a branch must come from the URL.
-   */
+  /** Only if main records the same commit: agents can write in the clone, so other commits come from the URL. */
   readonly clone: { readonly commonDir: string } | undefined;
 }
 
@@ -100,7 +97,6 @@ async function fetchSubmodule(wanted: SubmoduleWanted): Promise<GitResult<Checko
 }
 
 const PIN = 'refs/heads/commits';
-
 /** The operator's settings for other hosts: logins, proxies, certificates, host aliases. */
 const NEEDED = /^(?:credential\.|http\.|https\.|url\.|core\.sshcommand$|ssh\.)/;
 
@@ -122,7 +118,6 @@ async function has(own: CheckoutSource, sha: string): Promise<boolean> {
   return found.ok && found.value.code === 0 && found.value.stdout !== '';
 }
 
-/** The user's clone of a submodule, in the git folder of the enclosing repository. */
 function findSubmoduleClone(
   { commonDir }: { readonly commonDir: string },
   { name }: SubmoduleEntry,

@@ -66,18 +66,13 @@ async function writeRaw(
   await rm(file, { force: true });
   if (blob === null) return;
   await mkdir(dirname(file), { recursive: true });
-  const options = { env: ownEnvironment(gitDir), encoding: 'buffer' as const, maxBuffer: MOST_BYTES };
+  const options = { env: ownEnvironment(gitDir), encoding: 'buffer' as const, maxBuffer: 256 * 1024 * 1024 };
   const { stdout } = await promisify(execFile)('git', ['cat-file', 'blob', blob.sha], options);
   if (blob.mode === '120000') await symlink(stdout, file);
   else await writeFile(file, stdout, { mode: blob.mode === '100755' ? 0o755 : 0o644, flag: 'wx' });
 }
 
-const MOST_BYTES = 256 * 1024 * 1024;
-
-/**
- * Copies commits into the git folder of a checkout: with their history if it is small, else without parents, as in a
- * shallow clone. A copy, because an alternate would reveal Baton's repository to the checked code.
- */
+/** Copies commits, without parents if the history is large. A copy: an alternate would reveal Baton's repository. */
 export async function copyObjects(
   own: CheckoutSource,
   gitDir: string,

@@ -1,9 +1,6 @@
 import { FENCE_VERSION } from './fence.ts';
 
-/**
- * Git runs only the fence's hooks, so each must call the user's hook of the same name. These are always installed: a
- * user's hooks may appear at any time, for example with dependencies.
- */
+/** Git runs only these, so each calls the user's hook of its name. Always installed: user hooks may appear any time. */
 export const HOOK_NAMES: readonly string[] = (
   'applypatch-msg commit-msg post-applypatch post-checkout post-commit post-merge post-rewrite ' +
   'pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg ' +
@@ -20,10 +17,8 @@ export const RARE_HOOK_NAMES: readonly string[] = (
 ).split(' ');
 
 export const HOOKS_FOLDER = 'baton-hooks';
-
 /** The branches created by the claim, one per line, beside the fence. */
 export const CREATED_BRANCHES_FILE = 'baton-branches';
-
 /** Marks that the user has a reference-transaction hook; without it the script skips the search. */
 export const PASS_ON_FILE = 'pass-on-transactions';
 

@@ -46,13 +46,12 @@ export async function measureDependencies(
   if (!tree.ok) return tree;
   const known = new Set(changed.map(({ path }) => path));
   const others = tree.value.stdout.split('\0').filter((path) => !known.has(path) && findDependencyFile(path));
-  for (const path of others.slice(0, MOST_FILES)) {
+  for (const path of others.slice(0, 2000)) {
     texts.push({ path, before: await readBlob(places.own, `${base}:${path}`), after: undefined });
   }
   return { ok: true, value: findNewDependencies(texts) };
 }
 
-const MOST_FILES = 2000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 async function readTexts(

@@ -4,7 +4,6 @@ import { attempt, gitFields, type GitResult, gitText, type OwnGitFolder, unwrap 
 import { type UnhiddenFiles, withUnhiddenFiles } from '../worktree/unhidden-files.ts';
 import { type ChangedManifest, type DependencyFindings, measureDependencies } from './dependencies.ts';
 
-/** The measured work of a session in its worktree, independent of its own report. */
 export interface MeasuredChange {
   readonly base: string;
   readonly head: string;
@@ -28,10 +27,7 @@ export interface MeasureRequest {
   readonly branch?: string;
 }
 
-/**
- * Measures a worktree against the session's base. Commits are copied into Baton's repository and read there;
- * uncommitted files are read from the worktree. Only reads, and no setting in the worktree can hide files.
- */
+/** Reads commits in Baton's repository, other files in the worktree, where no setting can hide files. Only reads. */
 export async function measureChange(worktree: string, measuring: MeasureRequest): Promise<GitResult<MeasuredChange>> {
   const { stateDir, base, branch } = measuring;
   return attempt(async () => {
@@ -65,7 +61,9 @@ async function readFiles(
   ];
   for (const args of listings) {
     const inOwn = args[0] === 'diff-tree';
-    const words = unwrap(await (inOwn ? gitFields(args, { cwd: own, maxBytes: MOST_BYTES }) : view.list(...args)));
+    const words = unwrap(
+      await (inOwn ? gitFields(args, { cwd: own, maxBytes: 128 * 1024 * 1024 }) : view.list(...args)),
+    );
     for (let i = 0; i + 1 < words.length; i += 2) {
       const path = words[i + 1] ?? '';
       const [, mode = '', , sha = '', status = ''] = (words[i] ?? '').split(' ');
@@ -82,7 +80,5 @@ async function readFiles(
   }
   return [...files].map(([path, file]) => ({ path, ...file }));
 }
-
-const MOST_BYTES = 128 * 1024 * 1024;
 
 const ACTIONS: Readonly<Record<string, MeasuredFile['action']>> = { A: 'created', D: 'deleted' };

@@ -101,7 +101,9 @@ export function parseSetupCfg(text: string): Set<string> {
     }
     const begun = /^(?<name>[^\s=:][^=:]*)[=:](?<rest>.*)$/.exec(line)?.groups;
     if (begun !== undefined) key = (begun['name'] ?? '').trim();
-    const asks = (section === 'options' && KEYS.test(key)) || section === 'options.extras_require';
+    const asks =
+      (section === 'options' && /^(?:install|setup|tests)_requires?$/.test(key)) ||
+      section === 'options.extras_require';
     const wanted = (begun?.['rest'] ?? line).split(';').filter((part) => !MARKER.test(part));
     if (asks) names.push(...wanted.flatMap(nameOfSpecifier));
   }
@@ -111,7 +113,6 @@ export function parseSetupCfg(text: string): Set<string> {
 /** An environment marker after a semicolon; a second requirement may follow there as well. */
 const MARKER =
   /^[\s(]*(?:python_(?:full_)?version|os_name|sys_platform|platform_\w+|implementation_\w+|extra)\s*(?:[<>=!~]|in\b|not\b)/;
-const KEYS = /^(?:install|setup|tests)_requires?$/;
 
 /** Reads the literal requirements of setup.py. Computed requirements cannot be read. */
 export function parseSetupPy(text: string): Set<string> {

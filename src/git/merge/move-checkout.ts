@@ -143,7 +143,7 @@ async function findOverwrittenFile(
   { from, to }: CheckoutMove,
 ): Promise<string | undefined> {
   const list = async (...args: string[]): Promise<string[]> =>
-    unwrap(await gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES }));
+    unwrap(await gitFields([...settings, ...args], { cwd: place, maxBytes: 128 * 1024 * 1024 }));
   const changed = await list('diff-tree', '-r', '-z', '--no-renames', '--diff-filter=A', from, to, '--');
   if (changed.length === 0) return undefined;
   const isCaseless =
@@ -172,8 +172,6 @@ async function findOverwrittenFile(
   }
   return undefined;
 }
-
-const MOST_BYTES = 128 * 1024 * 1024;
 
 function wouldOverwrite(worktree: string, path: string): GitFailure {
   const message = `'${path}' in '${worktree}' is not in git, and the merge adds a file of that name`;

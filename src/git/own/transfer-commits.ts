@@ -129,14 +129,12 @@ function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure 
 }
 
 /** Each import leaves a pack; many small packs are joined. */
-export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<void> {
+export async function joinPacks(own: OwnRepository, most = 60): Promise<void> {
   const packs = readdirSync(join(own.objects, 'pack')).filter((name) => name.endsWith('.pack'));
   if (packs.length < most) return;
   await runOwnGit(own, ['repack', '-d', '-q', '--geometric=2'], { timeoutMs: 3_600_000 });
   await runOwnGit(own, ['pack-refs', '--all'], { timeoutMs: 600_000 });
 }
-
-const MOST_PACKS = 60;
 
 /** Adds a commit to the user's repository with all objects that `onto` lacks. Moves no ref. */
 export async function exportCommit(

@@ -58,7 +58,6 @@ const IGNORED =
   'missingNameBeforeEmail missingSpaceBeforeDate missingSpaceBeforeEmail missingTagEntry ' +
   'missingTaggerEntry multipleAuthors zeroPaddedDate zeroPaddedFilemode';
 const STRICT = `--strict=${IGNORED.replaceAll(' ', '=ignore,')}=ignore`;
-
 /** Reading a pipe in place of an object would never end. */
 const STALL_MS = 120_000;
 
@@ -86,7 +85,7 @@ async function endOf(
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stall.refresh();
-    stderr = (stderr + text).slice(-MAX_MESSAGE_CHARACTERS);
+    stderr = (stderr + text).slice(-20_000);
     const line = text.split(/[\r\n]/).findLast((each) => each.includes('%'));
     if (line !== undefined) onProgress?.(line.trim());
   });
@@ -95,8 +94,6 @@ async function endOf(
     child.on('close', (code) => resolve({ code, stderr }));
   });
 }
-
-const MAX_MESSAGE_CHARACTERS = 20_000;
 
 function failureOf(stderr: string, wants: readonly string[]): GitFailure {
   if (isDiskFaultText(stderr) || isShortageText(stderr)) return noRoom(stderr, wants);

@@ -13,10 +13,7 @@ import { type InspectedWorktree, withInspectionFolder } from './inspection-folde
 
 type Checkout = OwnGitFolder & { readonly worktree: string };
 
-/**
- * Works on a user's checkout with its own index. Only line ends, file system settings and sparse checkout come from the
- * repository's configuration. Filters such as LFS come from the operator's.
- */
+/** Only line ends, file system and sparse settings come from the repository; filters such as LFS are the operator's. */
 export async function withCheckout<T>(
   {
     stateDir,
@@ -52,10 +49,7 @@ export interface FilterAccess {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/**
- * The settings that a filter such as git-lfs needs to fetch content: the URL of `origin` and the operator's logins. No
- * other repository configuration is passed on.
- */
+/** What git-lfs needs to fetch: the URL of `origin` and the operator's logins; no other repository configuration. */
 export async function readFilterAccess(repository: string, conversion: readonly string[]): Promise<FilterAccess> {
   if (!conversion.some((setting) => setting.startsWith('filter.'))) return { settings: [], env: {} };
   const url = await findRemoteUrl(repository, 'origin', 'fetch');

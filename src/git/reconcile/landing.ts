@@ -11,7 +11,6 @@ export interface Landing {
 
 /** How far back a squashed copy is searched by content. */
 const MAX_COMMITS = 2_000;
-const MAX_PATCH_BYTES = 64 * 1024 * 1024;
 
 /** How the work up to `sha` reached the main branch; null if it did not. */
 export async function findLanding(
@@ -64,7 +63,7 @@ async function findSamePatch(repository: GitLocation, sha: string, main: string,
 
 /** Pairs of patch id and commit. */
 async function patchIds(repository: GitLocation, of: readonly string[], input = ''): Promise<GitResult<string[][]>> {
-  const options = { cwd: repository, maxBytes: MAX_PATCH_BYTES };
+  const options = { cwd: repository, maxBytes: 64 * 1024 * 1024 };
   const args = ['diff-tree', '-p', '-r', '--no-ext-diff', '--no-textconv', '--no-color', ...of];
   const patch = await git(args, { ...options, input });
   if (!patch.ok) return patch;
@@ -76,8 +75,6 @@ async function parentsOf(repository: GitLocation, commit: string): Promise<strin
   const line = await gitLines(['rev-list', '--parents', '--max-count=1', commit, '--'], { cwd: repository });
   return line.ok ? (line.value[0]?.split(' ').slice(1) ?? []) : [];
 }
-
-const MAX_DEPTH = 8;
 
 export interface Revert {
   /** The reverting commit; null if only the content shows it. */
@@ -118,7 +115,7 @@ async function findDeclaredRevert(
   const words = `--grep=This reverts commit ${commit.slice(0, 12)}`;
   const args = ['rev-list', '--fixed-strings', words, '--end-of-options', main, `^${commit}`, '--'];
   for (const revert of unwrap(await gitLines(args, { cwd: repository }))) {
-    const undone = depth < MAX_DEPTH ? await findDeclaredRevert(repository, revert, main, depth + 1) : null;
+    const undone = depth < 8 ? await findDeclaredRevert(repository, revert, main, depth + 1) : null;
     if (undone === null) return revert;
   }
   return null;

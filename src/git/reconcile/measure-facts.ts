@@ -16,7 +16,6 @@ export interface MeasureOptions {
 }
 
 const AT_ONCE = 4;
-const THOROUGH = 50;
 
 /** Measures the facts for reconciliation. Tasks are given oldest first. Only reads. */
 export async function measureFacts(
@@ -24,7 +23,7 @@ export async function measureFacts(
   tasks: readonly RecordedTask[],
   options: MeasureOptions,
 ): Promise<GitResult<MeasuredFacts>> {
-  const { own, deadSessions, thorough = THOROUGH } = options;
+  const { own, deadSessions, thorough = 50 } = options;
   return attempt(async () => {
     const main = unwrap(await findMainBranch(repository, options.mainBranch));
     const work = await measureWork({ repository, own }, tasks, main, thorough);
@@ -89,11 +88,9 @@ async function readBranches(repository: string): Promise<Map<string, string>> {
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.split(' ')[0] ?? '']));
 }
 
-const MAX_BYTES = 128 * 1024 * 1024;
-
 /** The commits on the main branch that no other commit there claims to revert. Runs two processes in all. */
 async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<ReadonlySet<string>> {
-  const options = { cwd: repository, maxBytes: MAX_BYTES };
+  const options = { cwd: repository, maxBytes: 128 * 1024 * 1024 };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
   // A history that is too long leaves every task to the further checks.
   if (!graph.ok && graph.problem.code === 'git/too-much-output') return new Set();

@@ -66,7 +66,6 @@ export function describeContent(content: WorktreeContent): string[] {
 }
 
 const NO_COMMITS = { unpushed: 0, unmerged: 0 };
-
 type Files = Pick<WorktreeContent, 'staged' | 'unstaged' | 'untracked'>;
 
 async function readFiles(path: string, options: UnhiddenFilesOptions, head: string | null): Promise<Files> {

@@ -170,10 +170,7 @@ function conflict(branch: string, failure: GitFailure): GitFailure {
   return gitFailure('git/branch-conflict', message, hint);
 }
 
-/**
- * Continues a branch in a new worktree beside that of an earlier holder, which may still run. The earlier worktree
- * keeps its files and commit, but is detached from the branch: two writers in one folder cannot be told apart.
- */
+/** The earlier holder's worktree keeps its files, but is detached: two writers in one folder cannot be told apart. */
 export async function createTakeoverWorktree(
   folder: string,
   { stateDir, branch, epoch }: { readonly stateDir: string; readonly branch: string; readonly epoch: number },

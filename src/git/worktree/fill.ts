@@ -18,10 +18,7 @@ export interface FilledFiles {
   readonly linked: readonly string[];
 }
 
-/**
- * Copies and links files that git does not check out. Skips existing files, tracked files and files the repository
- * lacks, and hides the rest from git. Returns the files added by this call.
- */
+/** Skips existing files, tracked files and those the repository lacks; hides the rest from git. Returns added files. */
 export async function fillWorktree(worktree: string, { copy, link }: FillRequest): Promise<GitResult<FilledFiles>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;

@@ -17,7 +17,7 @@ export async function readIgnoreFiles(
   if (commit === null) return { ok: true, value: [] };
   const listed = await gitFields(['ls-tree', '-r', '-z', '--full-tree', commit], {
     cwd: repository,
-    maxBytes: MOST_BYTES,
+    maxBytes: 128 * 1024 * 1024,
   });
   if (!listed.ok) return listed;
   const found = listed.value.flatMap((line) => {
@@ -34,8 +34,6 @@ export async function readIgnoreFiles(
   return { ok: true, value: rules };
 }
 
-const MOST_BYTES = 128 * 1024 * 1024;
-
 /** Joins rules into one file. The last match applies, so rules of deeper folders come later. */
 export function joinIgnoreRules(everywhere: readonly string[], files: readonly IgnoreFile[]): string {
   const depth = ({ folder }: IgnoreFile): number => (folder === '' ? 0 : folder.split('/').length);
@@ -49,7 +47,6 @@ function linesOf(text: string): string[] {
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
-/** Rewrites a rule relative to the top of the repository. */
 function anchor(folder: string, line: string): string {
   if (folder === '') return line;
   const isNegated = line.startsWith('!');
@@ -82,7 +79,6 @@ export async function excludeFromGit(commonDir: string, ...patterns: readonly st
 }
 
 export const WORKTREES_FOLDER = '.worktrees';
-
 export const SESSION_FOLDER = '.baton/session';
 
 export async function excludeWorktrees(commonDir: string): Promise<void> {

@@ -28,10 +28,7 @@ interface Kept extends WorktreeOrigin {
   readonly repository: string;
 }
 
-/**
- * Records the state of a worktree on the first call; later calls only add copied and linked files. Stored in the state
- * folder, because agents may write in the git folder.
- */
+/** Later calls only add copied and linked files. In the state folder, because agents may write in the git folder. */
 export async function recordOrigin(stateDir: string, worktree: string, filled: FilledFiles): Promise<GitResult<void>> {
   const found = await findRepository(worktree);
   if (!found.ok) return found;
@@ -121,7 +118,6 @@ function readKept(path: string): Kept | undefined {
   return read(path) as Kept | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-/** Reads files written by this module; undefined if missing or damaged. */
 function read(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -3,10 +3,7 @@ import { constants, createReadStream, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/**
- * Reads the start of a file in a folder that agents write; undefined if there is none. Guards against links to private
- * files, pipes that block, and huge files.
- */
+/** For folders that agents write: guards against links to private files, pipes and huge files. Undefined if missing. */
 export async function readInside(folder: string, path: string, mostBytes: number): Promise<Buffer | undefined> {
   try {
     const [inside, real] = await Promise.all([realpath(folder), realpath(join(folder, path))]);

@@ -53,7 +53,7 @@ export async function withUnhiddenFiles<T>(
     const last = own.map((path, i) => (i < 2 ? path : literalPattern(path))).join('\n');
     await writeFile(hidden, joinIgnoreRules([origin.excludes], rules.value) + joinIgnoreRules([last], []));
     const run: Run = async (args, input = '') =>
-      gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES, input });
+      gitFields([...settings, ...args], { cwd: place, maxBytes: 128 * 1024 * 1024, input });
     const cleared = await attempt(async () => clearMarks(worktree, origin, run));
     if (!cleared.ok) return cleared;
     const others = ['ls-files', '--others', `--exclude-from=${hidden}`, '-z'];
@@ -74,7 +74,6 @@ const SAFE_SETTINGS = [
   'core.ignoreStat=false',
   'core.untrackedCache=false',
 ].flatMap((setting) => ['-c', setting]);
-const MOST_BYTES = 128 * 1024 * 1024;
 
 /** Clears index flags that hide files, and lists submodules. Only an originally sparse checkout may lack files. */
 async function clearMarks(worktree: string, { isSparse }: WorktreeOrigin, run: Run): Promise<readonly string[]> {

@@ -87,7 +87,6 @@ export interface WorktreeNote {
 }
 
 const EMPTY_WORKTREE_NOTE: WorktreeNote = { port: null, copied: {}, linked: [], setup: null };
-
 const NOTE_FILE = 'baton-workspace.json';
 
 /** A missing or damaged note counts as empty: every file then counts as work. */

@@ -79,10 +79,7 @@ const JUDGES = ['result', 'handoff', 'exit'] as const;
 const WRITES = ['result', 'thought_record', 'handoff', 'exit'] as const;
 const HANDS_ON = ['handoff', 'exit'] as const;
 
-/**
- * The agents of the built-in workflow, as in `runbooks/issue.toml`; a test compares both. A project's agent of the same
- * name inherits every field it does not set.
- */
+/** As in `runbooks/issue.toml`; a test compares both. A project's agent of the same name inherits unset fields. */
 export const BUILT_IN_AGENTS: readonly AgentPlan[] = [
   model('issue-manager', HANDS_ON),
   program('prep'),

@@ -56,10 +56,7 @@ const SAMPLES: readonly (readonly [BranchTask, string])[] = [
 
 const WEBHOOK_PATH = ['notify', 'webhook'] as const;
 
-/**
- * A variable must start the webhook's URL, so that its value goes only to the host that it names. An agent can edit the
- * working file, and `http://HOST/${env.KEY}` would send the daemon's secrets to that host.
- */
+/** A variable must start the URL: agents can edit the file, and `http://HOST/${env.KEY}` would send secrets to HOST. */
 export function checkWebhook(subject: RunbookSubject): void {
   const text = subject.value.notify?.webhook;
   if (text === undefined) return;

@@ -18,10 +18,7 @@ export interface CheckedPrompts {
   readonly files: readonly RunbookFile[];
 }
 
-/**
- * Checks that prompt files and scripts exist and that prompt templates are valid. Runs only for an explicit check: a
- * missing file may exist when the agent starts.
- */
+/** Files must exist and templates be valid. Only for an explicit check: a file may appear before the agent starts. */
 export function checkPromptFiles(projectDir: string, { subject }: Pick<ReadRunbook, 'subject'>): CheckedPrompts {
   const problems: RunbookProblem[] = [];
   const files: RunbookFile[] = [];

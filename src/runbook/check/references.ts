@@ -6,7 +6,6 @@ import { argumentNames, parseArgsDefinition } from '../command-args.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
-/** Every named agent, pipeline and step must exist. */
 export function checkReferences(subject: RunbookSubject): void {
   for (const { run, path } of runnablesOf(subject)) checkRunnable(run, path, subject);
   for (const [name, { steps }] of Object.entries(subject.value.pipelines ?? {})) {

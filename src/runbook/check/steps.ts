@@ -95,7 +95,6 @@ function follow(from: number, ways: Ways): ReadonlySet<number> {
   return reached;
 }
 
-/** No pipeline may run itself, directly or through others. */
 export function checkNesting(subject: RunbookSubject): void {
   const pipelines = new Map(Object.entries(subject.value.pipelines ?? {}));
   const done = new Set<string>();

@@ -5,11 +5,9 @@ import type { RunbookFile } from '../runbook.ts';
 import type { RunbookValue } from '../shape/runbook-shape.ts';
 
 export type Path = readonly (string | number)[];
-
 export const NAMED_SECTIONS = ['agents', 'pipelines', 'commands', 'workers'] as const;
 export type NamedSection = (typeof NAMED_SECTIONS)[number];
 
-/** The input of the rules, which collects their findings. */
 export class RunbookSubject {
   /** Only definitions with a valid shape. */
   readonly value: RunbookValue;

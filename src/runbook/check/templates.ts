@@ -24,7 +24,6 @@ interface Scope {
 
 const EVERYWHERE: readonly Source[] = ['var', 'task', 'step', 'env'];
 
-/** Every template must be valid, and its names must exist. */
 export function checkTemplates(subject: RunbookSubject): void {
   checkAgentTexts(subject);
   checkPipelineTexts(subject);
@@ -115,7 +114,6 @@ export interface TemplateProblem extends Wrong {
   readonly source: string;
 }
 
-/** Reports each template once. */
 function faultsIn(text: TemplateText, scope: Scope): TemplateProblem[] {
   if (!text.text.includes('${')) return [];
   const template = parseTemplate(text.text);
@@ -189,7 +187,6 @@ function whereOf(lacking: CallSite | null, { owner }: Scope): string {
   return lacking.noun === owner ? '' : ` (${lacking.noun} runs ${owner})`;
 }
 
-/** A place that runs something, with its known names. */
 interface CallSite {
   /** For messages: `pipeline build`. */
   readonly noun: string;

@@ -9,10 +9,7 @@ export interface RuleDifference {
   readonly effect: 'tightens' | 'loosens';
 }
 
-/**
- * Compares two runbooks field by field. Only an added check or requirement, or a lower limit, tightens; every other
- * difference loosens, because Baton cannot know whether a changed command or prompt is as strict.
- */
+/** Only an added check or requirement, or a lower limit, tightens. Others loosen: Baton cannot judge a new prompt. */
 export function compareRules(before: GateFields, after: GateFields): readonly RuleDifference[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.flatMap((field): RuleDifference[] => {
@@ -28,20 +25,19 @@ export function hasLoosening(differences: readonly RuleDifference[]): boolean {
 
 function isTighter(field: string, before: GateValue, after: GateValue): boolean {
   if (CHECK_LISTS.has(field)) return isPrefix(list(before), list(after));
-  if (CHECK.test(field)) return field.endsWith('.timeout') ? isLower(before, after) : before === null;
+  if (/^(?:ci\.required|workflow\.validate)\./.test(field))
+    return field.endsWith('.timeout') ? isLower(before, after) : before === null;
   if (field === 'ci.protected') return isMoreProtected(list(before), list(after));
   if (field === 'workflow.mode') return rankOf(before) < rankOf(after);
   if (FLAGS.has(field)) return before === false && after === true;
   if (field === 'roles.reviewer.same_agent') return before === true && after === false;
-  if (REQUIRES.test(field)) return before !== null && isSubset(list(before), list(after));
+  if (/^agents\..*\.requires$/.test(field)) return before !== null && isSubset(list(before), list(after));
   if (LIMITS.test(field)) return isLower(before, after);
   return false;
 }
 
 const CHECK_LISTS: ReadonlySet<string> = new Set(['ci.required', 'workflow.validate']);
-const CHECK = /^(?:ci\.required|workflow\.validate)\./;
 const FLAGS: ReadonlySet<string> = new Set(['merge.required', 'limits.no_git_commit', 'limits.no_new_deps']);
-const REQUIRES = /^agents\..*\.requires$/;
 const LIMITS =
   /^limits\.(?!no_)|\.budget\.(?:tokens|cost_millicents|time_ms)$|^agents\..*\.(?:timeout_ms|max_concurrency)$|^workers\..*\.concurrency$/;
 

@@ -15,7 +15,6 @@ export type GateValue =
 
 /** The text of each prompt file by path; null if it could not be read. */
 export type Prompts = Readonly<Record<string, string | null>>;
-
 /** The fields of a runbook that decide what work must pass, by dotted name. An unset limit is null. */
 export type GateFields = ReadonlyMap<string, GateValue>;
 

@@ -12,10 +12,7 @@ export interface ChangedFileTexts {
   readonly after?: string | undefined;
 }
 
-/**
- * Files that decide how work is checked. Dependencies and tests are not included, because ordinary changes add both.
- * `#key` protects only that part of a JSON or TOML file.
- */
+/** Not dependencies and tests, which ordinary changes add. `#key` protects only that part of a JSON or TOML file. */
 const DEFAULT_PROTECTED: readonly string[] = [
   '.github/workflows/**', '.github/actions/**', '.gitlab-ci.yml', '.gitlab/ci/**', '.circleci/**', '.buildkite/**',
   '.woodpecker/**', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'bitbucket-pipelines.yml',

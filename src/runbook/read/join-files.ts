@@ -3,10 +3,7 @@ import { quote, textPositionAt } from '../../protocol/shape/problem.ts';
 import type { Node, ObjectField, ObjectNode } from '../../protocol/text/node.ts';
 import type { RunbookFile, RunbookProblem } from '../runbook.ts';
 
-/**
- * Several files joined as one. Offsets continue from file to file, so that an offset alone determines file, line and
- * column, and the checker need not know about several files.
- */
+/** Offsets continue from file to file, so that an offset alone determines file, line and column. */
 export interface JoinedFiles {
   readonly node: ObjectNode;
   readonly findings: readonly Finding[];

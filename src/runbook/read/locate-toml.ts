@@ -7,10 +7,7 @@ export interface TomlLocation {
   readonly items: TomlLocation[];
 }
 
-/**
- * Locates all keys and values of a valid TOML text. The library has validated the text, so this reader is minimal and
- * never fails; for invalid text it returns what it can.
- */
+/** The library has validated the text, so this is minimal and never fails; for invalid text it returns what it can. */
 export function locateToml(text: string): TomlLocation {
   const root = locationAt(0, 0);
   const cursor: Cursor = { text, at: 0 };

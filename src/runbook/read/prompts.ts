@@ -30,10 +30,8 @@ async function matching(file: string, { list }: PromptSource): Promise<readonly 
   const fixed = promptKey(file.slice(0, file.indexOf('${')));
   const folder = fixed.includes('/') ? fixed.slice(0, fixed.lastIndexOf('/')) : '';
   const pattern = promptPattern(file);
-  return (await list(folder)).filter((path) => pattern.test(path)).slice(0, MOST_PROMPTS);
+  return (await list(folder)).filter((path) => pattern.test(path)).slice(0, 200);
 }
-
-const MOST_PROMPTS = 200;
 
 export function openWorkingFiles(projectDir: string): PromptSource {
   const at = (path: string): string => (isAbsolute(path) ? path : join(projectDir, path));

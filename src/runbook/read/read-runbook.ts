@@ -13,7 +13,6 @@ export interface ReadRunbook extends ExaminedRunbook {
 const ROOT_FILE = 'baton.toml';
 const FOLDER = '.baton/runbooks';
 
-/** Paths of runbooks relative to the project. */
 export const RUNBOOK_PATHS = [ROOT_FILE, FOLDER] as const;
 
 export function isRunbookPath(path: string): boolean {

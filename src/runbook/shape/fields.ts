@@ -29,7 +29,6 @@ export const durationField = {
 /** May be zero, unlike a duration. */
 export const pauseField = { ...durationField, pattern: '^(0|[1-9][0-9]{0,5})(ms|s|m|h|d)$' } as const;
 export const commandField = { kind: 'text', notEmpty: true } as const satisfies TextShape;
-
 export const countField = { kind: 'number', whole: true, min: 1, max: 1_000_000 } as const satisfies NumberShape;
 
 const VARIABLE_NAMES = {

@@ -184,9 +184,7 @@ export const runbookShape = {
 } as const satisfies ObjectShape;
 
 export type RunbookValue = ValueOf<typeof runbookShape>;
-
 export const runbookSchema = jsonSchemaOf('Runbook', runbookShape);
-
 export type AgentValue = ValueOf<typeof agentShape>;
 export type PipelineValue = ValueOf<typeof pipelineShape>;
 export type RunnableValue = ValueOf<typeof runnableField>;
