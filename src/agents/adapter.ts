@@ -9,7 +9,6 @@ export interface AgentContext {
   readonly start: number;
   /** The prompt at the first start; later the message to resume with, or null. */
   readonly prompt: string | null;
-  /** Resumes the conversation of an earlier process of the same agent. */
   readonly isResume: boolean;
   /** The client's id of that conversation; null if unknown. */
   readonly conversation: string | null;
@@ -42,7 +41,6 @@ export type PreparedAgent =
 
 /** One kind of client: how it is started, resumed and hooked. Adapters neither read nor write files. */
 export interface Adapter {
-  /** Whether a runbook's `run` names this client. */
   readonly runs: (run: string) => boolean;
   readonly prepare: (plan: AgentPlan, context: AgentContext, files: ReturnType<typeof agentFiles>) => PreparedAgent;
   /** The same in the client's interactive mode, for a person's terminal; absent if it has none. */

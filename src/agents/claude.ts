@@ -96,9 +96,7 @@ const ENVIRONMENT = {
   DISABLE_AUTOUPDATER: '1',
 };
 
-/**
- * The client fills in the token from its environment. Without `alwaysLoad` the model must search for the tools first.
- */
+/** The client fills in the token from its environment. Without `alwaysLoad` the model must search for tools first. */
 const MCP = {
   mcpServers: {
     baton: {

@@ -16,10 +16,7 @@ export interface HttpHook {
   readonly timeout?: number;
 }
 
-/**
- * All hooks call the supervisor over HTTP, which takes half a millisecond and no process. They contain no secret, since
- * clients quote hooks to the model; the token comes from the environment.
- */
+/** Over HTTP: half a millisecond, no process. No secret: clients quote hooks to the model; the token is a variable. */
 export function claudeSettings(): ClaudeSettings {
   const hooks = Object.entries(EVENTS).map(([event, path]) => [event, [{ hooks: [httpHook(path)] }]] as const);
   return { disableAllHooks: false, hooks: { ...Object.fromEntries(hooks), PreToolUse: [BEFORE_TOOLS] } };
@@ -55,6 +52,5 @@ export function toolHookCommand({ programs, agentId }: Pick<AgentContext, 'progr
 }
 
 export const HOOK_TIMEOUT_S = 600;
-
 /** A tool is held no longer than the client waits for its hook, less the time to end its turn. */
 export const HOLD_MS = (HOOK_TIMEOUT_S - 10) * 1000;

@@ -85,16 +85,11 @@ function conversation({ isResume, conversation: id }: AgentContext): string[] {
   return isResume && id !== null ? ['resume', id] : [];
 }
 
-export interface HookCommands {
-  readonly Stop: string;
-  readonly PreToolUse: string;
-}
-
 /**
  * The hooks as flags of one run. Codex runs only hooks that the user has trusted, identified by a hash. Baton trusts
  * its own hooks and no others: `--dangerously-bypass-hook-trust` would let the hooks of any repository run as well.
  */
-export function hookFlags({ Stop, PreToolUse }: HookCommands): readonly string[] {
+export function hookFlags({ Stop, PreToolUse }: Readonly<Record<'Stop' | 'PreToolUse', string>>): readonly string[] {
   const trusted = [trust('stop', Stop), trust('pre_tool_use', PreToolUse)];
   return [
     '--enable',

@@ -42,8 +42,7 @@ function prepared(
         ...first,
         '--approval-mode',
         'yolo',
-        // Trusts the folder for this run. Unlike the variable, it ignores the project's settings, which could switch
-        // hooks off.
+        // Trusts the folder for this run. The variable would obey project settings, which could switch hooks off.
         '--skip-trust',
         ...(model === undefined ? [] : ['-m', model]),
         ...conversation(context),

@@ -11,10 +11,7 @@ import { codexAdapter } from './codex.ts';
 import { geminiAdapter } from './gemini.ts';
 import { scriptedAdapter } from './scripted/adapter.ts';
 
-/**
- * Any program. It receives messages on standard input, and the prompt also in a file; it reports through the CLI, MCP
- * or its output.
- */
+/** Any program: messages on standard input, the prompt also in a file; reports through the CLI, MCP or its output. */
 const commandAdapter: Adapter = {
   runs: (run) => !run.startsWith('builtin:'),
   prepare: ({ run }, { prompt, start }, { folder }) => {
@@ -48,7 +45,6 @@ export function findAdapter(run: string): Adapter | undefined {
   return ADAPTERS.find(({ runs }) => runs(run));
 }
 
-/** How an agent is started: command line, input and output formats, and files to write before. */
 export function prepareAgent(plan: AgentPlan, context: AgentContext): PreparedAgent {
   const adapter = findAdapter(plan.run);
   if (adapter === undefined) return { ok: false, reason: `there is no agent \`${plan.run}\`` };
@@ -70,10 +66,7 @@ export function prepareAgent(plan: AgentPlan, context: AgentContext): PreparedAg
   };
 }
 
-/**
- * The variables of the client's API, passed to this client only. A shell command gets those of the client named by its
- * first word.
- */
+/** Passed to this client only. A shell command gets the variables of the client named by its first word. */
 export function clientVariables(
   { run }: Pick<AgentPlan, 'run'>,
   env: Environment,
@@ -95,10 +88,7 @@ export function isInteractive({ run }: Pick<AgentPlan, 'run'>): boolean {
   return findAdapter(run)?.attach !== undefined;
 }
 
-/**
- * `baton` for a PATH: the one that started the agent, whatever else is installed. Its compile cache is in the state
- * folder, not in one that all users of the machine share.
- */
+/** The `baton` that started the agent. Its compile cache is in the state folder, not in one that all users share. */
 export function batonShim(bin: string, { baton }: Pick<Programs, 'baton'>): LaunchFile {
   const cache = 'export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$BATON_STATE_DIR/cache}"';
   const content = `#!/bin/sh\n${cache}\nexec ${quoteForShell(process.execPath)} ${quoteForShell(baton)} "$@"\n`;

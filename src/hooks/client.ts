@@ -2,7 +2,6 @@ import type { Insertion } from './edit/insertions.ts';
 
 export const CLIENTS = ['claude', 'codex', 'gemini'] as const;
 export type ClientName = (typeof CLIENTS)[number];
-
 export type Scope = { readonly kind: 'user' } | { readonly kind: 'project'; readonly root: string };
 
 export interface HookOptions {
@@ -34,7 +33,6 @@ export interface ClientFile {
   readonly add: (text: string) => Addition;
   /** Returns the text without Baton's entries. `isMade` tells which objects and lists Baton created. */
   readonly remove: (text: string, isMade: (path: readonly string[]) => boolean) => string;
-  /** Lists Baton's entries in words, and the problems with them. */
   readonly find: (text: string) => FoundParts;
 }
 

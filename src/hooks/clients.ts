@@ -4,10 +4,7 @@ import { codexHooks } from './codex.ts';
 import { hookCommand, type HookMoment, mcpServer } from './command-line.ts';
 import { jsonFile } from './edit/json-file.ts';
 
-/**
- * Claude Code. Hooks for one repository go into `settings.local.json`, which is not shared, since they name programs of
- * this machine. A person's MCP servers are in `.claude.json`, including those for one repository.
- */
+/** `settings.local.json` is not shared: hooks name programs of this machine. All MCP servers are in `.claude.json`. */
 export const claudeHooks: HookedClient = {
   name: 'claude',
   title: 'Claude Code',
@@ -63,8 +60,7 @@ export const geminiHooks: HookedClient = {
         path: join(folder, '.gemini', 'settings.json'),
         hooks: {
           SessionStart: hook('start', 20_000),
-          // Gemini drops the flag of a blocked stop after each tool call, so a second hook reports when the person
-          // writes.
+          // Gemini drops the flag of a blocked stop after each tool call: a second hook reports when the person writes.
           ...(options.onStop === 'allow'
             ? {}
             : { BeforeAgent: hook('prompt', 5000), AfterAgent: hook('stop', 20_000) }),

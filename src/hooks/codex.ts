@@ -9,10 +9,7 @@ import { jsonFile } from './edit/json-file.ts';
 import { scanJson, valueOf } from './edit/scan-json.ts';
 import { appendToml, parseToml, removeFromToml, renderTomlString, type TomlTable } from './edit/edit-toml.ts';
 
-/**
- * Codex. Hooks and the MCP server are tables of `config.toml`. Codex runs a hook only if the user's own `config.toml`
- * trusts it, by position and by a hash of its content; Baton adds that trust for its own hooks.
- */
+/** Codex runs a hook only if the user's own `config.toml` trusts it, by position and hash; Baton adds that trust. */
 export const codexHooks: HookedClient = {
   name: 'codex',
   title: 'Codex',
@@ -93,14 +90,11 @@ function serverTables({ machine, options }: InstallRequest, before: Config): Tom
     `command = ${renderTomlString(command)}`,
     `args = [${args.map(renderTomlString).join(', ')}]`,
     `env = { ${pairs.join(', ')} }`,
-    // Agents started by Baton have this server too, and it must act for that agent. Codex passes on only the variables
-    // named here.
-    `env_vars = [${PASSED_ON.map(renderTomlString).join(', ')}]`,
+    // Baton's agents have this server too, and it must act for them. Codex passes on only the variables named here.
+    `env_vars = [${['BATON_AGENT_ID', 'BATON_TOKEN', 'BATON_URL'].map(renderTomlString).join(', ')}]`,
   ];
   return [{ header: '[mcp_servers.baton]', lines }];
 }
-
-const PASSED_ON = ['BATON_AGENT_ID', 'BATON_TOKEN', 'BATON_URL'];
 
 function hookTables(wanted: InstallRequest): TomlTable[] {
   return moments(wanted).map((moment) => {

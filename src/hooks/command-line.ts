@@ -51,8 +51,7 @@ const MCP_MARK = 'BATON_HOOKS';
 export function findMachine(env: HookMachine['env']): HookMachine {
   const home = env['HOME'] || homedir();
   const stateDir = findStateDir(env);
-  // Clients filter the environment of their servers, and people start them from other shells: a state folder that is
-  // not the default must be written down.
+  // Clients filter their servers' environment, and people use other shells: a non-default state folder must be named.
   const namesStateDir = stateDir !== findStateDir({ HOME: home });
   return { env, home, stateDir, namesStateDir, node: process.execPath, baton: BATON };
 }

@@ -108,12 +108,8 @@ const LONG = 20;
  * terminal colours (`[1m`) may precede a credential. The first group stays in the text: it names the kind of value
  * without revealing it.
  */
-export interface CredentialPattern {
-  readonly name: string;
-  readonly pattern: RegExp;
-}
 
-export const CREDENTIAL_PATTERNS: readonly CredentialPattern[] = [
+export const CREDENTIAL_PATTERNS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
   {
     name: 'private-key',
     pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END [A-Z0-9 ]{0,48}-----)?/g,

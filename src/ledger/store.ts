@@ -5,10 +5,8 @@ import { sameBytes } from './format/bytes.ts';
 /** The storage port of a ledger: moves bytes and compares heads. Every implementation passes `store.cases.ts`. */
 export interface Store {
   readonly kind: 'memory' | 'sqlite' | 'postgres';
-
   /** The end of the chain; size 0 and a zero hash if the ledger is empty. */
   head(): Promise<Head>;
-
   /**
    * Writes the whole commit durably, or nothing. Compares the expected head with the stored one in the same
    * transaction: a commit of another writer in between is a value (`conflict`), never an error. A store that cannot
@@ -16,39 +14,28 @@ export interface Store {
    * the head to find out.
    */
   append(commit: Commit): Promise<Appended>;
-
   /** Inclusive, in batches. Returns every stored row of the range, even numbered below 1 or after a gap, so that readers find them. */
   entries(range: Range): AsyncIterable<readonly StoredEntry[]>;
-
   hashes(range: Range): AsyncIterable<readonly Uint8Array[]>;
-
   /** Roots of complete subtrees at a tile level, in order of index. The range counts tiles from 0. */
   tiles(level: number, range: Range): Promise<readonly Uint8Array[]>;
-
   /** The newest signed checkpoint; with `size`, the newest that covers at most `size` entries. */
   findCheckpoint(size?: number): Promise<StoredCheckpoint | undefined>;
-
   /** Stores data too large for an entry under its SHA-256, once. */
   putBlob(hash: Uint8Array, bytes: Uint8Array): Promise<void>;
   findBlob(hash: Uint8Array): Promise<Uint8Array | undefined>;
   blobs(): AsyncIterable<readonly StoredBlob[]>;
-
   /** Derived data: a folded state and its entry. The newest per name is kept. */
   saveSnapshot(name: string, snapshot: Snapshot): Promise<void>;
   findSnapshot(name: string): Promise<Snapshot | undefined>;
   snapshotNames(): Promise<readonly string[]>;
   dropSnapshot(name: string): Promise<void>;
-
   /** Faults that reading entries would not show, one sentence each: missing triggers, stray tiles, damaged pages. */
   inspect(): Promise<readonly string[]>;
-
   watch(listener: (head: Head) => void): () => void;
-
   health(): StoreHealth;
-
   /** Tests a write without leaving a trace, unless a write has succeeded within `freshMs`. */
   probe(freshMs?: number): Promise<StoreHealth>;
-
   close(): Promise<void>;
 }
 
@@ -127,7 +114,6 @@ export async function findHash(store: Pick<Store, 'hashes'>, seq: number): Promi
   return undefined;
 }
 
-/** Whether the store contains the entry of this head, unchanged. */
 export async function hasHead(store: Pick<Store, 'hashes'>, { size, hash }: Head): Promise<boolean> {
   const stored = size === 0 ? hash : await findHash(store, size);
   return stored !== undefined && sameBytes(stored, hash);
@@ -140,7 +126,6 @@ export function isStoreUnavailable(error: unknown): error is StoreProblem {
 
 const AWAY: ReadonlySet<string> = new Set(['ledger/locked', 'ledger/unavailable']);
 
-/** Derives the health of a store from the outcomes of its writes. */
 export class HealthLog {
   readonly #now: () => Date;
   #health: StoreHealth = WRITABLE;

@@ -49,10 +49,7 @@ function conversationOf({ mcpReq }: ServerContext): { readonly conversation?: st
   return typeof named === 'string' ? { conversation: named } : {};
 }
 
-/**
- * The client cancelled a waiting claim. If it was granted at that moment, nobody would work on the task until the claim
- * expires. Repeating the call with the same key shows that, and then the claim is released.
- */
+/** If a cancelled claim was granted just then, nobody would work on it. A repeat with the same key shows that. */
 async function releaseClaim(backend: Backend, input: unknown, call: BackendCall): Promise<void> {
   const withoutWait = typeof input === 'object' && input !== null ? { ...input, wait_ms: 0 } : input;
   const answer = await backend.call('task_claim', withoutWait, call);
@@ -61,10 +58,7 @@ async function releaseClaim(backend: Backend, input: unknown, call: BackendCall)
   await backend.call('task_release', { task_id, reason: CANCELLED_REASON }, { token, key: `${call.key}:release` });
 }
 
-/**
- * A client may cancel a claim after the answer was sent. The SDK ignores a cancellation of a settled request. The
- * client would not know of its claim, so it is released, unless it was used since.
- */
+/** The SDK ignores a cancellation after the answer. The client would not know of its claim: released, unless used. */
 export function releaseOnLateCancel(server: McpServer, { backend, connection }: ToolContext): void {
   const giveBack = (requestId: string | number): void => {
     const granted = connection.takeFreshClaim(requestId);

@@ -5,10 +5,7 @@ import type { InputOf, OperationName, ResultOf } from '../api/operations/registr
 import type { Claim } from '../api/operations/tasks.ts';
 import { fieldOf, fieldsOf, findText } from '../protocol/shape/read-unknown.ts';
 
-/**
- * The rights of a connection: its own token, and one token per claimed task. Models never handle these tokens: a call
- * acts for the task it names, or for the newest live claim.
- */
+/** Its own token, and one per claim. Models never handle them: a call acts for its task, or the newest live claim. */
 export class McpConnection {
   readonly id = randomUUID();
   readonly token: string | undefined;
@@ -59,10 +56,7 @@ export class McpConnection {
     return fresh;
   }
 
-  /**
-   * A repeated request has the same key. The arguments are part of it, since some clients reuse request ids, and
-   * answering another question would be worse than a repeated write.
-   */
+  /** Equal for a repeat. Has the arguments: clients reuse ids, and a wrong answer is worse than a repeated write. */
   keyFor(requestId: string | number, operation: string, input: unknown): string {
     const request = JSON.stringify([requestId, operation, input]);
     return `mcp:${this.id}:${createHash('sha256').update(request).digest('base64url')}`;

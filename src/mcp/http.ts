@@ -30,10 +30,7 @@ export interface McpHttp {
   readonly close: () => Promise<void>;
 }
 
-/**
- * MCP over streamable HTTP. Clients of the 2025 revisions open a session, which owns their claims. The 2026-07-28
- * revision has no sessions: such a client passes its claim's token with every call, as an argument.
- */
+/** 2025 revisions open a session, which owns the claims. 2026-07-28 has none: the claim's token is an argument. */
 export function createMcpHttp(serve: ServeConnection, { maxSessions }: { readonly maxSessions: number }): McpHttp {
   // Most recently used last. The opener's token: no other caller may use the session, even with its id.
   const sessions = new Map<string, { transport: WebStandardStreamableHTTPServerTransport; token: string }>();

@@ -5,13 +5,10 @@ import { OPERATIONS } from '../api/operations/registry.ts';
 import { callTool, type ToolContext } from './call-tool.ts';
 import { uncheckedSchema, withTokenArgument } from './tool-schema.ts';
 
-/** Operations whose repetition changes nothing. */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['task_update', 'merkle_finalize', 'merge_request']);
-
 /** Operations whose effect outside Baton cannot be undone. */
 const DESTRUCTIVE: ReadonlySet<string> = new Set(['merge_request']);
 
-/** One tool for each operation that models may have, under its own name. */
 export function registerTools(server: McpServer, calling: ToolContext): void {
   for (const operation of toolOperations()) {
     const { name, about, schema } = operation;

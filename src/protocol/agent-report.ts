@@ -81,7 +81,6 @@ const BY_KIND: ReadonlyMap<string, Message<unknown>> = new Map(
   }),
 );
 
-/** JSON text, its bytes, or a value → a report whose fields fit its kind. */
 export function parseAgentReport(input: unknown): Parsed<AgentReport> {
   const tagged = TAG.parse(input);
   if (!tagged.ok) return tagged;

@@ -12,10 +12,7 @@ export type Plan =
       readonly agents: Readonly<Record<string, AgentPlan>>;
     };
 
-/**
- * The clients that run a model, by the name that an agent's `run` has, with the format of what they print (`src/streams`). Each needs a first
- * message and can continue a conversation. `src/agents` has one file for each.
- */
+/** By the name in `run`, with the format printed (`src/streams`). Each needs a first message and can be resumed. */
 export const MODEL_CLIENTS = {
   claude: { stream: 'stream-json' },
   codex: { stream: 'codex' },
@@ -87,7 +84,6 @@ export const HANDLERS = {
 
 export type HandlerName = keyof typeof HANDLERS;
 export const HANDLER_NAMES = Object.keys(HANDLERS) as readonly HandlerName[]; // oxlint-disable-line typescript/no-unsafe-type-assertion
-
 export type ActionOf<H extends HandlerName> = (typeof HANDLERS)[H]['actions'][number];
 export type StopAction = ActionOf<'on_stop'>;
 export type HandlerAction = ActionOf<HandlerName>;

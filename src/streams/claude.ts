@@ -163,7 +163,6 @@ function parseClaudeUsage(usage: Fields): TokenUsage {
   };
 }
 
-/** The usage of a message in the client's record of a conversation. */
 function usageOfRecordedMessage({ type, message }: Fields): UsageEvent[] {
   const { id, usage } = fieldsOf(message);
   if (type !== 'assistant' || usage === undefined) return [];

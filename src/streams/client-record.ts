@@ -13,10 +13,7 @@ export interface RecordedUsage {
   readonly model: string | null;
 }
 
-/**
- * Reads the usage during a turn from the client's record. Before a tool call the stream has not reported it yet (Codex,
- * Gemini CLI), or not the output (Claude Code). Each line is read once.
- */
+/** Before a tool call the stream lacks the usage (Codex, Gemini) or the output (Claude). Each line is read once. */
 export class ClientRecord {
   readonly #layout: ClientStream['record'];
   readonly #since: string;

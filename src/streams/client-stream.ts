@@ -16,10 +16,7 @@ export interface ClientStream {
   readonly readEnd: (end: ProcessEnd) => readonly StreamEvent[];
   /** The usage of a client in a person's terminal, which has no stream, from its record. Undefined if it has none. */
   readonly readTranscript: (excerpt: TranscriptExcerpt) => UsageEvent | undefined;
-  /**
-   * Finds the conversation of a client in a person's terminal: a client that is stopped during a turn never runs the
-   * hook that would name it. Null if none or several match.
-   */
+  /** In a person's terminal: a client stopped in a turn never runs the hook that names it. Null: none or several. */
   readonly findConversation: (start: ConversationStart) => string | null;
   readonly record: RecordLayout;
   /** Refuses a tool and ends the turn. */
@@ -32,25 +29,20 @@ interface ProcessEnd {
   /** The reported conversation and the last error message; null if there was none. */
   readonly conversation: string | null;
   readonly error: string | null;
-  /** The environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The part of a client's record to read. */
 export interface TranscriptExcerpt {
   readonly conversation: string;
   /** RFC 3339: only lines from then on. */
   readonly since: string;
-  /** The environment of the process. */
   readonly env: Environment;
 }
 
-/** Where and when an unnamed conversation started. */
 export interface ConversationStart {
   /** Milliseconds: the record was written since then. */
   readonly since: number;
   readonly cwd: string;
-  /** The environment of the process. */
   readonly env: Environment;
 }
 

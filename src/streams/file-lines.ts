@@ -40,7 +40,7 @@ export class FollowedFile {
   readonly #maxBytes: number;
   #offset = 0;
 
-  constructor(path: string, maxBytes = MAX_ADDED_BYTES) {
+  constructor(path: string, maxBytes = 4 * 1024 * 1024) {
     this.#path = path;
     this.#maxBytes = maxBytes;
   }
@@ -76,7 +76,6 @@ export class FollowedFile {
   }
 }
 
-const MAX_ADDED_BYTES = 4 * 1024 * 1024;
 const NO_LINES = { bytes: Buffer.alloc(0), start: 0 } as const;
 
 /** The JSON lines files below a folder. Limited, because the path comes from a hook that an agent can call, with any folder. */

@@ -19,10 +19,7 @@ export type StreamEvent =
 export interface UsageEvent {
   readonly kind: 'usage';
   readonly usage: TokenUsage;
-  /**
-   * `turn`: add it. `conversation`: the total so far, which replaces earlier totals. `message`: part of a running turn;
-   * counted once per id until the turn is reported.
-   */
+  /** `turn`: added. `conversation`: replaces earlier totals. `message`: once per id until its turn is reported. */
   readonly of: 'turn' | 'conversation' | 'message';
   /** The id of the message, or of a subagent's conversation. */
   readonly id?: string;

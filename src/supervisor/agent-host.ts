@@ -114,10 +114,7 @@ export class AgentHost implements HookRoutes {
     if (isWords && this.launch.kind === 'agent') this.stream.scanner.push(chunk);
   }
 
-  /**
-   * The process has ended: stops the timers. Resolves when every kill in progress is over and no new one can begin: the
-   * agent's next process has the same mark and would be killed too.
-   */
+  /** Resolves when no kill is in progress or can begin: the next process has the same mark and would be killed too. */
   async onProcessGone(): Promise<void> {
     this.messages.onProcessGone();
     this.budgetHold.cancel();
@@ -189,10 +186,7 @@ export class AgentHost implements HookRoutes {
     return settled.kind === 'refused' ? settled.message : undefined;
   }
 
-  /**
-   * A client whose turn is over waits for the next message. If it may leave, its input is closed; otherwise the daemon
-   * is told that it is idle, unless an error ended the turn. Clients with one turn per process exit by themselves.
-   */
+  /** Closes the input if the client may leave, else reports idleness, unless an error ended the turn. */
   async #onTurnEnd(isError: boolean): Promise<void> {
     this.messages.turnEnded();
     this.budgetHold.turnEnds();

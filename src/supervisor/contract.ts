@@ -43,7 +43,6 @@ export function filesIn(folder: string) {
 
 /** Exit code of a supervisor: another one supervises this start. */
 export const EXIT_ALREADY_SUPERVISED = 75;
-
 /** Exit code of a supervisor: no room for its files. It ran nothing and gave the start back. */
 export const EXIT_NO_ROOM = 74;
 
@@ -81,10 +80,7 @@ export interface Launch {
   readonly names_dropped?: true;
   /** What the program prints: plain text, or JSON lines in the format of a client. */
   readonly output: 'text' | StreamFormat;
-  /**
-   * Messages go to its standard input: as plain lines, or as JSON lines of user messages. `once`: only the prompt, then it is closed, since
-   * the program reads to the end before it begins. `none` closes it at once.
-   */
+  /** Plain lines, or JSON lines. `once`: the prompt, then closed, for programs that read to the end. `none`: closed. */
   readonly input: 'none' | 'once' | 'text' | 'stream-json';
   /** The first message; sent on standard input unless `input` is `none`. */
   readonly prompt: string | null;

@@ -45,7 +45,6 @@ export function createControlHandler(agent: ControlledAgent) {
 }
 
 type Message = Extract<Control, { kind: 'send' }>;
-
 const OK: ControlResponse = { ok: true };
 const LEAVING: ControlResponse = { ok: false, error: 'the agent accepts no more messages' };
 

@@ -25,10 +25,7 @@ export interface DaemonCall {
 /** A daemon that does not answer within this time counts as away: hooks of agents have no more time. */
 const AWAY_MS = 5000;
 
-/**
- * The connection to the daemon, which may be away, slow, or newer than the one that started this supervisor. Writes
- * that cannot be delivered go to the outbox; a timer asks the daemon to drain it once it is back.
- */
+/** The daemon may be away, slow or newer. Undelivered writes go to the outbox; a timer asks it to drain that later. */
 export class DaemonConnection {
   readonly #stateDir: string;
   readonly #token: string;
@@ -51,7 +48,7 @@ export class DaemonConnection {
     const { operation, input, key, token, projectPath = null } = call;
     const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
     if (!keepCall(this.#outbox, kept)) return answer;
-    this.#scheduleDelivery(FIRST_DELIVERY_MS);
+    this.#scheduleDelivery(500);
     return keptAnswer(operation);
   }
 
@@ -112,13 +109,10 @@ export class DaemonConnection {
     this.#deliveryTimer = setTimeout(() => {
       this.#deliveryTimer = undefined;
       if (listKept(this.#outbox).length === 0) return;
-      void this.deliverOutbox().then(() => this.#scheduleDelivery(Math.min(afterMs * 2, MAX_DELIVERY_MS)));
+      void this.deliverOutbox().then(() => this.#scheduleDelivery(Math.min(afterMs * 2, 5000)));
     }, afterMs).unref();
   }
 }
-
-const FIRST_DELIVERY_MS = 500;
-const MAX_DELIVERY_MS = 5000;
 
 /** Errors after which the call is not recorded, and may be sent again later. */
 export const UNDELIVERED_CODES: ReadonlySet<string> = new Set([

@@ -6,10 +6,7 @@ export interface HeldMessage {
   readonly text: string;
 }
 
-/**
- * Messages for an agent that cannot receive them now. They are delivered at its next stop. If the process ends before
- * that, the next process finds them in the agent's folder and starts with them.
- */
+/** Delivered at the agent's next stop; if the process ends before, the next one finds them in the folder. */
 export class HeldMessages {
   readonly #path: string;
   #waiting: readonly HeldMessage[] = [];

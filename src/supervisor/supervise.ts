@@ -24,10 +24,7 @@ import { endProcesses } from './process/process-tree.ts';
 import { superviseInTerminal } from './process/run-in-terminal.ts';
 import { TerminalSession } from './process/terminal.ts';
 
-/**
- * Runs one process from its start to its exit. The files it writes, and their order, are what a later daemon relies on
- * (see `contract.ts`). Resolves to the supervisor's own exit code.
- */
+/** A later daemon relies on its files and their order (`contract.ts`). Resolves to the supervisor's own exit code. */
 export async function supervise(folder: string, start: number): Promise<number> {
   const files = filesIn(folder);
   const ready = await prepareStart(files, start);
@@ -75,7 +72,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   await agent.onProcessGone();
   // Ends everything the process left behind; then the output is complete.
   await endProcesses(tree, launch.kill_after_ms);
-  await Promise.race([ended.silence, delay(SILENCE_MS)]);
+  await Promise.race([ended.silence, delay(2000)]);
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
@@ -91,7 +88,6 @@ function keepOutput(known: readonly string[], log: OutputLog) {
   return { words: filter(), errors: filter() };
 }
 
-const SILENCE_MS = 2000;
 const RESPONSE_GRACE_MS = 1000;
 const FOLDER_MS = 5000;
 const NOT_STARTED = { code: 127, signal: null, timed_out: false, blocks_used: false } as const;
@@ -131,10 +127,7 @@ async function recordExit(
 
 type Files = ReturnType<typeof filesIn>;
 
-/**
- * Claims the start and writes the files that the process needs. Returns an exit code if another supervisor has the
- * start, or if the disk is full; then the start is given back.
- */
+/** Returns an exit code if another supervisor has the start, or the disk is full; then the start is given back. */
 async function prepareStart(files: Files, start: number) {
   let door: HookServer | undefined;
   let isTaken = false;
@@ -147,7 +140,7 @@ async function prepareStart(files: Files, start: number) {
     const log = new OutputLog(files.log, launch.log_bytes);
     const { env_dropped: dropped = [] } = launch;
     if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
-    const tail = new Tail(TAIL_BYTES);
+    const tail = new Tail(8192);
     const agent = new AgentHost(launch, files, tail);
     // Installed early: a SIGTERM before the start ends the process as soon as there is one.
     process.on('SIGTERM', () => void agent.end());
@@ -175,8 +168,6 @@ function returnStart(files: Files, start: number): number {
   rmSync(files.taken(start), { force: true });
   return EXIT_NO_ROOM;
 }
-
-const TAIL_BYTES = 8192;
 
 function logDiskWait(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);

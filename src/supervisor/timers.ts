@@ -1,13 +1,14 @@
 import type { Launch } from './contract.ts';
 
-type TimerName = 'onSilence' | 'onRenewal' | 'onReport' | 'onTimeout';
-
 /** The timers of a process, from its start to its exit. Each silence is reported once; activity starts the next one. */
 export class AgentTimers {
   readonly #idle: NodeJS.Timeout | undefined;
   readonly #others: NodeJS.Timeout[] = [];
 
-  constructor({ idle_ms, renew_ms, timeout_ms, report_ms }: Launch, on: Readonly<Record<TimerName, () => void>>) {
+  constructor(
+    { idle_ms, renew_ms, timeout_ms, report_ms }: Launch,
+    on: Readonly<Record<'onSilence' | 'onRenewal' | 'onReport' | 'onTimeout', () => void>>,
+  ) {
     if (idle_ms !== null) this.#idle = setTimeout(on.onSilence, idle_ms);
     if (report_ms !== undefined) this.#others.push(setInterval(on.onReport, report_ms));
     if (renew_ms !== null) this.#others.push(setInterval(on.onRenewal, renew_ms));

@@ -71,5 +71,4 @@ function failure(operation: OperationName, { message }: ExitRefusal): Error {
 const AWAY: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'stopping']);
 const AWAY_MS = 300_000;
 const RETRY_MS = 200;
-
 export type ExitRefusal = Extract<Answer, { ok: false }>['error'];

@@ -5,7 +5,6 @@ import { writeStdout } from '../../api/stdio.ts';
 import { isDiskFault, isShortage } from '../../protocol/resource-faults.ts';
 import type { ScriptStep } from './script.ts';
 
-/** What a scripted agent prints, in Claude Code's format or for people. */
 export interface ScriptedOutput {
   begin(sessionId: string): void;
   say(text: string): void;
@@ -137,7 +136,6 @@ export function readMessages(input: NodeJS.ReadStream): ScriptedInput {
   };
 }
 
-/** The user's text in a line; undefined if there is none. */
 function findMessage(line: string): string | undefined {
   if (line.trim() === '') return undefined;
   if (!line.startsWith('{')) return line;
@@ -154,7 +152,6 @@ function findMessage(line: string): string | undefined {
   }
 }
 
-/** What a resumed agent needs: its position in the script, and the messages. */
 export interface Conversation {
   readonly id: string;
   /** Number of steps begun. A step that killed the agent is not repeated. */
@@ -177,7 +174,7 @@ export class ConversationFile {
   }
 
   add(from: 'user' | 'agent', text: string): void {
-    this.#change({ messages: [...this.now.messages, { from, text }].slice(-MAX_MESSAGES) });
+    this.#change({ messages: [...this.now.messages, { from, text }].slice(-1000) });
   }
 
   #change(change: Partial<Conversation>): void {
@@ -199,5 +196,3 @@ export class ConversationFile {
     }
   }
 }
-
-const MAX_MESSAGES = 1000;

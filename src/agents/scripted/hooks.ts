@@ -5,7 +5,6 @@ import { fieldsInJson, textOf } from '../../protocol/shape/read-unknown.ts';
 
 /** Hooks by event, as in a settings file of Claude Code. */
 type HookTable = Readonly<Record<string, readonly { readonly hooks?: readonly Hook[] }[]>>;
-
 /** Runs all hooks of an event in parallel. A result that ends the agent takes precedence over a block. */
 export type FireHooks = (event: string, fields: object) => Promise<HookAnswer>;
 

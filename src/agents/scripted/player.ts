@@ -17,13 +17,9 @@ export interface PlayerOptions {
   readonly isPrompted: boolean;
 }
 
-/** After a step the turn continues, is over, or no message will follow. */
 type StepOutcome = 'continues' | 'turn over' | 'the end';
 
-/**
- * Plays a script as Claude Code works: turn after turn, asking its hooks before it stops, then waiting for the next
- * message. Resolves to the exit code.
- */
+/** Plays as Claude Code works: asks its hooks before it stops, then waits for a message. Resolves to the exit code. */
 export class ScriptPlayer {
   readonly #options: PlayerOptions;
   #blocks = 0;

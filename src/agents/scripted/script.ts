@@ -111,7 +111,6 @@ export interface Script {
   readonly onMessage: readonly ScriptStep[];
 }
 
-/** Parses a script, or returns every problem with its place. */
 export function parseScript(text: string): Parsed<Script> {
   const { read } = parseJsonOrYaml(text);
   if (!read.ok) {

@@ -71,7 +71,6 @@ async function runShell(command: string): Promise<{ readonly output: string; rea
 }
 
 const MAX_OUTPUT = 30_000;
-
 /** The machine may have no git identity. */
 const AUTHOR = `-c user.name='Scripted agent' -c user.email=scripted@localhost`;
 

@@ -147,10 +147,7 @@ function isTree(value: JsonEditValue): value is JsonTree {
 
 export type IsOurs = (path: readonly string[], value: unknown) => boolean;
 
-/**
- * Removes Baton's entries, whatever else has changed since. Containers that Baton created go too if they become empty.
- * A text that is not JSON is returned unchanged.
- */
+/** Whatever else has changed. Empty containers made by Baton go too. A text that is not JSON stays unchanged. */
 export function removeFromJson(text: string, isOurs: IsOurs, isMade: (path: readonly string[]) => boolean): string {
   const scanned = scanJson(text);
   if (!scanned.ok || scanned.root === undefined) return text;
@@ -159,18 +156,13 @@ export function removeFromJson(text: string, isOurs: IsOurs, isMade: (path: read
 
 type Range = readonly [start: number, end: number];
 
-interface Cuts {
-  readonly cuts: readonly Range[];
-  readonly isEmptied: boolean;
-}
-
 function cutsIn(
   text: string,
   node: JsonNode,
   path: readonly string[],
   isOurs: IsOurs,
   isMade: (path: readonly string[]) => boolean,
-): Cuts {
+): { readonly cuts: readonly Range[]; readonly isEmptied: boolean } {
   if (node.kind === 'scalar') return { cuts: [], isEmptied: false };
   const gone = new Set<JsonChild>();
   const inner: Range[] = [];

@@ -7,7 +7,6 @@ export interface JsonParts {
   readonly path: string;
   /** Event → the hook, with every field that the client requires. */
   readonly hooks: Readonly<Record<string, { readonly command: string } & JsonTree>>;
-  /** Path and content of the MCP server's entry. */
   readonly mcp?: { readonly at: readonly string[]; readonly server: JsonTree };
 }
 

@@ -1,7 +1,4 @@
-/**
- * JSON as people write settings, with comments and trailing commas, and the position of each part. jsonc-parser is not
- * used: its edits reformat the lines around them and delete comments (docs/dependencies.md).
- */
+/** With comments and trailing commas. jsonc-parser would reformat lines and delete comments (docs/dependencies.md). */
 export type JsonNode = JsonContainer | JsonScalar;
 
 interface Placed {
@@ -55,8 +52,6 @@ class NotJson extends Error {
   }
 }
 
-const MOST_LEVELS = 100;
-
 class Scanner {
   readonly #text: string;
   #at: number;
@@ -80,7 +75,7 @@ class Scanner {
   }
 
   readValue(depth: number): JsonNode {
-    if (depth > MOST_LEVELS) this.fail('nested too deeply');
+    if (depth > 100) this.fail('nested too deeply');
     const first = this.#text[this.#at];
     if (first === '{') return this.#readContainer('object', '}', depth);
     if (first === '[') return this.#readContainer('array', ']', depth);

@@ -38,10 +38,7 @@ interface Journal {
   readonly folders: readonly string[];
 }
 
-/**
- * Changes all of these files or none. Each file is replaced atomically. A run killed between two files leaves its
- * journal, and `undoUnfinished` of the next run restores them.
- */
+/** All files or none, each atomically. A killed run leaves its journal; the next `undoUnfinished` restores them. */
 export function changeFiles(stateDir: string, changes: readonly FileChange[], salvage: RemoveOurPart): ChangeResult {
   const real = changes.filter(({ before, after }) => before !== after);
   if (real.length === 0) return { ok: true };

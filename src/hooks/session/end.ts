@@ -8,14 +8,11 @@ import {
 } from '../../api/client/own-session.ts';
 import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 
-/**
- * Releases the tasks that the hook claimed for the session. Tasks that the person claimed stay claimed until the lease
- * expires, since a conversation can be resumed.
- */
+/** Releases only what the hook claimed. A person's claims last until the lease expires: they may resume. */
 export async function endSession(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
   // The same process continues with another conversation and keeps its claims.
-  if (session === undefined || GOES_ON.has(call.input.reason)) return {};
+  if (session === undefined || call.input.reason === 'clear' || call.input.reason === 'resume') return {};
   const client = connectAsWorker(call, { autostart: false, reachMs: 1000 });
   try {
     await releaseHookClaims(client, session, 'the session ended');
@@ -25,8 +22,6 @@ export async function endSession(call: HookCall): Promise<HookOutput> {
   if (listOwnClaims(session).length === 0) removeOwnSession(session);
   return {};
 }
-
-const GOES_ON: ReadonlySet<string> = new Set(['clear', 'resume']);
 
 /** If the daemon is away, the release waits in the outbox. */
 export async function releaseHookClaims(client: Client, session: OwnSession, reason: string): Promise<void> {

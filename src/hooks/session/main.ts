@@ -3,10 +3,7 @@ import { findStateDir } from '../../api/state-folder.ts';
 import { CLIENTS } from '../client.ts';
 import { type HookCall, type HookOutput, readHookInput, renderHookOutput } from './hook-call.ts';
 
-/**
- * `baton hooks run CLIENT MOMENT`: runs at the hooks of people's sessions. Whatever fails, the session continues: the
- * exit code is always 0, and timeouts are short.
- */
+/** `baton hooks run CLIENT MOMENT`. Whatever fails, the session continues: exit code always 0, short timeouts. */
 export async function runSessionHook(args: readonly string[], env: HookCall['env'], cwd: string): Promise<never> {
   const [name, moment = '', ...options] = args;
   const client = CLIENTS.find((each) => each === name);

@@ -97,10 +97,7 @@ function personName(): string {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * A session whose client was killed could not report its end. Tasks that a hook claimed for it are released; tasks that
- * the person claimed expire, unless the conversation is resumed.
- */
+/** Killed clients report no end. Tasks that a hook claimed are released; a person's expire unless they resume. */
 export async function releaseDeadSessions(client: Client, stateDir: string, session: OwnSession): Promise<void> {
   for (const other of listOwnSessions(stateDir)) {
     if (other.folder === session.folder || !hasEnded(other.process)) continue;

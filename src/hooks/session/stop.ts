@@ -14,10 +14,7 @@ import { hasSignalInOutbox } from '../../supervisor/outbox-signal.ts';
 import { connectAsWorker, type HookCall, type HookOutput } from './hook-call.ts';
 import { readLastBlock, writeLastBlock } from './last-block.ts';
 
-/**
- * Blocks the end of a turn, once per message of the person, if the session holds a task and has recorded nothing about
- * it. Never blocks a session without a task, or if the daemon does not answer.
- */
+/** Blocks once per message if a task is held and nothing recorded; never without a task or an answer of the daemon. */
 export async function stopTurn(call: HookCall): Promise<HookOutput> {
   const session = findOwnSession(call.stateDir, call.env, call.input.conversation || undefined);
   const claims = session === undefined ? [] : listOwnClaims(session);

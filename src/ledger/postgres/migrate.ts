@@ -57,12 +57,8 @@ function latestOf(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.number ?? 0;
 }
 
-export interface PostgresSettings {
-  readonly durable: boolean;
-}
-
 /** Settings that the statements rely on. A standby counts as unavailable: state is read from the primary only. */
-export async function applySettings(client: Client, { durable }: PostgresSettings): Promise<void> {
+export async function applySettings(client: Client, { durable }: { readonly durable: boolean }): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>({ text: APPLY, values: [durable] });
   if (rows[0]?.standby !== false)
     throw new Error('the server is a standby, and entries are read from the primary only');

@@ -1,7 +1,6 @@
 import { Query } from 'pg';
 
-type ColumnValue = number | string | boolean | Buffer | null;
-export type Row = Readonly<Record<string, ColumnValue>>;
+export type Row = Readonly<Record<string, number | string | boolean | Buffer | null>>;
 /** Bytes are sent as a Buffer, in binary format. */
 export type Parameter = number | string | Buffer | null;
 

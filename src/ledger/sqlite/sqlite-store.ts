@@ -64,7 +64,7 @@ export function makeSqliteStore(
     await write(() => db.prepare(sql).run(...values));
   };
   const probe = async (proven: SqliteAppender): Promise<void> => {
-    const problem = await write(() => proven.probe(), PROBE_MS).catch((error) => storeProblemOf(error).problem);
+    const problem = await write(() => proven.probe(), 500).catch((error) => storeProblemOf(error).problem);
     if (problem !== undefined) log.failed(problem);
   };
 
@@ -119,8 +119,6 @@ export function makeSqliteStore(
     },
   };
 }
-
-const PROBE_MS = 500;
 
 const SAVE_SNAPSHOT = `
   INSERT INTO snapshot (name, size, hash, bytes) VALUES (?, ?, ?, ?)

@@ -53,7 +53,8 @@ export async function makeTaskProof(
   const { entries, keys } = await collect(store, verifier, size, taskId);
   const key = await findSigningKey(verifier, note, keys);
   if (!key) return unproven('no trusted key has signed the newest checkpoint');
-  if (entries.length === 0) return unproven(`the ledger has no entry about the task ${taskId}`, SEE_TASKS);
+  if (entries.length === 0)
+    return unproven(`the ledger has no entry about the task ${taskId}`, 'See the tasks: baton task list --limit 1000');
   const tree = new Tree(store, verifier.sha256, size);
   const proven: ProvenEntry[] = [];
   for (const entry of entries) {
@@ -105,8 +106,6 @@ function parseMarked({ bytes }: StoredEntry, marks: readonly string[]): Entry[] 
   const entry = parseEntry(bytes);
   return entry.ok ? [entry.value] : [];
 }
-
-const SEE_TASKS = 'See the tasks: baton task list --limit 1000';
 
 function unproven(what: string, hint = DO_NOT_WRITE): Parsed<TaskProof> {
   return refuse('ledger/no-proof', `there is no proof: ${what}`, hint);

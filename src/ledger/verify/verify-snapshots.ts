@@ -74,7 +74,6 @@ export interface StateFold {
 interface RunningFold {
   /** Folds one entry. Returns what is wrong with it; undefined if it was folded. */
   fold(entry: Entry): string | undefined;
-  /** Whether these bytes hold the state of the entries so far. */
   equals(state: Uint8Array): boolean;
 }
 

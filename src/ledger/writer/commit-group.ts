@@ -133,7 +133,6 @@ function screenAll(
 }
 
 export type AppendResult = { readonly ok: true; readonly entries: readonly LinkedEntry[] } | AppendRefusal;
-
 /** `conflict`: another writer was first and the ledger has caught up; decide again. */
 export type AppendRefusal = { readonly ok: false; readonly conflict: Head } | Failure;
 

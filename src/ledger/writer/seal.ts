@@ -78,13 +78,13 @@ export async function findLastSeal(store: Store, before: number): Promise<Seal |
   for (let to = before; to > 0; to -= LEDGER_LIMITS.entriesPerBatch) {
     let found: Seal | undefined;
     const from = Math.max(1, to - LEDGER_LIMITS.entriesPerBatch + 1);
-    for await (const entry of entriesOfType(store, from, to, SEAL_MARK)) found = parseSeal(entry) ?? found;
+    for await (const entry of entriesOfType(store, from, to, `"type":"${LEDGER_SEALED}"`))
+      found = parseSeal(entry) ?? found;
     if (found) return found;
   }
   return undefined;
 }
 
-const SEAL_MARK = `"type":"${LEDGER_SEALED}"`;
 const decoder = new TextDecoder();
 
 async function* entriesOfType(store: Store, from: number, to: number, mark: string): AsyncGenerator<Entry> {

@@ -76,13 +76,12 @@ function textIn(node: Node, name: string): string | undefined {
   return value?.kind === 'text' ? value.text : undefined;
 }
 
-interface CheckedMessage {
-  readonly message: HandoffMessage;
-  readonly findings: readonly Finding[];
-}
-
 /** Also refuses a message that is too large as XML, so that an accepted handoff can always be sent on. */
-function checkMessage(kind: HandoffKind, node: Node, elements: Elements): CheckedMessage {
+function checkMessage(
+  kind: HandoffKind,
+  node: Node,
+  elements: Elements,
+): { readonly message: HandoffMessage; readonly findings: readonly Finding[] } {
   const { value, findings } = checkShape({ kind: 'group', elements }, node, 'Handoff', ELEMENT_WORDING);
   const bytes = findings.length === 0 ? utf8Length(renderHandoffMessage(kind, value, elements)) : 0;
   // This is the one place where checked data gets the type that it was checked against.

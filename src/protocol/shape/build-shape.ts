@@ -1,6 +1,5 @@
 import type { ObjectShape, Shape, TypedShape } from './shape.ts';
 
-/** Short forms of the shapes that operations and entries are declared with. */
 export const text = { kind: 'text' } as const;
 export const flag = { kind: 'flag' } as const;
 export const whole = { kind: 'number', whole: true } as const;
@@ -49,7 +48,6 @@ interface VariantShape<K, F> {
   readonly fields: { readonly kind: { readonly kind: 'choice'; readonly values: readonly [K] } } & F;
 }
 
-/** Any JSON, of a type that is declared in TypeScript. */
 export function typed<T>(): TypedShape<T> {
   return { kind: 'any' };
 }

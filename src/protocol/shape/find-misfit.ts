@@ -8,7 +8,6 @@ export interface Misfit {
   readonly expected: string;
 }
 
-/** Returns undefined if the value fits. */
 export type MisfitFinder = (value: unknown) => Misfit | undefined;
 
 /**

@@ -35,13 +35,8 @@ export function refused(first: Problem, ...rest: readonly Problem[]): Refused {
   return { ok: false, problems: [first, ...rest] };
 }
 
-export interface TextPosition {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** Lines end at \n, \r\n or \r. Columns count characters, not UTF-16 units, as editors do. */
-export function textPositionAt(text: string, offset: number): TextPosition {
+export function textPositionAt(text: string, offset: number): Readonly<Record<'line' | 'column', number>> {
   let line = 1;
   let lineStart = 0;
   for (let i = 0; i < offset && i < text.length; i++) {

@@ -87,7 +87,6 @@ export interface ListShape extends Described {
 /** `<commits><commit sha="…">text</commit>…</commits>`: a list of texts, or with attributes a list of `{sha, text}`. */
 export interface ListElement extends Described {
   readonly kind: 'list';
-  /** The name of the element that holds one item. */
   readonly item: string;
   readonly attributes?: Readonly<Record<string, Scalar>>;
   readonly min?: number;
@@ -149,7 +148,6 @@ export type DataElement = {
   readonly content: Data;
 };
 
-/** A shape with named fields: a JSON object, an XML group, or an item of a list with attributes. */
 export type Fielded = ObjectShape | GroupElement;
 
 export function fieldShapesOf(shape: Fielded): Readonly<Record<string, Shape | Element>> {
@@ -162,7 +160,6 @@ export function itemShapeOf(list: ListShape | ListElement): Shape | Element {
 }
 
 const TEXT = { kind: 'text' } as const satisfies TextElement;
-/** The TypeScript type of the values that a shape accepts. */
 export type ValueOf<S> = S extends { nullable: true } ? PresentOf<S> | null : PresentOf<S>;
 
 type PresentOf<S> = S extends { kind: 'text' }

@@ -1,7 +1,6 @@
 import type { ChoiceShape, TextShape } from './shape.ts';
 import { PHASES } from '../phase.ts';
 
-/** Fields that several dialects share, with their exact problem texts. */
 export const protocolVersion = {
   kind: 'text',
   pattern: '^1$',

@@ -15,12 +15,12 @@ export interface TemplateContext {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-export interface RenderOptions {
-  readonly quote: 'shell' | 'none';
-}
-
 /** For the shell, a value is assigned to a variable in front of the command, so it cannot end a quote or start a command. */
-export function renderTemplate(text: string, context: TemplateContext, options: RenderOptions): Parsed<string> {
+export function renderTemplate(
+  text: string,
+  context: TemplateContext,
+  options: { readonly quote: 'shell' | 'none' },
+): Parsed<string> {
   const template = parseTemplate(text);
   const faults = options.quote === 'shell' ? [...template.faults, ...shellFaults(template)] : template.faults;
   const values = new Map<Slot, string>();

@@ -103,12 +103,10 @@ function nodeOf(node: ParsedNode | null | undefined, depth: number): Node {
   return scalarOf(node);
 }
 
-interface Pair {
-  readonly key: ParsedNode | null;
-  readonly value: ParsedNode | null;
-}
-
-function readPairs(pairs: readonly Pair[], depth: number): Map<string, ObjectField> {
+function readPairs(
+  pairs: readonly Readonly<Record<'key' | 'value', ParsedNode | null>>[],
+  depth: number,
+): Map<string, ObjectField> {
   const fields = new Map<string, ObjectField>();
   for (const { key, value } of pairs) {
     const name = nameOf(key, depth);
@@ -172,7 +170,6 @@ function needsQuotes(text: string): boolean {
 const OCTAL = /^0o[0-7]+$/;
 /** The library loses leading white space in block scalars, because the first line sets the indentation. */
 const BLANK_START = /^\s/;
-
 /** YAML forbids them, reads them as a line break, or drops them; they survive only as escapes in double quotes. */
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/; // oxlint-disable-line no-control-regex
 const STILL_UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g; // oxlint-disable-line no-control-regex

@@ -33,7 +33,6 @@ export class BudgetHold {
     if (!this.#isPaused) this.#holds.release();
   }
 
-  /** The agent has no owner any more. */
   cancel(): void {
     this.#holds.cancel();
   }
@@ -59,10 +58,7 @@ export class BudgetHold {
   }
 }
 
-/**
- * Tool calls that wait until their agent may continue. A client whose hook times out runs the tool; so the turn is
- * ended before that, which loses nothing: a message resumes it later.
- */
+/** A client whose hook times out runs the tool; so the turn is ended before that. A message resumes it later. */
 export class HeldToolCalls {
   readonly #waiting = new Set<(mayGoOn: boolean) => void>();
   readonly #longestMs: number;
@@ -102,7 +98,6 @@ export class HeldToolCalls {
 
 /** HTTP clients give up after five minutes without a response. */
 const MAX_HOLD_MS = 240_000;
-
 const BUDGET_REASON = 'A budget is exhausted. A person has been asked.';
 
 const DENY_QUESTION = {

@@ -28,7 +28,7 @@ export interface HookServer {
 
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
   const open = new Set<ServerResponse>();
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, noDelay: true, maxHeaderSize: MAX_HEADER_BYTES });
+  const server = createServer({ keepAliveTimeout: 120_000, noDelay: true, maxHeaderSize: 16_384 });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     open.add(response);
     response.once('close', () => open.delete(response));
@@ -36,7 +36,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
   });
   // A stop waits for the daemon, and a stream never ends: requests may take any time.
   server.requestTimeout = 0;
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = 256;
   const close = async (withinMs: number): Promise<void> => {
     const closing = [...open].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
     await Promise.race([Promise.all(closing), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
@@ -50,9 +50,6 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
   return { port: typeof address === 'object' && address !== null ? address.port : 0, close };
 }
 
-const KEEP_ALIVE_MS = 120_000;
-const MAX_HEADER_BYTES = 16_384;
-const MAX_CONNECTIONS = 256;
 /** A hook carries the agent's last message and the output of its tool. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
@@ -96,7 +93,6 @@ export function respondAnswer(response: ServerResponse, answer: Answer): void {
 }
 
 const error = (code: string, message: string, hint: string): ApiError => ({ code, message, hint });
-
 const BAD_HOST = error('bad-host', 'the Host header does not name this machine', 'Use BATON_URL unchanged.');
 const NO_TOKEN = error(
   'no-token',

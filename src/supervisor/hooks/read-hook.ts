@@ -56,10 +56,7 @@ function readFailure({ error, error_details: details, message, reset_at }: Field
 
 const MAX_CHARACTERS = 4000;
 
-/**
- * Classifies an API error by the client's own code, compared as a whole: other text, such as a number that looks like a
- * status, is not evidence. An unknown code means that the model cannot be reached.
- */
+/** By the whole code: a number in other text is no evidence. An unknown code means the model cannot be reached. */
 export function classifyAgentError(code: unknown): AgentError {
   const known = AGENT_ERRORS.find((each) => each === code);
   return known ?? (typeof code === 'string' ? CLAUDE_ERRORS.get(code) : undefined) ?? 'no_internet';

@@ -18,7 +18,6 @@ export interface StopGuardOptions {
   readonly readHead: () => string | undefined;
 }
 
-/** Answers the agent's stop hook: counts blocks and tracks whether the agent has signalled. */
 export class StopGuard {
   readonly #options: StopGuardOptions;
   #standing: Standing;
@@ -217,7 +216,6 @@ export class StopGuard {
 
 /** A daemon that did not answer is not asked again for this long, unless it sends something itself. */
 const AWAY_MS = 30_000;
-
 /** Longer than any message can be in flight. */
 const MAX_IN_FLIGHT_MS = 15_000;
 

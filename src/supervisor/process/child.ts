@@ -62,12 +62,10 @@ function messageWriter({ input }: Launch, { stdin }: ChildProcess): Child['write
     return new Promise((resolve) => {
       // A process that does not read has the message in its pipe, which counts as delivered.
       const isTaken = stdin.write(`${line}\n`, (error) => resolve(error === null || error === undefined));
-      if (!isTaken) setTimeout(() => resolve(true), WRITE_TIMEOUT_MS).unref();
+      if (!isTaken) setTimeout(() => resolve(true), 1000).unref();
     });
   };
 }
-
-const WRITE_TIMEOUT_MS = 1000;
 
 /** A program that reads its input to the end gets one message only. */
 async function writeOnlyMessage(stdin: Writable, text: string): Promise<boolean> {

@@ -1,9 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 
-/**
- * Claims one start of a process by creating the file exclusively. Returns false if another process has it. Throws if
- * the disk is full, and then leaves no file: a claimed start that nothing runs would look like a killed process.
- */
+/** False if taken. On a full disk throws and leaves no file: a claim that nothing runs looks like a killed process. */
 export function claimStartFile(path: string, by: string): boolean {
   const file = openNew(path);
   if (file === undefined) return false;

@@ -14,7 +14,7 @@ export class OutputLog {
 
   constructor(path: string, capBytes: number) {
     this.#path = path;
-    this.#cap = Math.max(capBytes, MIN_BYTES);
+    this.#cap = Math.max(capBytes, 4096);
     this.#file = openSync(path, 'a+', 0o600);
     this.#size = fstatSync(this.#file).size;
   }
@@ -79,15 +79,11 @@ export class OutputLog {
   }
 }
 
-const MIN_BYTES = 4096;
 const OPEN = '\n[baton: ';
 const CLOSE = ' bytes of output were cut here]\n';
 const MARK = /^\n\[baton: (\d+) bytes of output were cut here\]\n/;
 
-/**
- * Removes Baton's tokens from a stream of output. The end of a piece that may begin a token waits for the next piece.
- * Bytes are read as Latin-1, which preserves every byte.
- */
+/** The end of a piece that may begin a token waits for the next. Bytes are read as Latin-1, which preserves them. */
 export class TokenFilter {
   readonly #known: readonly string[];
   readonly #write: (chunk: Uint8Array) => void;
@@ -125,7 +121,6 @@ export class TokenFilter {
 
 /** The longest escape sequence is a colour. */
 const CONTEXT = 20;
-
 /** Longer than any token, so longer text need not wait. */
 const LONGEST = 4608;
 
@@ -140,7 +135,6 @@ function heldFrom(text: string): number {
 
 /** A token's first letter with its dot, or the beginning of an encoded dot. */
 const MAY_BEGIN = /[osavw](?:\.|%2[Ee]|\\u002[Ee]|%2?$|\\(?:u0{0,2}2?)?$|$)/;
-
 /** Letters, digits, `-`, `_`, and the characters of an encoded dot. */
 const TOKEN_CODES = new Set(Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.%\\'));
 

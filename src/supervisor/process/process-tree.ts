@@ -39,13 +39,11 @@ function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>):
       if (child.parent !== pid) continue;
       others.delete(child);
       // A daemon started from here is not a member, nor are its children, although it first has our process as parent.
-      if (!environmentOf(child.pid).includes(BATON_MARK)) members.push(child);
+      if (!environmentOf(child.pid).includes('\0BATON_STATE_DIR=')) members.push(child);
     }
   }
   return members;
 }
-
-const BATON_MARK = '\0BATON_STATE_DIR=';
 
 /**
  * Ends all members: SIGTERM first, SIGKILL after `killAfterMs`. Resolves when none is left, or only those of other

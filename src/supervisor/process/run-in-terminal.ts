@@ -30,7 +30,7 @@ export async function superviseInTerminal(given: TerminalSupervision): Promise<E
   await announce(running);
   agent.begin(undefined, running);
   // No process group is ended: the person's command and shell may be in it.
-  const tree = { leader: NO_GROUP, mark: environmentMark(launch) };
+  const tree = { leader: -1, mark: environmentMark(launch) };
   const ended = Promise.withResolvers<'ended'>();
   agent.onEnd(async () => {
     await endProcesses(tree, kill_after_ms);
@@ -51,9 +51,8 @@ export async function superviseInTerminal(given: TerminalSupervision): Promise<E
   return { start, code: how === 'absent' ? 0 : code, signal, timed_out: false, blocks_used: false, output: null };
 }
 
-const NO_PROCESS = '?/0/?';
-const NO_GROUP = -1;
 const FOLDER_MS = 5000;
+const NO_PROCESS = '?/0/?';
 /** Usually the terminal connects within milliseconds. */
 const ARRIVAL_MS = 30_000;
 

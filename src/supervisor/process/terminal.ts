@@ -21,10 +21,7 @@ export interface AttachedTerminal {
 
 export type TerminalEnd = { readonly how: 'left'; readonly code: number | null } | { readonly how: 'lost' };
 
-/**
- * The connection to that command: one request that stays open while the person is there. Both sides write lines of
- * JSON. If it breaks (closed window, lost connection, kill), the command is dead.
- */
+/** One open request while the person is there; both sides write JSON lines. If it breaks, the command is dead. */
 export class TerminalSession {
   readonly #arrival = Promise.withResolvers<AttachedTerminal>();
   #isTaken = false;

@@ -44,10 +44,7 @@ function newestStart(folder: string): number {
   return Math.max(0, ...names.map((name) => Number(/^launch-(\d+)\.json$/.exec(name)?.[1] ?? 0)));
 }
 
-/**
- * Decides on a stop without a supervisor (it was killed, or never existed). Asks the daemon first. If it does not
- * answer, the agent's files decide, and what must be recorded goes to the outbox.
- */
+/** Without a supervisor: asks the daemon; if away, the agent's files decide, and records go to the outbox. */
 async function decideStopAlone(
   agentId: string,
   files: ReturnType<typeof agentFiles>,

@@ -3,10 +3,7 @@ import { connect } from 'node:net';
 /** `stop`: the agent ends its turn; `pre-tool-use`: it is about to use a tool. */
 export type HookKind = 'stop' | 'pre-tool-use';
 
-/**
- * Asks the supervisor. Returns the hook output for the client, empty if the agent may continue; undefined if the
- * supervisor does not answer. Writes HTTP by hand: loading a client would delay every stop.
- */
+/** Empty: may continue; undefined: no answer. Writes HTTP by hand: loading a client would delay every stop. */
 export async function askSupervisor(
   port: number,
   token: string,

@@ -18,8 +18,7 @@ asked
   .then(async (answer) => answer ?? (await import('./ask-others.ts')).askWithoutSupervisor(agentId, input, kind))
   .then(
     (answer) => leave(answer),
-    // After an error, letting the agent stop would be worse than blocking it. A tool is held only for budgets, which
-    // need a supervisor.
+    // Letting the agent stop would be worse than blocking it. A tool is held only for budgets, which need a supervisor.
     async () => leave(kind === 'stop' ? (await import('./ask-others.ts')).blockByConfig(agentId) : ''),
   );
 

@@ -69,7 +69,6 @@ export type PrintedSignalResult =
 
 const FIRST_MS = 250;
 const LAST_MS = 5000;
-
 const NOTHING: PrintedSignalResult = { kind: 'nothing' };
 
 function refused(why: string): PrintedSignalResult {
@@ -80,7 +79,6 @@ const NOT_LAST =
   'The exit signal in your message does not count, because it is quoted or you wrote more after it. Put it at the very end of your last ' +
   "message (only a closing code fence may follow), or send it: baton emit exit '<json>'";
 
-/** The path of the client's own record of the conversation, if the hook names it. */
 export function parseRecordHint(body: Uint8Array): RecordHint | undefined {
   const fields = fieldsInJson(new TextDecoder().decode(body));
   const { transcript_path: path, session_id: conversation, tool_use_id: toolUse } = fields;

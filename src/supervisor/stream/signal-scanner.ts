@@ -11,7 +11,6 @@ import {
 import type { ClientStream } from '../../streams/client-stream.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 
-/** Searches a process's output for exit signals in the agent's own text. */
 export interface SignalScanner {
   push(chunk: Uint8Array): void;
   /** Only now a signal counts. `lastWords`: the last message by the hook, which may arrive before the pipe has it. */
@@ -82,10 +81,7 @@ export function splitLines(onLine: (line: string) => void): (chunk: Uint8Array) 
 
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
-/**
- * Finds exit signals in any amount of output. Parsing every brace takes a microsecond per character. A signal contains
- * its protocol's name, so the output is searched for that name, and only the text around it is parsed.
- */
+/** Parsing every brace takes 1 µs per character: only the text around the protocol's name is parsed. */
 export class OutputSignalFinder {
   readonly #recent = Buffer.alloc(AROUND_BYTES);
   #at = 0;

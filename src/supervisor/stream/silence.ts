@@ -9,10 +9,7 @@ interface WatchedAgent {
   readonly reportSilence: (report: AgentReport) => Promise<void>;
 }
 
-/**
- * Reports that an agent is silent during a turn, and that it is active again. Turns are known from the client's stream.
- * A plain command is watched from its first hook on: before that it is unknown whether it prints anything.
- */
+/** Turns come from the stream. A plain command counts from its first hook: before, it is unknown whether it prints. */
 export class SilenceReporter {
   readonly #agent: WatchedAgent;
   readonly #watch: SilenceWatch | undefined;
@@ -120,11 +117,7 @@ interface OpenTool {
   sinceMs: number;
 }
 
-/**
- * Measures how long a turn has no event, and how long each tool call takes. Times are of the monotonic clock. `poll`
- * must be called often: a long gap means that this process or the machine was suspended, and then all intervals start
- * again.
- */
+/** Monotonic times. `poll` often: a long gap means a suspended process or machine, and all intervals start again. */
 export class SilenceWatch {
   readonly #limits: SilenceLimits;
   readonly #tools = new Map<string, OpenTool>();
@@ -143,7 +136,7 @@ export class SilenceWatch {
 
   get pollMs(): number {
     const shortest = Math.min(this.#limits.silenceMs, this.#limits.toolMs);
-    return Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, shortest / 10));
+    return Math.min(15_000, Math.max(20, shortest / 10));
   }
 
   /** A model turn is running; also called for each event that happens only during a turn. */
@@ -233,7 +226,5 @@ export class SilenceWatch {
   }
 }
 
-const SHORTEST_LOOK_MS = 20;
-const LONGEST_LOOK_MS = 15_000;
 /** API limits are lifted within a week. */
 const LONGEST_RETRY_MS = 7 * 86_400_000;

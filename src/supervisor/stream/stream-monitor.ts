@@ -107,10 +107,7 @@ export class StreamMonitor {
     return true;
   }
 
-  /**
-   * At the hook before a tool: reports the usage so far. If the request that asked for the tool is not counted yet, it
-   * counts as the largest so far. Returns whether there was anything to report.
-   */
+  /** A request for a tool that is not counted yet counts as the largest so far. Returns whether there was a report. */
   async beforeTool(hint: RecordHint | undefined): Promise<boolean> {
     const isUncounted = this.#readRecord(hint);
     this.#meter.setOpenRequests(isUncounted ? 1 : 0);
@@ -256,5 +253,4 @@ const USAGE_REPORT_MS = 1000;
 const USAGE_REPORT_AWAY_MS = 30_000;
 /** How often usage is recorded at least, however little it is. */
 const USAGE_RECORD_MS = 60_000;
-
 const EARLIEST_TIME = '0000';
