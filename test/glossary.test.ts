@@ -32,9 +32,9 @@ describe('docs/glossary.md', () => {
     const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.(test|cases)\.ts$/.test(file));
     const exported = new Set(
       sources.flatMap((file) =>
-        [...read(file).matchAll(/^export (?:async )?(?:function|class|interface|type|const) (\w+)/gm)].map(
-          ([, name]) => name,
-        ),
+        [
+          ...read(file).matchAll(/^export (?:async )?(?:function|class|interface|type|const) (\w+|\{[^}]*\})/gm),
+        ].flatMap(([, name = '']) => name.match(/\w+/g) ?? []),
       ),
     );
     expect(terms.filter(({ name }) => !exported.has(name)).map(({ term, name }) => `${term}: ${name}`)).toEqual([]);
@@ -51,7 +51,11 @@ describe('docs/glossary.md', () => {
     const files = globSync(['src/cli/**/*.ts', 'src/api/operations/*.ts'], { cwd: root });
     const texts = files
       .filter((file) => !/\.(test|cases)\.ts$/.test(file))
-      .flatMap((file) => [...read(file).matchAll(/\b(?:summary|description|title): ?\n? *(['"`])(.*?)\1,?$/gm)]);
+      .flatMap((file) => [
+        ...read(file).matchAll(
+          /\b(?:(?:summary|description|title|about|hint): ?|\w+Command: \[\s*'[^']*',\s*)\n? *(['"`])(.*?)\1\]?,?$/gm,
+        ),
+      ]);
     expect(texts.length).toBeGreaterThan(100);
     expect(texts.flatMap(([, , text = '']) => findWords(text))).toEqual([]);
   });

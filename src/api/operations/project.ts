@@ -99,7 +99,7 @@ const worktreeView = object({
   branch: nullable(text),
   task_id: nullable(text),
   port: nullable(whole),
-  needed: { ...nullable(text), about: 'Why it stays, whatever it holds: somebody works there, or will.' },
+  needed: { ...nullable(text), about: 'Why it stays, whatever it holds: a session works there, or will.' },
   holds: { ...list(text), about: 'What would be lost with it.' },
 });
 export type WorktreeView = ValueOf<typeof worktreeView>;

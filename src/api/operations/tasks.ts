@@ -184,7 +184,7 @@ export const taskClaim = operation({
 export const taskHeartbeat = operation({
   name: 'task_heartbeat',
   about:
-    'Renew your claim. Call it at least every few minutes while you work: a claim that nobody renews expires, and somebody else gets the task. If it is refused, stop working on the task: it is not yours any more.',
+    'Renew your claim. Call it at least every few minutes while you work: a claim that is not renewed expires, and another worker gets the task. If the call is refused, stop working on the task: your claim has ended.',
   access: ['session'],
   input: object({ task_id: { ...taskId, optional: true } }),
   result: object({ task_id: text, epoch: whole, expires_at: text }),
@@ -195,7 +195,7 @@ const changed = object({ task_id: text });
 export const taskRelease = operation({
   name: 'task_release',
   about:
-    'Give the task back undone, so that somebody else can take it up. An operator can revoke the claim of any holder.',
+    'Give the task back undone, so that another worker can claim it. An operator can revoke the claim of any holder.',
   command: 'release-claim',
   input: object({ task_id: taskId, reason: optional(text, 'Why, for whoever comes next.') }),
   result: changed,

@@ -1,9 +1,12 @@
 import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
-import type { Events } from '../event.ts';
 import type { BudgetScope } from './budget-scope.ts';
 
-export interface Decision extends Pick<Events['DecisionOpened'], 'source' | 'title' | 'context' | 'options'> {
+export interface Decision {
+  readonly source: DecisionSource;
+  readonly title: string;
+  readonly context: string;
+  readonly options: readonly DecisionOption[];
   readonly id: string;
   readonly agentId: string | null;
   readonly pipelineId: string | null;
