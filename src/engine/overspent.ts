@@ -5,6 +5,7 @@ import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { type BudgetUse, listBudgetUses } from '../state/runs/budget.ts';
 import type { Decision } from '../state/runs/decision.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import { isCancelled } from '../state/tasks/task.ts';
 import { renderScope, renderUse } from './budgets.ts';
 import type { EngineContext } from './context.ts';
 import { askPeople } from './notify.ts';
@@ -37,6 +38,10 @@ function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readon
   const isFollowed = around.some(({ outcome }) => outcome === null);
   const follows = isFollowed ? ' What follows in the pipeline waits for the answer.' : '';
   const agent = scope.kind === 'agent' ? state.agents.get(scope.id) : undefined;
+  const taskId = agent?.task?.task_id ?? around[0]?.task?.task_id ?? null;
+  const task = state.tasks.get(taskId ?? '');
+  // Nothing of a cancelled task waits for an answer.
+  if (task !== undefined && isCancelled(task)) return [];
   return askPeople(world, {
     source: 'budget',
     title: `Budget was overspent: ${renderScope(state, scope)}`,
@@ -44,7 +49,7 @@ function askIfOverspent(world: EngineContext, scope: BudgetScope, around: readon
     options: isFollowed ? [KEEP_OPTION, CANCEL_OPTION] : [KEEP_OPTION],
     agent_id: agent?.id ?? null,
     pipeline_id: around[0]?.id ?? null,
-    task_id: agent?.task?.task_id ?? around[0]?.task?.task_id ?? null,
+    task_id: taskId,
     scope,
   });
 }
