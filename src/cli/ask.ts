@@ -94,7 +94,7 @@ export async function readStatus(given: ParsedArguments, io: Io): Promise<Answer
   if (unreached !== undefined) return { ok: false, error: unreached };
   const answer = await client.call('status_get', {});
   if (answer.ok || answer.error.code !== 'no-answer') return answer;
-  const { ok } = await client.health({ timeoutMs: 1000 });
+  const { ok } = await client.health({ timeoutMs: HEALTH_MS });
   return ok ? busyAnswer(statusTimeoutMs(io)) : answer;
 }
 
@@ -151,8 +151,8 @@ function stepOf(progress: string): string {
 /** Reports once to a waiting user that the daemon has missed `MAX_MISSES` health checks in a row; a restart misses fewer. */
 export function reportWhenAway(io: Io, client: Client): Disposable {
   let misses = 0;
-  return poll(2000, async (signal) => {
-    const { ok } = await client.health({ signal, timeoutMs: 4000 });
+  return poll(AWAY_POLL_MS, async (signal) => {
+    const { ok } = await client.health({ signal, timeoutMs: AWAY_ANSWER_MS });
     if (signal.aborted) return false;
     misses = ok ? 0 : misses + 1;
     if (misses === MAX_MISSES) io.err(describeWait(io));
@@ -163,7 +163,7 @@ export function reportWhenAway(io: Io, client: Client): Disposable {
 const MAX_MISSES = 2;
 
 /** Names the daemon that a command waits for, after a few seconds without an answer. */
-export function reportWhenSlow(io: Io, afterMs = 3000): Disposable {
+export function reportWhenSlow(io: Io, afterMs = SLOW_MS): Disposable {
   const timer = setTimeout(() => io.err(describeWait(io)), afterMs);
   timer.unref();
   return { [Symbol.dispose]: () => clearTimeout(timer) };
@@ -176,3 +176,8 @@ function describeWait({ env }: Pick<Io, 'env'>): string {
   const who = pid === undefined ? 'the daemon' : `the daemon (process ${pid})`;
   return `Waiting for ${who}, which has not answered yet. Ctrl-C gives up; see daemon.log in the state folder.\n`;
 }
+
+const HEALTH_MS = 1000;
+const AWAY_POLL_MS = 2000;
+const AWAY_ANSWER_MS = 4000;
+const SLOW_MS = 3000;

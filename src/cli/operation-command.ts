@@ -130,7 +130,7 @@ function reportKept({ message, hint }: ApiError, given: ParsedArguments, io: Io)
 }
 
 function describeProblems(problems: readonly FileProblem[]): string {
-  const shown = problems.slice(0, 20).map((each) => renderProblem(each, each.file, ''));
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map((each) => renderProblem(each, each.file, ''));
   const left = problems.length - shown.length;
   return `${shown.join('')}${left > 0 ? `${left} more. ` : ''}See them in the files: baton runbook check\n`;
 }
@@ -182,3 +182,5 @@ export function selfApprovalCall(taskId: string | undefined, { options }: Parsed
   if (taskId === undefined) return { usage: '--self-approve needs the task: name its ID' };
   return { operation: 'task_self_approve', input: { task_id: taskId, reason } };
 }
+
+const SHOWN_PROBLEMS = 20;

@@ -14,7 +14,7 @@ export function renderProblem({ message, path, line, column, hint }: Problem, fi
 function excerpt(source: string, line: number, column: number): string[] {
   const text = source.split(/\r\n|\r|\n/, line)[line - 1] ?? '';
   const before = printable(firstCharacters(text, column - 1));
-  const whole = printable(firstCharacters(text, 160));
+  const whole = printable(firstCharacters(text, SHOWN));
   if (whole.trim() === '' || before.length >= whole.length + 1) return [];
   const gutter = String(line);
   return [`  ${gutter} | ${whole}`, `  ${' '.repeat(gutter.length)} | ${' '.repeat(before.length)}^`];
@@ -53,3 +53,5 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
 ]);
+
+const SHOWN = 160;

@@ -72,7 +72,7 @@ export class ThrottledLog {
       seen.more += 1;
       return;
     }
-    this.#seen.set(message, { untilMs: nowMs + 60_000, more: 0 });
+    this.#seen.set(message, { untilMs: nowMs + PAUSE_MS, more: 0 });
     this.#log.error(message, seen === undefined || seen.more === 0 ? fields : { ...fields, suppressed: seen.more });
   }
 }
@@ -102,3 +102,5 @@ function openSpare(): number | undefined {
     return undefined;
   }
 }
+
+const PAUSE_MS = 60_000;

@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   const { isInTerminal } = report;
   const isRestart = process.env['BATON_RESTARTED'] === '1';
   delete process.env['BATON_RESTARTED'];
-  // In a terminal or under a service manager, somebody else notices its end.
+  // In a terminal, or under a service manager, its end is noticed without a watchdog.
   const isWatched = !isInTerminal && isRestartEnabled(process.env);
   let watchdog: Watchdog | undefined;
   const beforeListening = (stateDir: string, log: Log): void => {

@@ -78,7 +78,7 @@ export class OutboxDelivery {
     if (this.#isStopped) return;
     clearTimeout(this.#again);
     this.#again = setTimeout(() => void this.deliver(), this.#delayMs).unref();
-    this.#delayMs = Math.min(this.#delayMs * 2, 30_000);
+    this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
   }
 
   async stop(): Promise<void> {
@@ -218,7 +218,7 @@ export class OutboxDelivery {
     try {
       remove();
     } catch (error) {
-      if (this.#settled.size >= 10_000) this.#settled.clear();
+      if (this.#settled.size >= MAX_SETTLED) this.#settled.clear();
       this.#settled.add(keptCallId(name, call));
       this.#options.log.error('a kept call was settled, and its file cannot be removed', {
         name,
@@ -230,7 +230,7 @@ export class OutboxDelivery {
   #mayTryAgain(id: string): boolean {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    return failures < 5;
+    return failures < MAX_FAILURES;
   }
 }
 
@@ -248,3 +248,7 @@ const TEMPORARY_CODES: ReadonlySet<string> = new Set([
   'rate-limited',
   'stopping',
 ]);
+
+const LAST_DELAY_MS = 30_000;
+const MAX_FAILURES = 5;
+const MAX_SETTLED = 10_000;

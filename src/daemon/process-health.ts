@@ -59,8 +59,10 @@ export class LoopPulse implements LoopMeasure, Disposable {
   }
 
   #lateMs(nowMs: number): number {
-    return nowMs - this.#late.atMs <= 10_000 ? this.#late.byMs : 0;
+    return nowMs - this.#late.atMs <= REMEMBER_MS ? this.#late.byMs : 0;
   }
 }
 
 const BEAT_MS = 500;
+
+const REMEMBER_MS = 10_000;

@@ -77,7 +77,7 @@ export class AccessTokens {
   }
 
   #remember(token: string, identity: CallerIdentity): void {
-    if (this.#known.size >= 10_000) this.#known.clear();
+    if (this.#known.size >= MAX_CACHED_IDENTITIES) this.#known.clear();
     this.#known.set(token, identity);
   }
 
@@ -151,3 +151,5 @@ export function readOwnSecrets(stateDir: string): readonly string[] {
   const { operatorToken, workerToken, sessionSecret } = stateFiles(stateDir);
   return [operatorToken, workerToken, sessionSecret].flatMap((path) => secretForms(readFileIfPresent(path).trim()));
 }
+
+const MAX_CACHED_IDENTITIES = 10_000;

@@ -67,7 +67,7 @@ const SAME_FINDING = 2;
 /** After this many returns to the fixer, from any role, a person is asked whether to continue. */
 export function reviewRounds(world: EngineContext, task: Task): Event[] {
   const { rounds, findings } = task.flow;
-  const most = rulesFor(task, world.rules).reviewRounds ?? 3;
+  const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
   const stubborn = Object.entries(findings).filter(([, times]) => times > SAME_FINDING);
   if (rounds <= most && stubborn.length === 0) return [];
   const context =
@@ -106,3 +106,5 @@ export function onStall(world: EngineContext, task: Task | undefined, phase: Tas
     task_id: task.id,
   });
 }
+
+const ROUNDS = 3;

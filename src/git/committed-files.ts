@@ -102,7 +102,7 @@ class ObjectReader implements HashedFiles {
   async #readObjects(type: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     const wanted = [...new Set(names)];
-    const options = { cwd: this.#repository, encoding: 'latin1', maxBytes: 128 * 1024 * 1024 } as const;
+    const options = { cwd: this.#repository, encoding: 'latin1', maxBytes: MOST_BYTES } as const;
     const ran = await git(['cat-file', '--batch'], { ...options, input: `${wanted.join('\n')}\n` });
     const printed = Buffer.from(ran.ok ? ran.value.stdout : '', 'latin1');
     for (let at = 0; at < printed.length;) {
@@ -156,3 +156,5 @@ function entriesOf(bytes: Buffer | undefined, folder: string, width: number): re
   }
   return entries;
 }
+
+const MOST_BYTES = 128 * 1024 * 1024;

@@ -91,8 +91,8 @@ export async function changeConfig(cwd: string, args: readonly string[]): Promis
     // 5: there was nothing to unset.
     const changed = await git(['config', ...args], { cwd, answers: [5] });
     if (changed.ok) return { ok: true, value: undefined };
-    if (tries === 20 || !/could not lock/.test(changed.problem.message)) return changed;
-    await sleep(25);
+    if (tries === TRIES || !/could not lock/.test(changed.problem.message)) return changed;
+    await sleep(PAUSE_MS);
   }
 }
 
@@ -181,3 +181,6 @@ function configOf(env: Readonly<Record<string, string | undefined>>): Record<str
 }
 
 const CONFIG_FILES = ['HOME', 'XDG_CONFIG_HOME', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'];
+
+const TRIES = 20;
+const PAUSE_MS = 25;

@@ -40,13 +40,13 @@ export async function readMoveContent(place: OwnRepository, old: string, now: st
   const authors = await gitLines(log, options(place));
   const diff = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', `--stat=${WIDTH}`, '--stat-count=20'];
   const stat = await gitText([...diff, old, now, '--'], options(place));
-  return { authors: countNames(authors), stat: stat.ok ? stat.value.slice(0, 2500) : null };
+  return { authors: countNames(authors), stat: stat.ok ? stat.value.slice(0, MOST_TEXT) : null };
 }
 
 function countNames(lines: GitResult<string[]>): string[] {
   const counts = new Map<string, number>();
   for (const name of lines.ok ? lines.value : []) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const names = [...counts].sort(([, a], [, b]) => b - a).slice(0, 10);
+  const names = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_NAMES);
   return names.map(([name, count]) => `${name.slice(0, WIDTH)} (${count})`);
 }
 
@@ -122,3 +122,6 @@ function isSymbolic(path: string): boolean {
     return false;
   }
 }
+
+const MOST_NAMES = 10;
+const MOST_TEXT = 2500;

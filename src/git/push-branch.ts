@@ -110,7 +110,7 @@ async function reachAt(
   options: Pick<GitOptions, 'answers'> = {},
 ): Promise<GitResult<GitOutput>> {
   const args = [...push.config.flatMap((each) => ['-c', each]), ...command, '--', url, ...refs];
-  return runOwnGit(own, args, { env: operatorEnvironment(), timeoutMs: 600_000, ...options });
+  return runOwnGit(own, args, { env: operatorEnvironment(), timeoutMs: PUSH_MS, ...options });
 }
 
 function rejected({ remote, branch }: Pick<Push, 'remote' | 'branch'>, why: string): GitFailure {
@@ -122,3 +122,5 @@ function unreachable({ remote }: Pick<Push, 'remote'>, { problem }: GitFailure):
   const hint = `Check it by hand: git ls-remote ${remote}`;
   return gitFailure('git/remote-unreachable', `'${remote}' does not answer: ${problem.message}`, hint);
 }
+
+const PUSH_MS = 600_000;

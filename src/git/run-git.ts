@@ -56,9 +56,9 @@ const KEPT =
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult<GitOutput>> {
   for (let tries = 1; ; tries++) {
     const ran = await runOnce(args, options);
-    if (ran.ok || tries === 40) return ran;
+    if (ran.ok || tries === TRIES) return ran;
     if (ran.problem.code === 'git/no-descriptors') await sleep(SHORTAGE_PAUSE_MS);
-    else if (HALF_MADE.test(ran.problem.message)) await sleep(25);
+    else if (HALF_MADE.test(ran.problem.message)) await sleep(PAUSE_MS);
     else return ran;
   }
 }
@@ -237,3 +237,6 @@ function lastOutputLine(output: string): string {
     .map((line) => line.trim());
   return (lines.length > 0 ? lines.join('; ') : output).replaceAll(/^(?:fatal|error): /g, '').slice(0, 2000);
 }
+
+const TRIES = 40;
+const PAUSE_MS = 25;

@@ -125,7 +125,7 @@ async function runGh(program: string, request: ApiRequest, context: ApiContext):
       cwd,
       env: { ...context.env, ...QUIET },
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: 60_000,
+      timeout: CALL_MS,
       killSignal: 'SIGKILL',
       ...(signal === undefined ? {} : { signal }),
     });
@@ -133,7 +133,7 @@ async function runGh(program: string, request: ApiRequest, context: ApiContext):
     let size = 0;
     const keep = (pieces: Buffer[]) => (piece: Buffer) => {
       size += piece.length;
-      if (size <= 16 * 1024 * 1024) pieces.push(piece);
+      if (size <= MOST_BYTES) pieces.push(piece);
       else child.kill('SIGKILL');
     };
     child.stdout.on('data', keep(out));
@@ -150,3 +150,6 @@ async function runGh(program: string, request: ApiRequest, context: ApiContext):
 const HEADERS = ['--header', 'Accept: application/vnd.github+json', '--header', 'X-GitHub-Api-Version: 2022-11-28'];
 const ON = { GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' };
 const QUIET = { ...ON, GH_PAGER: '', GH_DEBUG: '', GH_FORCE_TTY: '' };
+
+const CALL_MS = 60_000;
+const MOST_BYTES = 16 * 1024 * 1024;

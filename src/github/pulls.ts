@@ -84,7 +84,7 @@ export class PullRequestApi {
 
   /** Comments unless a comment with this mark exists: a killed daemon may repeat the call. */
   async commentOnce(number: number, body: string, mark: string): Promise<GithubResult<unknown>> {
-    for (let page = 1; page <= 30; page += 1) {
+    for (let page = 1; page <= MOST_PAGES; page += 1) {
       const listed = await this.#call('GET', `issues/${number}/comments?per_page=${PAGE}&page=${page}`);
       if (!listed.ok) return listed;
       const comments: readonly unknown[] = Array.isArray(listed.value) ? listed.value : [];
@@ -167,3 +167,5 @@ function numberIn(value: unknown): number | undefined {
 export function findTextField(value: unknown, name: string): string | null {
   return findText(fieldOf(value, name)) ?? null;
 }
+
+const MOST_PAGES = 30;

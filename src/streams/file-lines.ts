@@ -40,7 +40,7 @@ export class FollowedFile {
   readonly #maxBytes: number;
   #offset = 0;
 
-  constructor(path: string, maxBytes = 4 * 1024 * 1024) {
+  constructor(path: string, maxBytes = MAX_ADDED_BYTES) {
     this.#path = path;
     this.#maxBytes = maxBytes;
   }
@@ -95,3 +95,5 @@ export function filesBelow(folder: string, levels = LEVELS): readonly string[] {
 /** Claude Code has `CONVERSATION/subagents/ID.jsonl`, Gemini CLI `CONVERSATION/ID.jsonl`. */
 const LEVELS = 2;
 const MOST_FILES = 500;
+
+const MAX_ADDED_BYTES = 4 * 1024 * 1024;

@@ -48,7 +48,7 @@ export class DaemonConnection {
     const { operation, input, key, token, projectPath = null } = call;
     const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
     if (!keepCall(this.#outbox, kept)) return answer;
-    this.#scheduleDelivery(500);
+    this.#scheduleDelivery(FIRST_DELIVERY_MS);
     return keptAnswer(operation);
   }
 
@@ -109,7 +109,7 @@ export class DaemonConnection {
     this.#deliveryTimer = setTimeout(() => {
       this.#deliveryTimer = undefined;
       if (listKept(this.#outbox).length === 0) return;
-      void this.deliverOutbox().then(() => this.#scheduleDelivery(Math.min(afterMs * 2, 5000)));
+      void this.deliverOutbox().then(() => this.#scheduleDelivery(Math.min(afterMs * 2, MAX_DELIVERY_MS)));
     }, afterMs).unref();
   }
 }
@@ -174,3 +174,6 @@ const REPORTED_ONCE: ReadonlySet<AgentReport['kind']> = new Set(['started', 'att
 function exitOf({ start, code, signal, timed_out, blocks_used, output }: Exit): Exit {
   return { start, code, signal, timed_out, blocks_used, output };
 }
+
+const FIRST_DELIVERY_MS = 500;
+const MAX_DELIVERY_MS = 5000;

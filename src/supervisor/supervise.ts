@@ -72,7 +72,7 @@ export async function supervise(folder: string, start: number): Promise<number> 
   await agent.onProcessGone();
   // Ends everything the process left behind; then the output is complete.
   await endProcesses(tree, launch.kill_after_ms);
-  await Promise.race([ended.silence, delay(2000)]);
+  await Promise.race([ended.silence, delay(SILENCE_MS)]);
   kept.words.end();
   kept.errors.end();
   const { timedOut, wasLetGo } = await agent.conclude(code);
@@ -140,7 +140,7 @@ async function prepareStart(files: Files, start: number) {
     const log = new OutputLog(files.log, launch.log_bytes);
     const { env_dropped: dropped = [] } = launch;
     if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
-    const tail = new Tail(8192);
+    const tail = new Tail(TAIL_BYTES);
     const agent = new AgentHost(launch, files, tail);
     // Installed early: a SIGTERM before the start ends the process as soon as there is one.
     process.on('SIGTERM', () => void agent.end());
@@ -189,3 +189,6 @@ function writeFiles({ files = [] }: Launch, url: string): void {
     }
   }
 }
+
+const SILENCE_MS = 2000;
+const TAIL_BYTES = 8192;

@@ -174,7 +174,7 @@ export class ConversationFile {
   }
 
   add(from: 'user' | 'agent', text: string): void {
-    this.#change({ messages: [...this.now.messages, { from, text }].slice(-1000) });
+    this.#change({ messages: [...this.now.messages, { from, text }].slice(-MAX_MESSAGES) });
   }
 
   #change(change: Partial<Conversation>): void {
@@ -196,3 +196,5 @@ export class ConversationFile {
     }
   }
 }
+
+const MAX_MESSAGES = 1000;

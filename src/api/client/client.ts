@@ -192,7 +192,7 @@ export class Client {
   async #channel(until: number): Promise<OpenedChannel> {
     for (;;) {
       this.#channels = this.#channels.filter(({ isOpen }) => isOpen);
-      const channel = this.#channels.find(({ load }) => load < 256);
+      const channel = this.#channels.find(({ load }) => load < CALLS_PER_CHANNEL);
       if (channel !== undefined) return { ok: true, channel };
       this.#opening ??= this.#open(until).finally(() => {
         this.#opening = undefined;
@@ -291,3 +291,5 @@ const ANSWER_MS = 60_000;
 /** A daemon that accepts connections runs, and may be busy. */
 const HELLO_MS = 5000;
 const STOPPING_MS = 30;
+
+const CALLS_PER_CHANNEL = 256;

@@ -115,7 +115,7 @@ export async function openConnection(door: DaemonAddress): Promise<HttpConnectio
   for (let tries = 1; ; tries++) {
     const found = await tryConnect(door);
     if (found !== 'crowded') return found;
-    if (tries === 500) return undefined;
+    if (tries === MAX_TRIES) return undefined;
     await delay(10);
   }
 }
@@ -202,3 +202,5 @@ export function noResponseError(lost: 'closed' | 'timeout' | 'aborted' | 'garble
 export function isStopping(answer: Answer): boolean {
   return !answer.ok && answer.error.code === 'stopping';
 }
+
+const MAX_TRIES = 500;

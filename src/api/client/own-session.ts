@@ -169,7 +169,7 @@ export interface Ancestor {
 
 export function readAncestors(pid: number = process.pid, read: ReadProcess = readProcess): readonly Ancestor[] {
   const found: Ancestor[] = [];
-  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < 64;) {
+  for (let each = read(pid)?.parent ?? 0; each > 1 && found.length < MAX_ANCESTORS;) {
     const seen = read(each);
     if (seen === undefined) break;
     found.push({ pid: each, identity: seen.identity, program: seen.program });
@@ -206,3 +206,5 @@ export function readPs(pid: number): ReturnType<ReadProcess> {
     return undefined;
   }
 }
+
+const MAX_ANCESTORS = 64;

@@ -6,7 +6,7 @@ export function renewOwnClaims(
   client: Pick<Client, 'call'>,
   stateDir: string,
   env: Readonly<Record<string, string | undefined>>,
-  everyMs: number = 60_000,
+  everyMs: number = EVERY_MS,
 ): { readonly stop: () => void } {
   const renew = async (): Promise<void> => {
     for (const session of findSessionsAround(stateDir, env)) {
@@ -26,3 +26,5 @@ export const CLAIM_OVER_CODES: ReadonlySet<string> = new Set([
   'bad-token',
   'no-such-project',
 ]);
+
+const EVERY_MS = 60_000;

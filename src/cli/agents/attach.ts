@@ -54,7 +54,7 @@ async function attachLines(
   const log = followLog(agent, client, {
     after,
     signal: AbortSignal.any([signal, leaving.signal]),
-    lines: 20,
+    lines: SHOWN_LINES,
     onLine,
   });
   // The end of the input or of the agent ends the other.
@@ -169,3 +169,5 @@ function terminalName(): string {
     return 'a terminal';
   }
 }
+
+const SHOWN_LINES = 20;

@@ -24,7 +24,7 @@ export interface FollowOptions {
  */
 export async function* followEntries(
   client: Client,
-  { after, signal, awayMs = 15_000 }: FollowOptions,
+  { after, signal, awayMs = AWAY_MS }: FollowOptions,
 ): AsyncGenerator<FollowedEntry, ApiError | undefined> {
   let seq = after;
   let answeredAt = performance.now();
@@ -48,7 +48,7 @@ export async function* followEntries(
       await stream.return(undefined);
     }
     // There is no event for the start of another process.
-    if (!signal.aborted) await delay(200);
+    if (!signal.aborted) await delay(RETRY_MS);
   }
   return undefined;
 }
@@ -65,3 +65,6 @@ export function untilInterrupted(): { readonly signal: AbortSignal; readonly [Sy
   process.once('SIGINT', onInterrupt);
   return { signal: controller.signal, [Symbol.dispose]: () => void process.off('SIGINT', onInterrupt) };
 }
+
+const AWAY_MS = 15_000;
+const RETRY_MS = 200;

@@ -66,7 +66,7 @@ async function followFrom(
     else lose(answer.error);
   }, until);
   // Some things that need a person are not recorded: a runbook can become invalid without an entry.
-  const pulse = setInterval(() => refresh.request(), 3000);
+  const pulse = setInterval(() => refresh.request(), PULSE_MS);
   try {
     const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
     for (let next = await entries.next(); ; next = await entries.next()) {
@@ -122,3 +122,5 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 /** At most ten updates a second. */
 const SETTLE_MS = 100;
 const RETRY_MS = 300;
+
+const PULSE_MS = 3000;

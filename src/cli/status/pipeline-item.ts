@@ -53,7 +53,7 @@ function linesBelow(pipeline: PipelineView, step: StepView, drawing: Drawing): L
   const children = drawing.runners.pipelines.get(place) ?? [];
   const agents = drawing.runners.agents.get(place) ?? [];
   // Guards against cycles.
-  const nested = drawing.depth >= 8 ? [] : children;
+  const nested = drawing.depth >= MAX_DEPTH ? [] : children;
   return [
     ...nested.flatMap((child) => [
       [[drawing.indent], ...pipelinePieces(child, drawing.nowMs)] as Line,
@@ -152,3 +152,5 @@ function fillSection(section: StatusSection, form: 'full' | 'brief', rows: numbe
   const rest: Line = [[`  … ${items.length - shown}${shown === 0 ? '' : ' more'}: ${more}`, 'dim']];
   return [...lines, rest];
 }
+
+const MAX_DEPTH = 8;

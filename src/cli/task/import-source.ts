@@ -33,7 +33,7 @@ function readAtMost(path: string): Uint8Array | Problem {
     const pieces: Buffer[] = [];
     let size = 0;
     for (;;) {
-      const piece = Buffer.alloc(1024 * 1024);
+      const piece = Buffer.alloc(PIECE_BYTES);
       const read = readSync(fd, piece);
       if (read > 0) pieces.push(piece.subarray(0, read));
       size += read;
@@ -82,7 +82,7 @@ async function runGh(
       cwd,
       env: { ...env, GH_PROMPT_DISABLED: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 300_000,
+      timeout: GH_MS,
     });
     const out: Buffer[] = [];
     let [size, err] = [0, ''];
@@ -114,3 +114,6 @@ export function formatOption(
 }
 
 export const TAG_OPTION = { name: 'tag', value: 'NAME', about: 'task-master: the list (default master)' } as const;
+
+const PIECE_BYTES = 1024 * 1024;
+const GH_MS = 300_000;

@@ -102,7 +102,7 @@ async function sendImport(
         ...(written.ids.has(id) ? { prompt_file: descriptionPath(id) } : {}),
       })),
     },
-    { timeoutMs: 300_000 },
+    { timeoutMs: IMPORT_MS },
   );
   if (!answer.ok) {
     written.undo();
@@ -181,3 +181,5 @@ function renderNames(tasks: readonly { readonly id: string }[]): string {
 function renderRow({ id, title, status, after }: ImportReport['added'][number]): string {
   return `  ${id}  ${status}  ${title}${after.length === 0 ? '' : `  (after ${after.join(', ')})`}`;
 }
+
+const IMPORT_MS = 300_000;

@@ -68,7 +68,7 @@ export class OperationChannel {
     const [verb, id = ''] = words;
     if (!/^\d{1,15}$/.test(id)) return false;
     if (verb === 'cancel') this.#cancel(id);
-    else if (verb === 'call' && words.length === 7) void this.#call(words, body);
+    else if (verb === 'call' && words.length === CALL_FIELD_COUNT) void this.#call(words, body);
     else return false;
     return true;
   }
@@ -171,3 +171,5 @@ function isGranted(result: unknown): result is GrantedClaim {
   const { task_id, token } = fieldsOf(result);
   return typeof task_id === 'string' && typeof token === 'string';
 }
+
+const CALL_FIELD_COUNT = 7;

@@ -13,7 +13,7 @@ export type ConnectionKind = 'unknown' | 'operator' | 'worker' | 'session';
  * workers and sessions together; the rest of the total is kept for operators.
  */
 export function slotLimits(descriptors: number, most: number) {
-  const total = Math.min(most, Math.max(16, Math.floor(descriptors / 2)));
+  const total = Math.min(most, Math.max(MIN_SLOTS, Math.floor(descriptors / 2)));
   const unknown = Math.floor(total / 4);
   const served = total - unknown - Math.max(2, Math.floor(total / 8));
   return { total, unknown, worker: Math.floor(served / 2), session: served, served };
@@ -157,7 +157,7 @@ export function makeSocketPath(stateDir: string): string {
   // The daemon holds the folder's lock, so an existing socket belongs to a dead daemon.
   rmSync(socket, { force: true });
   if (before !== undefined) removeSocketFolder(before);
-  return Buffer.byteLength(socket) <= 100 ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
+  return Buffer.byteLength(socket) <= MAX_SOCKET_PATH ? socket : join(mkdtempSync(join(tmpdir(), 'baton-')), 's');
 }
 
 /** Removes a socket outside of the state folder, and its folder. Does nothing to a path of another form. */
@@ -184,3 +184,6 @@ export function savePort(stateDir: string, port: number): void {
     // The next daemon uses another port.
   }
 }
+
+const MIN_SLOTS = 16;
+const MAX_SOCKET_PATH = 100;

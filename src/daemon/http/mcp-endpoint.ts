@@ -51,7 +51,7 @@ export class McpEndpoint {
   #stop(): void {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
-    setTimeout(() => void this.#http.close(), 500).unref();
+    setTimeout(() => void this.#http.close(), ANSWERING_MS).unref();
   }
 
   #backend(projectPath: string | undefined, opened: McpConnection): Backend {
@@ -90,3 +90,5 @@ const BAD_CLAIM_TOKEN = refusal(
   'the token is not one of this daemon',
   'Pass the token that task_claim returned.',
 );
+
+const ANSWERING_MS = 500;

@@ -32,8 +32,8 @@ export function rulesAttention(differences: readonly RuleDifference[]): Attentio
 
 /** A daemon that keeps crashing: it runs now, and may crash again. */
 export function crashAttention(record: RestartRecord | undefined, nowMs: number): Attention[] {
-  if (record === undefined || nowMs - Date.parse(record.at) > 60 * 60_000) return [];
-  if (!record.gave_up && record.in_row < 3) return [];
+  if (record === undefined || nowMs - Date.parse(record.at) > CRASH_SHOWN_MS) return [];
+  if (!record.gave_up && record.in_row < CRASHES_SHOWN) return [];
   const title = record.gave_up
     ? 'the daemon kept crashing, and its watchdog had given up'
     : `the daemon crashed ${record.in_row} times in a row`;
@@ -43,7 +43,7 @@ export function crashAttention(record: RestartRecord | undefined, nowMs: number)
 
 /** Agents' messages that wait in the outbox. Exit signals and exits are among them, so work waits. */
 export function outboxAttention(blockedMs: number, stateDir: string): Attention[] {
-  if (blockedMs < 15_000) return [];
+  if (blockedMs < BLOCKED_SHOWN_MS) return [];
   const title = `Messages of agents have not been recorded for ${Math.round(blockedMs / 1000)} s`;
   const context = 'They are kept, and work waits for them. See daemon.log in the state folder for the reason.';
   const next = `ls -l ${shellWord(stateFiles(stateDir).outbox)}`;
@@ -161,3 +161,7 @@ function blockedTask({ id, title, blocked }: Task): Attention {
     next: `baton task unblock ${shellWord(id)} --reason "…"`,
   };
 }
+
+const CRASH_SHOWN_MS = 60 * 60_000;
+const CRASHES_SHOWN = 3;
+const BLOCKED_SHOWN_MS = 15_000;

@@ -57,7 +57,7 @@ function findLatestRecord(state: State, task: Task): BriefSource['record'] {
 }
 
 async function readPrompt(folder: string, path: string): Promise<BriefSource['prompt']> {
-  const bytes = isRelativePath(path) ? await readInside(folder, path, 65_536) : undefined;
+  const bytes = isRelativePath(path) ? await readInside(folder, path, MAX_PROMPT_BYTES) : undefined;
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
 
@@ -197,3 +197,5 @@ function findLastSession({ tasks }: State): ProjectBrief['last_session'] {
 function pickRecord({ summary, branch, commit_sha, blockers }: ThoughtRecord) {
   return { summary, branch, commit_sha, blockers };
 }
+
+const MAX_PROMPT_BYTES = 65_536;

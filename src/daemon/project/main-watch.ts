@@ -53,7 +53,7 @@ export class MainWatch {
 
   /** Checks at most once a second; asks git only if the files have changed. */
   pollIfDue(nowMs: number): void {
-    if (!this.#isStarted || nowMs - this.#polledMs < 1000) return;
+    if (!this.#isStarted || nowMs - this.#polledMs < POLL_MS) return;
     this.#polledMs = nowMs;
     if (this.#next === undefined) void this.poll();
   }
@@ -91,7 +91,7 @@ export class MainWatch {
 
   async #tryCheck(): Promise<void> {
     try {
-      for (let tries = 0; tries < 5; tries += 1) if ((await this.#checkOnce()) !== 'stale') return;
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) if ((await this.#checkOnce()) !== 'stale') return;
     } catch (error) {
       this.#options.onMistake(error);
     }
@@ -260,6 +260,10 @@ async function ownPlace(
 async function isUpstream({ own, login }: MeasureMain, sha: string, upstream: Upstream | null): Promise<boolean> {
   const opened = upstream === null ? null : await own.with();
   if (upstream === null || opened === null || !opened.ok) return false;
-  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: 30_000 });
+  const fetched = await fetchUpstream(opened.value, upstream, { login: login(), timeoutMs: FETCH_MS });
   return fetched.ok && isInHistory(opened.value, sha, fetched.value);
 }
+
+const POLL_MS = 1000;
+const MAX_TRIES = 5;
+const FETCH_MS = 30_000;

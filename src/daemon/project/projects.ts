@@ -117,7 +117,7 @@ export class Projects {
     const identifying = this.#identifying.get(path) ?? this.#identify(path);
     this.#identifying.set(path, identifying);
     const id = await identifying.finally(() => this.#identifying.delete(path));
-    if (this.#idOfPath.size > 10_000) this.#idOfPath.clear();
+    if (this.#idOfPath.size > MAX_PATHS) this.#idOfPath.clear();
     if (typeof id !== 'string') this.#idOfPath.delete(path);
     else this.#idOfPath.set(path, { id, untilMs: performance.now() + SERVER_LIMITS.repositoryMs });
     return id;
@@ -290,3 +290,5 @@ function noSuchProject(message: string, hint: string): ApiError {
 function projectUnavailable({ message, hint }: { readonly message: string; readonly hint: string }): FoundProject {
   return { ok: false, error: { code: 'store-unavailable', message, hint } };
 }
+
+const MAX_PATHS = 10_000;

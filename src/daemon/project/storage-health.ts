@@ -25,7 +25,7 @@ export class StoreWatch {
     this.#compare();
     if (this.#isWritable || this.#isProbing || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + this.#delayMs;
-    this.#delayMs = Math.min(this.#delayMs * 2, 30_000);
+    this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
     void this.#probe();
   }
 
@@ -98,3 +98,5 @@ export class FolderProbe {
 /** A smaller file could fit into space that no other file can use. */
 const PAGE = Buffer.alloc(4096);
 const HINT = 'Make room on its disk, or make the folder writable. Agents are started again by themselves.';
+
+const LAST_DELAY_MS = 30_000;

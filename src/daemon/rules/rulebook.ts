@@ -162,7 +162,7 @@ export function sortedWorkers(runbook: Runbook): WorkerPlan[] {
 }
 
 export function renderDifferences(differences: readonly RuleDifference[]): string {
-  const shown = differences.slice(0, 60).map(describeDifference);
+  const shown = differences.slice(0, MAX_DIFFERENCES).map(describeDifference);
   const left = differences.length - shown.length;
   return [...shown, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
 }
@@ -239,7 +239,7 @@ export class RunbookWatch {
   }
 
   readIfDue(nowMs: number): void {
-    if (nowMs - this.#lookedMs < 1000) return;
+    if (nowMs - this.#lookedMs < READ_INTERVAL_MS) return;
     this.#lookedMs = nowMs;
     this.read();
   }
@@ -266,3 +266,6 @@ export function renderRunbookProblem({ file, line, column, message }: RunbookPro
 function renderPlace(file: string, line: number | null, column: number | null): string {
   return line === null ? `${file}: ` : `${file}:${line}:${column ?? 1}: `;
 }
+
+const MAX_DIFFERENCES = 60;
+const READ_INTERVAL_MS = 1000;

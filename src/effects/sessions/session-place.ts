@@ -121,7 +121,7 @@ async function waitForOtherSessions(
   while (!signal.aborted) {
     const busy = await context.readState((state) => isBusy(state, taskId, epoch));
     if (busy === false) return true;
-    await sleep(50, undefined, { signal, ref: false }).catch(() => undefined);
+    await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
   return false;
 }
@@ -179,3 +179,5 @@ async function clearWorktree(
 function kept({ problem }: GitFailure): Cleared {
   return { outcome: 'kept', reason: renderGithubProblem(problem) };
 }
+
+const LOOK_MS = 50;

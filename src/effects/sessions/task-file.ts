@@ -117,7 +117,7 @@ function describeChange({ from, to, stat, diff }: BranchChange): string {
   const parts = [
     all,
     fenced(truncate(stat, MOST_OF_A_SECTION)),
-    diff === null ? '' : fenced(truncate(diff, 60_000), 'diff'),
+    diff === null ? '' : fenced(truncate(diff, MOST_OF_DIFF), 'diff'),
   ];
   return parts.filter((each) => each !== '').join('\n\n');
 }
@@ -165,3 +165,5 @@ function truncate(text: string, most: number): string {
 export function toLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
+
+const MOST_OF_DIFF = 60_000;

@@ -66,7 +66,7 @@ async function writeRaw(
   await rm(file, { force: true });
   if (blob === null) return;
   await mkdir(dirname(file), { recursive: true });
-  const options = { env: ownEnvironment(gitDir), encoding: 'buffer' as const, maxBuffer: 256 * 1024 * 1024 };
+  const options = { env: ownEnvironment(gitDir), encoding: 'buffer' as const, maxBuffer: MOST_BYTES };
   const { stdout } = await promisify(execFile)('git', ['cat-file', 'blob', blob.sha], options);
   if (blob.mode === '120000') await symlink(stdout, file);
   else await writeFile(file, stdout, { mode: blob.mode === '100755' ? 0o755 : 0o644, flag: 'wx' });
@@ -108,3 +108,5 @@ function writeBranch(gitDir: string, name: string, sha: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${sha}\n`);
 }
+
+const MOST_BYTES = 256 * 1024 * 1024;

@@ -46,7 +46,7 @@ export async function measureDependencies(
   if (!tree.ok) return tree;
   const known = new Set(changed.map(({ path }) => path));
   const others = tree.value.stdout.split('\0').filter((path) => !known.has(path) && findDependencyFile(path));
-  for (const path of others.slice(0, 2000)) {
+  for (const path of others.slice(0, MOST_FILES)) {
     texts.push({ path, before: await readBlob(places.own, `${base}:${path}`), after: undefined });
   }
   return { ok: true, value: findNewDependencies(texts) };
@@ -197,3 +197,5 @@ type Reader = DependencyFile['read'];
 function readNothing(): never {
   throw new TypeError('it is binary; a bun.lock can be read');
 }
+
+const MOST_FILES = 2000;

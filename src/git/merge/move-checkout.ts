@@ -143,7 +143,7 @@ async function findOverwrittenFile(
   { from, to }: CheckoutMove,
 ): Promise<string | undefined> {
   const list = async (...args: string[]): Promise<string[]> =>
-    unwrap(await gitFields([...settings, ...args], { cwd: place, maxBytes: 128 * 1024 * 1024 }));
+    unwrap(await gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES }));
   const changed = await list('diff-tree', '-r', '-z', '--no-renames', '--diff-filter=A', from, to, '--');
   if (changed.length === 0) return undefined;
   const isCaseless =
@@ -178,3 +178,5 @@ function wouldOverwrite(worktree: string, path: string): GitFailure {
   const hint = `Move it away: mv ${shellWord(join(worktree, path))} ELSEWHERE`;
   return gitFailure('git/checkout-in-the-way', message, hint);
 }
+
+const MOST_BYTES = 128 * 1024 * 1024;

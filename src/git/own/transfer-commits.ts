@@ -129,7 +129,7 @@ function incomplete({ source }: OwnRepository, failure: GitFailure): GitFailure 
 }
 
 /** Each import leaves a pack; many small packs are joined. */
-export async function joinPacks(own: OwnRepository, most = 60): Promise<void> {
+export async function joinPacks(own: OwnRepository, most = MOST_PACKS): Promise<void> {
   const packs = readdirSync(join(own.objects, 'pack')).filter((name) => name.endsWith('.pack'));
   if (packs.length < most) return;
   await runOwnGit(own, ['repack', '-d', '-q', '--geometric=2'], { timeoutMs: 3_600_000 });
@@ -148,3 +148,5 @@ export async function exportCommit(
     haves: [onto],
   });
 }
+
+const MOST_PACKS = 60;

@@ -85,7 +85,7 @@ async function endOf(
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stall.refresh();
-    stderr = (stderr + text).slice(-20_000);
+    stderr = (stderr + text).slice(-MAX_MESSAGE_CHARACTERS);
     const line = text.split(/[\r\n]/).findLast((each) => each.includes('%'));
     if (line !== undefined) onProgress?.(line.trim());
   });
@@ -116,3 +116,5 @@ function noRoom(stderr: string, wants: readonly string[]): GitFailure {
     ? gitFailure('git/disk', message, 'Free space on that disk, or make it writable; then try again.')
     : gitFailure('git/no-descriptors', message, 'Raise the limits before the daemon starts: ulimit -n, ulimit -u.');
 }
+
+const MAX_MESSAGE_CHARACTERS = 20_000;

@@ -63,7 +63,7 @@ async function findSamePatch(repository: GitLocation, sha: string, main: string,
 
 /** Pairs of patch id and commit. */
 async function patchIds(repository: GitLocation, of: readonly string[], input = ''): Promise<GitResult<string[][]>> {
-  const options = { cwd: repository, maxBytes: 64 * 1024 * 1024 };
+  const options = { cwd: repository, maxBytes: MAX_PATCH_BYTES };
   const args = ['diff-tree', '-p', '-r', '--no-ext-diff', '--no-textconv', '--no-color', ...of];
   const patch = await git(args, { ...options, input });
   if (!patch.ok) return patch;
@@ -115,8 +115,11 @@ async function findDeclaredRevert(
   const words = `--grep=This reverts commit ${commit.slice(0, 12)}`;
   const args = ['rev-list', '--fixed-strings', words, '--end-of-options', main, `^${commit}`, '--'];
   for (const revert of unwrap(await gitLines(args, { cwd: repository }))) {
-    const undone = depth < 8 ? await findDeclaredRevert(repository, revert, main, depth + 1) : null;
+    const undone = depth < MAX_DEPTH ? await findDeclaredRevert(repository, revert, main, depth + 1) : null;
     if (undone === null) return revert;
   }
   return null;
 }
+
+const MAX_PATCH_BYTES = 64 * 1024 * 1024;
+const MAX_DEPTH = 8;

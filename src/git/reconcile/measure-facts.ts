@@ -23,7 +23,7 @@ export async function measureFacts(
   tasks: readonly RecordedTask[],
   options: MeasureOptions,
 ): Promise<GitResult<MeasuredFacts>> {
-  const { own, deadSessions, thorough = 50 } = options;
+  const { own, deadSessions, thorough = THOROUGH } = options;
   return attempt(async () => {
     const main = unwrap(await findMainBranch(repository, options.mainBranch));
     const work = await measureWork({ repository, own }, tasks, main, thorough);
@@ -90,7 +90,7 @@ async function readBranches(repository: string): Promise<Map<string, string>> {
 
 /** The commits on the main branch that no other commit there claims to revert. Runs two processes in all. */
 async function findUnrevertedCommits(repository: GitLocation, main: string): Promise<ReadonlySet<string>> {
-  const options = { cwd: repository, maxBytes: 128 * 1024 * 1024 };
+  const options = { cwd: repository, maxBytes: MAX_BYTES };
   const graph = await gitLines(['rev-list', '--topo-order', '--parents', main, '--'], options);
   // A history that is too long leaves every task to the further checks.
   if (!graph.ok && graph.problem.code === 'git/too-much-output') return new Set();
@@ -127,3 +127,6 @@ function trunkOf(parents: ReadonlyMap<string, readonly string[]>, head: string |
   for (let commit = head; commit !== undefined; commit = parents.get(commit)?.[0]) trunk.add(commit);
   return trunk;
 }
+
+const THOROUGH = 50;
+const MAX_BYTES = 128 * 1024 * 1024;

@@ -17,7 +17,7 @@ export async function readIgnoreFiles(
   if (commit === null) return { ok: true, value: [] };
   const listed = await gitFields(['ls-tree', '-r', '-z', '--full-tree', commit], {
     cwd: repository,
-    maxBytes: 128 * 1024 * 1024,
+    maxBytes: MOST_BYTES,
   });
   if (!listed.ok) return listed;
   const found = listed.value.flatMap((line) => {
@@ -84,3 +84,5 @@ export const SESSION_FOLDER = '.baton/session';
 export async function excludeWorktrees(commonDir: string): Promise<void> {
   await excludeFromGit(commonDir, `/${WORKTREES_FOLDER}/`, `/${SESSION_FOLDER}/`);
 }
+
+const MOST_BYTES = 128 * 1024 * 1024;

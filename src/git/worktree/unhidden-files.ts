@@ -53,7 +53,7 @@ export async function withUnhiddenFiles<T>(
     const last = own.map((path, i) => (i < 2 ? path : literalPattern(path))).join('\n');
     await writeFile(hidden, joinIgnoreRules([origin.excludes], rules.value) + joinIgnoreRules([last], []));
     const run: Run = async (args, input = '') =>
-      gitFields([...settings, ...args], { cwd: place, maxBytes: 128 * 1024 * 1024, input });
+      gitFields([...settings, ...args], { cwd: place, maxBytes: MOST_BYTES, input });
     const cleared = await attempt(async () => clearMarks(worktree, origin, run));
     if (!cleared.ok) return cleared;
     const others = ['ls-files', '--others', `--exclude-from=${hidden}`, '-z'];
@@ -108,3 +108,5 @@ async function expand(worktree: string, found: readonly string[]): Promise<strin
   }
   return paths;
 }
+
+const MOST_BYTES = 128 * 1024 * 1024;

@@ -75,7 +75,7 @@ class Scanner {
   }
 
   readValue(depth: number): JsonNode {
-    if (depth > 100) this.fail('nested too deeply');
+    if (depth > MOST_LEVELS) this.fail('nested too deeply');
     const first = this.#text[this.#at];
     if (first === '{') return this.#readContainer('object', '}', depth);
     if (first === '[') return this.#readContainer('array', ']', depth);
@@ -137,3 +137,5 @@ export function valueOf(node: JsonNode): unknown {
 export function memberOf(node: JsonNode | undefined, key: string): JsonChild | undefined {
   return node?.kind === 'object' ? node.children.findLast((child) => child.key === key) : undefined;
 }
+
+const MOST_LEVELS = 100;

@@ -64,7 +64,7 @@ export function makeSqliteStore(
     await write(() => db.prepare(sql).run(...values));
   };
   const probe = async (proven: SqliteAppender): Promise<void> => {
-    const problem = await write(() => proven.probe(), 500).catch((error) => storeProblemOf(error).problem);
+    const problem = await write(() => proven.probe(), PROBE_MS).catch((error) => storeProblemOf(error).problem);
     if (problem !== undefined) log.failed(problem);
   };
 
@@ -141,3 +141,5 @@ function freeBytes(path: string): number {
     return Infinity;
   }
 }
+
+const PROBE_MS = 500;

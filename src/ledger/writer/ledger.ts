@@ -172,7 +172,7 @@ export class Ledger {
         next += 1;
       }
       // Lets waiting requests join the next commit. A single caller yields only every few milliseconds.
-      if (group.length === 1 && performance.now() - this.#turnedMs <= 5) continue;
+      if (group.length === 1 && performance.now() - this.#turnedMs <= LONGEST_WITHOUT_TURN_MS) continue;
       await nextTurn();
       this.#turnedMs = performance.now();
     }
@@ -274,3 +274,5 @@ export class Ledger {
     return { ok: false, problem: this.#stopped };
   }
 }
+
+const LONGEST_WITHOUT_TURN_MS = 5;

@@ -30,7 +30,7 @@ async function matching(file: string, { list }: PromptSource): Promise<readonly 
   const fixed = promptKey(file.slice(0, file.indexOf('${')));
   const folder = fixed.includes('/') ? fixed.slice(0, fixed.lastIndexOf('/')) : '';
   const pattern = promptPattern(file);
-  return (await list(folder)).filter((path) => pattern.test(path)).slice(0, 200);
+  return (await list(folder)).filter((path) => pattern.test(path)).slice(0, MOST_PROMPTS);
 }
 
 export function openWorkingFiles(projectDir: string): PromptSource {
@@ -61,3 +61,5 @@ function filesBelow(projectDir: string, folder: string): string[] {
     return [];
   }
 }
+
+const MOST_PROMPTS = 200;

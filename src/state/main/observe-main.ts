@@ -53,7 +53,7 @@ export function decideObserveMain(state: State, seen: ObserveMain): Outcome<Obse
     upstream,
     authors: move.authors,
     stat: move.stat,
-    sessions: sessions.slice(0, 50),
+    sessions: sessions.slice(0, MOST_SESSIONS),
   });
   return decided([moved], 'recorded');
 }
@@ -130,3 +130,5 @@ function clientsOf({ id: task_id, claim, endings }: Task, at: string): readonly 
     .filter(isClient)
     .map(({ sessionId, holder }) => ({ id: sessionId, name: holder, task_id }));
 }
+
+const MOST_SESSIONS = 50;

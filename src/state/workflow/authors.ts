@@ -12,7 +12,7 @@ export function authorsAfter(
 ): readonly Principal[] {
   const author = findAuthor(recorded, before);
   if (author === undefined || author === '' || authors.includes(author)) return authors;
-  return [...authors, author].slice(-50);
+  return [...authors, author].slice(-KEPT_AUTHORS);
 }
 
 function findAuthor(recorded: Event & { readonly actor?: string }, before: Before): Principal | undefined {
@@ -65,3 +65,5 @@ function recorderOf(
   if (holder?.epoch === epoch) return holder?.principal;
   return actor !== undefined && isOperator(actor) ? actor : undefined;
 }
+
+const KEPT_AUTHORS = 50;

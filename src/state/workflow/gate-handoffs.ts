@@ -17,7 +17,7 @@ export function fixerHandoff(
   handoffId: string,
 ): HandoffRef {
   const { pr_url, pr_number, issue_number } = taskUrls(task);
-  const listed = failures.slice(0, 20).map(({ type, text }) => ({ type, text: withoutInvalidXml(text) }));
+  const listed = failures.slice(0, MOST_FAILURES).map(({ type, text }) => ({ type, text: withoutInvalidXml(text) }));
   const message = {
     kind: 'handoff',
     from,
@@ -86,3 +86,5 @@ export function taskUrls({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): Task
     pr_number: flow.pull?.number?.toString() ?? text('pr_number', String(n)),
   };
 }
+
+const MOST_FAILURES = 20;

@@ -106,7 +106,7 @@ function handoffParts(handoff: HandoffMessage): string[] {
     const fixes = handoff.fixes_applied.map(
       ({ location, text }) => `- \`${escapeAgentText(location)}\`: ${escapeAgentText(text)}`,
     );
-    return [['Mended in the last round:', ...fixes.slice(0, 50)].join('\n')];
+    return [['Mended in the last round:', ...fixes.slice(0, MOST_FIXES)].join('\n')];
   }
   return [];
 }
@@ -118,3 +118,5 @@ function escapeAgentText(text: string): string {
     .replaceAll(/(^|[^\w`])@(?=\w)/g, '$1@\u200B')
     .replaceAll(/(?<=\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+\S*)#(?=\d)/gi, '#\u200B');
 }
+
+const MOST_FIXES = 50;

@@ -36,7 +36,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
   });
   // A stop waits for the daemon, and a stream never ends: requests may take any time.
   server.requestTimeout = 0;
-  server.maxConnections = 256;
+  server.maxConnections = MAX_CONNECTIONS;
   const close = async (withinMs: number): Promise<void> => {
     const closing = [...open].map(async (response) => new Promise((resolve) => void response.once('close', resolve)));
     await Promise.race([Promise.all(closing), new Promise((resolve) => void setTimeout(resolve, withinMs))]);
@@ -104,3 +104,5 @@ const NO_SUCH_PATH = error('no-such-path', 'no such path', 'See docs/api.md.');
 const BAD_METHOD = error('bad-method', 'this path requires POST', 'See docs/api.md.');
 const NO_TERMINAL = error('not-attached', 'this process does not run in a terminal', 'Use: baton agent attach ID');
 const FAILED = error('internal', 'internal error in the supervisor', "See supervisor.log in the agent's folder.");
+
+const MAX_CONNECTIONS = 256;

@@ -62,7 +62,7 @@ function messageWriter({ input }: Launch, { stdin }: ChildProcess): Child['write
     return new Promise((resolve) => {
       // A process that does not read has the message in its pipe, which counts as delivered.
       const isTaken = stdin.write(`${line}\n`, (error) => resolve(error === null || error === undefined));
-      if (!isTaken) setTimeout(() => resolve(true), 1000).unref();
+      if (!isTaken) setTimeout(() => resolve(true), WRITE_TIMEOUT_MS).unref();
     });
   };
 }
@@ -123,3 +123,5 @@ function pick(env: Variables, isMeant: (name: string) => boolean): Record<string
     pair[1] !== undefined && isMeant(pair[0]);
   return Object.fromEntries(Object.entries(env).filter(isPicked));
 }
+
+const WRITE_TIMEOUT_MS = 1000;

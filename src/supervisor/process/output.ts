@@ -14,7 +14,7 @@ export class OutputLog {
 
   constructor(path: string, capBytes: number) {
     this.#path = path;
-    this.#cap = Math.max(capBytes, 4096);
+    this.#cap = Math.max(capBytes, MIN_BYTES);
     this.#file = openSync(path, 'a+', 0o600);
     this.#size = fstatSync(this.#file).size;
   }
@@ -164,3 +164,5 @@ export class Tail {
 // oxlint-disable no-control-regex
 const SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])/g;
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+const MIN_BYTES = 4096;
