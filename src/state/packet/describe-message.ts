@@ -15,7 +15,8 @@ const FIRST = ['error', 'summary', 'requirements', 'blocking_issues', 'failures'
 
 function handoffFields(message: HandoffMessage): readonly (readonly [string, unknown])[] {
   const fields = Object.entries(message).filter(([name]) => !ROUTING.has(name));
-  const rank = ([name]: readonly [string, unknown]): number => (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1);
+  const rank = ([name]: readonly [string, unknown]): number =>
+    (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1);
   return fields.sort((a, b) => rank(a) - rank(b));
 }
 
@@ -42,7 +43,10 @@ function describeItem(item: unknown, indent: string): string {
   if (typeof item !== 'object' || item === null) return describeValue(item, indent);
   const { text, name, content, attributes, ...others } = item as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const known = typeof attributes === 'object' && attributes !== null ? { ...others, ...attributes } : others;
-  const words = [name === undefined ? '' : `${describeValue(name, indent)}:`, describeValue(text ?? content, `${indent}  `)];
+  const words = [
+    name === undefined ? '' : `${describeValue(name, indent)}:`,
+    describeValue(text ?? content, `${indent}  `),
+  ];
   const tags = Object.entries(known).map(([key, each]) => `${key}: ${describeValue(each, indent)}`);
   return [words.filter((each) => each !== '').join(' '), tags.length === 0 ? '' : `(${tags.join(', ')})`]
     .filter((each) => each !== '')

@@ -8,6 +8,8 @@ export const PACKET_TOKENS = 2500;
 
 export interface RenderOptions {
   readonly tokens?: number;
+  /** In place of the title, the phase and the next role. */
+  readonly heading?: string;
   /** Files to read. */
   readonly references?: readonly string[];
   /** The prompt file, shown if there is room. */
@@ -25,28 +27,39 @@ export interface RenderedPacket {
 /** The packet as Markdown within a number of tokens. Text of others is in fences that it cannot close; what does not fit is named by its entry. */
 export function renderPacket(packet: Packet, options: RenderOptions = {}): RenderedPacket {
   const { tokens = PACKET_TOKENS, without = new Set() } = options;
-  const head = renderHead(packet, tokens);
+  const head = renderHead(packet, tokens, options.heading ?? describeTask(packet));
   const tail = chooseTail(packet, options, tokens * FRAME_SHARE - boundTokens(head));
   const ranked = rankItems(packet, without);
   let shown = chooseItems(ranked, tokens - boundTokens(`${head}\n\n${tail}`) - tokens * HEADINGS_SHARE);
   for (;;) {
-    const text = [head, ...renderSections(packet, ranked, shown), tail].filter((part) => part !== '').join('\n\n');
+    const isWhole = shown.length === ranked.length && shown.every(({ item, text }) => text === item.text);
+    const parts = [head, ...renderSections(packet, ranked, shown), tail, isWhole ? '' : FOOTER];
+    const text = parts.filter((part) => part !== '').join('\n\n');
     const bound = boundTokens(text);
     if (bound <= tokens || shown.length === 0) return withPrompt({ text, tokens: bound }, options, tokens);
     shown = shown.slice(0, -1);
   }
 }
 
+const FOOTER = 'Entries hold the rest: call entry_get with `seq`, or run `baton ledger show SEQ`.';
+
 /** Head and tail take at most this part of the tokens; the headings of sections, with the entries that are not shown, that part. */
 const FRAME_SHARE = 0.55;
 const HEADINGS_SHARE = 0.08;
 
-function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number): string {
-  const role = task.nextRole === null ? '' : `, next role: ${task.nextRole}`;
+function describeTask({ task: { id, title, phase, nextRole, flow } }: Packet): string {
+  const role = nextRole === null ? '' : `, next role: ${nextRole}`;
+  const rounds = flow.rounds === 0 ? '' : `, rounds back to the fixer: ${flow.rounds}`;
+  return `# ${id}: ${cutLine(title, 60)}\n\nPhase: ${phase}${role}${rounds}`;
+}
+
+function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number, heading: string): string {
   const blocked = task.blocked === null ? [] : [renderFence(cut(task.blocked.reason, tokens / 20))];
-  const waits = waitsFor.slice(0, 3).map(({ id, title, phase }) => `- waits for ${id} (${phase}): ${cutLine(title, 24)}`);
+  const waits = waitsFor
+    .slice(0, 3)
+    .map(({ id, title, phase }) => `- waits for ${id} (${phase}): ${cutLine(title, 24)}`);
   return [
-    `# ${task.id}: ${cutLine(task.title, 60)}\n\nPhase: ${task.phase}${role}`,
+    heading,
     ...blocked,
     ...(waits.length === 0 ? [] : [waits.join('\n')]),
     `## Goal\n\n${renderFence(cut(goal, tokens / 5))}`,
@@ -68,7 +81,9 @@ function chooseTail(packet: Packet, options: RenderOptions, room: number): strin
 }
 
 function renderTail({ next, lessons, before }: Packet, { references = [] }: RenderOptions, most: number): string {
-  const learned = lessons.slice(0, most).map(({ text, taskId, seq }) => `- ${cutLine(text, 40)} (${taskId}, entry ${seq})`);
+  const learned = lessons
+    .slice(0, most)
+    .map(({ text, taskId, seq }) => `- ${cutLine(text, 40)} (${taskId}, entry ${seq})`);
   const actions = next.slice(0, most).map(({ id, title, phase }) => `- ${id} (${phase}): ${cutLine(title, 24)}`);
   const files = references.slice(0, most).map((path) => `- ${cutLine(path, 30)}`);
   const rest = references.length > most ? [`- and ${references.length - most} more`] : [];
@@ -131,7 +146,8 @@ function renderSections({ sections }: Packet, ranked: readonly Statement[], show
   return sections.flatMap(({ title, items }) => {
     const here = items.filter((item) => texts.has(item)).map((item) => renderItem(item, texts.get(item) ?? ''));
     const left = items.filter((item) => known.has(item) && !texts.has(item)).map(({ seq }) => seq);
-    const more = left.length === 0 ? [] : [`Not shown: entries ${left.slice(0, 6).join(', ')}${left.length > 6 ? ' …' : ''}`];
+    const more =
+      left.length === 0 ? [] : [`Not shown: entries ${left.slice(0, 6).join(', ')}${left.length > 6 ? ' …' : ''}`];
     return here.length + more.length === 0 ? [] : [`## ${title}\n\n${[...here, ...more].join('\n\n')}`];
   });
 }

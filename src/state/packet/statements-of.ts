@@ -12,7 +12,10 @@ import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.t
 /** The part of the state that statements are made of, as it is before the entry is folded. */
 export interface StatementSource extends Pick<Runs, 'agents' | 'decisions'> {
   readonly tasks: ReadonlyMap<string, Task>;
-  readonly sessions: ReadonlyMap<string, { readonly result?: Result; readonly exit: { readonly notes?: string } | null }>;
+  readonly sessions: ReadonlyMap<
+    string,
+    { readonly result?: Result; readonly exit: { readonly notes?: string } | null }
+  >;
 }
 
 export interface TaskStatements {
@@ -44,7 +47,8 @@ function findTaskId({ agents, decisions }: StatementSource, { data }: RecordedEv
 }
 
 function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
-  if (!actor.startsWith('session:')) return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
+  if (!actor.startsWith('session:'))
+    return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
   const id = actor.slice('session:'.length);
   const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
   if (live) return live.role === null ? live.holder : `${live.holder} (${live.role})`;
@@ -68,7 +72,10 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
     return notes === null ? [] : [report(isPerson(actor) ? 'people' : 'progress', title, notes)];
   },
   ThoughtRecorded: ({ record_id, record }) => [
-    { ...report('record', `Record at commit ${record.commit_sha.slice(0, 12)}`, describeRecord(record)), ref: record_id },
+    {
+      ...report('record', `Record at commit ${record.commit_sha.slice(0, 12)}`, describeRecord(record)),
+      ref: record_id,
+    },
   ],
   TaskReinstated: ({ reason }) => [report('people', 'The task was reinstated', reason)],
   WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
@@ -90,16 +97,31 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   SessionMeasured: describeMeasured,
   HandoffDelivered: (handoff) => describeDelivered(handoff),
   HandoffDropped: (handoff) => [
-    { ...report('handoff', `Not delivered, to ${handoff.to ?? 'nobody'}: ${handoff.reason}`, describeHandoff(handoff)), ref: handoff.handoff_id },
+    {
+      ...report('handoff', `Not delivered, to ${handoff.to ?? 'nobody'}: ${handoff.reason}`, describeHandoff(handoff)),
+      ref: handoff.handoff_id,
+    },
   ],
   CheckFinished: ({ name, outcome, exit_code, output, head }) =>
     outcome === 'failed'
-      ? [reportEnd('check', `Check ${oneLine(name)} failed at ${head.slice(0, 12)}${exit_code === null ? '' : `, exit code ${exit_code}`}`, output ?? '')]
+      ? [
+          reportEnd(
+            'check',
+            `Check ${oneLine(name)} failed at ${head.slice(0, 12)}${exit_code === null ? '' : `, exit code ${exit_code}`}`,
+            output ?? '',
+          ),
+        ]
       : [],
   MergeFinished: ({ outcome, reason, files, output }) =>
     outcome === 'merged'
       ? []
-      : [reportEnd('check', `Merge: ${outcome}`, describeFields(Object.entries({ reason, files: files.join(', '), output })))],
+      : [
+          reportEnd(
+            'check',
+            `Merge: ${outcome}`,
+            describeFields(Object.entries({ reason, files: files.join(', '), output })),
+          ),
+        ],
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
   DecisionResolved: ({ decision_id, action, message, option }, { source }) => {
     const decision = source.decisions.get(decision_id);
@@ -130,7 +152,10 @@ function describeClaimEnd(
 ): readonly Report[] {
   const how = HOW_CLAIM_ENDED.get(recorded.type) ?? 'ended';
   const { claim } = task;
-  const whose = claim?.sessionId === session_id ? ` of ${oneLine(claim.holder)}${claim.role === null ? '' : ` (${claim.role})`}` : '';
+  const whose =
+    claim?.sessionId === session_id
+      ? ` of ${oneLine(claim.holder)}${claim.role === null ? '' : ` (${claim.role})`}`
+      : '';
   // The exit signal of the session has a statement of its own.
   const text = reason === source.sessions.get(session_id)?.exit?.notes ? '' : (reason ?? '');
   return [report('ending', `Claim ${claim?.epoch ?? ''}${whose}: ${how}`, text)];
@@ -164,7 +189,10 @@ function describeMeasured(
     ['violations', violations],
     ['reported in the handoff', claimed],
     ['reported, not changed', reported?.filter((path) => !measured.has(path)).join(', ')],
-    ['changed, not reported', reported === undefined ? '' : [...measured].filter((path) => !reported.includes(path)).join(', ')],
+    [
+      'changed, not reported',
+      reported === undefined ? '' : [...measured].filter((path) => !reported.includes(path)).join(', '),
+    ],
     ['new dependencies', new_dependencies.join(', ')],
     ['files', files.map(({ path, action }) => `${action} ${path}`).join(', ')],
   ];
