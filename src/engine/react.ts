@@ -256,7 +256,8 @@ function onMoved(world: EngineContext, task: Task, { data, seq }: RecordedEvent 
     ...cancelMerge(task, data),
     ...requestPull(world, task),
     ...onCiPending(world, task),
-    ...(isBack ? [] : holdAtCheckpoint(world, task)),
+    // A person who sent the work here has decided already.
+    ...(isBack || cause === 'decision' ? [] : holdAtCheckpoint(world, task)),
     ...setStallTimer(world, task, seq),
   ];
 }

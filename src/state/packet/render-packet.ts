@@ -47,10 +47,16 @@ const FOOTER = 'Entries hold the rest: call entry_get with `seq`, or run `baton 
 const FRAME_SHARE = 0.55;
 const HEADINGS_SHARE = 0.08;
 
-function describeTask({ task: { id, title, phase, nextRole, flow } }: Packet): string {
-  const role = nextRole === null ? '' : `, next role: ${nextRole}`;
-  const rounds = flow.rounds === 0 ? '' : `, rounds back to the fixer: ${flow.rounds}`;
-  return `# ${id}: ${cutLine(title, 60)}\n\nPhase: ${phase}${role}${rounds}`;
+function describeTask({ task }: Packet): string {
+  const { id, title, phase, nextRole, progress, promptFile, flow } = task;
+  const facts = [
+    `Phase: ${phase}`,
+    nextRole === null ? '' : `Next role: ${cutLine(nextRole, 20)}`,
+    progress === null ? '' : `Progress: ${progress} %`,
+    flow.rounds === 0 ? '' : `Rounds back to the fixer: ${flow.rounds}`,
+    promptFile === null ? '' : `Prompt file: ${cutLine(promptFile, 40)}`,
+  ];
+  return `# ${id}: ${cutLine(title, 60)}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;
 }
 
 function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number, heading: string): string {

@@ -41,6 +41,9 @@ export const OPTION_LABELS = {
   cancel: 'Cancel',
   approve: 'Approve',
   deny: 'Deny',
+  send_back: 'Send back with a note',
+  hand_over: 'Hand to another agent',
+  take_over: 'Take over yourself',
   dismiss: 'Dismiss',
 } as const;
 

@@ -102,6 +102,8 @@ export const RUN_EVENTS = {
     task: nullable(claimRef),
     worker: nullable(text),
     on_stop: choice(HANDLERS.on_stop.actions),
+    /** The answer of a person, for which the agent was started: it follows the prompt. */
+    note: optional(text),
   },
   /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
   AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },
@@ -200,6 +202,8 @@ export const RUN_EVENTS = {
     option: whole,
     action: choice(DECISION_ACTIONS),
     message: nullable(text),
+    /** For `hand_over`: the agent that gets the work. */
+    hand_to: optional(typed<AgentPlan>()),
   },
   DecisionWithdrawn: { decision_id: text, reason: text },
 

@@ -9,7 +9,7 @@ import { type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
 
 /** The task before the entry, with the claim that the entry is about. */
-type TaskBefore = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
+type TaskBefore = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'nextRole' | 'endings' | 'flow'>;
 
 export function evolveFlow(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
   const after = evolveByType(flow, recorded, before);
@@ -19,14 +19,24 @@ export function evolveFlow(flow: Flow, recorded: FlowEvent, before: TaskBefore):
 
 function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
   switch (recorded.type) {
-    case 'PhaseMoved':
-      return { ...flow, movedAt: recorded.seq, ...(isBroughtToJudgement(recorded.data) ? { judged: flow.head } : {}) };
+    case 'PhaseMoved': {
+      // An assignment is for the role that was next when it was made.
+      const assigned = before.nextRole === recorded.data.next_role ? flow.assigned : null;
+      const judged = isBroughtToJudgement(recorded.data) ? { judged: flow.head } : {};
+      return { ...flow, assigned, movedAt: recorded.seq, ...judged };
+    }
     case 'WorkflowStarted':
       return { ...flow, mode: recorded.data.mode, runbook: recorded.data.runbook ?? null, startedAt: recorded.at };
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
       return { ...flow, held: null, heldMerge: null };
+    case 'TaskAssigned': {
+      const { agent, person } = recorded.data;
+      return { ...flow, assigned: agent === null ? { person: person ?? '' } : { agent } };
+    }
+    case 'TaskClaimed':
+      return flow.assigned === null ? flow : { ...flow, assigned: null };
     case 'BranchNamed':
       return { ...flow, branch: recorded.data.branch };
     case 'SessionPrepared': {
@@ -205,7 +215,11 @@ export function findingsIn(xml: string): readonly string[] {
   const message = parsed.value;
   if (isHandoffOn(message, 'reviewer-agent', 'fixer-agent'))
     return message.blocking_issues.map((issue) => `${issue.location} ${issue.text}`.slice(0, KEPT_CHARACTERS));
-  if (isHandoffOn(message, 'validator-agent', 'fixer-agent') || isHandoffOn(message, 'ci-gate', 'fixer-agent'))
+  if (
+    isHandoffOn(message, 'validator-agent', 'fixer-agent') ||
+    isHandoffOn(message, 'ci-gate', 'fixer-agent') ||
+    isHandoffOn(message, 'operator', 'fixer-agent')
+  )
     return message.failures.map((failure) => `${failure.type} ${failure.text}`.slice(0, KEPT_CHARACTERS));
   return [];
 }

@@ -1,3 +1,4 @@
+import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository, WorkflowMode } from './workflow-event.ts';
 
 /** The part of a task that lives between its sessions. */
@@ -8,6 +9,8 @@ export interface Flow {
   readonly runbook: string | null;
   /** The task cannot be claimed before a person answers. */
   readonly held: { readonly decisionId: string; readonly stage: string } | null;
+  /** A person gave the next claim to this agent, or took it. */
+  readonly assigned: Assignment | null;
   readonly branch: string | null;
   readonly place: SessionPlace | null;
   /** Position of the main branch when the first session was prepared; null if none was. */
@@ -59,6 +62,8 @@ export interface Flow {
   readonly mergeBase: string | null;
 }
 
+export type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
+
 interface SessionPlace {
   readonly workspace: string;
   readonly branch: string;
@@ -101,6 +106,7 @@ export const NO_FLOW: Flow = {
   mode: null,
   runbook: null,
   held: null,
+  assigned: null,
   branch: null,
   place: null,
   mainAt: null,
