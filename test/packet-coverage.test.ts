@@ -211,7 +211,7 @@ function shownFields(name: string): ReadonlySet<string> {
   // A field counts as shown if it is shown in every play of its message.
   const shown = results.map(({ state, marks, ...more }) => {
     const text = packetOf(state, 'id' in more ? String(more.id) : 'A');
-    return new Set([...marks].filter(([, mark]) => text.includes(mark)).map(([field]) => field));
+    return new Set([...marks].filter(([, mark]) => mark.length > 1 && text.includes(mark)).map(([field]) => field));
   });
   const [first = new Set<string>(), ...others] = shown;
   return new Set([...first].filter((field) => others.every((each) => each.has(field))));
@@ -257,7 +257,8 @@ function matches(pattern: string, field: string): boolean {
   return field.startsWith(before) && field.endsWith(after) && field.length >= before.length + after.length;
 }
 
-function readExemptions(page: string): ReadonlyMap<string, string> {
+function readExemptions(document: string): ReadonlyMap<string, string> {
+  const page = document.slice(document.indexOf('## Fields that are not in it'));
   const rows = [...page.matchAll(/^\| (`[^|]+`) \| ([^|]{10,}) \|$/gm)];
   return new Map(
     rows.flatMap(([, fields = '', reason = '']) =>

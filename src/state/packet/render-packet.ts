@@ -121,10 +121,11 @@ interface Shown {
 /** First every item gets a share, in its order, as long as there is room; what is left extends the items that were cut. */
 function chooseItems(ranked: readonly Statement[], most: number): readonly Shown[] {
   let room = most;
+  const share = Math.min(SHARE_TOKENS, Math.max(ITEM_TOKENS, most / 6));
   const shown: { readonly item: Statement; text: string; cost: number }[] = [];
   for (const item of ranked) {
     if (room < ITEM_TOKENS) break;
-    const text = cut(item.text, Math.min(SHARE_TOKENS, room - ITEM_TOKENS), item.seq);
+    const text = cut(item.text, Math.min(share, room - ITEM_TOKENS), item.seq);
     const cost = boundTokens(renderItem(item, text));
     if (cost > room) continue;
     room -= cost;

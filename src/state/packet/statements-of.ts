@@ -148,7 +148,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
 };
 
 /** Moves whose reason a person wrote and no other entry holds. */
-const PERSONAL_MOVES: ReadonlySet<string> = new Set(['unblocked', 'cancelled', 'updated', 'imported']);
+const PERSONAL_MOVES: ReadonlySet<string> = new Set(['unblocked', 'cancelled', 'imported']);
 
 function isPerson(actor: string): boolean {
   return actor.startsWith('operator:');
@@ -164,8 +164,9 @@ function describeClaimEnd(
     claim?.sessionId === session_id
       ? ` of ${oneLine(claim.holder)}${claim.role === null ? '' : ` (${claim.role})`}`
       : '';
-  // The exit signal of the session has a statement of its own.
-  const text = reason === source.sessions.get(session_id)?.exit?.notes ? '' : (reason ?? '');
+  // The exit signal of the session, or the update that ended it, has a statement of its own.
+  const isKnown = reason === task.notes || reason === source.sessions.get(session_id)?.exit?.notes;
+  const text = isKnown ? '' : (reason ?? '');
   return [report('ending', `Claim ${claim?.epoch ?? ''}${whose}: ${how}`, text)];
 }
 
