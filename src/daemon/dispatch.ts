@@ -15,6 +15,7 @@ import { AGENT_HANDLERS, AGENT_REPORT_HANDLERS } from './operations/agents.ts';
 import { briefHandler, projectBriefHandler } from './operations/briefs.ts';
 import { type Call, type Handlers, storeUnavailableError } from './operations/call.ts';
 import { exitHandler } from './operations/exit.ts';
+import { formHandler } from './operations/forms.ts';
 import { handoffHandler } from './operations/handoffs.ts';
 import { reconcileHandler } from './operations/reconcile.ts';
 import { LEDGER_HANDLERS, WRITEBACK_HANDLERS } from './operations/records.ts';
@@ -189,6 +190,7 @@ export const OPERATION_HANDLERS: Handlers = {
   reconcile: reconcileHandler,
   exit_signal: exitHandler,
   handoff_send: handoffHandler,
+  form_get: formHandler,
 };
 
 /** What an ended session may still read: its own task, what its stop hook needs, and the seal that it made. */

@@ -153,11 +153,11 @@ function onFindingDecision(
   return finished.ok ? [...finished.events] : [];
 }
 
-/** On a completed task: decisions about whether it is complete are withdrawn. */
-export function onCompleted({ state }: EngineContext, taskId: string): Event[] {
+/** On a completed or reinstated task: decisions about whether it is complete are withdrawn. */
+export function withdrawFindings({ state }: EngineContext, taskId: string, reason: string): Event[] {
   return [...state.decisions.values()]
     .filter(({ source, taskId: about, result }) => source === 'reconcile' && about === taskId && result === null)
-    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task was completed' }));
+    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
 }
 
 /** On the answer to a decision about a budget: it applies to every agent that waits for it. */

@@ -1,3 +1,4 @@
+import type { FindingKind } from '../../protocol/reconcile-finding.ts';
 import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { BudgetScope } from './budget-scope.ts';
@@ -19,6 +20,8 @@ export interface Decision {
   readonly branch: string | null;
   /** About a silent agent: withdrawn as soon as the agent prints something again. */
   readonly untilHeard?: true;
+  /** The kind of a finding of reconciliation; older entries have none. */
+  readonly finding?: FindingKind;
   readonly openedAt: string;
   readonly result: DecisionResult | null;
   /** Seq of the entry that settled it; null while it is open. */

@@ -122,6 +122,7 @@ function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decis
     pipelineId: data.pipeline_id,
     taskId: data.task_id,
     ...(data.until_heard === true ? { untilHeard: true as const } : {}),
+    ...(data.finding === undefined ? {} : { finding: data.finding }),
     openedAt: at,
     result: null,
     over: null,

@@ -1,5 +1,6 @@
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { agentPrincipal } from '../caller.ts';
+import type { FindingKind } from '../../protocol/reconcile-finding.ts';
 import { event, type EventOf, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
@@ -99,6 +100,7 @@ function refuseSettled({ id, options, result }: Decision): ReturnType<typeof ref
 export interface RaisedFinding {
   readonly decisionId: string;
   readonly taskId: string;
+  readonly kind: FindingKind;
   /** Identifies the finding: the same text is not asked about again. */
   readonly context: string;
   readonly remedy: 'reinstate' | 'complete' | null;
@@ -131,13 +133,14 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
     .slice(0, Math.max(0, MOST_OPEN - (open.length - over.length)));
   const events = [
     ...over.map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'it fits again' })),
-    ...fresh.map(({ finding: { decisionId, taskId, context, remedy }, task }) =>
+    ...fresh.map(({ finding: { decisionId, taskId, kind, context, remedy }, task }) =>
       decisionOpenedEvent(decisionId, {
         source: 'reconcile',
         title: `Task needs attention: ${taskId} does not fit what is in git`,
         context,
         options: optionsFor(task, remedy, rules),
         task_id: taskId,
+        finding: kind,
       }),
     ),
   ];

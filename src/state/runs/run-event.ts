@@ -1,4 +1,5 @@
 import { PHASES } from '../../protocol/phase.ts';
+import { FINDING_KINDS } from '../../protocol/reconcile-finding.ts';
 import {
   AGENT_ERRORS,
   type AgentPlan,
@@ -194,6 +195,8 @@ export const RUN_EVENTS = {
     branch: optional(text),
     /** The decision is withdrawn as soon as the agent prints something again. */
     until_heard: optional(flag),
+    /** The kind of a finding of reconciliation. Rules decide by it, never by the text. */
+    finding: optional(choice(FINDING_KINDS)),
   },
   DecisionExtended: { decision_id: text, context: text },
   /** The entry's actor chose, at the entry's time. */
