@@ -13,6 +13,7 @@ import {
   object,
   optional,
   text,
+  typed,
   whole,
 } from '../../protocol/shape/build-shape.ts';
 
@@ -135,6 +136,21 @@ export const merkleRoot = operation({
   access: ['operator', 'worker', 'session'],
   input: nothing,
   result: object(seal),
+});
+
+export const entryGet = operation({
+  name: 'entry_get',
+  about: 'Read one entry of the ledger in full. Use it when a brief cuts a text and names its entry.',
+  access: ['operator', 'worker', 'session', 'agent'],
+  input: object({ seq: { kind: 'number', min: 1, whole: true, about: 'The number of the entry.' } }),
+  result: object({
+    seq: whole,
+    at: text,
+    actor: text,
+    type: text,
+    cause: nullable(whole),
+    data: typed<object>(),
+  }),
 });
 
 export const ledgerHead = operation({

@@ -2,6 +2,7 @@ import type { ApiError } from '../../api/answer.ts';
 import type { Operation } from '../../api/operations/operation.ts';
 import * as operations from '../../api/operations/writeback.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
 import { verifyLedger } from '../../ledger/verify/verify-ledger.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { findLastSeal, type Seal, sealLedger } from '../../ledger/writer/seal.ts';
@@ -118,6 +119,18 @@ export const LEDGER_HANDLERS = {
       ok: false,
       error: { code: 'no-seal', message: 'nothing has been sealed yet', hint: 'Call merkle_finalize.' },
     };
+  }),
+
+  entry_get: handlerFor(operations.entryGet, async ({ project, input: { seq } }) => {
+    await project.commandLoop.whenIdle();
+    for await (const [stored] of project.ledger.store.entries({ from: seq, to: seq })) {
+      const entry = stored === undefined ? undefined : parseEntry(stored.bytes);
+      if (entry?.ok !== true) break;
+      const { at, actor, type, cause, data } = entry.value;
+      return { ok: true, result: { seq, at, actor, type, cause, data } };
+    }
+    const hint = `The newest entry is ${project.ledger.head.size}.`;
+    return { ok: false, error: { code: 'no-such-entry', message: `there is no entry ${seq}`, hint } };
   }),
 
   ledger_head: handlerFor(operations.ledgerHead, async ({ project }) => {
