@@ -23,6 +23,7 @@ import { RUNBOOK_HANDLERS } from './operations/runbooks.ts';
 import { AGENT_RUN_HANDLERS, DECISION_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
 import { RUN_HANDLERS } from './operations/start-run.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
+import { taskViewHandler } from './operations/task-view.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
@@ -186,6 +187,7 @@ export const OPERATION_HANDLERS: Handlers = {
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
+  task_view: taskViewHandler,
   task_worktree: worktreeHandler,
   reconcile: reconcileHandler,
   exit_signal: exitHandler,
@@ -196,6 +198,7 @@ export const OPERATION_HANDLERS: Handlers = {
 /** What an ended session may still read: its own task, what its stop hook needs, and the seal that it made. */
 const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'task_get',
+  'task_view',
   'task_brief',
   'task_heartbeat',
   'thought_list',

@@ -2,9 +2,10 @@ import type { ViolationKind } from '../../protocol/agent-session-completed.ts';
 import { isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
 import { isOperator } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
+import { excerptEnd } from '../runs/excerpt.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { authorsAfter } from './authors.ts';
-import { type Flow, NO_FLOW, type PullRequest } from './flow.ts';
+import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
 type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
 
@@ -69,10 +70,8 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return { ...flow, checks: { id, head, plans, outcomes: {}, outcome: null } };
     }
     case 'CheckFinished': {
-      const { name, outcome } = recorded.data;
       const { checks } = flow;
-      if (checks?.id !== recorded.data.checks_id) return flow;
-      return { ...flow, checks: { ...checks, outcomes: { ...checks.outcomes, [name]: outcome } } };
+      return checks?.id === recorded.data.checks_id ? { ...flow, checks: finishCheck(checks, recorded.data) } : flow;
     }
     case 'ChecksFinished': {
       const { checks } = flow;
@@ -116,6 +115,19 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return flow;
   }
 }
+
+function finishCheck(
+  checks: CheckRun,
+  { name, outcome, exit_code, output }: EventOf<'CheckFinished'>['data'],
+): CheckRun {
+  const { [name]: _, ...failures } = checks.failures ?? {};
+  const finished = { ...checks, outcomes: { ...checks.outcomes, [name]: outcome } };
+  if (outcome === 'passed') return checks.failures === undefined ? finished : { ...finished, failures };
+  const end = { exitCode: exit_code, output: output === null ? null : excerptEnd(output, KEPT_OUTPUT) };
+  return { ...finished, failures: { ...failures, [name]: end } };
+}
+
+const KEPT_OUTPUT = 2000;
 
 /** Moving between judged phases, or returning from BLOCKED, keeps the commit under judgement. */
 function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): boolean {

@@ -99,7 +99,15 @@ export interface CheckRun {
   readonly head: string;
   readonly plans: readonly CheckPlan[];
   readonly outcomes: Readonly<Record<string, CheckOutcome>>;
+  /** Of the checks that did not pass, for people; missing if all passed so far. */
+  readonly failures?: Readonly<Record<string, CheckFailureEnd>>;
   readonly outcome: CheckOutcome | null;
+}
+
+export interface CheckFailureEnd {
+  readonly exitCode: number | null;
+  /** The end of what it printed. */
+  readonly output: string | null;
 }
 
 export const NO_FLOW: Flow = {
