@@ -22,7 +22,9 @@ import { RUNBOOK_HANDLERS } from './operations/runbooks.ts';
 import { AGENT_RUN_HANDLERS, DECISION_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
 import { RUN_HANDLERS } from './operations/start-run.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
+import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
+import { waitHandler } from './operations/task-wait.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
@@ -185,6 +187,8 @@ export const OPERATION_HANDLERS: Handlers = {
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
+  task_diff: diffHandler,
+  task_wait: waitHandler,
   task_worktree: worktreeHandler,
   reconcile: reconcileHandler,
   exit_signal: exitHandler,
