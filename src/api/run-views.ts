@@ -153,7 +153,10 @@ const decisionEvidence = object({
     ),
     about: 'The change so far; null if there is none.',
   },
-  cost: { ...nullable(object({ tokens: count, cost_millicents: count, work_ms: count })), about: 'Of the task so far.' },
+  cost: {
+    ...nullable(object({ tokens: count, cost_millicents: count, work_ms: count })),
+    about: 'Of the task so far.',
+  },
   commands: { ...list(text), about: 'Commands that show more.' },
 });
 export type DecisionEvidence = ValueOf<typeof decisionEvidence>;

@@ -15,6 +15,15 @@ export const COMMANDS: readonly ListedCommand[] = [
     taskNextCommand: ['task next', 'Show what can be claimed now, the critical path first'],
     taskBriefCommand: ['task brief', 'Everything the next agent needs to start on a task'],
   }),
+  ...listCommands(async () => import('./task/diff.ts'), {
+    taskDiffCommand: ['task diff', 'Show what the commits of a task change'],
+  }),
+  ...listCommands(async () => import('./task/log.ts'), {
+    taskLogCommand: ['task log', 'Show what the sessions and checks of a task printed'],
+  }),
+  ...listCommands(async () => import('./task/wait.ts'), {
+    taskWaitCommand: ['task wait', 'Wait until tasks are over or need a person'],
+  }),
   ...listCommands(async () => import('./task/claim.ts'), {
     taskClaimCommand: ['task claim', 'Claim a task; without ID, the next one'],
     taskHeartbeatCommand: ['task heartbeat', 'Renew your claim'],

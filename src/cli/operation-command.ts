@@ -15,7 +15,7 @@ export interface OperationCommandOptions<N extends OperationName>
   /** Runs while the command waits for the answer. */
   readonly meanwhile?: (given: ParsedArguments, io: Io) => Disposable | undefined;
   /** Renders the result without `--json`. */
-  readonly show: (result: ResultOf<N>, given: ParsedArguments) => string;
+  readonly show: (result: ResultOf<N>, given: ParsedArguments, io: Io) => string;
   readonly exitCode?: (result: ResultOf<N>) => number;
 }
 
@@ -106,7 +106,7 @@ function reportAnswer<N extends OperationName>(
   { show, exitCode }: OperationCommandOptions<N>,
 ): number {
   if (!answer.ok) return reportError(answer.error, given, io);
-  io.out(given.options.has('json') ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given));
+  io.out(given.options.has('json') ? `${JSON.stringify(answer.result)}\n` : show(answer.result, given, io));
   return exitCode?.(answer.result) ?? EXIT.ok;
 }
 

@@ -25,7 +25,9 @@ import { AGENT_RUN_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
 import { RUN_HANDLERS } from './operations/start-run.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
 import { taskViewHandler } from './operations/task-view.ts';
+import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
+import { waitHandler } from './operations/task-wait.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
 
@@ -189,6 +191,8 @@ export const OPERATION_HANDLERS: Handlers = {
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
   task_view: taskViewHandler,
+  task_diff: diffHandler,
+  task_wait: waitHandler,
   task_worktree: worktreeHandler,
   reconcile: reconcileHandler,
   exit_signal: exitHandler,

@@ -88,7 +88,7 @@ const MAX_LINE = 65_536;
 const MAX_JSON_LINE = 8 * 1024 * 1024;
 
 /** The line as a terminal would show it, without control characters and tokens; of a progress bar, its last state. */
-function safeLine(line: string): string {
+export function safeLine(line: string): string {
   const plain = stripTerminalCodes(line);
   let end = plain.length;
   while (plain[end - 1] === '\r') end -= 1;

@@ -12,7 +12,7 @@ import { agentArgument } from './agents.ts';
 import { FileChangeSignal, followFile } from './follow-file.ts';
 import { type LogView, rawLogView, readableLogView } from './log-view.ts';
 
-const LOG_OPTIONS: readonly Option[] = [
+export const LOG_OPTIONS: readonly Option[] = [
   { name: 'follow', short: 'f', about: 'Keep printing new output until the agent ends' },
   { name: 'lines', short: 'n', value: 'N', about: 'Start with the last N lines' },
   { name: 'raw', about: 'Print the lines as the client printed them: JSON for Claude Code, Codex and Gemini CLI' },

@@ -62,7 +62,10 @@ export function renderDecision(decision: DecisionDetails, now: Date, { isAsked =
 }
 
 /** What an option needs besides its number. */
-const OPTION_NEEDS: Readonly<Record<string, string>> = { send_back: ' (needs -m TEXT)', hand_over: ' (needs --agent NAME)' };
+const OPTION_NEEDS: Readonly<Record<string, string>> = {
+  send_back: ' (needs -m TEXT)',
+  hand_over: ' (needs --agent NAME)',
+};
 
 function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {
   const about = [

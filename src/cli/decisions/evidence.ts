@@ -13,7 +13,9 @@ export function renderEvidence({ goal, stage, items, output, diff, cost, command
   const rest = (diff?.total.files ?? 0) - files.length;
   return [
     '',
-    ...(goal === null ? [] : [heading('Goal'), ...cutLines(goal, MOST_LINES, commands[0]).map((line) => `    ${line}`)]),
+    ...(goal === null
+      ? []
+      : [heading('Goal'), ...cutLines(goal, MOST_LINES, commands[0]).map((line) => `    ${line}`)]),
     ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
     ...said,
     ...(output === null ? [] : [heading('Last output'), ...lastLines(output).map((line) => `    ${line}`)]),
@@ -21,12 +23,19 @@ export function renderEvidence({ goal, stage, items, output, diff, cost, command
       ? []
       : [
           heading('Change'),
-          ...files.map(({ path, action, additions, deletions }) => `    ${action.padEnd(8)} +${additions} -${deletions}  ${printable(path)}`),
+          ...files.map(
+            ({ path, action, additions, deletions }) =>
+              `    ${action.padEnd(8)} +${additions} -${deletions}  ${printable(path)}`,
+          ),
           ...(rest > 0 ? [`    and ${rest} more files`] : []),
           `    ${diff.total.files} files, +${diff.total.additions} -${diff.total.deletions}`,
         ]),
-    ...(cost === null || (cost.tokens === 0 && cost.work_ms === 0) ? [] : [heading('Cost so far'), `    ${renderCost(cost)}`]),
-    ...(commands.length === 0 ? [] : [heading('Look closer'), ...commands.map((command) => `    ${printable(command)}`)]),
+    ...(cost === null || (cost.tokens === 0 && cost.work_ms === 0)
+      ? []
+      : [heading('Cost so far'), `    ${renderCost(cost)}`]),
+    ...(commands.length === 0
+      ? []
+      : [heading('Look closer'), ...commands.map((command) => `    ${printable(command)}`)]),
     '',
   ];
 }
@@ -47,5 +56,9 @@ function cutLines(text: string, most: number, where = ''): string[] {
 
 /** Of a program's output the end counts. */
 function lastLines(text: string): string[] {
-  return text.trimEnd().split('\n').slice(-MOST_LINES).map((line) => printable(line).slice(0, LINE_CHARACTERS));
+  return text
+    .trimEnd()
+    .split('\n')
+    .slice(-MOST_LINES)
+    .map((line) => printable(line).slice(0, LINE_CHARACTERS));
 }

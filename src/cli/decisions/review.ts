@@ -82,7 +82,13 @@ export async function askOne(id: string, client: Client, ask: Ask, io: Io): Prom
   }
 }
 
-const CORRECTABLE: ReadonlySet<string> = new Set(['no-note', 'no-agent-named', 'wrong-role', 'separation-of-duties', 'unknown-agent']);
+const CORRECTABLE: ReadonlySet<string> = new Set([
+  'no-note',
+  'no-agent-named',
+  'wrong-role',
+  'separation-of-duties',
+  'unknown-agent',
+]);
 
 type Chosen = { readonly option: number; readonly message?: string; readonly agent?: string } | 'skip' | 'quit';
 

@@ -21,7 +21,7 @@ import { answerFor, type Call, handlerFor, inputErrorOf, keyOf, reads, refusalOf
 import { decisionView } from './run-views.ts';
 import { findRunByPrefix } from './runs.ts';
 import { CREDENTIAL_IN_PLAN, holdsCredential } from './start-run.ts';
-import { readTaskChange } from './task-diff.ts';
+import { readTaskDiff } from './task-diff.ts';
 
 const find = (state: State, { id }: { readonly id: string }) => findRunByPrefix(state.decisions, id, 'decision');
 
@@ -36,16 +36,22 @@ export const DECISION_HANDLERS = {
       actor: 'system:reader',
       decide: ({ state }) => {
         const found = find(state, call.input);
-        return found.ok ? unchanged(select(state, found.run)) : found;
+        return found.ok ? unchanged(select(state, found.run, call.services.now().toISOString())) : found;
       },
     });
     if (!read.ok) return refusalOf(read);
     const { task, details } = read.answer;
     // A settled decision no longer has to be judged.
-    const change = task === undefined || details.status !== 'open' ? undefined : await readTaskChange(task, call, false);
+    const change =
+      task === undefined || details.status !== 'open' ? undefined : await readTaskDiff(task, call, { stat: true });
     if (change?.ok !== true) return { ok: true, result: details };
     const { base, head, total } = change.value;
-    const files = change.value.files.map(({ path, action, additions, deletions }) => ({ path, action, additions, deletions }));
+    const files = change.value.files.map(({ path, action, additions, deletions }) => ({
+      path,
+      action,
+      additions,
+      deletions,
+    }));
     return { ok: true, result: { ...details, evidence: { ...details.evidence, diff: { base, head, files, total } } } };
   }),
 
@@ -84,10 +90,10 @@ interface Shown {
   readonly details: DecisionDetails;
 }
 
-function select(state: State, decision: Decision): Shown {
+function select(state: State, decision: Decision, at: string): Shown {
   const agent = state.agents.get(decision.agentId ?? '');
   const found = findEvidence(state, decision, decision.taskId ?? agent?.task?.task_id ?? null);
-  const spent = found === undefined ? undefined : costOfTask(state, found.task.id);
+  const spent = found === undefined ? undefined : costOfTask(state, found.task.id, at);
   const cost =
     spent === undefined
       ? null
@@ -137,7 +143,9 @@ async function planHandOver(call: Call<{ readonly id: string }>, name: string): 
   const { project, services, input } = call;
   const read = await project.commandLoop.read(({ state }) => {
     const found = find(state, input);
-    const taskId = found.ok ? (found.run.taskId ?? state.agents.get(found.run.agentId ?? '')?.task?.task_id) : undefined;
+    const taskId = found.ok
+      ? (found.run.taskId ?? state.agents.get(found.run.agentId ?? '')?.task?.task_id)
+      : undefined;
     return state.tasks.get(taskId ?? '')?.flow.runbook ?? null;
   });
   const pinned = read.ok && read.answer !== null ? await findPinned(read.answer, project.ledger) : undefined;

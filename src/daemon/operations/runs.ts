@@ -145,7 +145,7 @@ type WatchedRun<V> =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** Reads a run; with `wait_ms`, once it is over or needs a person, or the time is up. The entry that the call waits for wakes it. */
-async function waitForRun<V>(
+export async function waitForRun<V>(
   { project, signal }: Pick<Call, 'project' | 'signal'>,
   waitMs: number,
   read: (state: State) => WatchedRun<V>,

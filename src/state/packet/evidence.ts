@@ -25,7 +25,11 @@ export interface DecisionEvidence {
 }
 
 /** What a person needs to judge a question about a task; undefined if the question is not about a task. */
-export function findEvidence(source: PacketSource, decision: Decision, taskId: string | null): DecisionEvidence | undefined {
+export function findEvidence(
+  source: PacketSource,
+  decision: Decision,
+  taskId: string | null,
+): DecisionEvidence | undefined {
   const task = source.tasks.get(taskId ?? '');
   if (task === undefined) return undefined;
   const { goal, sections } = buildPacket(source, task);

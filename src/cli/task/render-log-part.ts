@@ -1,0 +1,39 @@
+import type { Style } from '../status/paint.ts';
+import { oneLine, shortId } from '../text.ts';
+import type { LogPart } from './log-story.ts';
+
+/** The lines of a part, without what its agent printed. The caller makes each safe to print. */
+export function renderPart(part: LogPart): (readonly [text: string, style: Style])[] {
+  switch (part.kind) {
+    case 'session': {
+      const { name, role, holder, agentId, at, ended } = part;
+      const who = role === null || role === name ? name : `${role}: ${name}`;
+      const held = holder === null || holder === name ? '' : `, held by ${holder}`;
+      const end = ended === null ? '' : `, ${ended}`;
+      return [
+        ['', 'plain'],
+        [oneLine(`━━ ${who} ${shortId(agentId)}${held}, ${timeOf(at)}${end}`), 'bold'],
+      ];
+    }
+    case 'session-end':
+      return [[oneLine(`━━ ${part.name} ${shortId(part.agentId)} ended: ${part.ended}`), 'bold']];
+    case 'check': {
+      const { name, outcome, at, output } = part;
+      const isBad = output !== '' || /^(?:failed|conflict|refused|cancelled)/.test(outcome);
+      const lines = output === '' ? [] : output.split('\n').map((line) => [`    ${line}`, 'dim'] as const);
+      return [[oneLine(`━━ ${name}: ${outcome}, ${timeOf(at)}`), isBad ? 'bad' : 'good'], ...lines];
+    }
+    case 'note':
+      return [[oneLine(`━ ${timeOf(part.at)} ${part.text}`), part.needsPerson === true ? 'call' : 'dim']];
+  }
+}
+
+function timeOf(at: string): string {
+  return at.replace(/\.\d+Z$/, 'Z').replace('T', ' ');
+}
+
+export function jsonOf(part: LogPart): object {
+  if (!('agentId' in part)) return part;
+  const { agentId: agent_id, ...rest } = part;
+  return { agent_id, ...rest };
+}

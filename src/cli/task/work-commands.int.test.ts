@@ -1,0 +1,176 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../daemon/running.cases.ts';
+import { RunScene } from '../../daemon/runs.cases.ts';
+import { main } from '../main.ts';
+
+const world = new RunScene();
+const script = join(world.scene.folder, 'agent.yaml');
+const RECORD = `printf '{"task_id":"T1","branch":"feature/t1","commit_sha":"%s","tests_run":[],"summary":"one","blockers":[],"files_changed":["a.txt"],"related_thought_records":[]}' $(git rev-parse HEAD) | baton thought record -`;
+const [begin, go] = [join(world.scene.folder, 'begin'), join(world.scene.folder, 'go')];
+const waitFor = (file: string): object => ({ run: `while [ ! -e ${file} ]; do sleep 0.05; done` });
+
+/** A command under way, and what it has printed so far. */
+function type(...args: string[]) {
+  const said = { out: '', err: '' };
+  const io = {
+    env: { ...world.scene.env, BATON_STATE_DIR: world.stateDir },
+    cwd: world.repository,
+    isTerminal: false,
+    out: (text: string) => void (said.out += text),
+    err: (text: string) => void (said.err += text),
+    readInput: async () => new Uint8Array(),
+  };
+  return { said, code: main(args, io) };
+}
+
+async function baton(...args: string[]) {
+  const typed = type(...args);
+  const code = await typed.code;
+  return { ...typed.said, code };
+}
+
+function play(file: string, ...steps: readonly (object | string)[]): void {
+  writeFileSync(file, JSON.stringify({ steps: [...steps, 'stop'] }));
+}
+
+async function agentIds(): Promise<string[]> {
+  const { agents } = await world.ask<{ agents: { id: string }[] }>('agent_list', { all: true });
+  return agents.map(({ id }) => id);
+}
+
+/** A first session whose check fails, a second one, and a review. The two wait for the files `begin` and `go`. */
+beforeAll(async () => {
+  const [second, review] = ['second.yaml', 'review.yaml'].map((name) => join(world.scene.folder, name));
+  world.write(`
+    exit_protocol = true
+    limits = { kill_after = "500ms" }
+    [ci]
+    required = [{ name = "test", run = "grep -q good a.txt || { echo 'a.txt is bad'; exit 3; }" }]
+    [agents]
+    coder = { run = "scripted ${script}", on_dead = "fail", requires = ["exit"] }
+    judge = { run = "scripted ${review}", on_dead = "fail", requires = ["exit"] }
+    [workers]
+    w = { tasks = ["T1"], phases = ["IMPLEMENTATION"], run = { agent = "coder" } }
+    r = { tasks = ["T1"], phases = ["READY_FOR_REVIEW"], run = { agent = "judge" } }`);
+  const done = [{ run: RECORD }, { exit: 'IMPLEMENTATION' }];
+  const swap = { run: `cp ${second} ${script}` };
+  const bad = 'bad\u001B[31m\n';
+  const write = { write: { path: 'a.txt', text: bad } };
+  play(script, { say: 'First try.' }, waitFor(begin), write, { commit: 'one' }, swap, ...done);
+  play(second ?? '', { say: 'Second try.' }, { run: 'echo good > a.txt' }, { commit: 'two' }, waitFor(go), ...done);
+  play(review ?? '', { say: 'Fine.' }, { exit: 'REVIEW' });
+  await world.start();
+  await world.ask('task_create', { task_id: 'T1', title: 'x' });
+  await world.ask('task_create', { task_id: 'T2', title: 'y' });
+}, 60_000);
+afterAll(async () => world.end());
+
+it(
+  'follows a task over its sessions, checks and a restart of the daemon to its end',
+  { timeout: 120_000 },
+  async () => {
+    const log = type('task', 'log', 'T1', '-f');
+    const all = type('task', 'wait', 'T1', 'T2', '--json');
+    const any = type('task', 'wait', 'T2', 'T1', '--any');
+    await until(() => log.said.out.includes('First try.'), 'the first session is followed');
+    writeFileSync(begin, '');
+    await until(() => log.said.out.includes(`▸ Bash  while [ ! -e ${go} ]`), 'the second session is followed');
+
+    const [first = '', fixer = ''] = await agentIds();
+    const shown = await baton('task', 'diff', 'T1');
+    expect(shown).toMatchObject({ code: 0, err: '' });
+    const lines = shown.out.split('\n');
+    expect(lines[0]).toMatch(
+      /^T1 on \S+ since it left the main branch: 2 commits, 1 file, \+1 -0 \([0-9a-f]{12}\.\.[0-9a-f]{12}\)$/,
+    );
+    expect(lines.slice(1, 3)).toEqual(['  A a.txt  +1 -0', '']);
+    expect(lines).toContain('+good');
+    expect(shown.out).toMatch(/\nOnly commits are shown\. A session works on it in \/\S+, which may hold more\.\n$/);
+    expect((await baton('task', 'diff', 'T1', '--session', first.slice(0, 8))).out).toContain('\n+bad\\u001b[31m\n');
+    const session = await baton('task', 'diff', 'T1', '--session', fixer, '--stat', '--json');
+    expect(JSON.parse(session.out)).toMatchObject({ of: 'session', commits: 1, total: { additions: 1, deletions: 1 } });
+    expect((await baton('task', 'diff', 'T1', '--file', 'none.txt')).out).toContain('The commits change no file here.');
+
+    await world.restart();
+    writeFileSync(go, '');
+    await until(async () => (await baton('merge', 'T1')).code === 0, 'it is merged');
+    expect(await any.code).toBe(0);
+    expect(any.said.out).toMatch(/^T2 {2}still going +IMPLEMENTATION\nT1 {2}done +COMPLETED\n$/);
+    expect(await log.code).toBe(0);
+    const [start, ...sessions] = log.said.out.split(/^(?=━━ )/m);
+    expect(start?.trim()).toBe('');
+    expect(sessions.map((part) => part.split('\n')[0]?.replaceAll(/[0-9a-f]{8,12}|, 20.*Z/g, '*'))).toEqual([
+      '━━ coder **',
+      '━━ coder * ended: done',
+      '━━ check test: failed, exit code 3, of **',
+      '━━ fixer: coder **',
+      '━━ coder * ended: done',
+      '━━ check test: passed, of **',
+      '━━ judge **',
+      '━━ judge * ended: done',
+      '━━ merge: merged as **',
+    ]);
+    expect(log.said.out).toContain('\n▸ Write  a.txt  +1 -0\n');
+    expect(log.said.out).toMatch(
+      /, exit code 3, .*\n {4}a\.txt is bad\n━ .* CI_PENDING → IMPLEMENTATION: check failed: test\n/,
+    );
+
+    await baton('task', 'cancel', 'T2', '--reason', 'not now');
+    expect(await all.code).toBe(1);
+    expect(JSON.parse(all.said.out)).toMatchObject({ tasks: [{ state: 'done' }, { state: 'cancelled' }] });
+  },
+);
+
+describe('afterwards', () => {
+  it('task diff shows what was merged', async () => {
+    const { out } = await baton('task', 'diff', 'T1');
+    expect(out).toMatch(/^T1 on \S+ as merged: 1 commit, 1 file, \+1 -0 /);
+    expect(out).toContain('\n+good\n');
+    expect(await baton('task', 'diff', 'T2')).toMatchObject({ code: 1, err: expect.stringContaining('no commit yet') });
+  });
+
+  it('a session cannot look at the change of another task', async () => {
+    await world.ask('task_create', { task_id: 'T3', title: 'z' });
+    const { token } = await world.ask<{ token: string }>('task_claim', { task_id: 'T3', as: 'ada' });
+    expect(await world.call('task_diff', { task_id: 'T1' }, token)).toMatchObject({ error: { code: 'wrong-task' } });
+    expect(await world.call('task_diff', { task_id: 'T3' }, token)).toMatchObject({ error: { code: 'no-commit-yet' } });
+  });
+
+  it('task log shows the last lines, the client’s own lines, or JSON', async () => {
+    const whole = (await baton('task', 'log', 'T1')).out;
+    expect(whole).toMatch(/^━━ judge \S+, .*, done$/m);
+    expect((await baton('task', 'log', 'T1', '-n', '3')).out).toBe(whole.split('\n').slice(-4).join('\n'));
+    expect((await baton('task', 'log', 'T1', '--raw')).out).toMatch(/^\{"type":"assistant"/m);
+    const parts = (await baton('task', 'log', 'T1', '--json')).out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(new Set(parts.map(({ kind }) => kind))).toEqual(new Set(['session', 'line', 'note', 'check']));
+    expect((await baton('task', 'log', 'T9')).err).toContain('no task T9');
+  });
+
+  it('agent logs are for people, and as printed with --raw and --json', async () => {
+    const [id = ''] = await agentIds();
+    const readable = (await baton('agent', 'logs', id)).out;
+    expect(readable).toMatch(/\nFirst try\.\n▸ Bash {2}while .*\n▸ Write {2}a\.txt {2}\+1 -0\n/);
+    expect((await baton('agent', 'logs', id, '-n', '2')).out).toBe(readable.split('\n').slice(-3).join('\n'));
+    const raw = (await baton('agent', 'logs', id, '--raw')).out.trim().split('\n');
+    expect(JSON.parse(raw[0] ?? '')).toMatchObject({ type: 'system', subtype: 'init' });
+    const lines = (await baton('agent', 'logs', id, '--json')).out.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).line)).toEqual(raw);
+  });
+
+  it('task wait ends with the time, and with a task that needs a person', async () => {
+    expect(await baton('task', 'wait', 'T3', '--timeout', '1ms')).toMatchObject({
+      code: 1,
+      out: 'T3  still going  IMPLEMENTATION\n',
+    });
+    await world.ask('task_create', { task_id: 'T4', title: 'z' });
+    await world.ask('task_update', { task_id: 'T4', status: 'blocked', notes: 'no disk' });
+    expect(await baton('task', 'wait', 'T1', 'T4')).toMatchObject({ code: 3, out: expect.stringContaining('no disk') });
+    expect(await baton('task', 'wait', 'T9')).toMatchObject({ code: 1, err: expect.stringContaining('no task T9') });
+    expect((await baton('task', 'wait', 'T1', '--timeout', 'soon')).code).toBe(2);
+  });
+});

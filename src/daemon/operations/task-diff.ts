@@ -1,0 +1,154 @@
+import type { InputOf } from '../../api/operations/registry.ts';
+import { taskDiff, type TaskDiff } from '../../api/operations/task-work.ts';
+import { findMainOf } from '../../effects/sessions/workplace.ts';
+import { findMergeBase } from '../../git/commits.ts';
+import { readChange } from '../../git/measures/read-change.ts';
+import { findSha } from '../../git/repository.ts';
+import { attempt, gitFailure, type GitResult, unwrap } from '../../git/run-git.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
+import type { Ledger } from '../../ledger/writer/ledger.ts';
+import { refusal } from '../../state/outcome.ts';
+import { toRecordedEvent } from '../../state/recorded-event.ts';
+import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { sessionSettingsOf } from '../project/effect-context.ts';
+import { type Call, handlerFor, problemAnswer, refusalOf, unchanged } from './call.ts';
+
+/** Reads what the commits of a task change. Refs come from the repository, which an agent can write; commits from Baton's own. */
+export const diffHandler = handlerFor(taskDiff, async (call) => {
+  const { input, caller, project } = call;
+  if (caller.kind === 'session' && caller.taskId !== input.task_id) {
+    const message = `this session works on ${caller.taskId}, not on ${input.task_id}`;
+    return refusalOf(refusal('wrong-task', message, 'Name the task that you claimed.'));
+  }
+  const settled = await project.commandLoop.submit({
+    actor: 'system:reader',
+    decide: ({ state }) => {
+      const task = state.tasks.get(input.task_id);
+      return task === undefined ? refuseUnknownTask(input.task_id) : unchanged(task);
+    },
+  });
+  if (!settled.ok) return refusalOf(settled);
+  const read = await readTaskDiff(settled.answer, call, input);
+  return read.ok ? { ok: true, result: read.value } : problemAnswer(read.problem);
+});
+
+type DiffOptions = Pick<InputOf<'task_diff'>, 'agent_id' | 'path' | 'stat'>;
+
+export async function readTaskDiff(
+  task: Task,
+  call: Pick<Call, 'project' | 'services'>,
+  { agent_id, path, stat }: DiffOptions,
+): Promise<GitResult<TaskDiff>> {
+  return attempt(async () => {
+    const { of, base, head } = await (agent_id === undefined
+      ? findChange(task, call)
+      : findSession(task, agent_id, call));
+    const own = unwrap(await call.project.own.with(base, head));
+    // A single file may be as large as all files together.
+    const one = path === undefined ? {} : { paths: [path], maxFileChars: MAX_ONE_CHARS };
+    const change = unwrap(await readChange(own, base, head, { patches: stat !== true, ...one }));
+    const files = change.files.map(({ isBinary: binary, isCut: cut, ...file }) => ({ ...file, binary, cut }));
+    const { branch, place } = task.flow;
+    const worktree = task.claim === null ? null : (place?.workspace ?? null);
+    return { task_id: task.id, of, branch, base, head, commits: change.commits, total: change.total, files, worktree };
+  });
+}
+
+const MAX_ONE_CHARS = 400_000;
+
+interface ChangeRange extends Pick<TaskDiff, 'of' | 'base' | 'head'> {}
+
+/** Throws the failure of git, for `attempt`. */
+async function findChange(task: Task, call: Pick<Call, 'project' | 'services'>): Promise<ChangeRange> {
+  const { mergeSha, mergeBase, branch } = task.flow;
+  // They are equal if the main branch had the work already.
+  if (mergeSha !== null && mergeBase !== null && mergeBase !== mergeSha)
+    return { of: 'merge', base: mergeBase, head: mergeSha };
+  const { project } = call;
+  const tip = branch === null ? null : await findSha(project.path, `refs/heads/${branch}`);
+  const head = tip ?? task.flow.head;
+  if (head === null) return noCommit(task);
+  return { of: mergeSha === null ? 'branch' : 'merge', base: await findBase(task, head, call), head };
+}
+
+/** The merge base with the main branch. If the main branch has the work already, the commit from which the work began. */
+async function findBase(
+  task: Task,
+  head: string,
+  { project, services }: Pick<Call, 'project' | 'services'>,
+): Promise<string> {
+  const main = unwrap(
+    await findMainOf(task, {
+      path: project.path,
+      settingsFor: (of) => sessionSettingsOf(services, of),
+      readState: async (look) => {
+        const read = await project.commandLoop.read(({ state }) => look(state));
+        return read.ok ? read.answer : undefined;
+      },
+      // Looking at a change records nothing.
+      recordMainMoves: async () => undefined,
+    }),
+  );
+  const began = task.flow.mainAt ?? task.flow.place?.base ?? null;
+  const own = unwrap(await project.own.with(main.sha, head, ...(began === null ? [] : [began])));
+  const base = unwrap(await findMergeBase(own, main.sha, head));
+  if (base !== null && base !== head) return base;
+  return (began === null ? null : unwrap(await findMergeBase(own, began, head))) ?? base ?? noBase(task, main.name);
+}
+
+/** What one session did: from the commit that it was started from to the one at its end, or the branch's if it still works. */
+async function findSession(task: Task, agentId: string, { project }: Pick<Call, 'project'>): Promise<ChangeRange> {
+  const sessions = await readSessions(project.ledger, task.id, agentId);
+  const [session, other] = sessions;
+  if (session === undefined) {
+    const message = `no session of ${task.id} was prepared for an agent ${agentId}`;
+    return unwrap(gitFailure('no-such-agent', message, `See them: baton task log ${task.id}`));
+  }
+  if (other !== undefined) {
+    const names = sessions.map((each) => each.agentId).join(', ');
+    return unwrap(gitFailure('ambiguous', `${agentId} is the beginning of several ids: ${names}`, 'Give more of it.'));
+  }
+  const head = session.head ?? (await findSha(project.path, `refs/heads/${session.branch}`));
+  return head === null ? noCommit(task) : { of: 'session', base: session.base, head };
+}
+
+interface FoundSession {
+  readonly agentId: string;
+  readonly epoch: number;
+  readonly branch: string;
+  readonly base: string;
+  readonly head: string | null;
+}
+
+/** From the ledger: the state forgets agents that have been over for long, and the ends of earlier sessions. */
+async function readSessions({ store, head }: Ledger, taskId: string, agentId: string): Promise<FoundSession[]> {
+  const found = new Map<string, FoundSession>();
+  const mark = Buffer.from(JSON.stringify(taskId));
+  if (head.size === 0) return [];
+  for await (const batch of store.entries({ from: 1, to: head.size })) {
+    for (const { bytes } of batch) {
+      if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mark)) continue;
+      const parsed = parseEntry(bytes);
+      const recorded = parsed.ok ? toRecordedEvent(parsed.value) : undefined;
+      if (recorded?.type === 'SessionPrepared' && recorded.data.task_id === taskId) {
+        const { agent_id: id, epoch, branch, base } = recorded.data;
+        if (id.startsWith(agentId) && !found.has(id)) found.set(id, { agentId: id, epoch, branch, base, head: null });
+      }
+      if (recorded?.type === 'SessionMeasured' && recorded.data.task_id === taskId) {
+        for (const [id, session] of found)
+          if (session.epoch === recorded.data.epoch) found.set(id, { ...session, head: recorded.data.head });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+function noCommit({ id }: Task): never {
+  return unwrap(gitFailure('no-commit-yet', `task ${id} has no commit yet`, `See it: baton task show ${id}`));
+}
+
+function noBase({ id }: Task, main: string): never {
+  const message = `the branch of ${id} and ${main} have no commit in common`;
+  return unwrap(gitFailure('git/unrelated', message, 'Create the branch again from the main branch.'));
+}
