@@ -87,7 +87,7 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
   'no-agent-named',
   'wrong-role',
   'separation-of-duties',
-  'unknown-agent',
+  'runbook/unknown-agent',
 ]);
 
 type Chosen = { readonly option: number; readonly message?: string; readonly agent?: string } | 'skip' | 'quit';
