@@ -234,8 +234,9 @@ function deliver(edge: HandoffEdge): { readonly state: State; readonly marks: Ma
   return { state, marks };
 }
 
+/** The CI gate is part of Baton; what it hands on are failed checks. */
 function edges(): readonly HandoffEdge[] {
-  return [...HANDOFF_EDGES, WORKFLOW_COMPLETE];
+  return [...HANDOFF_EDGES.filter(({ from }) => from !== 'ci-gate'), WORKFLOW_COMPLETE];
 }
 
 function senderOf({ from }: HandoffEdge): string {

@@ -138,7 +138,7 @@ const decisionEvidence = object({
   goal: { ...nullable(text), about: 'The title of the task and its requirements.' },
   stage: { ...nullable(text), about: 'The phase of the task, the next role, and the rounds.' },
   items: {
-    ...list(object({ section: text, title: text, author: text, entry: whole, at: text, text })),
+    ...list(object({ section: text, heading: text, title: text, author: text, entry: whole, at: text, text })),
     about: 'What was reported about the task that matters here, in the words of its authors.',
   },
   output: { ...nullable(text), about: 'The end of what the agent printed.' },

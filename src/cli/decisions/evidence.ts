@@ -4,22 +4,23 @@ import { printable } from '../text.ts';
 
 /** The evidence of a decision in lines. All text is from agents and people, and is cut so that a question fits on a screen or two. */
 export function renderEvidence({ goal, stage, items, output, diff, cost, commands }: DecisionEvidence): string[] {
-  const said = items.flatMap(({ section, title, author, entry, text }, i) => [
-    ...(items[i - 1]?.section === section ? [] : [heading(section)]),
-    `    ${printable(title)} (${printable(author)}, entry ${entry})`,
-    ...cutLines(text, MOST_LINES, `baton ledger show ${entry}`).map((line) => `      ${line}`),
+  const said = items.flatMap(({ section, heading: title, title: what, author, entry, text }, i) => [
+    ...(items[i - 1]?.section === section ? [] : [heading(title)]),
+    `    ${printable(what)} (${printable(author)}, entry ${entry})`,
+    ...(section === 'check' ? lastLines(text) : cutLines(text, MOST_LINES, `baton ledger show ${entry}`)).map(
+      (line) => `      ${line}`,
+    ),
   ]);
   const files = (diff?.files ?? []).slice(0, MOST_FILES);
   const rest = (diff?.total.files ?? 0) - files.length;
   return [
-    '',
     ...(goal === null
       ? []
       : [heading('Goal'), ...cutLines(goal, MOST_LINES, commands[0]).map((line) => `    ${line}`)]),
     ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
     ...said,
     ...(output === null ? [] : [heading('Last output'), ...lastLines(output).map((line) => `    ${line}`)]),
-    ...(diff === null
+    ...(diff === null || diff.total.files === 0
       ? []
       : [
           heading('Change'),
@@ -36,7 +37,7 @@ export function renderEvidence({ goal, stage, items, output, diff, cost, command
     ...(commands.length === 0
       ? []
       : [heading('Look closer'), ...commands.map((command) => `    ${printable(command)}`)]),
-    '',
+    '\n  Options',
   ];
 }
 
@@ -45,7 +46,7 @@ const MOST_FILES = 20;
 const LINE_CHARACTERS = 200;
 
 function heading(title: string): string {
-  return `  ${printable(title)}`;
+  return `\n  ${printable(title)}`;
 }
 
 function cutLines(text: string, most: number, where = ''): string[] {

@@ -102,7 +102,7 @@ function select(state: State, decision: Decision, at: string): Shown {
     goal: found?.goal ?? null,
     stage: found === undefined ? null : describeStage(found.task),
     items: (found?.items ?? []).map(({ section, title, author, seq, at, text }) => ({
-      ...{ section: SECTIONS[section].title, title, author, entry: seq, at, text },
+      ...{ section, heading: SECTIONS[section].title, title, author, entry: seq, at, text },
     })),
     output: agent?.exit?.output ?? null,
     diff: null,

@@ -1,5 +1,6 @@
 import { isHandoffOn, parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
+import { PLACEHOLDER_URL } from '../workflow/gate-handoffs.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 
 /** A handoff in lines `name: value`. The XML itself if a runbook defines its form. */
@@ -14,10 +15,15 @@ const ROUTING: ReadonlySet<string> = new Set(['kind', 'from', 'to', 'issue_numbe
 const FIRST = ['error', 'summary', 'requirements', 'blocking_issues', 'failures', 'fixes_applied', 'data'];
 
 function handoffFields(message: HandoffMessage): readonly (readonly [string, unknown])[] {
-  const fields = Object.entries(message).filter(([name]) => !ROUTING.has(name));
+  const fields = Object.entries(message).filter(([name, value]) => !ROUTING.has(name) && !isPlaceholder(value));
   const rank = ([name]: readonly [string, unknown]): number =>
     (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1);
   return fields.sort((a, b) => rank(a) - rank(b));
+}
+
+/** A task without a remote has addresses that lead nowhere. */
+function isPlaceholder(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(PLACEHOLDER_URL);
 }
 
 /** Nested values are indented. Empty values are left out. */

@@ -35,8 +35,11 @@ export function findEvidence(
   const { goal, sections } = buildPacket(source, task);
   const items = EVIDENCE[decision.source].flatMap((name) => {
     const found = sections.find((section) => section.name === name)?.items ?? [];
-    // The answer to this very question is no evidence for it.
-    return found.filter(({ ref }) => ref !== decision.id).slice(0, MOST_OF_A_SECTION);
+    // The answer to this very question is no evidence for it, and a text that the question quotes is not repeated.
+    const others = found.filter(
+      ({ ref, text }) => ref !== decision.id && (text === '' || !decision.context.includes(text)),
+    );
+    return others.slice(0, MOST_OF_A_SECTION);
   });
   return { task, goal, items };
 }

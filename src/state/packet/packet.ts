@@ -36,7 +36,9 @@ export interface PacketSource {
 
 export function buildPacket(source: PacketSource, task: Task, next: Packet['next'] = []): Packet {
   const { tasks, decisions, statements, memory } = source;
-  const said = (statements.get(task.id) ?? []).toReversed();
+  // The issue is the goal, and is not repeated among the handoffs.
+  const issue = task.flow.issue?.handoff_id;
+  const said = (statements.get(task.id) ?? []).filter(({ ref }) => ref === undefined || ref !== issue).toReversed();
   const sections = SECTION_NAMES.map((name) => ({
     name,
     title: SECTIONS[name].title,

@@ -129,9 +129,9 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
   DecisionResolved: ({ decision_id, action, message, option }, { source }) => {
     const decision = source.decisions.get(decision_id);
-    const asked = decision === undefined ? '' : `Question: ${decision.title}\n${excerptStart(decision.context, 400)}\n`;
+    const asked = decision === undefined ? '' : `Question: ${decision.title}: ${questionOf(decision.context)}`;
     const chosen = decision?.options[option - 1]?.label ?? action;
-    const text = `${message === null ? '' : `${message}\n\n`}${asked}`.trimEnd();
+    const text = message === null ? asked : `${message}\n${asked}`;
     return [{ ...report('people', `Decision: ${oneLine(chosen)} (${action})`, text), ref: decision_id }];
   },
   AgentSignalled: ({ kind, message }) =>
@@ -146,6 +146,11 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   PipelineCancelRequested: ({ reason }, { recorded: { actor } }) =>
     isPerson(actor) ? [report('people', 'The pipeline was cancelled', reason)] : [],
 };
+
+/** The last line: those before it repeat the title of the task. */
+function questionOf(context: string): string {
+  return excerptStart(context.trim().split('\n').at(-1) ?? '', 200);
+}
 
 /** Moves whose reason a person wrote and no other entry holds. */
 const PERSONAL_MOVES: ReadonlySet<string> = new Set(['unblocked', 'cancelled', 'imported']);
@@ -194,6 +199,7 @@ function describeMeasured(
   const measured = new Set(files.map(({ path }) => path));
   const { claim } = task;
   const claimed = claim?.sessionId === session_id && claim.handoff !== null ? claimedNumbers(claim.handoff) : '';
+  if (file_count + commits + violations.length + (reported?.length ?? 0) === 0) return [];
   const fields: (readonly [string, unknown])[] = [
     ['violations', violations],
     ['reported in the handoff', claimed],
@@ -222,6 +228,8 @@ function claimedNumbers({ xml }: HandoffRef): string {
 
 function describeDelivered(handoff: HandoffRef): readonly Report[] {
   const { from, to, handoff_id: ref } = handoff;
+  // It repeats the output of the failed checks, which have statements of their own.
+  if (from === 'ci-gate') return [];
   const text = describeHandoff(handoff);
   const error = findErrorReport(handoff);
   if (error !== undefined) {

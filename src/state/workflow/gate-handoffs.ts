@@ -70,7 +70,7 @@ export interface TaskUrls {
 }
 
 /** `.invalid` never resolves. An exit signal accepts only `https://`. */
-const PLACEHOLDER_URL = 'https://baton.invalid/tasks';
+export const PLACEHOLDER_URL = 'https://baton.invalid/tasks';
 
 export function taskUrls({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): TaskUrls {
   const parsed = flow.handoff === null ? undefined : parseHandoff(flow.handoff.xml);
