@@ -88,7 +88,12 @@ describe('the hints in the source', () => {
   }
 
   it('name no argument that its tool does not take', () => {
-    const called = [...lines.map(({ line }) => nameTools(line)).join('\n').matchAll(/\b(\w+_\w+) \{([^}]*)\}/g)];
+    const called = [
+      ...lines
+        .map(({ line }) => nameTools(line))
+        .join('\n')
+        .matchAll(/\b(\w+_\w+) \{([^}]*)\}/g),
+    ];
     expect(called.length).toBeGreaterThan(10);
     const unknown = called.flatMap(([, tool = '', fields = '']) =>
       fields

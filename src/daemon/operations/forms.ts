@@ -35,7 +35,8 @@ interface FormSubject extends Pick<FormFacts, 'task' | 'role'> {
 
 function findSubject(state: State, caller: Caller, named: string | undefined): Outcome<FormSubject> {
   const id = named ?? (caller.kind === 'session' ? caller.taskId : undefined);
-  if (id === undefined) return refusal('no-claim', 'a form is about a task', 'Name it, or claim it: baton task claim ID');
+  if (id === undefined)
+    return refusal('no-claim', 'a form is about a task', 'Name it, or claim it: baton task claim ID');
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   const { claim, nextRole } = task;
@@ -74,7 +75,11 @@ function selectForms(
   if (wanted.length > 0) return decided([], renderForms(wanted));
   if (ofKind.length === 0) {
     const message = role === null ? `the claim on ${task.id} has no role` : `the role ${role} sends no handoffs`;
-    return refusal('no-such-form', `${message}: there is no handoff to fill in`, 'Claim the task with the role you play.');
+    return refusal(
+      'no-such-form',
+      `${message}: there is no handoff to fill in`,
+      'Claim the task with the role you play.',
+    );
   }
   const names = ofKind.map((form) => form.to).join(', ');
   return refusal('no-such-form', `there is no ${kind} to ${to} from the role ${role}`, `Use one of: ${names}`);

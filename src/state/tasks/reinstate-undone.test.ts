@@ -122,7 +122,9 @@ describe('a record with status todo, by a caller without a claim on the task', (
       .when(record(reverted), worker)
       .thenRefused('already-claimed');
     const blocked: Step = [update('blocked', { notes: 'x' }), operator];
-    given([...open, blocked]).when(record(reverted), worker).thenRefused('not-undone');
+    given([...open, blocked])
+      .when(record(reverted), worker)
+      .thenRefused('not-undone');
   });
 
   it('is refused the second time', () => {
