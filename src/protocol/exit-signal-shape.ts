@@ -14,9 +14,9 @@ export const exitSignalShape = {
     version: { kind: 'text', pattern: '^1\\.[0-9]+\\.[0-9]+$', about: 'A version 1, as in `1.0.0`.' },
     phase_completed: { kind: 'choice', values: PHASES, about: 'The phase the session was in.' },
     exit_reason: { kind: 'choice', values: EXIT_REASONS, about: 'Why the session ends.' },
-    pr_url: optional(text, 'The pull request: an https URL.'),
-    evidence_bundle_ref: optional(text, 'Path of the evidence bundle in the workspace.'),
-    notes: optional(text, 'Anything the next session should know.'),
+    pr_url: optional(text, 'The pull request, an https URL of at most 2,048 bytes.'),
+    evidence_bundle_ref: optional(text, 'Path of the evidence bundle in the workspace, at most 2,048 bytes.'),
+    notes: optional(text, 'Anything the next session should know, at most 10,240 bytes.'),
   },
 } as const satisfies ObjectShape;
 

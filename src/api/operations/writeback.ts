@@ -67,7 +67,7 @@ export const thoughtList = operation({
 export const exitSignal = operation({
   name: 'exit_signal',
   about:
-    'End your session: the phase you completed (task_get shows it), or that you are blocked or failed. Your claim ends, and the task moves on. Send it last, after result, thought record and handoff; do not wait for CI.',
+    'End your session: the phase you completed (see task_get), or that you are blocked or failed. Your claim ends, and the task moves on. Send it after result, thought record and handoff; do not wait for CI.',
   command: 'exit-session',
   input: exitSignalShape,
   result: object({ next_phase: nullable(choice(PHASES)), exit_reason: exitSignalShape.fields.exit_reason }),

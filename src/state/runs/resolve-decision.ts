@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../protocol/reconcile-finding.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import { event, type EventOf, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
