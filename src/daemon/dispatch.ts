@@ -211,6 +211,7 @@ const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'handoff_list',
   'mission_get',
   'agent_standing',
+  'caller_get',
   'merkle_root',
 ]);
 

@@ -65,8 +65,8 @@ function readArguments({ operation: tool, args = [], options = {}, fields: own =
 const OPTION = /^ --([a-z-]+)(?: ("[^"]*"|[\w.…-]*[\w…]))?/;
 /** A value, without the punctuation of the sentence around it. */
 const WORD = /^ ([\w$][\w.:-]*\w|[\w$])/;
-/** A file or a message: `-`, `FILE`, `RECORD.json`, `'<json>'`. */
-const MESSAGE = /^ ('[^']*'|[A-Z][A-Z|-]*(?:\.json)?(?![\w.])|-(?![\w-]))/;
+/** A file or a message: `-`, `FILE`, `record.json`, `'<json>'`. */
+const MESSAGE = /^ ('[^']*'|[\w./-]+\.(?:json|yaml|xml)\b|[A-Z][A-Z|-]*(?![\w.])|-(?![\w-]))/;
 
 function renderCall({ tool, fields }: ToolCall): string {
   const pairs = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);

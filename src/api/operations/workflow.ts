@@ -21,7 +21,7 @@ const ofTask = object({ task_id: optional(taskId, 'The task; a session has its o
 export const mergeRequest = operation({
   name: 'merge_request',
   about:
-    'Ask for the merge of a task that is READY_FOR_MERGE. Baton merges one at a time, onto the main branch as it is then, and runs the checks on what comes of it. Under a claim this ends your work on the task: send your handoff to the closer first. Do not wait for the merge.',
+    'Ask for the merge of a task that is READY_FOR_MERGE. Baton merges one at a time, and checks the outcome. Under a claim this ends your work: send your handoff to the closer first, and do not wait for the merge.',
   command: 'request-merge',
   input: ofTask,
   result: object({ task_id: text, merge_id: text }),

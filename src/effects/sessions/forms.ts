@@ -145,7 +145,7 @@ function recordForm({ task, branch, head }: FormFacts): Form {
     files_changed: [],
     related_thought_records: task.records.slice(-1).map(({ id }) => id),
   };
-  const when = 'where you have committed; commit_sha is the commit with the work: git rev-parse HEAD';
+  const when = 'if you have committed; commit_sha is the commit with the work: git rev-parse HEAD';
   const send = 'baton thought record .baton/session/record.yaml';
   return { kind: 'record', file: 'record.yaml', when, send, text: renderYaml(record) };
 }

@@ -1,5 +1,5 @@
 import type { Phase } from '../../protocol/phase.ts';
-import type { FindingKind } from '../../protocol/reconcile-finding.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import type { WorkFact } from './work-facts.ts';
 
 /** A recorded task, as far as git and processes can contradict it. */

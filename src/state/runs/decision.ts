@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../protocol/reconcile-finding.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { BudgetScope } from './budget-scope.ts';

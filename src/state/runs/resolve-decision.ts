@@ -1,6 +1,6 @@
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { agentPrincipal } from '../caller.ts';
-import type { FindingKind } from '../../protocol/reconcile-finding.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import { event, type EventOf, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';

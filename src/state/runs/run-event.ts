@@ -1,5 +1,5 @@
 import { PHASES } from '../../protocol/phase.ts';
-import { FINDING_KINDS } from '../../protocol/reconcile-finding.ts';
+import { FINDING_KINDS } from '../../protocol/shape/shared-fields.ts';
 import {
   AGENT_ERRORS,
   type AgentPlan,

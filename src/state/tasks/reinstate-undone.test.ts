@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FindingKind } from '../../protocol/reconcile-finding.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import type { Caller } from '../caller.ts';
 import { event, type Event } from '../event.ts';
 import { given, type Step } from '../given.cases.ts';

@@ -1,4 +1,4 @@
-import { UNDONE_WORK } from '../../protocol/reconcile-finding.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import { type Caller, principalOf } from '../caller.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { State } from '../state.ts';
@@ -28,6 +28,9 @@ export function findUndoneBasis(state: State, task: Task, caller: Caller): Outco
   const message = `Baton has not found the commit of ${id} reverted or gone from the main branch`;
   return refusal('not-undone', message, `If it is to be done again anyway, a person can reinstate it: ${asPerson}`);
 }
+
+/** A completed task whose work is not on the main branch any more. */
+const UNDONE_WORK: ReadonlySet<FindingKind> = new Set(['commit-missing', 'commit-gone', 'commit-reverted']);
 
 function findOpenFinding({ decisions }: State, task: string): string | undefined {
   for (const { id, taskId, source, finding, result } of decisions.values())
