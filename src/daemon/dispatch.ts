@@ -15,6 +15,7 @@ import { AGENT_HANDLERS, AGENT_REPORT_HANDLERS } from './operations/agents.ts';
 import { briefHandler, projectBriefHandler } from './operations/briefs.ts';
 import { type Call, type Handlers, storeUnavailableError } from './operations/call.ts';
 import { exitHandler } from './operations/exit.ts';
+import { formHandler } from './operations/forms.ts';
 import { handoffHandler } from './operations/handoffs.ts';
 import { reconcileHandler } from './operations/reconcile.ts';
 import { LEDGER_HANDLERS, WRITEBACK_HANDLERS } from './operations/records.ts';
@@ -22,6 +23,7 @@ import { RUNBOOK_HANDLERS } from './operations/runbooks.ts';
 import { AGENT_RUN_HANDLERS, DECISION_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
 import { RUN_HANDLERS } from './operations/start-run.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
+import { taskViewHandler } from './operations/task-view.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
 import { WORKFLOW_HANDLERS } from './operations/workflow.ts';
 import { WORKTREE_HANDLERS, worktreeHandler } from './operations/worktrees.ts';
@@ -185,15 +187,18 @@ export const OPERATION_HANDLERS: Handlers = {
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
+  task_view: taskViewHandler,
   task_worktree: worktreeHandler,
   reconcile: reconcileHandler,
   exit_signal: exitHandler,
   handoff_send: handoffHandler,
+  form_get: formHandler,
 };
 
 /** What an ended session may still read: its own task, what its stop hook needs, and the seal that it made. */
 const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'task_get',
+  'task_view',
   'task_brief',
   'task_heartbeat',
   'thought_list',

@@ -92,7 +92,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
         const code = error === null ? 0 : error.code;
         const isAnswer = code === 0 || (typeof code === 'number' && options.answers?.includes(code) === true);
         if (isAnswer) resolve({ ok: true, value: { code, stdout, stderr } });
-        else resolve(failure(args, options, error, stderr));
+        else resolve(renderGitFailure(args, options, error, stderr));
       },
     );
     // Git may exit before it has read everything; its exit code tells why.
@@ -102,7 +102,7 @@ async function runOnce(args: readonly string[], options: GitOptions): Promise<Gi
 }
 
 /** Disables hooks and monitors, which an agent could add. `git config` still reads the real settings. */
-function settingsFor([command]: readonly string[]): string[] {
+export function settingsFor([command]: readonly string[]): string[] {
   const off = command === 'config' ? [] : ['-c', 'core.hooksPath=/dev/null'];
   return ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=false', ...off];
 }
@@ -122,11 +122,11 @@ export async function gitFields(args: readonly string[], options: GitOptions): P
   return ran.ok ? { ok: true, value: ran.value.stdout.split('\0').filter((field) => field !== '') } : ran;
 }
 
-function folderOf(place: GitLocation): string {
+export function folderOf(place: GitLocation): string {
   return typeof place === 'string' ? place : (place.worktree ?? place.gitDir);
 }
 
-function environmentOf(place: GitLocation): NodeJS.ProcessEnv {
+export function environmentOf(place: GitLocation): NodeJS.ProcessEnv {
   if (typeof place === 'string') return gitEnvironment();
   const { gitDir, worktree, env } = place;
   return { ...ownEnvironment(gitDir), ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }), ...env };
@@ -190,9 +190,19 @@ export function unwrap<T>(result: GitResult<T>): T {
   return result.value;
 }
 
-type ExecError = Parameters<NonNullable<Parameters<typeof execFile>[3]>>[0];
+type RunError = Pick<Error, 'message'> & {
+  readonly code?: string | number | null | undefined;
+  readonly killed?: boolean;
+  readonly signal?: NodeJS.Signals;
+};
 
-function failure(args: readonly string[], options: GitOptions, error: ExecError, stderr: string): GitFailure {
+/** Maps a run that failed to a problem. */
+export function renderGitFailure(
+  args: readonly string[],
+  options: GitOptions,
+  error: RunError | null,
+  stderr: string,
+): GitFailure {
   const command = `git ${args.find((word, i) => !word.startsWith('-') && args[i - 1] !== '-c') ?? ''}`;
   const code: unknown = error?.code;
   if (code === 'ENOENT') {

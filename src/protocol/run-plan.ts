@@ -176,3 +176,9 @@ export interface WorkerPlan {
   readonly concurrency: number;
   readonly plan: Plan;
 }
+
+/** What an agent prints, by its `run`: JSON lines of a client, or plain text. The scripted agent prints those of Claude Code. */
+export function outputFormatOf(run: string): StreamFormat | 'text' {
+  const [, client] = Object.entries(MODEL_CLIENTS).find(([name]) => name === run) ?? [];
+  return /^scripted(?:\s|$)/.test(run) ? MODEL_CLIENTS.claude.stream : (client?.stream ?? 'text');
+}

@@ -109,7 +109,13 @@ export const EVENTS = {
   /** `epoch`: the claim that the record was made under, or for; null if there was none. */
   ThoughtRecorded: { record_id: text, task_id: text, epoch: nullable(whole), record: thoughtRecordShape },
   /** The work is to be done again: earlier records no longer count as writeback. */
-  TaskReinstated: { task_id: text, reason: text },
+  TaskReinstated: {
+    task_id: text,
+    reason: text,
+    /** The finding that allowed it, and the principal, if neither an operator nor the holder of a claim did it. */
+    decision_id: optional(text),
+    by: optional(text),
+  },
   WritebackWaived: { task_id: text, reason: text },
   /** An operator approves a change of their own, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },

@@ -10,11 +10,13 @@ import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
 import { createTask, evolveTask } from './tasks/evolve-task.ts';
 import type { Task } from './tasks/task.ts';
+import { evolveTimelines } from './timeline/evolve-timeline.ts';
+import type { Timelines } from './timeline/timeline.ts';
 import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. The values are immutable; only the maps change. */
-export interface State extends Runs {
+export interface State extends Runs, Timelines {
   readonly tasks: Map<string, Task>;
   /** The reverse edges of `after`. */
   readonly dependants: Map<string, Dependants>;
@@ -69,6 +71,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     statements: newMap(),
     memory: newMap(),
     settled: newMap(),
+    timelines: newMap(),
     ...emptyRuns(newMap),
     seq: 0,
   };
@@ -109,6 +112,7 @@ export function evolve(state: State, recorded: RecordedEvent): State {
   }
   const settled = evolveRuns(state, recorded);
   evolveMain(state, recorded, settled);
+  evolveTimelines(state, recorded, (id) => dependantsOf(state, id));
   if (recorded.settles !== undefined) keepAnswer(state, recorded.settles);
   state.seq = recorded.seq;
   return state;

@@ -138,6 +138,7 @@ async function prepareStart(files: Files, start: number) {
     const running = new ReservedFile(files.running(start));
     const launch = requireLaunch(files.launch(start));
     const log = new OutputLog(files.log, launch.log_bytes);
+    if (start > 1) log.markStart(start, new Date().toISOString());
     const { env_dropped: dropped = [] } = launch;
     if (launch.names_dropped === true && dropped.length > 0) log.write(Buffer.from(describeDropped(dropped)));
     const tail = new Tail(TAIL_BYTES);

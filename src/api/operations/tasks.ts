@@ -56,7 +56,7 @@ const taskView = object({
 export type TaskView = ValueOf<typeof taskView>;
 const waitView = object({ task_id: text, status: choice(SHOWN_STATUSES), blocked_because: nullable(text) });
 
-const taskDetails = object({
+export const taskDetails = object({
   ...taskView.fields,
   waits_for: { ...list(waitView), about: 'Those of `after` that are not done.' },
   decision_ids: { ...list(text), about: 'The open decisions about it.' },

@@ -2,6 +2,7 @@ import { exitSignalShape } from '../../protocol/exit-signal-shape.ts';
 import { resultShape } from '../../protocol/result.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { PHASES } from '../../protocol/phase.ts';
+import { FORM_KINDS } from '../../protocol/placeholder.ts';
 import { thoughtRecordShape } from '../../protocol/thought-record.ts';
 import { operation } from './operation.ts';
 import {
@@ -80,19 +81,36 @@ export const resultSubmit = operation({
   result: object({ status: resultShape.fields.status }),
 });
 
+const receiver = optional(text, 'Only the form for this receiver, such as reviewer-agent.');
+
+export const formGet = operation({
+  name: 'form_get',
+  about:
+    'A blank thought record, result or handoff, with everything filled in that Baton knows. Replace what says FILL IN, then send it with thought_record, result_submit or handoff_send.',
+  access: ['operator', 'worker', 'session', 'agent'],
+  input: object({
+    kind: { ...choice(FORM_KINDS), about: 'Which form.' },
+    to: receiver,
+    task_id: optional(taskId, 'The task; a session has its own.'),
+  }),
+  result: object({ task_id: text, text: { ...text, about: 'YAML, or XML for handoffs: one for each receiver.' } }),
+});
+
 export const handoffSend = operation({
   name: 'handoff_send',
   about:
-    'Pass your work on to the next role with an XML handoff. You need a role, given when the task was claimed. It waits until your exit signal says completed, and is dropped otherwise.',
+    'Pass your work on to the next role, as XML. Without `handoff` nothing is sent, and you get the forms to fill in, one for each receiver. It is delivered when your exit signal says completed, and dropped otherwise.',
   command: 'send-handoff',
   input: object({
-    handoff: { kind: 'text', notEmpty: true, about: 'The <handoff> element, as XML.' },
+    handoff: { kind: 'text', notEmpty: true, optional: true, about: 'The <handoff> element.' },
+    to: receiver,
     task_id: optional(taskId, 'For operators: the task; a session has its own.'),
   }),
   result: object({
-    handoff_id: text,
-    held: { ...flag, about: 'It is delivered when the session of its sender ends.' },
+    handoff_id: optional(text, 'Missing if nothing was sent.'),
+    held: optional(flag, 'It is delivered when the session of its sender ends.'),
     task_id: text,
+    text: optional(text, 'The forms to fill in, if no handoff was given.'),
   }),
 });
 

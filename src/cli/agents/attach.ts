@@ -12,8 +12,10 @@ import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { exitCodeOfOutcome } from '../operation-input.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
+import { wantsColors } from '../status/paint.ts';
 import { printable, shortId } from '../text.ts';
 import { agentArgument } from './agents.ts';
+import { readableLogView } from './log-view.ts';
 import { followLog, readAgent } from './logs.ts';
 import { openTerminalConnection, runInTerminal } from './terminal.ts';
 
@@ -56,6 +58,7 @@ async function attachLines(
     signal: AbortSignal.any([signal, leaving.signal]),
     lines: SHOWN_LINES,
     onLine,
+    view: readableLogView(agent, wantsColors(io)),
   });
   // The end of the input or of the agent ends the other.
   void typed.then(() => leaving.abort());

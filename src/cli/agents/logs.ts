@@ -1,49 +1,56 @@
 import { readFileSync } from 'node:fs';
-import { stripVTControlCharacters } from 'node:util';
 import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { AgentDetails } from '../../api/operations/runs.ts';
 import type { AgentView } from '../../api/run-views.ts';
-import { redactTokens } from '../../protocol/redact-tokens.ts';
 import { createObserver, withClient } from '../ask.ts';
-import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
+import { type CliCommand, EXIT, type Io, type Option, type ParsedArguments, type UsageError } from '../command.ts';
 import { COMMON_OPTIONS, numberOption, reportError } from '../operation-command.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
-import { printable } from '../text.ts';
+import { wantsColors } from '../status/paint.ts';
 import { agentArgument } from './agents.ts';
 import { FileChangeSignal, followFile } from './follow-file.ts';
+import { type LogView, rawLogView, readableLogView } from './log-view.ts';
+
+const LOG_OPTIONS: readonly Option[] = [
+  { name: 'follow', short: 'f', about: 'Keep printing new output until the agent ends' },
+  { name: 'lines', short: 'n', value: 'N', about: 'Start with the last N lines' },
+  { name: 'raw', about: 'Print the lines as the client printed them: JSON for Claude Code, Codex and Gemini CLI' },
+];
+/** Programs read the client's own lines, not the text for people. */
+const JSON_LINES_OPTION: Option = { name: 'json', about: 'Print each line, as with --raw, as JSON: {"line": …}' };
 
 export const agentLogsCommand: CliCommand = {
-  examples: ['baton agent logs 5d0e7b41', 'baton agent logs 5d0e7b41 -f -n 20'],
+  examples: ['baton agent logs 5d0e7b41', 'baton agent logs 5d0e7b41 -f -n 20', 'baton agent logs 5d0e7b41 --raw'],
   args: [agentArgument],
-  options: [
-    { name: 'follow', short: 'f', about: 'Keep printing new output until the agent ends' },
-    { name: 'lines', short: 'n', value: 'N', about: 'Start with the last N lines' },
-    ...COMMON_OPTIONS.map((option) =>
-      option.name === 'json' ? { ...option, about: 'Print each line as JSON' } : option,
-    ),
-  ],
+  options: [...LOG_OPTIONS, ...COMMON_OPTIONS.map((option) => (option.name === 'json' ? JSON_LINES_OPTION : option))],
   exitCodes: { 0: 'shown to the end', 1: 'no such agent', 130: 'interrupted with Ctrl-C' },
   async run(given, io) {
-    const lines = numberOption(given, 'lines');
-    if ('usage' in lines || (lines.value !== undefined && (lines.value < 0 || !Number.isInteger(lines.value)))) {
-      return { usage: '--lines must be a whole number from 0' };
-    }
+    const lines = parseLineCount(given);
+    if ('usage' in lines) return lines;
     const { answer, after } = await readAgent(given, io);
     if (!answer.ok) return reportError(answer.error, given, io);
     const agent = answer.result;
     const asJson = given.options.has('json');
     const onLine = (line: string): void => io.out(asJson ? `${JSON.stringify({ line })}\n` : `${line}\n`);
+    const view = given.options.has('raw') || asJson ? rawLogView() : readableLogView(agent, wantsColors(io));
     if (!given.options.has('follow')) {
-      await readLog(agent.log, lines.value, onLine);
+      await readLog(agent.log, { lines: lines.value, onLine, view });
       return EXIT.ok;
     }
     using interrupt = untilInterrupted();
     using client = createObserver(given, io);
-    await followLog(agent, client, { after, signal: interrupt.signal, lines: lines.value, onLine });
+    await followLog(agent, client, { after, signal: interrupt.signal, lines: lines.value, onLine, view });
     return interrupt.signal.aborted ? EXIT.interrupted : EXIT.ok;
   },
 };
+
+export function parseLineCount(given: ParsedArguments): { readonly value?: number } | UsageError {
+  const lines = numberOption(given, 'lines');
+  if ('usage' in lines || (lines.value !== undefined && (lines.value < 0 || !Number.isInteger(lines.value))))
+    return { usage: '--lines must be a whole number from 0' };
+  return lines;
+}
 
 /** Reads the agent that the command line names. `after` is the newest entry before that, so that no later one is missed. */
 export async function readAgent(
@@ -56,57 +63,72 @@ export async function readAgent(
   });
 }
 
-export interface FollowLogOptions {
-  readonly after: number;
-  readonly signal: AbortSignal;
+export interface LogOptions {
   /** Start with this many of the last lines; undefined for all. */
   readonly lines?: number | undefined;
   readonly onLine: (line: string) => void;
+  readonly view: LogView;
+}
+
+interface FollowLogOptions extends LogOptions {
+  readonly after: number;
+  readonly signal: AbortSignal;
 }
 
 /** Reports log lines until the agent ends; returns its last state, or undefined if aborted or the daemon is gone. */
 export async function followLog(
   agent: AgentView,
   client: Client,
-  { after, signal, lines, onLine }: FollowLogOptions,
+  { after, signal, ...options }: FollowLogOptions,
 ): Promise<AgentView | undefined> {
-  const { log } = agent;
   const over = new AbortController();
   const leaving = AbortSignal.any([signal, over.signal]);
-  const bell = new FileChangeSignal(log);
+  const bell = new FileChangeSignal(agent.log);
   const ending = waitForEnd(agent, client, { after, signal: leaving, onEntry: () => bell.ring() }).finally(() =>
     over.abort(),
   );
-  await printLog(log, { signal: leaving, bell, from: tailOffset(log, lines) }, onLine);
+  await followLogFile(agent.log, { signal: leaving, bell, ...options });
   return ending;
 }
 
-export async function readLog(log: string, lines: number | undefined, onLine: (line: string) => void): Promise<void> {
-  await printLog(log, { signal: new AbortController().signal, once: true, from: tailOffset(log, lines) }, onLine);
+export interface FollowFileLines extends LogOptions {
+  /** Ends it once everything written so far is reported. */
+  readonly signal: AbortSignal;
+  readonly bell: FileChangeSignal;
 }
 
-async function printLog(
+export async function followLogFile(
   log: string,
-  options: Parameters<typeof followFile>[1],
-  onLine: (line: string) => void,
+  { signal, bell, lines, onLine, view }: FollowFileLines,
 ): Promise<void> {
-  const lines = new LogLines();
-  // Logs of earlier versions may still hold tokens.
-  const show = (line: string): void => onLine(redactTokens(line));
-  for await (const bytes of followFile(log, options)) for (const line of lines.push(bytes)) show(line);
-  for (const line of lines.end()) show(line);
+  const before = lines === undefined ? NO_BYTES : readIfPresent(log);
+  for (const line of lastOf(view.push(before), lines)) onLine(line);
+  for await (const bytes of followFile(log, { signal, bell, from: before.length }))
+    for (const line of view.push(bytes)) onLine(line);
+  for (const line of view.end()) onLine(line);
 }
 
-function tailOffset(log: string, lines: number | undefined): number {
-  if (lines === undefined) return 0;
+export async function readLog(log: string, { lines, onLine, view }: LogOptions): Promise<void> {
+  const shown: string[] = [];
+  const show = lines === undefined ? onLine : (line: string): void => void shown.push(line);
+  for await (const bytes of followFile(log, { signal: new AbortController().signal, once: true }))
+    for (const line of view.push(bytes)) show(line);
+  for (const line of view.end()) show(line);
+  for (const line of lastOf(shown, lines)) onLine(line);
+}
+
+function lastOf(lines: readonly string[], count: number | undefined): readonly string[] {
+  return count === undefined ? lines : lines.slice(Math.max(0, lines.length - count));
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** A log is a few megabytes at most. */
+function readIfPresent(path: string): Buffer {
   try {
-    const bytes = readFileSync(log);
-    let at = bytes.length;
-    // A newline at the very end starts no further line.
-    for (let left = lines; left > 0 && at > 0; left--) at = bytes.lastIndexOf(10, at - 2) + 1;
-    return at;
+    return readFileSync(path);
   } catch {
-    return 0;
+    return NO_BYTES;
   }
 }
 
@@ -129,35 +151,4 @@ async function waitForEnd(
 /** An agent that waits for a person has no outcome yet. */
 export function isAgentOver({ outcome, process }: AgentView): boolean {
   return outcome !== null && process !== 'running';
-}
-
-/** Splits the bytes of a log into lines that are safe to print. */
-export class LogLines {
-  readonly #decoder = new TextDecoder();
-  #rest = '';
-
-  push(bytes: Uint8Array): string[] {
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
-    this.#rest = lines.pop() ?? '';
-    // A long line is printed in parts: it may never end.
-    if (this.#rest.length > MAX_LINE) {
-      lines.push(this.#rest);
-      this.#rest = '';
-    }
-    return lines.map(safeLine);
-  }
-
-  end(): string[] {
-    const rest = this.#rest + this.#decoder.decode();
-    this.#rest = '';
-    return rest === '' ? [] : [safeLine(rest)];
-  }
-}
-
-const MAX_LINE = 65_536;
-
-/** The line as a terminal would show it, without control characters; of a progress bar, its last state. */
-function safeLine(line: string): string {
-  const plain = stripVTControlCharacters(line).replace(/\r+$/, '');
-  return printable(plain.slice(plain.lastIndexOf('\r') + 1));
 }

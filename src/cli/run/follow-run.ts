@@ -4,6 +4,7 @@ import type { Client } from '../../api/client/client.ts';
 import { findStateDir } from '../../api/state-folder.ts';
 import { type Fields, fieldsOf, objectsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { commandFiles } from '../../supervisor/contract.ts';
+import { rawLogView } from '../agents/log-view.ts';
 import { readLog } from '../agents/logs.ts';
 import { createObserver, reportCopying, reportWhenAway } from '../ask.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
@@ -105,7 +106,7 @@ class StepOutputs {
       const where = runner !== undefined && 'agentId' in runner ? logsOf(runner.agentId) : log;
       for (const below of renderOutput(textOf(data['output']), indent, where)) onLine(below);
     } else if (this.#isPlain && log !== null) {
-      await readLog(log, undefined, (below) => onLine(`${indent}${below}`.trimEnd()));
+      await readLog(log, { view: rawLogView(), onLine: (below) => onLine(`${indent}${below}`.trimEnd()) });
     }
   }
 }

@@ -13,9 +13,14 @@ export function paint(pieces: readonly Piece[], { columns, colors }: { columns: 
     if (left <= 0) break;
     const shown = fitTo(printable(oneLine(text)), left);
     left -= widthOf(shown);
-    line += colors && CODES[style] !== '' && shown.trim() !== '' ? `\u001B[${CODES[style]}m${shown}\u001B[0m` : shown;
+    line += colors ? colored(shown, style) : shown;
   }
   return line.trimEnd();
+}
+
+/** The text must be safe for the terminal already. */
+export function colored(text: string, style: Style): string {
+  return CODES[style] === '' || text.trim() === '' ? text : `\u001B[${CODES[style]}m${text}\u001B[0m`;
 }
 
 const CODES: Readonly<Record<Style, string>> = {

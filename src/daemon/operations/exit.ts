@@ -90,7 +90,7 @@ function subjectOf({ session, task, missionId }: OwnSession, epoch: number): Evi
 }
 
 /** The worktree of a claim taken by hand: its fence names the claim. */
-async function findOwnWorktree(
+export async function findOwnWorktree(
   path: string,
   { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
   task: Task | undefined,

@@ -11,6 +11,7 @@ import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { actorOf } from '../../state/caller.ts';
 import type { AnswerOf, CommandOf } from '../../state/decide.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { refreshFindings } from './reconcile.ts';
 import {
   answerFor,
   type Call,
@@ -55,11 +56,18 @@ function records<R, K extends 'record-thought' | 'complete-task'>(
     const error = await checkCommit(call);
     if (error !== undefined) return { ok: false, error };
     const { epoch, ...record } = call.input;
+    if (mayNeedFinding(call)) await refreshFindings(call.project);
     const command = { recordId: call.services.newId(), record, ...(epoch === undefined ? {} : { epoch }) };
     const settled = await submitCommand(call, { kind: operation.command, command } as CommandOf<K>); // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
     return answerFor(settled, (answer) => show(answer, record.task_id));
   });
+}
+
+/** Reinstating, by neither an operator nor the holder of the task's claim. */
+function mayNeedFinding({ input, caller }: Call<RecordInput>): boolean {
+  if (input.status !== 'todo' || caller.kind === 'operator') return false;
+  return caller.kind !== 'session' || caller.taskId !== input.task_id;
 }
 
 const WRITEBACK_FAILED: ApiError = {

@@ -17,7 +17,7 @@ const facts: TaskFacts = {
   leftovers: [],
   protectedPaths: [],
   change: null,
-  forms: [{ file: 'result.yaml', when: 'always', send: 'baton result submit x', text: 'a: 1\n' }],
+  forms: [{ kind: 'result', file: 'result.yaml', when: 'always', send: 'baton result submit x', text: 'a: 1\n' }],
 };
 
 describe('task.md', () => {

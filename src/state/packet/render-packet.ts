@@ -47,10 +47,16 @@ const FOOTER = 'Entries hold the rest: call entry_get with `seq`, or run `baton 
 const FRAME_SHARE = 0.55;
 const HEADINGS_SHARE = 0.08;
 
-function describeTask({ task: { id, title, phase, nextRole, flow } }: Packet): string {
-  const role = nextRole === null ? '' : `, next role: ${nextRole}`;
-  const rounds = flow.rounds === 0 ? '' : `, rounds back to the fixer: ${flow.rounds}`;
-  return `# ${id}: ${cutLine(title, 60)}\n\nPhase: ${phase}${role}${rounds}`;
+function describeTask({ task }: Packet): string {
+  const { id, title, phase, nextRole, progress, promptFile, flow } = task;
+  const facts = [
+    `Phase: ${phase}`,
+    nextRole === null ? '' : `Next role: ${cutLine(nextRole, 20)}`,
+    progress === null ? '' : `Progress: ${progress} %`,
+    flow.rounds === 0 ? '' : `Rounds back to the fixer: ${flow.rounds}`,
+    promptFile === null ? '' : `Prompt file: ${cutLine(promptFile, 40)}`,
+  ];
+  return `# ${id}: ${cutLine(title, 60)}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;
 }
 
 function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number, heading: string): string {
@@ -115,10 +121,11 @@ interface Shown {
 /** First every item gets a share, in its order, as long as there is room; what is left extends the items that were cut. */
 function chooseItems(ranked: readonly Statement[], most: number): readonly Shown[] {
   let room = most;
+  const share = Math.min(SHARE_TOKENS, Math.max(ITEM_TOKENS, most / 6));
   const shown: { readonly item: Statement; text: string; cost: number }[] = [];
   for (const item of ranked) {
     if (room < ITEM_TOKENS) break;
-    const text = cut(item.text, Math.min(SHARE_TOKENS, room - ITEM_TOKENS), item.seq);
+    const text = cut(item.text, Math.min(share, room - ITEM_TOKENS), item.seq);
     const cost = boundTokens(renderItem(item, text));
     if (cost > room) continue;
     room -= cost;

@@ -10,7 +10,7 @@ import { describeFields, describeHandoff, describeRecord, findErrorReport } from
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
-export interface StatementSource extends Pick<Runs, 'agents' | 'decisions'> {
+export interface StatementSource extends Pick<Runs, 'agents' | 'pipelines' | 'decisions'> {
   readonly tasks: ReadonlyMap<string, Task>;
   readonly sessions: ReadonlyMap<
     string,
@@ -37,12 +37,16 @@ export function statementsOf(source: StatementSource, recorded: RecordedEvent): 
   return { taskId: task.id, statements: reports.map((report) => ({ seq, at, author, ...report })) };
 }
 
-function findTaskId({ agents, decisions }: StatementSource, { data }: RecordedEvent): string | null | undefined {
+function findTaskId(
+  { agents, pipelines, decisions }: StatementSource,
+  { data }: RecordedEvent,
+): string | null | undefined {
   if ('task_id' in data) return data.task_id;
   if ('decision_id' in data) {
     const { taskId = null, agentId = null } = decisions.get(data.decision_id ?? '') ?? {};
     return taskId ?? agents.get(agentId ?? '')?.task?.task_id;
   }
+  if ('pipeline_id' in data) return pipelines.get(data.pipeline_id ?? '')?.task?.task_id;
   return 'agent_id' in data ? agents.get(data.agent_id)?.task?.task_id : undefined;
 }
 
@@ -135,12 +139,16 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   AgentPrompted: ({ prompt }) => [report('question', 'The agent asked for permission', prompt)],
   MessageRequested: ({ text }, { recorded: { actor } }) =>
     isPerson(actor) ? [report('people', 'Message to the running agent', text)] : [],
+  AgentResumeRequested: ({ message }, { recorded: { actor } }) =>
+    isPerson(actor) && message !== null ? [report('people', 'The agent was resumed', message)] : [],
   AgentKillRequested: ({ reason }, { recorded: { actor } }) =>
     isPerson(actor) ? [report('people', 'The agent was stopped', reason)] : [],
+  PipelineCancelRequested: ({ reason }, { recorded: { actor } }) =>
+    isPerson(actor) ? [report('people', 'The pipeline was cancelled', reason)] : [],
 };
 
 /** Moves whose reason a person wrote and no other entry holds. */
-const PERSONAL_MOVES: ReadonlySet<string> = new Set(['unblocked', 'cancelled', 'updated', 'imported']);
+const PERSONAL_MOVES: ReadonlySet<string> = new Set(['unblocked', 'cancelled', 'imported']);
 
 function isPerson(actor: string): boolean {
   return actor.startsWith('operator:');
@@ -156,8 +164,9 @@ function describeClaimEnd(
     claim?.sessionId === session_id
       ? ` of ${oneLine(claim.holder)}${claim.role === null ? '' : ` (${claim.role})`}`
       : '';
-  // The exit signal of the session has a statement of its own.
-  const text = reason === source.sessions.get(session_id)?.exit?.notes ? '' : (reason ?? '');
+  // The exit signal of the session, or the update that ended it, has a statement of its own.
+  const isKnown = reason === task.notes || reason === source.sessions.get(session_id)?.exit?.notes;
+  const text = isKnown ? '' : (reason ?? '');
   return [report('ending', `Claim ${claim?.epoch ?? ''}${whose}: ${how}`, text)];
 }
 

@@ -9,10 +9,10 @@ export interface CheckFailure {
   readonly text: string;
 }
 
-/** A gate's handoff to the fixer: what failed, and the end of the log. */
+/** The handoff of a gate, or of a person, to the fixer: what failed, and the end of the log. */
 export function fixerHandoff(
   task: Task,
-  from: 'ci-gate' | 'validator-agent',
+  from: 'ci-gate' | 'validator-agent' | 'operator',
   failures: readonly CheckFailure[],
   handoffId: string,
 ): HandoffRef {

@@ -45,6 +45,21 @@ describe('a log with a cap', () => {
   });
 });
 
+it('marks where another process begins, in a line of its own', () => {
+  const { path, log } = openLog();
+  log.write(Buffer.from('half a line'));
+  log.markStart(2, '2026-01-01T00:00:00.000Z');
+  log.write(Buffer.from('more\n'));
+  log.markStart(3, '2026-01-02T00:00:00.000Z');
+  expect(readFileSync(path, 'utf8').split('\n')).toEqual([
+    'half a line',
+    '[baton: process 2 starts here, 2026-01-01T00:00:00.000Z]',
+    'more',
+    '[baton: process 3 starts here, 2026-01-02T00:00:00.000Z]',
+    '',
+  ]);
+});
+
 describe('a flood of output', () => {
   it(
     'costs a supervisor neither memory nor disk, and its hooks are answered meanwhile',

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { redactTokens } from '../../protocol/redact-tokens.ts';
+import { stripTerminalCodes } from '../../protocol/text/terminal-codes.ts';
 
 /**
  * A process's output in one file of limited size: beginning and end are kept, and a line between them tells how much
@@ -31,6 +32,13 @@ export class OutputLog {
     } catch {
       // A full disk must not stop the agent: this output is lost, but the exit is still reported.
     }
+  }
+
+  /** Marks where another process of the same agent begins, in a line of its own. */
+  markStart(start: number, at: string): void {
+    const last = Buffer.alloc(1);
+    const isInLine = this.#size > 0 && readSync(this.#file, last, 0, 1, this.#size - 1) === 1 && last[0] !== LINE_BREAK;
+    this.write(Buffer.from(`${isInLine ? '\n' : ''}[baton: process ${start} starts here, ${at}]\n`));
   }
 
   close(): void {
@@ -79,6 +87,7 @@ export class OutputLog {
   }
 }
 
+const LINE_BREAK = 10;
 const OPEN = '\n[baton: ';
 const CLOSE = ' bytes of output were cut here]\n';
 const MARK = /^\n\[baton: (\d+) bytes of output were cut here\]\n/;
@@ -156,13 +165,12 @@ export class Tail {
 
   /** As text without terminal control sequences; null if there was no output. */
   text(): string | null {
-    const text = this.#kept.toString('utf8').replaceAll(SEQUENCE, '').replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
+    const text = stripTerminalCodes(this.#kept.toString('utf8')).replaceAll('\r\n', '\n').replaceAll(CONTROL, '');
     return text.trim() || null;
   }
 }
 
 // oxlint-disable no-control-regex
-const SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])/g;
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 const MIN_BYTES = 4096;

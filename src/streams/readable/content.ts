@@ -1,0 +1,30 @@
+import type { Fields } from '../../protocol/shape/read-unknown.ts';
+
+/** What a line of a client's stream shows to people, beside its `StreamEvent`s. */
+export type Content =
+  /** The agent's text; a piece continues in the next line. */
+  | { readonly kind: 'text'; readonly text: string; readonly isPiece?: true }
+  | { readonly kind: 'thinking'; readonly text: string }
+  /** What the client passed to the agent: a prompt, the answer of a hook. */
+  | { readonly kind: 'input'; readonly text: string }
+  | { readonly kind: 'tool'; readonly tool: string; readonly what: string }
+  | { readonly kind: 'result'; readonly text: string; readonly failed: boolean }
+  | { readonly kind: 'note'; readonly text: string }
+  | { readonly kind: 'problem'; readonly text: string };
+
+/** Null for a line that the reader does not know; an empty list for one that shows nothing. */
+export interface ReadContent {
+  (event: Fields): ContentOfLine | null;
+}
+
+export interface ContentOfLine {
+  readonly content: readonly Content[];
+  /** Of a subagent, whose text is not the agent's. */
+  readonly isNested?: boolean;
+}
+
+export const NOTHING: ContentOfLine = { content: [] };
+
+export function show(...content: readonly Content[]): ContentOfLine {
+  return { content };
+}
