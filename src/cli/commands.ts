@@ -152,6 +152,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./ledger/entries.ts'), {
     ledgerLogCommand: ['ledger log', 'Show the ledger'],
     ledgerShowCommand: ['ledger show', 'Show one entry in full'],
+    ledgerBlobCommand: ['ledger blob', 'Print a blob that an entry names, such as an evidence bundle or a log'],
   }),
   ...listCommands(async () => import('./ledger/verify.ts'), {
     ledgerVerifyCommand: [

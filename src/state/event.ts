@@ -2,7 +2,7 @@ import { agentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import { PHASES } from '../protocol/phase.ts';
 import { resultShape } from '../protocol/result.ts';
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
-import { whole, list, nullable, choice, optional, text } from '../protocol/shape/build-shape.ts';
+import { whole, list, nullable, choice, object, optional, text } from '../protocol/shape/build-shape.ts';
 import type { FieldsOf } from '../protocol/shape/shape.ts';
 import { thoughtRecordShape } from '../protocol/thought-record.ts';
 import { claimRef, RUN_EVENTS } from './runs/run-event.ts';
@@ -120,6 +120,20 @@ export const EVENTS = {
   /** An operator approves a change of their own, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
   AgentSessionCompleted: agentSessionCompleted,
+  /** What the session can show for the phase, in its own words. Long texts and lists are cut; the bundle itself is the blob. */
+  EvidenceRecorded: {
+    ...claimRef.fields,
+    /** The file in the session's workspace. */
+    ref: text,
+    blob: text,
+    head_sha: text,
+    commands: list(object({ run: text, exit_code: whole })),
+    decisions: list(text),
+    failed_approaches: list(text),
+    next_step: nullable(text),
+    /** How many items of the lists are only in the blob. */
+    left_out: optional(whole),
+  },
   ResultSubmitted: { ...claimRef.fields, result: resultShape },
   /** Sent under a claim; it is delivered when the session ends. */
   HandoffHeld: handoffRef.fields,
