@@ -14,6 +14,7 @@ import { restartSilentAgent } from './agent-events.ts';
 import { countRaises, listOpenBudgetDecisions } from './budgets.ts';
 import type { EngineContext } from './context.ts';
 import { endAgent } from './end-agent.ts';
+import { isAboutGithubIssue, retryIssueClosing } from './github-issue.ts';
 import { NUDGE_MESSAGE } from './handlers.ts';
 import { applyHoldDecision } from './hold-task.ts';
 import { applyProtectedDecision } from './merge.ts';
@@ -37,6 +38,7 @@ export function onDecision(
     if (task.flow.heldMerge !== null) return applyProtectedDecision(world, task, decision, action);
     return applyHoldDecision(task, action, message);
   }
+  if (decision !== undefined && isAboutGithubIssue(task, decision)) return retryIssueClosing(world, task, action);
   if (agent === undefined) return action === 'retry' ? unblockTask(world, decision?.taskId ?? '') : [];
   if (agent.outcome !== null || agent.parked !== decision_id) return [];
   switch (action) {

@@ -13,24 +13,26 @@ import { handlerFor, reads, refusalOf, unchanged } from './call.ts';
 
 export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => {
   const settled = await project.commandLoop.submit<
-    Omit<BriefSource, 'prompt' | 'references'> & { promptFile: string | null }
+    Omit<BriefSource, 'prompt' | 'references'> & { promptFile: string | null; description: string | null }
   >({
     actor: 'system:reader',
     decide: ({ state, ready }) => {
       const task = state.tasks.get(input.task_id);
       if (task === undefined) return refuseUnknownTask(input.task_id);
-      const { id, title, phase, nextRole, notes, endings, promptFile } = task;
+      const { id, title, phase, nextRole, notes, endings, promptFile, description } = task;
       const next = ready.first(state, 5);
       const record = findLatestRecord(state, task);
       const waitsFor = task.after
         .flatMap((before) => state.tasks.get(before) ?? [])
         .filter(({ phase }) => phase !== 'COMPLETED');
-      return unchanged({ id, title, phase, nextRole, notes, endings, waitsFor, promptFile, next, record });
+      const texts = { promptFile, description };
+      return unchanged({ id, title, phase, nextRole, notes, endings, waitsFor, ...texts, next, record });
     },
   });
   if (!settled.ok) return refusalOf(settled);
-  const { promptFile, ...known } = settled.answer;
-  const prompt = promptFile === null ? null : await readPrompt(project.path, promptFile);
+  const { promptFile, description, ...known } = settled.answer;
+  const described = description === null ? null : { path: null, text: description };
+  const prompt = promptFile === null ? described : await readPrompt(project.path, promptFile);
   const references = [
     ...(promptFile === null ? [] : [promptFile]),
     ...findMentionedPaths(prompt?.text ?? ''),
@@ -78,7 +80,8 @@ export interface BriefSource {
   readonly record: { readonly taskId: string; readonly record: ThoughtRecord } | null;
   readonly endings: readonly ClaimEnding[];
   readonly next: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
-  readonly prompt: { readonly path: string; readonly text: string } | null;
+  /** `path` is null for the description that the task was created with. */
+  readonly prompt: { readonly path: string | null; readonly text: string } | null;
   readonly references: readonly string[];
 }
 
@@ -106,13 +109,11 @@ function renderTaskBrief(source: BriefSource): ResultOf<'task_brief'> {
   const references = renderSection('Read first', source.references.map((path) => `- ${path}`).join('\n') || 'Nothing.');
   const spent = [...sections, references].join('\n\n').length;
   const room = MAX_TOKENS * CHARACTERS_A_TOKEN - spent - 100;
-  if (source.prompt !== null)
-    sections.push(
-      renderSection(
-        `Prompt file ${source.prompt.path}`,
-        renderCodeBlock(truncate(source.prompt.text, room, source.prompt.path)),
-      ),
-    );
+  if (source.prompt !== null) {
+    const { path, text: prompt } = source.prompt;
+    const title = path === null ? 'What is to be done' : `Prompt file ${path}`;
+    sections.push(renderSection(title, renderCodeBlock(truncate(prompt, room, path ?? 'task_get'))));
+  }
   const text = [...sections, references].join('\n\n');
   return { text, tokens: Math.ceil(text.length / CHARACTERS_A_TOKEN), references: source.references };
 }

@@ -34,6 +34,9 @@ export function renderTaskFile(facts: TaskFacts): string {
     facts.prompt === null
       ? ''
       : section(`The task, as ${facts.prompt.path} has it`, fenced(facts.prompt.text, 'markdown')),
+    task.description === null
+      ? ''
+      : section('What is to be done, as its author wrote it', fenced(task.description, 'markdown')),
     describeIssue(task),
     task.flow.handoff === null
       ? ''

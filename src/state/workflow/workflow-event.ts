@@ -1,6 +1,7 @@
 import { missionShape } from '../../protocol/mission.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { VIOLATION_KINDS } from '../../protocol/agent-session-completed.ts';
+import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import { flag, whole, list, nullable, object, choice, optional, text } from '../../protocol/shape/build-shape.ts';
 import type { FieldsOf, ValueOf } from '../../protocol/shape/shape.ts';
 
@@ -36,8 +37,6 @@ const pullRepository = {
   remote: text,
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
-const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
-export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
 const checksRef = { checks_id: text, task_id: text, head: text };
 
 /**
@@ -210,8 +209,28 @@ export const WORKFLOW_EVENTS = {
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },
-  /** `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. */
-  WorkflowStarted: { task_id: text, mode: choice(WORKFLOW_MODES), runbook: optional(text) },
+  /**
+   * `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. `worker`: the worker that
+   * started it; missing if an operator did.
+   */
+  WorkflowStarted: { task_id: text, mode: choice(WORKFLOW_MODES), runbook: optional(text), worker: optional(text) },
+  /** The workflow is closed: its issue at GitHub gets a comment, and is closed. A comment with `mark` is not written again. */
+  GithubIssueCloseRequested: {
+    close_id: text,
+    task_id: text,
+    repository: text,
+    number: whole,
+    comment: text,
+    mark: text,
+  },
+  /** `was-closed`: the issue was closed before; it got the comment. */
+  GithubIssueClosed: {
+    close_id: text,
+    task_id: text,
+    number: whole,
+    outcome: choice(['closed', 'was-closed', 'failed']),
+    reason: nullable(text),
+  },
   /** Recorded so that a second delivery of the same webhook is ignored. */
   WebhookReceived: { delivery_id: text, source: choice(['github']), event: text },
 } as const;
