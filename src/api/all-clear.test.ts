@@ -84,6 +84,7 @@ const CASES: readonly (readonly [why: string, bad: Partial<Proofs>, kind: Reason
   ['messages wait', { people: provePeople([], [other('outbox')]) }, 'outbox', '1 undelivered outbox needs you'],
   ['the runbook is broken', { people: provePeople([], [other('runbook')]) }, 'runbook', '1 broken runbook needs you'],
   ['main was moved', { people: provePeople([], [other('main')]) }, 'main', '1 main branch needs you'],
+  ['a worker may not start', { people: provePeople([], [other('worker')]) }, 'worker', '1 idle worker needs you'],
   ['a run is stuck', { people: provePeople([], [other('stuck')]) }, 'stuck', '1 stuck run needs you'],
   [
     'a task waits for a cancelled one',
@@ -115,6 +116,7 @@ describe('there is no all-clear if', () => {
       main: true,
       stuck: true,
       silent: true,
+      worker: true,
       unserved: true,
       blocked: true,
       cancelled: true,

@@ -54,6 +54,7 @@ const NOUNS = {
   main: 'main branch',
   stuck: 'stuck run',
   silent: 'silent agent',
+  worker: 'idle worker',
   unserved: 'unserved task',
   blocked: 'blocked task',
   cancelled: 'cancelled task',

@@ -42,6 +42,8 @@ export interface Option {
   readonly value?: string;
   /** Shown as required in the help; the command itself checks it. */
   readonly needed?: boolean;
+  /** Takes several values, separated by commas or in several options. */
+  readonly isList?: boolean;
   readonly about: string;
 }
 

@@ -11,6 +11,7 @@ const command: CliCommand = {
   options: [
     { name: 'json', about: 'as JSON' },
     { name: 'output', short: 'o', value: 'FILE', about: 'where to' },
+    { name: 'label', value: 'A,B', isList: true, about: 'several' },
   ],
   run: () => 0,
 };
@@ -28,6 +29,7 @@ describe('what was typed', () => {
     [['T1', '-o', 'x'], given(['T1'], { output: 'x' })],
     [['T1', '--output', 'x'], given(['T1'], { output: 'x' })],
     [['T1', '--output=a=b'], given(['T1'], { output: 'a=b' })],
+    [['T1', '--label', 'a,b', '--label=c'], given(['T1'], { label: 'a,b,c' })],
     [['T1', '-'], given(['T1', '-'], {})],
     [['--', '--json', '-o'], given(['--json', '-o'], {})],
     [['T1', '-h'], { kind: 'help' }],

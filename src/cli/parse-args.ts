@@ -45,7 +45,8 @@ function parseOption(
   }
   const value = inline.length > 0 ? inline.join('=') : queue.shift();
   if (value === undefined) return `${typed} needs a value: ${typed} ${option.value}`;
-  options.set(option.name, value);
+  const before = option.isList === true ? options.get(option.name) : undefined;
+  options.set(option.name, before === undefined ? value : `${before},${value}`);
   return undefined;
 }
 

@@ -10,6 +10,7 @@ import { fillMessage, sendMessage } from './agents/messages.ts';
 import { startAgent } from './agents/start-agent.ts';
 import type { EffectContext } from './context.ts';
 import { runChecks, watchChecks } from './merges/checks.ts';
+import { closeGithubIssue } from './merges/github-issues.ts';
 import { mergeTask } from './merges/merge-task.ts';
 import { closePull, publishPull } from './merges/pulls.ts';
 import { notify } from './notify.ts';
@@ -53,6 +54,8 @@ export async function performEffect(
       return publishPull(data, context, signal);
     case 'PullRequestCloseRequested':
       return closePull(data, context, signal);
+    case 'GithubIssueCloseRequested':
+      return closeGithubIssue(data, context, signal);
     case 'PlaceClearRequested':
       return clearPlace(data, context);
     case 'PullRequestPublished':
@@ -159,6 +162,8 @@ export function failureCommands(effect: Effect, reason: string): readonly Comman
     }
     case 'PullRequestRequested':
       return [{ kind: 'fail-pull', command: { pull_id: data.pull_id, reason } }];
+    case 'GithubIssueCloseRequested':
+      return [{ kind: 'close-github-issue', command: { close_id: data.close_id, outcome: 'failed', reason } }];
     case 'PlaceClearRequested':
       return [{ kind: 'clear-place', command: { task_id: data.task_id, outcome: 'kept', reason } }];
     default:

@@ -16,6 +16,7 @@ import { restartSilentAgent } from './agent-events.ts';
 import { countRaises, listOpenBudgetDecisions } from './budgets.ts';
 import type { EngineContext } from './context.ts';
 import { endAgent } from './end-agent.ts';
+import { isAboutGithubIssue, retryIssueClosing } from './github-issue.ts';
 import { NUDGE_MESSAGE } from './handlers.ts';
 import { applyHoldDecision } from './hold-task.ts';
 import { applyProtectedDecision } from './merge.ts';
@@ -38,6 +39,7 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
     if (task.flow.heldMerge !== null) return applyProtectedDecision(world, task, resolved);
     return applyHoldDecision(world, task, resolved);
   }
+  if (decision !== undefined && isAboutGithubIssue(task, decision)) return retryIssueClosing(world, task, action);
   if (agent === undefined) return task === undefined ? [] : steerBlocked(world, task, resolved);
   if (agent.outcome !== null || agent.parked !== decision_id) return [];
   switch (action) {

@@ -1,4 +1,4 @@
-import type { AgentPlan, WorkerPlan } from '../protocol/run-plan.ts';
+import type { AgentPlan, Plan, WorkerPlan } from '../protocol/run-plan.ts';
 import { agentPrincipal } from '../state/caller.ts';
 import { type Event, event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
@@ -17,6 +17,7 @@ import {
   type PinnedWorker,
   workersInUse,
 } from '../state/tasks/worker-fit.ts';
+import { findWorkflowObstacle, workflowStartEvents } from '../state/workflow/start-workflow.ts';
 import { openBudgetDecision } from './budgets.ts';
 import type { EngineContext } from './context.ts';
 import { findQueued, requestAgent } from './steps.ts';
@@ -60,8 +61,11 @@ function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
   const begun = new Map<string, number>();
   const events: Event[] = [];
   const gate = budgetGate(world);
-  const freeOf = ({ name, concurrency }: WorkerPlan): number =>
-    concurrency - countRuns(state, name) - (begun.get(name) ?? 0);
+  const mayStartWorkflows = findWorkflowObstacle(state, world.rules) === undefined;
+  const freeOf = (worker: WorkerPlan): number =>
+    worker.plan.kind === 'workflow' && !mayStartWorkflows
+      ? 0
+      : worker.concurrency - countRuns(state, worker) - (begun.get(worker.name) ?? 0);
   if (gate.isDaySpent) {
     const isWanted = workers.some((each) => findWork(world, each, taken, freeOf(each.worker)).length > 0);
     return isWanted ? gate.askForDay() : [];
@@ -71,20 +75,22 @@ function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
     for (const task of findWork(world, each, taken, freeOf(worker), gate.mayTake)) {
       const agent = agentFor(worker, task);
       if (agent !== undefined && !hasCapacity(state, agent, world.rules, starting)) break;
-      const claimed = claimAndStart(world, worker, task);
-      if (claimed.length === 0) continue;
+      const started = beginWork(world, worker, task);
+      if (started.length === 0) continue;
       taken.add(task.id);
       begun.set(worker.name, (begun.get(worker.name) ?? 0) + 1);
       if (agent !== undefined) starting.push(agent);
-      events.push(...claimed);
+      events.push(...started);
     }
   }
   return [...gate.askForTasks(), ...events];
 }
 
-function countRuns({ agents, pipelines }: State, worker: string): number {
+/** A workflow counts until it is closed or cancelled, also while it waits for a person. */
+function countRuns({ agents, pipelines, workersWorkflows }: State, { name, plan }: WorkerPlan): number {
+  if (plan.kind === 'workflow') return [...workersWorkflows.values()].filter((worker) => worker === name).length;
   const open = (run: { readonly worker: string | null; readonly outcome: unknown }): boolean =>
-    run.worker === worker && run.outcome === null;
+    run.worker === name && run.outcome === null;
   const alone = [...agents.values()].filter((agent) => agent.owner === null && open(agent));
   const roots = [...pipelines.values()].filter((run) => run.parent === null && open(run));
   return alone.length + roots.length;
@@ -109,10 +115,18 @@ function findWork(
 /** Completed tasks are closed as they come, so few of them wait at any time. */
 const MAX_CLOSING_TASKS = 1000;
 
+/** Makes a workflow of the task, or claims it for a run. */
+function beginWork(world: EngineContext, worker: WorkerPlan, task: Task): readonly Event[] {
+  const { plan, name } = worker;
+  if (plan.kind !== 'workflow') return claimAndStart(world, worker, plan, task);
+  return workflowStartEvents(world.state, task, { mode: plan.mode, worker: name });
+}
+
 /** The claim and the run are recorded together, so that neither exists without the other. */
-function claimAndStart(world: EngineContext, worker: WorkerPlan, task: Task): readonly Event[] {
+function claimAndStart(world: EngineContext, worker: WorkerPlan, own: Plan, task: Task): readonly Event[] {
   const id = world.newId();
   const chosen = assignedAgent(task);
+  const plan: Plan = chosen === undefined ? own : { kind: 'agent', agent: chosen };
   const holder = chosen?.name ?? holderName(worker);
   const role =
     task.nextRole ?? agentFor(worker, task)?.role ?? (worker.roles?.length === 1 ? worker.roles[0] : undefined);
@@ -131,7 +145,6 @@ function claimAndStart(world: EngineContext, worker: WorkerPlan, task: Task): re
   if (!claim.ok) return [];
   const ref = { task_id: task.id, epoch: claim.answer.epoch, session_id: id };
   const shared = { task: ref, worker: worker.name };
-  const plan: WorkerPlan['plan'] = chosen === undefined ? worker.plan : { kind: 'agent', agent: chosen };
   if (plan.kind === 'agent') {
     const on_stop = plan.agent.on_stop?.action ?? 'signal';
     const wanted = { agent_id: id, plan: plan.agent, owner: null, vars: {}, on_stop, ...shared };

@@ -222,6 +222,8 @@ function inWords(effect: Effect): string {
       return `publish: ${data.head} on ${data.branch}`;
     case 'PullRequestCloseRequested':
       return `close: #${data.number}`;
+    case 'GithubIssueCloseRequested':
+      return `close issue: #${data.number}`;
     case 'PlaceClearRequested':
       return `clear: ${data.branch}`;
     case 'PullRequestPublished':

@@ -12,6 +12,7 @@ import { rulesInForce } from '../state/rules.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { isAboutOverspent } from '../state/runs/open-decisions.ts';
 import type { PipelineRun } from '../state/runs/pipeline-run.ts';
+import { decideConfigureWorkers } from '../state/runs/steer-pipeline.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../state/tasks/task.ts';
 import {
@@ -34,6 +35,7 @@ import type { EngineContext, EngineInputs } from './context.ts';
 import { onDecision, withdrawFindings } from './decisions.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
+import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
 import { holdAtCheckpoint } from './hold-task.ts';
 import { onMainMoved } from './main-moved.ts';
 import {
@@ -58,7 +60,11 @@ import { beginStep, enterPipeline, finishStep, runStep } from './steps.ts';
 export function react(state: State, recorded: RecordedEvent, tools: EngineInputs): readonly Event[] {
   const world: EngineContext = { ...tools, rules: rulesInForce(state, tools.rules), state };
   const followed = dropRepeatedCancellations(reactionsTo(world, recorded));
-  const makesRoom = MAKES_ROOM.has(recorded.type) || isNewDay(recorded) || isAnswered(recorded, followed);
+  const makesRoom =
+    MAKES_ROOM.has(recorded.type) ||
+    isNewDay(recorded) ||
+    isAnswered(recorded, followed) ||
+    liftsObstacle(world, recorded);
   if (!makesRoom && !isOverspentDecision(world, recorded)) return followed;
   // The decision itself makes room when it is opened; work that depends on its answer must not start first.
   if (followed.some(({ type, data }) => type === 'DecisionOpened' && data.source === 'budget')) return followed;
@@ -78,6 +84,15 @@ function isNewDay({ type, data }: RecordedEvent): boolean {
 /** The decision held a review or a merge. If its answer moves a task, that move makes room. */
 function isAnswered({ type }: RecordedEvent, followed: readonly Event[]): boolean {
   return (type === 'DecisionResolved' || type === 'DecisionWithdrawn') && followed.length === 0;
+}
+
+/** Workers that start workflows may have waited for the first main branch, or for rules that allow it. */
+function liftsObstacle({ state, rules }: EngineContext, { type, data }: RecordedEvent): boolean {
+  if (type === 'MainMoved') return data.old === null;
+  if (type !== 'RunbookAdopted' || rules.workers === undefined) return false;
+  // If the workers differ, `WorkersConfigured` follows; until then those of the runbook before must not begin anything.
+  const configured = decideConfigureWorkers(state, { workers: rules.workers });
+  return configured.ok && configured.events.length === 0;
 }
 
 /** Whether this decision was opened in place of an entry that would have made room. */
@@ -109,6 +124,7 @@ function dropRepeatedCancellations(events: readonly Event[]): readonly Event[] {
 /** After these entries there may be room for another agent, or work for a worker. */
 const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'WorkersConfigured',
+  'ChecksDeclined',
   'TaskCreated',
   'PhaseMoved',
   'AgentExited',
@@ -179,6 +195,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   MergeHeld: ofTask(openProtectedDecision),
   MainMoved: onMainMoved,
   MergeFinished: ofTask(onMerged),
+  GithubIssueClosed: ofTask(onGithubIssueClosed),
   HandoffDelivered: (world, data, recorded) =>
     data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
   TaskReinstated: onReinstated,
@@ -246,6 +263,7 @@ function onMove(
     ...(from === 'BLOCKED' && to !== 'BLOCKED' ? onLeftBlocked(world, data) : []),
     ...(isBlocked ? [...onBlocked(world, task, recorded), ...closePullOfCancelled(world, task, data)] : []),
     ...(to === 'COMPLETED' ? withdrawFindings(world, task_id, 'the task was completed') : []),
+    ...(to === 'COMPLETED' && task !== undefined ? closeGithubIssue(world, task, data) : []),
     ...(task === undefined ? [] : onMoved(world, task, recorded)),
   ];
 }

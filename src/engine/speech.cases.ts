@@ -209,6 +209,8 @@ export function settle(play: Play, effect: Effect, how: string): Command {
       return isWell ? flow.publishPull(data.pull_id) : flow.failPull(data.pull_id);
     case 'PullRequestCloseRequested':
       return flow.closePull(data.pull_id, data.number);
+    case 'GithubIssueCloseRequested':
+      return flow.closeIssue(data.close_id, isWell ? 'closed' : 'failed');
     case 'PlaceClearRequested': {
       const outcome = isWell ? 'removed' : 'kept';
       return { kind: 'clear-place', command: { task_id: data.task_id, outcome, reason: isWell ? null : 'work' } };

@@ -67,7 +67,7 @@ describe('the walk from a request to a merge', () => {
     const play = new Play({ ciGate: true, mergeGate: true }).order(say.create('A'));
     play.order(runs.configure([{ ...worker('issue-manager'), workflow: true }]));
     expect(play.starts()).toEqual([]);
-    play.order({ kind: 'start-workflow', command: { task: 'A', mode: 'supervised' } });
+    play.order({ kind: 'start-workflow', command: { tasks: ['A'], mode: 'supervised' } });
     // Like any other workflow: a person is asked, and then the first role begins.
     expect(play.decision().title).toContain('requested');
     play.order(runs.resolve(play.decision().id, 1));

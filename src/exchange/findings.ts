@@ -1,6 +1,6 @@
 import { type Problem, problem, refused, type Refused, textPositionAt, tooLarge } from '../protocol/shape/problem.ts';
 import { utf8Length } from '../protocol/text/text-format.ts';
-import { EXCHANGE_LIMITS, type Notice, type TaskStatus } from './task.ts';
+import { EXCHANGE_LIMITS, type GithubIssueRef, type Notice, type TaskStatus } from './task.ts';
 
 export interface FoundTask {
   readonly id: string;
@@ -13,6 +13,7 @@ export interface FoundTask {
   readonly priority: number;
   readonly after: readonly FoundDependency[];
   readonly parent?: string;
+  readonly githubIssue?: GithubIssueRef;
   readonly at: number;
 }
 

@@ -16,6 +16,7 @@ import {
   type ExchangedTask,
   type ExportedText,
   type ExportOptions,
+  type GithubIssueRef,
   type ImportedTasks,
   type ImportOptions,
   type Notice,
@@ -23,7 +24,7 @@ import {
   type TaskStatus,
 } from './task.ts';
 
-/** Reads the output of `gh issue list --json number,title,body,state,labels`; `stateReason` is optional. */
+/** Reads the output of `gh issue list --json number,title,body,state,labels,url`; `stateReason` and `url` are optional. */
 export function parseGithubIssues(text: string, options: ImportOptions = {}): Parsed<ImportedTasks> {
   const findings = startReading(text);
   if ('ok' in findings) return findings;
@@ -36,7 +37,7 @@ export function parseGithubIssues(text: string, options: ImportOptions = {}): Pa
   return resolveTasks(found, findings, options);
 }
 
-const HINT = 'Try: gh issue list --state all --limit 1000 --json number,title,body,state,labels';
+const HINT = 'Try: gh issue list --state all --limit 1000 --json number,title,body,state,labels,url';
 
 function readIssue(node: ObjectNode, findings: ImportFindings): FoundTask | undefined {
   const id = findFieldText(node, 'number');
@@ -51,6 +52,7 @@ function readIssue(node: ObjectNode, findings: ImportFindings): FoundTask | unde
   const { isBlocked, isBegun, priority } = parseLabels(names);
   const isClosed = findFieldText(node, 'state')?.toUpperCase() === 'CLOSED';
   const isDropped = isClosed && findFieldText(node, 'stateReason')?.toUpperCase() === 'NOT_PLANNED';
+  const githubIssue = findAddress(node, id);
   const open = isBlocked ? 'blocked' : isBegun ? 'in_progress' : 'todo';
   return {
     id,
@@ -61,8 +63,23 @@ function readIssue(node: ObjectNode, findings: ImportFindings): FoundTask | unde
     priority,
     after: findReferences(body).map((number) => ({ id: number, at: node.at, isLoose: true })),
     at: node.at,
+    ...(githubIssue === undefined ? {} : { githubIssue }),
   };
 }
+
+/** `url` of `gh`, or `html_url` of GitHub's API. */
+function findAddress(node: ObjectNode, id: string): GithubIssueRef | undefined {
+  const url = findFieldText(node, 'url') ?? '';
+  const [, host = '', path = '', number] =
+    ADDRESS.exec(url) ?? ADDRESS.exec(findFieldText(node, 'html_url') ?? '') ?? [];
+  if (number !== id) return undefined;
+  return {
+    repository: host.toLowerCase() === 'github.com' ? path : `${host.toLowerCase()}/${path}`,
+    number: Number(id),
+  };
+}
+
+const ADDRESS = /^https:\/\/([A-Za-z0-9][A-Za-z0-9.-]*)\/([\w.-]{1,100}\/[\w.-]{1,100})\/issues\/([1-9]\d{0,14})$/;
 
 /** Writes the JSON of `gh issue list`. Only ids that are GitHub numbers fit; other tasks are skipped with a notice. */
 export function renderGithubIssues(

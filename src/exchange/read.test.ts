@@ -176,6 +176,33 @@ describe('issues of GitHub', () => {
   });
 });
 
+describe('the address of an issue of GitHub', () => {
+  const link = (more: object): unknown => {
+    const issue = { number: 12, title: 'One', body: '', state: 'OPEN', labels: [], ...more };
+    return read('github', JSON.stringify([issue])).tasks[0]?.githubIssue;
+  };
+
+  it('is kept, as gh and the API of GitHub write it', () => {
+    const expected = { repository: 'owner/name', number: 12 };
+    expect(link({ url: 'https://github.com/owner/name/issues/12' })).toEqual(expected);
+    const html_url = 'https://GitHub.com/owner/name/issues/12';
+    expect(link({ url: 'https://api.github.com/repos/owner/name/issues/12', html_url })).toEqual(expected);
+    expect(link({ url: 'https://git.example.org/owner/name/issues/12' })).toEqual({
+      repository: 'git.example.org/owner/name',
+      number: 12,
+    });
+  });
+
+  it.each([
+    ['missing', {}],
+    ['that of another issue', { url: 'https://github.com/owner/name/issues/13' }],
+    ['that of a pull request', { url: 'https://github.com/owner/name/pull/12' }],
+    ['no address', { url: 'https://github.com/../name/x/issues/12' }],
+  ])('does not count if it is %s', (_, more) => {
+    expect(link(more)).toBeUndefined();
+  });
+});
+
 describe('issues of GitHub that wait for each other', () => {
   it('keep all tasks of a cycle, and skip one dependency with a notice', () => {
     const issue = (number: number, body: string) => ({

@@ -103,7 +103,7 @@ function reportCycle(cycle: readonly string[], found: readonly FoundTask[], ids:
 const SHOWN = 20;
 
 function checked(found: FoundTask, ids: Ids, edges: Edges, findings: ImportFindings): ExchangedTask {
-  const { status, priority, at, description } = found;
+  const { status, priority, at, description, githubIssue } = found;
   const id = ids.get(found.id) ?? found.id;
   const title = found.title.replace(/\s+/gu, ' ').trim();
   const after = [...(edges.get(id) ?? [])];
@@ -120,7 +120,8 @@ function checked(found: FoundTask, ids: Ids, edges: Edges, findings: ImportFindi
     const hint = 'Use a whole number; the larger, the sooner.';
     findings.problem('import/priority', `the priority of ${quote(found.id)} is not a whole number`, at, hint);
   }
-  return { id, title, description, status, reason: reasonOf(found), priority, after };
+  const source = githubIssue === undefined ? {} : { githubIssue };
+  return { id, title, description, status, reason: reasonOf(found), priority, after, ...source };
 }
 
 function reasonOf({ status, reason }: FoundTask): string | null {

@@ -12,6 +12,14 @@ export interface ExchangedTask {
   /** Larger values come first. */
   readonly priority: number;
   readonly after: readonly string[];
+  /** The issue at GitHub that it comes from, if the text has its address. */
+  readonly githubIssue?: GithubIssueRef;
+}
+
+export interface GithubIssueRef {
+  /** `owner/name`, preceded by the host unless that is github.com. */
+  readonly repository: string;
+  readonly number: number;
 }
 
 export type TaskStatus = (typeof SHOWN_STATUSES)[number];

@@ -1,7 +1,7 @@
 import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import { type ApiContext, callApi, type GithubResult } from './call-api.ts';
 import type { GithubRepository } from './find-github.ts';
-import { findTextField } from './pulls.ts';
+import { findTextField } from './issues.ts';
 
 export interface EndedCheck {
   readonly name: string;

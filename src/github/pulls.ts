@@ -1,6 +1,7 @@
-import { fieldOf, findText } from '../protocol/shape/read-unknown.ts';
+import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import { type ApiContext, type ApiRequest, callApi, githubFailure, type GithubResult } from './call-api.ts';
 import { type GithubRepository, parseRepository } from './find-github.ts';
+import { findTextField, IssueApi, numberIn, unexpectedAnswer } from './issues.ts';
 
 export interface GithubPull {
   readonly number: number;
@@ -82,17 +83,9 @@ export class PullRequestApi {
     return this.#call('POST', `issues/${number}/comments`, { body });
   }
 
-  /** Comments unless a comment with this mark exists: a killed daemon may repeat the call. */
+  /** GitHub keeps the comments of a pull request as those of an issue. */
   async commentOnce(number: number, body: string, mark: string): Promise<GithubResult<unknown>> {
-    for (let page = 1; page <= MOST_PAGES; page += 1) {
-      const listed = await this.#call('GET', `issues/${number}/comments?per_page=${PAGE}&page=${page}`);
-      if (!listed.ok) return listed;
-      const comments: readonly unknown[] = Array.isArray(listed.value) ? listed.value : [];
-      if (comments.some((each) => findTextField(each, 'body')?.includes(mark) === true))
-        return { ok: true, value: null };
-      if (comments.length < PAGE) break;
-    }
-    return this.comment(number, body);
+    return new IssueApi(this.repository, this.#context).commentOnce(number, body, mark);
   }
 
   /** REST cannot mark a draft as ready. */
@@ -118,9 +111,6 @@ export class PullRequestApi {
     return callApi(request, this.#context);
   }
 }
-
-/** Comments are listed in pages, oldest first. */
-const PAGE = 100;
 
 export function openPullRequestApi(repository: string, context: ApiContext): GithubResult<PullRequestApi> {
   const parsed = parseRepository(repository);
@@ -154,18 +144,3 @@ function readPull(answer: GithubResult<unknown>): GithubResult<GithubPull> {
     },
   };
 }
-
-function unexpectedAnswer(): GithubResult<never> {
-  return githubFailure('github/odd-answer', 'GitHub sent an unexpected response', 'Update gh, and try again.');
-}
-
-function numberIn(value: unknown): number | undefined {
-  const number = fieldOf(value, 'number');
-  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
-}
-
-export function findTextField(value: unknown, name: string): string | null {
-  return findText(fieldOf(value, name)) ?? null;
-}
-
-const MOST_PAGES = 30;

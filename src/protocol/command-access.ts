@@ -53,6 +53,7 @@ export const commandAccess = {
   'publish-pull': ['system'],
   'fail-pull': ['system'],
   'close-pull': ['system'],
+  'close-github-issue': ['system'],
   'clear-place': ['system'],
   'start-workflow': ['operator', 'system'],
   'adopt-runbook': ['operator', 'system'],

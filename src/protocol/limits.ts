@@ -19,6 +19,10 @@ export const PROTOCOL_LIMITS = {
   /** Characters of the sender's value that a problem text quotes. */
   quotedCharacters: 200,
   taskIdCharacters: 64,
+  /** Of a task: fits into one ledger entry with the other fields. */
+  descriptionBytes: 16_384,
+  /** Of one import of tasks. */
+  importBytes: 8 * 1024 * 1024,
   /** A shell command with its values. Linux allows 131,072 bytes for one argument, with its end. */
   shellCommandBytes: 120_000,
 } as const;

@@ -174,7 +174,18 @@ export interface WorkerPlan {
   /** Takes only tasks of a workflow, and only if it is the turn of one of the worker's roles. */
   readonly workflow?: boolean;
   readonly concurrency: number;
-  readonly plan: Plan;
+  readonly plan: Plan | WorkflowPlan;
+}
+
+/** A person is asked never, at four places, or at every stage. */
+export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
+export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
+
+/** The worker makes workflows of tasks that are in none; it claims nothing itself. */
+export interface WorkflowPlan {
+  readonly kind: 'workflow';
+  readonly workflow: 'issue';
+  readonly mode: WorkflowMode;
 }
 
 /** What an agent prints, by its `run`: JSON lines of a client, or plain text. The scripted agent prints those of Claude Code. */

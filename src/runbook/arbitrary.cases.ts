@@ -131,7 +131,7 @@ export const validRunbook: fc.Arbitrary<object> = fc.record(
         },
         { requiredKeys: ['run'], noNullPrototype: true },
       )
-      .map((worker) => ({ worker })),
+      .map((worker) => ({ worker, backlog: { run: { workflow: 'issue', mode: 'semi' }, phases: ['DRAFT'] } })),
     ci: fc.constant({ required: [{ name: 'test', run: 'npm test', timeout: '10m' }, { name: 'remote' }] }),
     git: maybe<unknown>({ filters: fc.constant(['lfs', 'git-crypt']) }),
     merge: maybe<unknown>({ method: fc.constantFrom('squash', 'merge', 'rebase'), into: fc.constant('main') }),

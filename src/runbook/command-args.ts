@@ -13,6 +13,8 @@ export interface CommandOption {
   /** The name of its value; null for a switch, which is `true` or empty. */
   readonly value: string | null;
   readonly required: boolean;
+  /** Takes several values, separated by commas or in several options. */
+  readonly isList?: boolean;
 }
 
 export const NO_ARGS: CommandArgs = { text: '', positionals: [], options: [] };

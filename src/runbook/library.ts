@@ -32,7 +32,7 @@ export function resolvePromptPath(projectDir: string, promptFile: string): strin
     : join(projectDir, promptFile);
 }
 
-/** The built-in workflow: `baton run issue "TITLE"`, or `--task ID` for an existing task. */
+/** The built-in workflow: `baton run issue "TITLE"`, or `--task ID` for existing tasks. */
 export const ISSUE_WORKFLOW = 'issue';
 
 export function isIssue({ agents, commands, pipelines }: Runbook, name: string): boolean {
@@ -43,10 +43,14 @@ export function isIssue({ agents, commands, pipelines }: Runbook, name: string):
 
 export function issueArgs(): CommandArgs {
   const args = parseArgsDefinition(
-    '[title] [--task <id>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]',
+    '[title] [--task <ids>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]',
   );
   if ('what' in args) throw new Error(args.what);
-  return args;
+  const isList = (name: string): boolean => name === 'task' || name === 'after';
+  return {
+    ...args,
+    options: args.options.map((option) => (isList(option.name) ? { ...option, isList: true } : option)),
+  };
 }
 
 export interface RolePlayer {
@@ -58,6 +62,7 @@ export interface RolePlayer {
 export function issueRolePlayers(runbook: Runbook): readonly RolePlayer[] {
   const { agents, workers } = withLibrary(runbook);
   const players = [...workers.values()].flatMap(({ roles = [], run }) => {
+    if (run.kind === 'workflow') return [];
     const agent = run.kind === 'agent' ? agents.get(run.agent) : undefined;
     const what = run.kind === 'pipeline' ? `pipeline ${run.pipeline}` : run.kind === 'shell' ? run.command : '';
     return roles.map((role) => ({ role, agent: agent?.name ?? run.kind, run: agent?.run ?? what }));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseArgsDefinition } from './command-args.ts';
+import { issueArgs } from './library.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
 
 const ARGS = '<title> [body] --dry-run [--priority <n>]';
@@ -45,6 +46,16 @@ describe('the arguments of a command', () => {
   it('may be nothing', () => {
     expect(parse('')).toEqual({});
     expect(parse('', 'x')).toBe('unexpected argument: x | Usage: baton run issue');
+  });
+
+  it('may have an option with several values: separated by commas, or in several options', () => {
+    const args = issueArgs();
+    const ids = (...argv: string[]): unknown => {
+      const parsed = parseCommandArgs({ name: 'issue', args }, argv);
+      return parsed.ok ? parsed.value['task'] : parsed.problems[0].message;
+    };
+    expect(ids('--task', 'A,B', '--mode', 'semi', '--task=C')).toBe('A,B,C');
+    expect(ids('--task', 'A', '--mode', 'semi', '--mode', 'semi')).toBe('--mode is given twice');
   });
 
   it('may have an option that must be given', () => {

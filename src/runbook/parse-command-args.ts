@@ -41,7 +41,8 @@ function parseOption(
     const known = options.map(({ name }) => `--${name}`);
     return { what: `unknown option: --${quote(typed)}`, hint: didYouMean(`--${typed}`, known) };
   }
-  if (values.has(option.name)) return { what: `--${option.name} is given twice` };
+  const before = option.isList === true ? values.get(option.name) : undefined;
+  if (values.has(option.name) && before === undefined) return { what: `--${option.name} is given twice` };
   if (option.value === null) {
     if (inline.length > 0) return { what: `--${option.name} takes no value` };
     values.set(option.name, 'true');
@@ -49,7 +50,7 @@ function parseOption(
   }
   const value = inline.length > 0 ? inline.join('=') : queue.shift();
   if (value === undefined) return { what: `--${option.name} needs a value: --${option.name} <${option.value}>` };
-  values.set(option.name, value);
+  values.set(option.name, before === undefined ? value : `${before},${value}`);
   return undefined;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { issueRolePlayers } from './library.ts';
 import { planAgentRun, planRun, workerPlans } from './plan.ts';
 import { runbookOf } from './render.cases.ts';
 
@@ -128,6 +129,26 @@ describe('the workers', () => {
       { name: 'make', roles: ['implementer'], concurrency: 3, plan: { kind: 'pipeline' } },
       { name: 'shell', tasks: ['P0.*'], concurrency: 1, plan: { kind: 'shell', command: 'echo ${task.id}' } },
     ]);
+  });
+
+  it('make workflows of tasks, in their own mode or in that of the project', () => {
+    const runbook = runbookOf({
+      workflow: { mode: 'semi' },
+      workers: {
+        all: { run: { workflow: 'issue' } },
+        careful: { run: { workflow: 'issue', mode: 'supervised' }, tasks: ['P0.*'], concurrency: 2 },
+      },
+    });
+    expect(workerPlans(runbook)).toEqual([
+      { name: 'all', concurrency: 1, plan: { kind: 'workflow', workflow: 'issue', mode: 'semi' } },
+      {
+        name: 'careful',
+        tasks: ['P0.*'],
+        concurrency: 2,
+        plan: { kind: 'workflow', workflow: 'issue', mode: 'supervised' },
+      },
+    ]);
+    expect(issueRolePlayers(runbook)).toEqual(issueRolePlayers(runbookOf({})));
   });
 
   it('fill the variables of a pipeline from the task, as a step around it would', () => {

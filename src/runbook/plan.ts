@@ -14,7 +14,7 @@ import { utf8Length } from '../protocol/text/text-format.ts';
 import type { Path } from './check/subject.ts';
 import { argumentNames, NO_ARGS, pipelineArgs } from './command-args.ts';
 import { parseCommandArgs } from './parse-command-args.ts';
-import type { CommandDefinition, Runbook, Runnable } from './runbook.ts';
+import type { CommandDefinition, Runbook, Runnable, WorkerRun } from './runbook.ts';
 import { RUNBOOK_LIMITS } from './shape/fields.ts';
 
 export interface PlannedRun {
@@ -107,7 +107,8 @@ export function plainPlan(runbook: Runbook, run: Runnable): Plan {
 }
 
 /** A worker can set a pipeline's variables from the task through a step of an outer pipeline. */
-function planOfWorker(runbook: Runbook, name: string, run: Runnable): Plan {
+function planOfWorker(runbook: Runbook, name: string, run: WorkerRun): WorkerPlan['plan'] {
+  if (run.kind === 'workflow') return { ...run, mode: run.mode ?? runbook.mode };
   if (run.kind !== 'pipeline' || Object.keys(run.vars).length === 0) return plainPlan(runbook, run);
   const inner = planPipeline(runbook, run.pipeline);
   // A colon is not allowed in names of a runbook, so this name is free.

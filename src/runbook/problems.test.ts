@@ -44,6 +44,27 @@ const CASES: readonly (readonly [what: string, code: string, message: string, hi
     agent({ on_stop: '‸nudge' }),
   ],
   [
+    'a workflow that a worker cannot make of a task',
+    'invalid-value',
+    'Invalid workers.w.run.workflow: release (expected: issue)',
+    'The built-in workflow, as of `baton run issue`.',
+    { workers: { w: { run: { workflow: '‸release' } } } },
+  ],
+  [
+    'a worker that makes workflows of tasks that are workflows',
+    'runbook/meaningless-option',
+    'worker w makes workflows, and takes tasks of workflows alone',
+    'Leave `workflow` out: it takes tasks that are in no workflow.',
+    { workers: { w: { '‸workflow': true, run: { workflow: 'issue' } } } },
+  ],
+  [
+    'a worker that makes workflows of tasks that are checked or judged',
+    'runbook/meaningless-option',
+    'worker w makes workflows, and a workflow does not begin in REVIEW',
+    'A workflow begins in DRAFT or IMPLEMENTATION.',
+    { workers: { w: { phases: ['DRAFT', '‸REVIEW'], run: { workflow: 'issue' } } } },
+  ],
+  [
     'a duration without a unit',
     'invalid-value',
     'Invalid agents.a.timeout: 10 (expected a duration such as 500ms, 10s, 5m, 2h or 1d)',

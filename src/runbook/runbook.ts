@@ -1,7 +1,7 @@
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
-import type { AgentPlan, PipelinePlan } from '../protocol/run-plan.ts';
+import type { AgentPlan, PipelinePlan, WorkflowMode } from '../protocol/run-plan.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
 import type { buildLimits } from './shape/limits-shape.ts';
 import type { CommandArgs } from './command-args.ts';
@@ -37,7 +37,7 @@ export interface Runbook {
   };
   readonly workflow: Workflow;
   readonly sameAgentMayReview: boolean;
-  readonly mode: (typeof RUNBOOK_MODES)[number];
+  readonly mode: WorkflowMode;
   readonly workflowCommands: WorkflowCommands;
   readonly notify: {
     readonly desktop: boolean;
@@ -55,6 +55,11 @@ export type Runnable =
   | { readonly kind: 'agent'; readonly agent: string }
   | { readonly kind: 'pipeline'; readonly pipeline: string; readonly vars: Readonly<Record<string, string>> };
 
+/** What a worker runs on a task: it can also make a workflow of it. */
+export type WorkerRun =
+  | Runnable
+  | { readonly kind: 'workflow'; readonly workflow: 'issue'; readonly mode?: WorkflowMode };
+
 export interface CommandDefinition {
   readonly name: string;
   readonly args: CommandArgs;
@@ -68,7 +73,7 @@ export interface WorkerDefinition {
   readonly roles?: readonly string[];
   readonly workflow?: boolean;
   readonly concurrency: number;
-  readonly run: Runnable;
+  readonly run: WorkerRun;
 }
 
 export interface CiCheck {
@@ -87,8 +92,6 @@ export interface WorkflowCommands {
 }
 
 export const MERGE_METHODS = ['squash', 'merge', 'rebase'] as const;
-/** A person is asked never, at four places, or at every stage. */
-export const RUNBOOK_MODES = ['autonomous', 'semi', 'supervised'] as const;
 export const NOTIFICATION_KINDS = ['attention', 'warning', 'done', 'failed'] as const;
 
 export interface WorkspaceSettings {
@@ -137,4 +140,19 @@ export function describeChecks(answer: ChecksAnswer): string {
     declined: 'nothing is checked before a merge: an operator chose that, and the runbook does not set ci.required',
     unanswered: 'nothing would be checked before a merge: the runbook does not set ci.required',
   }[answer];
+}
+
+/** The tasks that a worker takes, in words. */
+export function describeSelection({
+  tasks,
+  phases,
+  roles,
+  concurrency,
+}: Omit<WorkerDefinition, 'name' | 'run'>): string {
+  const parts = [
+    tasks === undefined ? [] : [`tasks ${tasks.join(', ')}`],
+    phases === undefined ? [] : [`in ${phases.join(', ')}`],
+    roles === undefined ? [] : [`for ${roles.join(', ')}`],
+  ].flat();
+  return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once`;
 }

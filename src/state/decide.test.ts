@@ -60,6 +60,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'publish-pull': [flow.publishPull('x1'), 'system'],
   'fail-pull': [flow.failPull('x1'), 'system'],
   'close-pull': [flow.closePull('x1', 7), 'system'],
+  'close-github-issue': [flow.closeIssue('x1'), 'system'],
   'clear-place': [{ kind: 'clear-place', command: { task_id: 'A', outcome: 'removed', reason: null } }, 'system'],
   'start-workflow': [flow.startWorkflow('do it'), 'operator', 'system'],
   'adopt-runbook': [flow.adopt('1'.repeat(64)), 'operator', 'system'],

@@ -23,6 +23,7 @@ import { decideSelfApprove, decideSendHandoff } from './tasks/send-handoff.ts';
 import { decideCompleteTask, decideUpdateTask } from './tasks/update-task.ts';
 import { decideFinishCheck } from './workflow/checks.ts';
 import { decideDeclineChecks } from './workflow/decline-checks.ts';
+import { decideCloseGithubIssue } from './workflow/github-issue.ts';
 import { decideFinishMerge, decidePrepareMerge, decideRequestMerge } from './workflow/merge.ts';
 import { decideMeasureProtected } from './workflow/protected-paths.ts';
 import * as pulls from './workflow/pull.ts';
@@ -85,6 +86,7 @@ const COMMANDS = {
   'publish-pull': byRules(pulls.decidePublishPull),
   'fail-pull': pulls.decideFailPull,
   'close-pull': pulls.decideClosePull,
+  'close-github-issue': decideCloseGithubIssue,
   'clear-place': decideClearPlace,
   'start-workflow': decideStartWorkflow,
   'adopt-runbook': decideAdoptRunbook,

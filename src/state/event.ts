@@ -3,7 +3,7 @@ import { PHASES } from '../protocol/phase.ts';
 import { resultShape } from '../protocol/result.ts';
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
 import { whole, list, nullable, choice, object, optional, text } from '../protocol/shape/build-shape.ts';
-import type { FieldsOf } from '../protocol/shape/shape.ts';
+import type { FieldsOf, ValueOf } from '../protocol/shape/shape.ts';
 import { thoughtRecordShape } from '../protocol/thought-record.ts';
 import { claimRef, RUN_EVENTS } from './runs/run-event.ts';
 import { handoffRef, WORKFLOW_EVENTS } from './workflow/workflow-event.ts';
@@ -55,6 +55,13 @@ const MOVE_CAUSES = [
 
 export type MoveCause = (typeof MOVE_CAUSES)[number];
 
+const githubIssueRef = object({
+  /** `owner/name`, preceded by the host unless that is github.com. */
+  repository: text,
+  number: whole,
+});
+export type GithubIssueRef = ValueOf<typeof githubIssueRef>;
+
 const claimEnd = { ...claimRef.fields, reason: nullable(text) };
 
 /**
@@ -75,6 +82,10 @@ export const EVENTS = {
     prompt_file: nullable(text),
     epic_id: nullable(text),
     prd_id: nullable(text),
+    /** What is to be done, in the words of its author. */
+    description: optional(text),
+    /** The issue at GitHub that the task was imported from. */
+    github_issue: optional(githubIssueRef),
   },
   DependencyAdded: { task_id: text, after: text },
   TaskClaimed: {

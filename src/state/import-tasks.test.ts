@@ -46,6 +46,14 @@ describe('an import', () => {
     expect(answer).toEqual({ added: 5, existing: 0 });
   });
 
+  it('keeps the words of the other tool, and the issue at GitHub', () => {
+    const githubIssue = { repository: 'owner/name', number: 12 };
+    const { task } = given([])
+      .when(importing({ id: '12', title: 'a', description: 'All of it.', githubIssue }), operator)
+      .thenTypes(['TaskCreated']);
+    expect(task('12')).toMatchObject({ description: 'All of it.', githubIssue });
+  });
+
   it('counts a task that exists and leaves it as it is', () => {
     const { task, answer } = given([[create('A'), operator]])
       .when(importing({ id: 'A', title: 'other', status: 'done' }, { id: 'B', title: 'b', after: ['A'] }), operator)

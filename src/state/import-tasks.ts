@@ -9,7 +9,7 @@ import { type CreateTask, decideCreateTask } from './tasks/create-task.ts';
 import { decideOperateTask } from './tasks/operate-task.ts';
 import { decideUpdateTask } from './tasks/update-task.ts';
 
-interface ImportTasks {
+export interface ImportTasks {
   /** The tool or file that the tasks come from; it is quoted in reasons. */
   readonly source: string;
   readonly tasks: readonly ImportedTask[];

@@ -2,6 +2,7 @@ import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
 import type { BudgetPlan, WorkerPlan } from '../protocol/run-plan.ts';
 import type { EventOf, RecordedEvent } from './event.ts';
+import type { Refusal } from './outcome.ts';
 import type { Flow } from './workflow/flow.ts';
 import type { CheckPlan, MergeMethod, PullRepository } from './workflow/workflow-event.ts';
 
@@ -31,6 +32,10 @@ export interface Rules {
   readonly prices?: readonly Price[];
   /** How long a task may stay in a phase before people are notified. */
   readonly stallMs?: Readonly<Partial<Record<Phase, number>>>;
+  /** Why workers start no workflow: the runbook leaves open what is checked, and no operator has accepted that. */
+  readonly unchecked?: Refusal;
+  /** Why workers start no workflow: only authors could review. */
+  readonly unreviewable?: Refusal;
   /** Missing: the workers that were last configured. */
   readonly workers?: readonly WorkerPlan[];
   /** The rules of each adopted runbook, by its sha256. */

@@ -9,7 +9,7 @@ import { type Adoption, evolveAdoption } from './rules.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
 import { createTask, evolveTask } from './tasks/evolve-task.ts';
-import type { Task } from './tasks/task.ts';
+import { isCancelled, type Task } from './tasks/task.ts';
 import { evolveTimelines } from './timeline/evolve-timeline.ts';
 import type { Timelines } from './timeline/timeline.ts';
 import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
@@ -31,6 +31,8 @@ export interface State extends Runs, Timelines {
   /** What agents, people and gates reported about each task, for the next reader: see `packet/`. */
   readonly statements: Statements;
   readonly memory: Memory;
+  /** The open workflows that workers started: task → worker. A worker starts as many as its `concurrency` says. */
+  readonly workersWorkflows: Map<string, string>;
   /** The newest answers to keyed commands: a retry gets the same answer, and nothing happens twice. */
   readonly settled: Map<string, unknown>;
   seq: number;
@@ -70,6 +72,7 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     main: newMap(),
     statements: newMap(),
     memory: newMap(),
+    workersWorkflows: newMap(),
     settled: newMap(),
     timelines: newMap(),
     ...emptyRuns(newMap),
@@ -141,7 +144,9 @@ function keepAnswer(state: State, { key, answer }: SettledRequest): void {
 function evolveWithTask(state: State, recorded: RecordedEvent): void {
   const task = state.tasks.get(taskIdOf(recorded) ?? '');
   if (task === undefined) return;
-  state.tasks.set(task.id, evolveTask(task, recorded));
+  const after = evolveTask(task, recorded);
+  state.tasks.set(task.id, after);
+  if (after.flow.worker !== null) trackWorkflow(state, after, after.flow.worker);
   if (recorded.type === 'DependencyAdded') addDependant(state, recorded.data.after, task.id);
   if (recorded.type === 'TaskClaimed') {
     const { session_id: id, epoch, principal } = recorded.data;
@@ -154,6 +159,12 @@ function evolveWithTask(state: State, recorded: RecordedEvent): void {
   if (recorded.type === 'AgentSessionCompleted')
     updateSession(state, recorded.data.session_id, { exit: recorded.data });
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
+}
+
+function trackWorkflow({ workersWorkflows }: State, task: Task, worker: string): void {
+  const isOver = isCancelled(task) || (task.phase === 'COMPLETED' && task.nextRole === null);
+  if (isOver) workersWorkflows.delete(task.id);
+  else if (!workersWorkflows.has(task.id)) workersWorkflows.set(task.id, worker);
 }
 
 function taskIdOf({ type, data }: RecordedEvent): string | null | undefined {

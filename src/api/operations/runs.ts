@@ -1,3 +1,4 @@
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import type { Plan } from '../../protocol/run-plan.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { agentView, pipelineView, statusView } from '../run-views.ts';
@@ -14,6 +15,7 @@ import {
   whole,
 } from '../../protocol/shape/build-shape.ts';
 import { operation } from './operation.ts';
+import { importedTasks } from './tasks.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
 
@@ -79,6 +81,10 @@ const named = object({
   name: { kind: 'text', notEmpty: true, about: 'A command, pipeline or agent of the runbook.' },
   args: optional(list(text), 'Its arguments, as they are typed.'),
   kind: optional(choice(['agent']), 'agent: only an agent, even if a command or a pipeline has the same name.'),
+  import: optional(
+    importedTasks,
+    'For the workflow `issue`: tasks that are created first, as by task_import, in the same commit. Name them with --task.',
+  ),
 });
 
 export const runStart = operation({
@@ -86,6 +92,7 @@ export const runStart = operation({
   name: 'run_start',
   about: 'Start a command, a pipeline or a standalone agent of the runbook by its name. Returns its kind and its id.',
   kind: 'write',
+  maxBytes: PROTOCOL_LIMITS.importBytes,
   input: object({
     ...named.fields,
     accept_rules: acceptRules,
@@ -97,6 +104,7 @@ export const runStart = operation({
   result: object({
     kind: choice(['agent', 'pipeline', 'workflow']),
     id: text,
+    ids: optional(list(text), 'Of a workflow: the tasks of all that were started; `id` is the first.'),
     rules: optional(adoptedRules, 'The rules that were put in force for it, if they differ from those before.'),
   }),
 });
@@ -108,6 +116,8 @@ export interface IssuePlan {
   readonly checks: readonly { readonly name: string; readonly run: string | null }[];
   readonly checks_answer: 'checked' | 'none' | 'declined' | 'unanswered';
   readonly merge: { readonly method: string; readonly into: string | null };
+  /** The workers of the runbook that make workflows of tasks. */
+  readonly workers: readonly { readonly name: string; readonly takes: string; readonly mode: string }[];
   /** The repository at GitHub; empty if pull requests are wanted and none is known. */
   readonly pull_requests: string | null;
   readonly lacks_gh: boolean;
@@ -142,6 +152,7 @@ export const runPlan = operation({
   name: 'run_plan',
   about:
     'What run_start with the same input would do: the plan, and the first things that would happen. Nothing is done.',
+  maxBytes: PROTOCOL_LIMITS.importBytes,
   input: named,
   result: runPreview,
 });

@@ -110,6 +110,36 @@ export const workflowClose = operation({
   }),
 });
 
+export const githubIssues = operation({
+  name: 'github_issues',
+  about: 'Read issues at GitHub through `gh` of the daemon, so that tasks can be made of them.',
+  access: ['operator'],
+  tool: false,
+  input: object({
+    issues: {
+      kind: 'list',
+      min: 1,
+      max: 50,
+      of: { kind: 'text', notEmpty: true },
+      about: 'Each as 12, #12, owner/name#12 or https://github.com/owner/name/issues/12.',
+    },
+  }),
+  result: object({
+    issues: list(
+      object({
+        repository: text,
+        number: whole,
+        title: text,
+        body: text,
+        state: choice(['OPEN', 'CLOSED']),
+        state_reason: nullable(text),
+        labels: list(text),
+        url: text,
+      }),
+    ),
+  }),
+});
+
 const handoffView = object({
   handoff_id: text,
   task_id: text,

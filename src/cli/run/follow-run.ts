@@ -65,7 +65,7 @@ function reportLeft({ kind, id }: FollowedRun, error: ApiError | undefined, give
   return error === undefined ? EXIT.interrupted : reportError(error, given, io);
 }
 
-async function printDecision(client: Client, id: string, given: ParsedArguments, io: Io): Promise<void> {
+export async function printDecision(client: Client, id: string, given: ParsedArguments, io: Io): Promise<void> {
   if (given.options.has('json')) return;
   const answer = await client.call('decision_show', { id });
   if (answer.ok) io.out(`\n${renderDecision(answer.result, new Date())}`);

@@ -5,6 +5,8 @@ import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { printableLines, shortId } from '../text.ts';
 import { readHeadSeq } from './follow-entries.ts';
 import { type FollowedRun, followRun } from './follow-run.ts';
+import { followWorkflows } from './follow-workflows.ts';
+import { findGithubTasks } from './github-source.ts';
 import { renderPlan } from './show-plan.ts';
 
 const EXIT_CODES = {
@@ -15,19 +17,26 @@ const EXIT_CODES = {
   130: 'interrupted with Ctrl-C; the run continues',
 };
 const DETACH = { name: 'detach', short: 'd', about: 'Start it and return at once' } as const;
+const FROM_GITHUB = {
+  name: 'from-github',
+  value: 'N,M',
+  isList: true,
+  about: 'For `issue`: make tasks of these issues at GitHub (numbers or addresses), and start them',
+} as const;
 const PLAN = { name: 'plan', about: 'Show what would happen without doing it' } as const;
 
 export const runStartCommand: CliCommand = {
   examples: [
     'baton run issue "Add a login page"',
-    'baton run issue --task T-12',
+    'baton run issue --task T-12,T-13',
+    'baton run issue --from-github 12',
     'baton run ship --plan',
     'baton run ship v1.2 --detach',
     'baton run ship -- --json',
   ],
   args: [{ name: 'NAME', about: 'The command or pipeline; see: baton runbook list' }],
   rest: { name: 'ARG', about: 'Arguments as the runbook defines them; after --, options too', options: true },
-  options: [PLAN, DETACH, ACCEPT_RULES, ...COMMON_OPTIONS],
+  options: [PLAN, DETACH, FROM_GITHUB, ACCEPT_RULES, ...COMMON_OPTIONS],
   exitCodes: EXIT_CODES,
   run: async (given, io) => startRun(given, io, {}),
 };
@@ -42,7 +51,9 @@ export const agentRunCommand: CliCommand = {
 
 async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: 'agent' }): Promise<number> {
   const [name = '', ...args] = given.args;
-  const input = { name, args, ...only };
+  const found = await findGithubTasks(given, io);
+  if ('error' in found) return reportError(found.error, given, io);
+  const input = { name, args: [...args, ...found.args], ...found.imports, ...only };
   const isJson = given.options.has('json');
   if (given.options.has('plan')) {
     const answer = await withClient(given, io, async (client) => client.call('run_plan', input));
@@ -62,26 +73,30 @@ async function startRun(given: ParsedArguments, io: Io, only: { readonly kind?: 
     return { answer: started, after: head };
   });
   if (!answer.ok) return reportError(answer.error, given, io);
-  const { kind, id, rules } = answer.result;
+  const { kind, id, ids = [id], rules } = answer.result;
   if (rules !== undefined) io.err(`New rules are in force:\n${printableLines(rules.text)}\n`);
   const run: FollowedRun = { kind, id, after };
-  if (!given.options.has('detach')) return followRun(run, given, io);
-  io.out(isJson ? `${JSON.stringify(answer.result)}\n` : describeStart(run));
+  if (!given.options.has('detach'))
+    return ids.length > 1 ? followWorkflows({ ids, after }, given, io) : followRun(run, given, io);
+  io.out(isJson ? `${JSON.stringify(answer.result)}\n` : describeStart(run, ids));
   return EXIT.ok;
 }
 
 function typedArguments({ args, options }: ParsedArguments): readonly string[] {
   const project = options.get('project');
+  const issues = options.get('from-github');
   return [
     'baton',
     'run',
     ...args,
     ...(options.has('detach') ? ['--detach'] : []),
+    ...(issues === undefined ? [] : ['--from-github', issues]),
     ...(project === undefined ? [] : ['--project', project]),
   ];
 }
 
-function describeStart({ kind, id }: FollowedRun): string {
+function describeStart({ kind, id }: FollowedRun, ids: readonly string[]): string {
+  if (ids.length > 1) return `Started ${ids.join(', ')}. See them: baton status --watch\n`;
   if (kind === 'workflow') return `Started ${id}. See it: baton task show ${id}\n`;
   const noun = kind === 'agent' ? 'agent' : 'pipeline';
   return `Started ${noun} ${id}. Wait for it: baton ${noun} wait ${shortId(id)}\n`;

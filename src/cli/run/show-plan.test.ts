@@ -72,6 +72,7 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
     checks: [{ name: 'build', run: null }],
     checks_answer: 'checked',
     merge: { method: 'squash', into: null },
+    workers: [],
     pull_requests: 'owner/name',
     lacks_gh: false,
   };

@@ -28,7 +28,7 @@ function renderPlanned(plan: RunPreview['plan']): string[] {
 }
 
 function renderWorkflow(plan: IssuePlan): string[] {
-  const { mode, roles, checks, checks_answer, merge, pull_requests: where, lacks_gh } = plan;
+  const { mode, roles, checks, checks_answer, merge, workers, pull_requests: where, lacks_gh } = plan;
   const players = roles.map(({ role, agent, run }) => `  ${role}: agent ${agent} (${run})`);
   const required = checks.map(({ name, run }) => `  check ${name}: ${run ?? 'reported by GitHub'}`);
   const pulls =
@@ -41,6 +41,7 @@ function renderWorkflow(plan: IssuePlan): string[] {
     ...required,
     ...(required.length === 0 ? [`  ${describeChecks(checks_answer)}`] : []),
     `  merge: ${merge.method} into ${merge.into ?? 'the main branch'}${where === null ? '' : pulls}`,
+    ...workers.map((worker) => `  also started by worker ${worker.name} (${worker.mode}): ${worker.takes}`),
   ];
 }
 

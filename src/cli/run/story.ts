@@ -116,20 +116,26 @@ function exitOf({ code, signal, timed_out }: Fields): string {
 export class WorkflowStory {
   readonly #taskId: string;
   readonly #agents = new Map<string, string>();
-  #progress: RunProgress = { kind: 'running' };
+  /** The open decisions about the task. */
+  readonly #asked = new Set<string>();
+  #outcome: string | undefined;
 
   constructor(taskId: string) {
     this.#taskId = taskId;
   }
 
   get progress(): RunProgress {
-    return this.#progress;
+    if (this.#outcome !== undefined) return { kind: 'over', outcome: this.#outcome };
+    const [decisionId] = this.#asked;
+    return decisionId === undefined ? { kind: 'running' } : { kind: 'waiting', decisionId };
   }
 
   /** Returns undefined for entries of other runs, and for those that people do not need. */
   describe(type: string, data: Fields): string | undefined {
     if (type === 'AgentRequested' && textOf(fieldsOf(data['task'])['task_id']) === this.#taskId)
       this.#agents.set(textOf(data['agent_id']), textOf(fieldsOf(data['plan'])['name']));
+    // An answer names its decision alone.
+    if (type === 'DecisionResolved' || type === 'DecisionWithdrawn') this.#asked.delete(textOf(data['decision_id']));
     const agent = this.#agents.get(textOf(data['agent_id'] ?? ''));
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
     this.#follow(type, data);
@@ -138,14 +144,10 @@ export class WorkflowStory {
   }
 
   #follow(type: string, data: Fields): void {
-    if (type === 'PhaseMoved' && data['to'] === 'COMPLETED' && data['next_role'] === null)
-      this.#progress = { kind: 'over', outcome: 'done' };
-    else if (type === 'PhaseMoved' && data['cause'] === 'cancelled')
-      this.#progress = { kind: 'over', outcome: 'cancelled' };
+    if (type === 'PhaseMoved' && data['to'] === 'COMPLETED' && data['next_role'] === null) this.#outcome = 'done';
+    else if (type === 'PhaseMoved' && data['cause'] === 'cancelled') this.#outcome = 'cancelled';
     else if (type === 'DecisionOpened' && data['task_id'] === this.#taskId)
-      this.#progress = { kind: 'waiting', decisionId: textOf(data['decision_id']) };
-    else if (type === 'DecisionResolved' || type === 'DecisionWithdrawn' || type === 'TaskFreed')
-      this.#progress = { kind: 'running' };
+      this.#asked.add(textOf(data['decision_id']));
   }
 }
 
@@ -164,6 +166,8 @@ const WORKFLOW_SENTENCES: Sentences = {
   PullRequestPublished: ({ number, url, how }) => `  pull request #${Number(number)} ${textOf(how)}: ${textOf(url)}`,
   PullRequestFailed: ({ reason }) => `  no pull request${workflowReason(reason)}`,
   PullRequestClosed: ({ number, outcome }) => `  pull request #${Number(number)}: ${textOf(outcome)}`,
+  GithubIssueClosed: ({ number, outcome, reason }) =>
+    `  issue #${Number(number)}: ${textOf(outcome).replace('-', ' ')}${workflowReason(reason)}`,
   MergeRequested: ({ method, branch }) => `  merging ${textOf(branch)} (${textOf(method)})`,
   MergeFinished: ({ outcome, merge_sha, reason }) =>
     `  merge: ${textOf(outcome)}${merge_sha === null ? workflowReason(reason) : ` as ${textOf(merge_sha).slice(0, 12)}`}`,

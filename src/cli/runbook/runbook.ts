@@ -7,10 +7,10 @@ import { renderCommandUsage } from '../../runbook/parse-command-args.ts';
 import { readRunbook, type ReadRunbook, readRunbookFiles } from '../../runbook/read/read-runbook.ts';
 import {
   checksAnswerOf,
-  type CommandDefinition,
   describeChecks,
+  describeSelection,
   type Runbook,
-  type WorkerDefinition,
+  type WorkerRun,
 } from '../../runbook/runbook.ts';
 import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
@@ -122,7 +122,7 @@ function listRunbook(runbook: Runbook): Listed {
     agents: all(runbook.agents).map(({ name, run }) => ({ name, usage: `baton agent run ${name}`, runs: run })),
     workers: all(runbook.workers).map(({ name, run, ...selects }) => ({
       name,
-      takes: renderSelection(selects),
+      takes: describeSelection(selects),
       runs: renderRunTarget(run),
     })),
   };
@@ -139,20 +139,10 @@ function shippedIssue(runbook: Runbook): Listed['workflows'][number] {
   };
 }
 
-function renderRunTarget(run: CommandDefinition['run']): string {
+function renderRunTarget(run: WorkerRun): string {
   if (run.kind === 'shell') return run.command;
+  if (run.kind === 'workflow') return `workflow ${run.workflow}${run.mode === undefined ? '' : ` (${run.mode})`}`;
   return run.kind === 'agent' ? `agent ${run.agent}` : `pipeline ${run.pipeline}`;
-}
-
-type Selection = Omit<WorkerDefinition, 'name' | 'run'>;
-
-function renderSelection({ tasks, phases, roles, concurrency }: Selection): string {
-  const parts = [
-    tasks === undefined ? [] : [`tasks ${tasks.join(', ')}`],
-    phases === undefined ? [] : [`in ${phases.join(', ')}`],
-    roles === undefined ? [] : [`for ${roles.join(', ')}`],
-  ].flat();
-  return `${parts.length === 0 ? 'any task' : parts.join(' ')}, ${concurrency} at once`;
 }
 
 function renderRunbook(runbook: Runbook): string {

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { decodeUtf8 } from '../../protocol/text/text-format.ts';
 import type { Io, ParsedArguments, UsageError } from '../command.ts';
 import {
   type CommandInput,
@@ -9,7 +10,7 @@ import {
   SELF_APPROVE_OPTION,
   selfApprovalCall,
 } from '../operation-command.ts';
-import { readDocumentArgument } from '../operation-input.ts';
+import { readArgument, readDocumentArgument } from '../operation-input.ts';
 import { printable } from '../text.ts';
 
 export const taskAddCommand = operationCommand({
@@ -22,15 +23,19 @@ export const taskAddCommand = operationCommand({
     { name: 'phase', value: 'PHASE', about: 'Where it starts (IMPLEMENTATION)' },
     { name: 'role', value: 'ROLE', about: 'The role that works on it first' },
     { name: 'prompt', value: 'FILE', about: 'A file in the repository with the description' },
+    { name: 'description', value: 'TEXT', about: 'What is to be done, in more words; it is recorded with the task' },
+    { name: 'description-file', value: 'FILE|-', about: 'The same from a file, or from standard input' },
     { name: 'epic', value: 'ID', about: 'The epic it belongs to' },
     { name: 'prd', value: 'ID', about: 'The PRD it belongs to' },
   ],
   operation: 'task_create',
-  input: (given, io) => {
+  input: async (given, io) => {
     const priority = numberOption(given, 'priority');
     if ('usage' in priority) return priority;
     const prompt = findPromptPath(given, io);
     if ('usage' in prompt) return prompt;
+    const described = await readDescription(given, io);
+    if ('usage' in described) return described;
     if (!given.options.has('title')) return { usage: '--title TEXT is missing' };
     const after = given.options
       .get('after')
@@ -38,8 +43,8 @@ export const taskAddCommand = operationCommand({
       .map((id) => id.trim())
       .filter((id) => id !== '');
     const names = { title: 'title', phase: 'phase', role: 'role', epic: 'epic_id', prd: 'prd_id' };
-    const fields = { ...pickOptions(given, names), after, priority: priority.value, prompt_file: prompt.prompt_file };
-    return { value: { task_id: given.args[0], ...fields } };
+    const fields = { ...pickOptions(given, names), after, priority: priority.value };
+    return { value: { task_id: given.args[0], ...fields, ...prompt, ...described } };
   },
   show: ({ task_id, n }) => `Added ${printable(task_id)} (number ${n}).\n`,
 });
@@ -145,6 +150,19 @@ export function findPromptPath(
   return inside.startsWith('..')
     ? { usage: `--prompt ${file}: it is not in this repository` }
     : { prompt_file: inside };
+}
+
+async function readDescription(
+  { options }: ParsedArguments,
+  io: Io,
+): Promise<{ readonly description?: string } | UsageError> {
+  const [text, file] = [options.get('description'), options.get('description-file')];
+  if (file === undefined) return text === undefined ? {} : { description: text };
+  if (text !== undefined) return { usage: '--description and --description-file do not go together' };
+  const read = await readArgument(file === '-' ? file : resolve(io.cwd, file), io);
+  if ('usage' in read) return read;
+  const description = decodeUtf8(read.bytes);
+  return description === undefined ? { usage: `${file} is not valid UTF-8` } : { description };
 }
 
 function findTop(folder: string): string | undefined {

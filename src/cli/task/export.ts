@@ -11,7 +11,7 @@ import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { renderProblem, reportProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { formatOption, readSource, TAG_OPTION } from './import-source.ts';
-import { readDescription, readKnownTasks } from './known-tasks.ts';
+import { readDescription, readDescriptions, readKnownTasks } from './known-tasks.ts';
 
 export const taskExportCommand: CliCommand = {
   examples: ['baton task export --to markdown', 'baton task export -o .taskmaster/tasks/tasks.json'],
@@ -57,7 +57,12 @@ async function writeTasks(
     if (!known.ok) return reportError(known.error, given, io);
     const repository = await findRepository(resolve(io.cwd, given.options.get('project') ?? '.'));
     const top = repository.ok ? repository.value.mainTop : io.cwd;
-    const tasks = known.tasks.map((task) => ({ ...task, description: readDescription(top, task.id) }));
+    const recorded = await readDescriptions(client);
+    if (!recorded.ok) return reportError(recorded.error, given, io);
+    const tasks = known.tasks.map((task) => ({
+      ...task,
+      description: readDescription(top, task.id) || (recorded.texts.get(task.id) ?? ''),
+    }));
     const tag = given.options.get('tag');
     const at = new Date().toISOString();
     const rendered = FORMATS[format].render(tasks, { existing, at, ...(tag === undefined ? {} : { tag }) });

@@ -70,7 +70,7 @@ export async function readGithubIssues(folder: string, { env }: Io): Promise<Imp
 
 const GH_NOT_LOGGED_IN = 4;
 /** One more than the limit, so that too many issues are detected. */
-const GH_ARGUMENTS = `issue list --state all --limit ${EXCHANGE_LIMITS.tasks + 1} --json number,title,body,state,stateReason,labels`;
+const GH_ARGUMENTS = `issue list --state all --limit ${EXCHANGE_LIMITS.tasks + 1} --json number,title,body,state,stateReason,labels,url`;
 
 async function runGh(
   program: string,

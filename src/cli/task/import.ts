@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
+import type { InputOf } from '../../api/operations/registry.ts';
 import { findFormat, FORMATS } from '../../exchange/formats.ts';
 import type { ExchangedTask, FormatName, Notice } from '../../exchange/task.ts';
 import { findRepository } from '../../git/repository.ts';
@@ -11,7 +12,7 @@ import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { renderProblem } from '../problems.ts';
 import { printable } from '../text.ts';
 import { formatOption, type ImportSource, readGithubIssues, readSource, TAG_OPTION } from './import-source.ts';
-import { descriptionPath, readKnownTasks, writeDescriptions } from './known-tasks.ts';
+import { descriptionPath, isRecordable, readKnownTasks, writeDescriptions } from './known-tasks.ts';
 
 export const taskImportCommand: CliCommand = {
   examples: [
@@ -78,7 +79,7 @@ async function importFrom(
   });
 }
 
-/** Descriptions first, since the daemon checks that they exist; they are removed if it refuses the tasks. */
+/** Long descriptions first, since the daemon checks that their files exist; they are removed if it refuses the tasks. */
 async function sendImport(
   client: Client,
   tasks: readonly ExchangedTask[],
@@ -92,14 +93,9 @@ async function sendImport(
     'task_import',
     {
       source: name,
-      tasks: tasks.map(({ id, title, status, after, priority, reason }) => ({
-        task_id: id,
-        title,
-        status,
-        after,
-        priority,
-        ...(reason === null ? {} : { reason }),
-        ...(written.ids.has(id) ? { prompt_file: descriptionPath(id) } : {}),
+      tasks: tasks.map((task) => ({
+        ...importInput(task),
+        ...(written.ids.has(task.id) ? { prompt_file: descriptionPath(task.id) } : {}),
       })),
     },
     { timeoutMs: IMPORT_MS },
@@ -108,11 +104,23 @@ async function sendImport(
     written.undo();
     return { error: answer.error };
   }
+  const kept = written.different.map((id) => `${descriptionPath(id)} exists with other content: kept`);
+  const filed = written.created.map((id) => `${descriptionPath(id)} has the long description of ${id}: commit it`);
+  return { notices: [...kept, ...filed].map((message) => ({ message, line: null })) };
+}
+
+/** The task as the API takes it. */
+export function importInput(task: ExchangedTask): InputOf<'task_import'>['tasks'][number] {
+  const { id, title, status, after, priority, reason, description, githubIssue } = task;
   return {
-    notices: written.different.map((id) => ({
-      message: `${descriptionPath(id)} exists with other content: kept`,
-      line: null,
-    })),
+    task_id: id,
+    title,
+    status,
+    after,
+    priority,
+    ...(reason === null ? {} : { reason }),
+    ...(description === '' || !isRecordable(task) ? {} : { description }),
+    ...(githubIssue === undefined ? {} : { github_issue: githubIssue }),
   };
 }
 

@@ -1,11 +1,16 @@
 import { mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ApiError } from '../../api/answer.ts';
+import type { ApiError, OrError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { TaskView } from '../../api/operations/tasks.ts';
 import type { ExchangedTask } from '../../exchange/task.ts';
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
+import { utf8Length } from '../../protocol/text/text-format.ts';
 
-export type KnownTask = Omit<ExchangedTask, 'description'>;
+export interface KnownTask extends Omit<ExchangedTask, 'description' | 'githubIssue'> {
+  /** The address of the issue that it was imported from. */
+  readonly issueUrl: string | null;
+}
 
 export async function readKnownTasks(
   client: Client,
@@ -25,11 +30,29 @@ export async function readKnownTasks(
 
 const PAGE = 1000;
 
-function knownTask({ id, title, status, after, priority, blocked_because: reason }: TaskView): KnownTask {
+function knownTask(task: TaskView): KnownTask {
+  const { id, title, status, after, priority, blocked_because: reason, github_issue: issueUrl } = task;
   // The status already shows that a task is cancelled.
   const why = status === 'cancelled' ? reason?.replace(/^cancelled: /, '') : reason;
-  return { id, title, status, after, priority, reason: why ?? null };
+  return { id, title, status, after, priority, reason: why ?? null, issueUrl };
 }
+
+/** The descriptions that the ledger has, by task. */
+export async function readDescriptions(
+  client: Client,
+): Promise<OrError<{ readonly texts: ReadonlyMap<string, string> }>> {
+  const texts = new Map<string, string>();
+  for (let last = 0; ;) {
+    const answer = await client.call('task_descriptions', { limit: DESCRIPTIONS, after_n: last });
+    if (!answer.ok) return answer;
+    const { tasks } = answer.result;
+    for (const { task_id, description } of tasks) texts.set(task_id, description);
+    if (tasks.length < DESCRIPTIONS) return { ok: true, texts };
+    last = tasks.at(-1)?.n ?? last + DESCRIPTIONS;
+  }
+}
+
+const DESCRIPTIONS = 100;
 
 /** From the root of the repository. */
 export function descriptionPath(id: string): string {
@@ -44,38 +67,48 @@ export function readDescription(top: string, id: string): string {
   }
 }
 
+/** Whether the ledger takes it: its entry also holds title and dependencies. */
+export function isRecordable({ title, description, after }: Described): boolean {
+  const bytes = utf8Length(JSON.stringify({ title, description, after }));
+  return utf8Length(description) <= PROTOCOL_LIMITS.descriptionBytes && bytes <= MOST_ENTRY_BYTES;
+}
+
+/** Leaves room for the other fields of the entry. */
+const MOST_ENTRY_BYTES = 60_000;
+
+type Described = Pick<ExchangedTask, 'id' | 'title' | 'description' | 'after'>;
+
 export interface WrittenDescriptions {
   /** Ids of tasks with a description file. */
   readonly ids: ReadonlySet<string>;
+  /** Ids of tasks whose file was created, because the ledger does not take so much. */
+  readonly created: readonly string[];
   /** Ids of tasks whose file existed with other content. */
   readonly different: readonly string[];
   readonly undo: () => void;
 }
 
-/** Writes a file for each description. An existing file is never overwritten. */
-export function writeDescriptions(
-  top: string,
-  tasks: readonly { readonly id: string; readonly description: string }[],
-): WrittenDescriptions {
+/** Writes a file for each description that the ledger does not take. An existing file of another content is the task's too, and kept. */
+export function writeDescriptions(top: string, tasks: readonly Described[]): WrittenDescriptions {
   const described = tasks.filter(({ description }) => description !== '');
+  const isOther = ({ id, description }: Described): boolean =>
+    !['', description.trimEnd()].includes(readDescription(top, id));
+  const different = described.filter(isOther).map(({ id }) => id);
+  const filed = described.filter((task) => !isRecordable(task));
   const created: string[] = [];
-  const folders = described.length === 0 ? [] : makeFolder(top);
+  const folders = filed.length === 0 ? [] : makeFolder(top);
   const undo = (): void => {
-    for (const path of created) rmSync(path, { force: true });
+    for (const id of created) rmSync(join(top, descriptionPath(id)), { force: true });
     for (const folder of folders.toReversed()) removeIfEmpty(folder);
   };
-  const different: string[] = [];
   try {
-    for (const { id, description } of described) {
-      const path = join(top, descriptionPath(id));
-      if (createFile(path, `${description}\n`)) created.push(path);
-      else if (readDescription(top, id) !== description.trimEnd()) different.push(id);
-    }
+    for (const { id, description } of filed)
+      if (createFile(join(top, descriptionPath(id)), `${description}\n`)) created.push(id);
   } catch (error) {
     undo();
     throw error;
   }
-  return { ids: new Set(described.map(({ id }) => id)), different, undo };
+  return { ids: new Set([...different, ...filed.map(({ id }) => id)]), created, different, undo };
 }
 
 /** Returns the folders that were created. Refuses a link that leads out of the repository. */

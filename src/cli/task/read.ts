@@ -39,6 +39,7 @@ export function renderTask(task: TaskDetails): string {
     ['claimable', task.claimable ? 'yes' : 'no'],
     ['claim', claim ? `${toText(claim.holder)}, epoch ${claim.epoch}, until ${claim.expires_at}` : ''],
     ['after', afterOf(task)],
+    ['issue', toText(task.github_issue)],
     ['progress', task.progress === null ? '' : `${task.progress} %`],
     ['notes', toText(task.notes)],
     [task.status === 'cancelled' ? 'cancelled' : 'blocked', reasonOf(task)],
@@ -54,7 +55,14 @@ export function renderTask(task: TaskDetails): string {
   const endings = task.endings.map(({ at, holder, how, reason }) =>
     `  ended      ${at} ${toText(holder)}: ${howEnded(how, toText(reason))}`.trimEnd(),
   );
-  return `${[`${toText(task.id)} (number ${task.n})  ${toText(task.title)}`, ...lines, ...endings].join('\n')}\n`;
+  const head = `${toText(task.id)} (number ${task.n})  ${toText(task.title)}`;
+  return `${[head, ...lines, ...endings, ...describedLines(task)].join('\n')}\n`;
+}
+
+function describedLines({ description }: TaskDetails): string[] {
+  if (description === null) return [];
+  const lines = printableLines(description).split('\n');
+  return ['', ...lines.map((line) => (line === '' ? '' : `  ${line}`))];
 }
 
 function afterOf({ after, waits_for }: TaskDetails): string {

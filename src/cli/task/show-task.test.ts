@@ -15,6 +15,8 @@ const task: TaskDetails = {
   progress: null,
   notes: null,
   blocked_because: null,
+  github_issue: null,
+  description: null,
   claim: null,
   protected_paths: [],
   waits_for: [],
@@ -50,4 +52,12 @@ it('says how a claim ended once', () => {
   );
   expect(linesOf({ endings: [ending('released', 'too hard')] })).toContain('  ended      T ada: released too hard');
   expect(linesOf({ endings: [ending('completed', null)] })).toContain('  ended      T ada: completed');
+});
+
+it('ends with the description, and names the issue at GitHub', () => {
+  const github_issue = 'https://github.com/owner/name/issues/12';
+  const lines = linesOf({ github_issue, description: 'With a flag.\n\n- one\n\u001B[31mtwo' });
+  expect(lines).toContain(`  issue      ${github_issue}`);
+  expect(lines.slice(-6, -2)).toEqual(['', '  With a flag.', '', '  - one']);
+  expect(lines.at(-2)).not.toContain('\u001B');
 });

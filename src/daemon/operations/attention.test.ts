@@ -4,8 +4,14 @@ import { WorkflowPlay } from '../../engine/workflow.cases.ts';
 import type { Command } from '../../state/decide.ts';
 import * as runs from '../../state/runs/say.cases.ts';
 import * as say from '../../state/say.cases.ts';
-import { failure } from '../../state/workflow/say.cases.ts';
-import { blockedAttention, cancelledAttention, outboxAttention, stuckAttention } from './attention.ts';
+import { failure, seeMain } from '../../state/workflow/say.cases.ts';
+import {
+  blockedAttention,
+  cancelledAttention,
+  outboxAttention,
+  stuckAttention,
+  workersAttention,
+} from './attention.ts';
 
 const CI = { ciGate: true, checks: [{ name: 'unit', run: 'true' }] } as const;
 
@@ -137,5 +143,37 @@ describe('messages that wait in the outbox', () => {
     expect(outboxAttention(20_000, '/state')).toMatchObject([
       { kind: 'outbox', title: 'Messages of agents have not been recorded for 20 s', next: 'ls -l /state/outbox' },
     ]);
+  });
+});
+
+describe('a worker that makes workflows of tasks', () => {
+  const unchecked = { code: 'no-checks', message: 'nothing would be checked', hint: 'List the checks.' };
+  const plan = { kind: 'workflow', workflow: 'issue', mode: 'autonomous' } as const;
+  const play = (): Play =>
+    new Play({ unchecked })
+      .say(seeMain('1'.repeat(40), { by: null }))
+      .say(runs.configure([{ name: 'backlog', tasks: ['P*'], concurrency: 1, plan }]));
+
+  it('that may not start one is listed once, however many tasks wait for it', () => {
+    const { state, rules } = play().order(say.create('P1')).order(say.create('P2'));
+    expect(workersAttention(state, rules)).toEqual([
+      {
+        kind: 'worker',
+        count: 1,
+        task_id: null,
+        title: 'Worker backlog starts no workflow',
+        context: 'nothing would be checked',
+        next: 'List the checks.',
+      },
+    ]);
+  });
+
+  it('is not listed if no task waits for it, or if it may start', () => {
+    const idle = play().order(say.create('A'));
+    expect(workersAttention(idle.state, idle.rules)).toEqual([]);
+    const declined = play()
+      .order({ kind: 'decline-checks', command: { by: 'operator:ann' } })
+      .order(say.create('P1'));
+    expect(workersAttention(declined.state, declined.rules)).toEqual([]);
   });
 });

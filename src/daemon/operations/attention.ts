@@ -4,8 +4,12 @@ import { stateFiles } from '../../api/state-folder.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
 import { findMain } from '../../state/main/main-branch.ts';
+import { type Rules, rulesInForce } from '../../state/rules.ts';
 import { dependantsOf, type State } from '../../state/state.ts';
+import { isClaimable } from '../../state/tasks/claim-task.ts';
 import { isCancelled, type Status, type Task } from '../../state/tasks/task.ts';
+import { fitsWorker } from '../../state/tasks/worker-fit.ts';
+import { findWorkflowObstacle } from '../../state/workflow/start-workflow.ts';
 import type { RestartRecord } from '../../watchdog/restart-record.ts';
 import { renderRunbookProblem, type RunbookWatch } from '../rules/rulebook.ts';
 
@@ -60,6 +64,25 @@ export function mainAttention(state: State): Attention[] {
   const context = `${main.branch} is at ${main.sha.slice(0, 12)}, with commits that were not accepted.`;
   const next = `git branch -f ${shellWord(branch)} ${sha} (or, if it is checked out: git reset --keep ${sha})`;
   return [{ ...ONE, kind: 'main', title, context, next }];
+}
+
+/** Workers that may start no workflow although tasks wait for them: one reason, however many tasks. */
+export function workersAttention(state: State, rules: Rules): Attention[] {
+  const starting = [...state.workers.values()].filter(({ plan }) => plan.kind === 'workflow');
+  const inForce = rulesInForce(state, rules);
+  const obstacle = starting.length === 0 ? undefined : findWorkflowObstacle(state, inForce);
+  if (obstacle === undefined) return [];
+  const ready = [...state.tasks.values()].filter((task) => isClaimable(state, task, inForce));
+  const waiting = starting.filter((worker) =>
+    ready.some((task) => fitsWorker(state, { worker, runbook: null }, task, inForce)),
+  );
+  return waiting.map(({ name }) => ({
+    ...ONE,
+    kind: 'worker',
+    title: `Worker ${name} starts no workflow`,
+    context: obstacle.message,
+    next: obstacle.hint,
+  }));
 }
 
 type WaitingRun = Pick<AgentView, 'id' | 'name' | 'task_id' | 'decision_id'> & { readonly status: string };

@@ -2,9 +2,10 @@ import type { Answer, ApiError } from '../../api/answer.ts';
 import type { IssuePlan } from '../../api/operations/runs.ts';
 import { rehearse } from '../../engine/kernel.ts';
 import { findProgram } from '../../notify/run-program.ts';
+import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import { ISSUE_WORKFLOW, issueArgs, issueRolePlayers, withLibrary } from '../../runbook/library.ts';
 import { parseCommandArgs } from '../../runbook/parse-command-args.ts';
-import { checksAnswerOf, describeChecks, type Runbook, RUNBOOK_MODES } from '../../runbook/runbook.ts';
+import { checksAnswerOf, describeSelection, type Runbook } from '../../runbook/runbook.ts';
 import { actorOf } from '../../state/caller.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Event } from '../../state/event.ts';
@@ -15,6 +16,7 @@ import { findChecksDeclined } from '../../state/workflow/decline-checks.ts';
 import type { StartWorkflow } from '../../state/workflow/start-workflow.ts';
 import type { DecideContext } from '../loop/request.ts';
 import { sortedWorkers } from '../rules/rulebook.ts';
+import { NO_CHECKS } from '../rules/start-obstacles.ts';
 import { answerFor, type Call, inputErrorOf, submitCommand } from './call.ts';
 
 export interface PlannedIssue {
@@ -28,32 +30,47 @@ export function planIssue(runbook: Runbook, argv: readonly string[]): Answer<Pla
   const { title = '', task, mode: wanted, priority, id, after } = given.value;
   const unclear = findUnclear({ title, task, priority, id, after });
   if (unclear !== undefined) return { ok: false, error: unclear };
-  const mode = RUNBOOK_MODES.find((each) => each === (wanted || runbook.mode));
+  const mode = WORKFLOW_MODES.find((each) => each === (wanted || runbook.mode));
   if (mode === undefined) {
     const message = `there is no mode '${wanted ?? ''}'`;
-    return { ok: false, error: { code: 'runbook/usage', message, hint: `Modes: ${RUNBOOK_MODES.join(', ')}.` } };
+    return { ok: false, error: { code: 'runbook/usage', message, hint: `Modes: ${WORKFLOW_MODES.join(', ')}.` } };
   }
   if (priority && !/^-?\d{1,6}$/.test(priority)) {
     const message = `--priority must be a whole number, not ${priority}`;
     return { ok: false, error: { code: 'runbook/usage', message, hint: 'The larger number comes first.' } };
   }
+  const tasks = splitIds(task);
+  if (tasks.length > MOST_TASKS) {
+    const message = `${tasks.length} tasks are too many at once: at most ${MOST_TASKS}`;
+    return { ok: false, error: { code: 'runbook/usage', message, hint: 'Start them in several runs.' } };
+  }
   const command: StartWorkflow = task
-    ? { task, mode }
+    ? { tasks, mode }
     : {
         title,
         mode,
         ...(id ? { id } : {}),
         ...(priority ? { priority: Number(priority) } : {}),
-        ...(after ? { after: after.split(',').map((each) => each.trim()) } : {}),
+        ...(after ? { after: splitIds(after) } : {}),
       };
   const vars = Object.fromEntries(Object.entries(given.value).filter(([, value]) => value !== ''));
   return { ok: true, result: { command, vars } };
 }
 
-/** A title creates a task, `--task` names one: exactly one of them. An existing task is not changed. */
+/** The answer names all of them, and is recorded in one entry. */
+const MOST_TASKS = 200;
+
+function splitIds(ids = ''): string[] {
+  return ids
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+/** A title creates a task, `--task` names existing ones: exactly one of them. An existing task is not changed. */
 function findUnclear({ task, title, ...made }: Readonly<Record<string, string | undefined>>): ApiError | undefined {
   const usage = (message: string, hint: string): ApiError => ({ code: 'runbook/usage', message, hint });
-  if (!task && !title) return usage('missing argument: [title] or --task <id>', USAGE);
+  if (!task && !title) return usage('missing argument: [title] or --task <ids>', USAGE);
   const extra = Object.entries({ title, ...made }).find(([, value]) => value);
   if (!task || extra === undefined) return undefined;
   const what = extra[0] === 'title' ? 'a title' : `--${extra[0]}`;
@@ -73,6 +90,9 @@ export function describeIssue(
     roles: issueRolePlayers(runbook),
     checks: runbook.ci.required.map(({ name, run }) => ({ name, run: run ?? null })),
     checks_answer: checksAnswerOf(runbook, isDeclined),
+    workers: [...runbook.workers.values()].flatMap(({ name, run, ...selects }) =>
+      run.kind === 'workflow' ? [{ name, takes: describeSelection(selects), mode: run.mode ?? runbook.mode }] : [],
+    ),
     merge: { method: runbook.merge?.method ?? 'squash', into: runbook.merge?.into ?? null },
     pull_requests: pulls?.repository ?? null,
     lacks_gh: pulls !== undefined && findProgram('gh', env) === undefined,
@@ -154,9 +174,3 @@ export async function requireChecksAnswer(
 export async function isDeclined({ project }: Pick<Call, 'project'>): Promise<Answer<boolean>> {
   return answerFor(await project.commandLoop.read(({ state }) => findChecksDeclined(state) !== undefined), (is) => is);
 }
-
-const NO_CHECKS: ApiError = {
-  code: 'no-checks',
-  message: describeChecks('unanswered'),
-  hint: 'List the checks as [[ci.required]] in baton.toml, or write ci.required = [] there to merge without any.',
-};

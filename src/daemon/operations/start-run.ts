@@ -8,24 +8,26 @@ import { canonicalJson, type JsonObject } from '../../ledger/format/canonical-js
 import { mayHoldCredential, redactJson } from '../../ledger/redact.ts';
 import type { Plan } from '../../protocol/run-plan.ts';
 import { accepted, type Parsed } from '../../protocol/shape/problem.ts';
-import { isIssue, ISSUE_WORKFLOW, withLibrary } from '../../runbook/library.ts';
+import { isIssue, ISSUE_WORKFLOW } from '../../runbook/library.ts';
 import { planAgentRun, type PlannedRun, planRun } from '../../runbook/plan.ts';
 import type { Runbook } from '../../runbook/runbook.ts';
 import { actorOf } from '../../state/caller.ts';
-import type { Command } from '../../state/decide.ts';
+import { type Command, decide } from '../../state/decide.ts';
 import { pipelineOfShell } from '../../state/runs/steer-pipeline.ts';
-import { isAuthorRole } from '../../state/workflow/authors.ts';
-import { findTaskForWorkflow } from '../../state/workflow/start-workflow.ts';
+import type { StartWorkflow } from '../../state/workflow/start-workflow.ts';
 import type { Project } from '../project/project.ts';
 import { adoptedView, runbookError } from '../rules/rulebook.ts';
+import { findReviewObstacle } from '../rules/start-obstacles.ts';
 import { withWorkers } from '../rules/workers.ts';
 import { answerFor, type Call, handlerFor, inputErrorOf, refusalOf, submitCommand } from './call.ts';
+import { checkImport } from './import-tasks.ts';
 import { configureLibrary, describeIssue, isDeclined, planIssue, previewRun, requireChecksAnswer } from './plan-run.ts';
 
 export const RUN_HANDLERS = {
   run_start: handlerFor(operations.runStart, async (call) => {
     const issue = findIssue(call);
     if (issue !== undefined) return startIssue(call, issue);
+    if (call.input.import !== undefined) return { ok: false, error: IMPORT_WITHOUT_TASKS };
     const planned = planNamed(call);
     if (!planned.ok) return planned;
     const { name, plan: what, vars } = planned.result;
@@ -60,9 +62,11 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
   if (!planned.ok) return planned;
   const obstacle = await findStartObstacle(runbook, call.project);
   if (obstacle !== undefined) return { ok: false, error: obstacle };
+  const imports = addImport(call, planned.result.command);
+  if (!imports.ok) return imports;
+  const wanted = imports.result;
   // Checked before a person is asked or a runbook is adopted.
-  const { command: wanted } = planned.result;
-  const takable = 'task' in wanted ? await readTakenTask(call, wanted.task) : undefined;
+  const takable = 'tasks' in wanted ? await checkTasks(call, wanted) : undefined;
   if (takable?.ok === false) return takable;
   const unanswered = await requireChecksAnswer(call, runbook);
   if (unanswered !== undefined) return unanswered;
@@ -75,14 +79,30 @@ async function startIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answe
     adopted === undefined ? started : withWorkers(started, adopted.pinned, state, rules),
   );
   const rules = adopted === undefined || adopted.differences.length === 0 ? {} : { rules: adoptedView(adopted) };
-  return answerFor(settled, ({ id }) => ({ kind: 'workflow', id, ...rules }));
+  return answerFor(settled, ({ id, ids = [id] }) => ({ kind: 'workflow', id, ids, ...rules }));
 }
 
-async function readTakenTask(call: Call<RunInput>, id: string): Promise<Answer<null>> {
-  const read = await call.project.commandLoop.read(({ state }) => findTaskForWorkflow(state, id));
+async function checkTasks(call: Call<RunInput>, command: StartWorkflow): Promise<Answer<null>> {
+  const start: Command = { kind: 'start-workflow', command };
+  const read = await call.project.commandLoop.read(({ state, rules }) => decide(state, start, call.caller, rules));
   if (!read.ok) return refusalOf(read);
   return read.answer.ok ? { ok: true, result: null } : { ok: false, error: read.answer.refusal };
 }
+
+/** The tasks of `import` are created in the commit that starts their workflows. */
+function addImport(call: Call<RunInput>, command: StartWorkflow): Answer<StartWorkflow> {
+  const { import: given } = call.input;
+  if (given === undefined) return { ok: true, result: command };
+  if (!('tasks' in command)) return { ok: false, error: IMPORT_WITHOUT_TASKS };
+  const imports = checkImport(call, given);
+  return imports.ok ? { ok: true, result: { ...command, imports: imports.result } } : imports;
+}
+
+const IMPORT_WITHOUT_TASKS: ApiError = {
+  code: 'runbook/usage',
+  message: 'tasks are imported for the built-in workflow alone, which takes them by their ids',
+  hint: 'Name those that become workflows: baton run issue --task ID',
+};
 
 async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Answer<RunPreview>> {
   const { input, project, services } = call;
@@ -90,7 +110,10 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
   if (!planned.ok) return planned;
   const obstacle = await findStartObstacle(runbook, project);
   if (obstacle !== undefined) return { ok: false, error: obstacle };
-  const { command, vars } = planned.result;
+  const { vars } = planned.result;
+  const imports = addImport(call, planned.result.command);
+  if (!imports.ok) return imports;
+  const command = imports.result;
   const commands: Command[] = [configureLibrary(runbook), { kind: 'start-workflow', command }];
   const settled = await project.commandLoop.submit({
     actor: 'system:reader',
@@ -177,25 +200,11 @@ async function findStartObstacle(
     const { code, message, hint } = uncopied;
     return { code, message: `nothing could be checked or merged: ${message}`, hint };
   }
-  const reviewers = holdersOf(runbook, (role) => role === 'reviewer');
-  const authors = holdersOf(runbook, isAuthorRole);
-  if (runbook.sameAgentMayReview || reviewers.some((name) => !authors.includes(name))) return undefined;
-  return {
-    code: 'separation-of-duties',
-    message: `nobody could review: ${reviewers.join(', ')} would also work on what is to be reviewed`,
-    hint: 'Have another agent review (workers.reviewers), or say that the same may: roles.reviewer.same_agent = true',
-  };
+  return findReviewObstacle(runbook);
 }
 
 /** Well below a client's timeout. */
 const COPY_MS = 20_000;
-
-/** The principals that claim a role; separate duties need separate principals. */
-function holdersOf(runbook: Runbook, isRole: (role: string) => boolean): readonly string[] {
-  return [...withLibrary(runbook).workers.values()]
-    .filter(({ roles }) => roles === undefined || roles.some(isRole))
-    .map(({ name, run }) => (run.kind === 'agent' ? run.agent : name));
-}
 
 /** Whether the ledger would redact something. A plan without its secret would do something else than was meant, so it is refused. */
 export function holdsCredential(value: object, secrets: readonly string[]): boolean {

@@ -39,6 +39,7 @@ import {
   rulesAttention,
   runbookAttention,
   stuckAttention,
+  workersAttention,
 } from './attention.ts';
 import { answerFor, type Call, handlerFor, type Refused } from './call.ts';
 import { agentView, decisionView, pipelineView } from './run-views.ts';
@@ -116,6 +117,7 @@ function statusView(state: State, { project, store, attention, loop, clocks }: S
       people: provePeople(decisions, [
         ...attention,
         ...mainAttention(state),
+        ...workersAttention(state, rules),
         ...stuck,
         ...blockedAttention(state),
         ...cancelledAttention(state),
@@ -152,9 +154,11 @@ function statusView(state: State, { project, store, attention, loop, clocks }: S
 /** Their process runs or should run. An escalated agent waits for its decision, with or without a process. */
 const COUNTS_AS_RUNNING: ReadonlySet<AgentStatus> = new Set(['running', 'starting', 'attached', 'leaving']);
 
-function countBusy({ agents, pipelines }: State, worker: string): number {
-  return [...agents.values(), ...pipelines.values()].filter((run) => run.worker === worker && run.outcome === null)
-    .length;
+function countBusy({ agents, pipelines, workersWorkflows }: State, worker: string): number {
+  const runs = [...agents.values(), ...pipelines.values()].filter(
+    (run) => run.worker === worker && run.outcome === null,
+  );
+  return runs.length + [...workersWorkflows.values()].filter((starter) => starter === worker).length;
 }
 
 function countTasks({ tasks }: State) {

@@ -1,11 +1,8 @@
-import { realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Operation } from '../../api/operations/operation.ts';
 import type { InputOf } from '../../api/operations/registry.ts';
 import * as operations from '../../api/operations/tasks.ts';
 import type { Claim, ClaimView, TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
-import { isRelativePath } from '../../protocol/text/text-format.ts';
 import { type Caller, principalOf } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
 import { refusal } from '../../state/outcome.ts';
@@ -15,12 +12,12 @@ import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import { isClaimable } from '../../state/tasks/claim-task.ts';
 import { type Task, taskStatus } from '../../state/tasks/task.ts';
 import { findFittingTasks, mayClaim } from '../../state/tasks/worker-fit.ts';
+import { githubIssueUrl } from '../../state/workflow/github-issue.ts';
 import { type DecideContext, LATER } from '../loop/request.ts';
 import type { Project } from '../project/project.ts';
 import {
   answerFor,
   type Call,
-  type Refused,
   handlerFor,
   keyOf,
   reads,
@@ -29,6 +26,7 @@ import {
   submits,
   unchanged,
 } from './call.ts';
+import { checkImport, checkPromptFiles } from './import-tasks.ts';
 
 export const TASK_HANDLERS = {
   task_create: handlerFor(operations.taskCreate, async (call) => {
@@ -48,18 +46,9 @@ export const TASK_HANDLERS = {
   }),
 
   task_import: handlerFor(operations.taskImport, async (call) => {
-    const { source, tasks } = call.input;
-    const refused = checkPromptFiles(
-      call,
-      tasks.map(({ prompt_file: file }) => file),
-    );
-    if (refused !== undefined) return refused;
-    const imported = tasks.map(({ task_id: id, prompt_file: file, ...task }) => ({
-      id,
-      ...task,
-      ...(file === undefined ? {} : { promptFile: file }),
-    }));
-    const settled = await submitCommand(call, { kind: 'import-tasks', command: { source, tasks: imported } });
+    const imports = checkImport(call, call.input);
+    if (!imports.ok) return imports;
+    const settled = await submitCommand(call, { kind: 'import-tasks', command: imports.result });
     return answerFor(settled, (counts) => counts);
   }),
 
@@ -78,6 +67,13 @@ export const TASK_HANDLERS = {
     const found = [...state.tasks.values()].filter(fits);
     const tasks = found.slice(0, limit).map((task) => taskView(project, state, task, services));
     return unchanged({ tasks, total: found.length });
+  }),
+
+  task_descriptions: reads(operations.taskDescriptions, ({ state }, { input: { after_n = 0, limit = 100 } }) => {
+    const described = [...state.tasks.values()].flatMap(({ id: task_id, n, description }) =>
+      n > after_n && description !== null ? [{ task_id, n, description }] : [],
+    );
+    return unchanged({ tasks: described.slice(0, limit) });
   }),
 
   task_next_actions: handlerFor(operations.taskNextActions, async ({ input, caller, project, services, signal }) => {
@@ -187,25 +183,6 @@ function findClaimableTasks(
   return findFittingTasks(ready, state, count, (task) => mayClaim(state, task, principal, rules), role);
 }
 
-/** Checked here, because the kernel reads no files. */
-function checkPromptFiles({ project }: Call, files: readonly (string | undefined)[]): Refused | undefined {
-  const missing = files.find((file) => file !== undefined && !isFileInRepository(project.path, file));
-  if (missing === undefined) return undefined;
-  const message = `prompt_file '${missing}' is not a file in the repository`;
-  return { ok: false, error: { code: 'bad-request', message, hint: 'Name it from the top, as in docs/tasks/x.md.' } };
-}
-
-/** Links are followed: the target must be inside the repository too. */
-function isFileInRepository(repository: string, path: string): boolean {
-  if (!isRelativePath(path)) return false;
-  try {
-    const real = realpathSync(join(repository, path));
-    return real.startsWith(`${realpathSync(repository)}/`) && statSync(real).isFile();
-  } catch {
-    return false;
-  }
-}
-
 /** Refusals that may pass while the caller waits. */
 const TEMPORARY_REFUSALS: ReadonlySet<string> = new Set(['already-claimed', 'waits', 'not-workable']);
 const NO_WORK = refusal('no-work', 'there is nothing to claim', 'Wait for work with wait_ms, or see: baton task list');
@@ -233,14 +210,15 @@ function taskView(project: Project, state: State, task: Task, clocks: ViewClocks
     progress: task.progress,
     notes: task.notes,
     blocked_because: task.blocked?.reason ?? null,
+    github_issue: task.githubIssue === null ? null : githubIssueUrl(task.githubIssue),
     claim: claimView(project, task, clocks),
     protected_paths: task.flow.protected?.paths ?? [],
   };
 }
 
 export function taskDetails(project: Project, state: State, task: Task, clocks: ViewClocks): TaskDetails {
-  const { endings, latestRecord: latest_record, flow } = task;
-  const view = { ...taskView(project, state, task, clocks), ...waitsView(state, task) };
+  const { endings, latestRecord: latest_record, flow, description } = task;
+  const view = { description, ...taskView(project, state, task, clocks), ...waitsView(state, task) };
   return { ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval };
 }
 

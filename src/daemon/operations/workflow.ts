@@ -7,6 +7,7 @@ import { type Task, usesExitProtocol } from '../../state/tasks/task.ts';
 import { taskUrls } from '../../state/workflow/gate-handoffs.ts';
 import { type Call, handlerFor, reads, refusalOf, type Services, submits, unchanged } from './call.ts';
 import { closeWorkflow } from './close-workflow.ts';
+import { githubIssuesHandler } from './github-issues.ts';
 import { findHandoffs, type FoundHandoff } from './handoffs.ts';
 
 export const WORKFLOW_HANDLERS = {
@@ -45,6 +46,8 @@ export const WORKFLOW_HANDLERS = {
     if (!settled.ok) return refusalOf(settled);
     return { ok: true, result: await closeWorkflow(settled.answer, call) };
   }),
+
+  github_issues: githubIssuesHandler,
 
   handoff_list: handlerFor(operations.handoffList, async ({ project, input }) => {
     await project.commandLoop.whenIdle();

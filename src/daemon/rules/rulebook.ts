@@ -15,6 +15,7 @@ import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Log } from '../log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
+import { findReviewObstacle, NO_CHECKS, startsWorkflows } from './start-obstacles.ts';
 
 interface RulebookOptions {
   readonly path: string;
@@ -154,6 +155,17 @@ export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
       ...(limits.dayBudget === undefined ? {} : { day: limits.dayBudget }),
     },
     prices,
+    ...obstaclesOf(runbook),
+  };
+}
+
+/** Only for a runbook whose workers start workflows. */
+function obstaclesOf(runbook: Runbook): Pick<Rules, 'unchecked' | 'unreviewable'> {
+  if (!startsWorkflows(runbook)) return {};
+  const unreviewable = findReviewObstacle(runbook);
+  return {
+    ...(runbook.ci.isSet ? {} : { unchecked: NO_CHECKS }),
+    ...(unreviewable === undefined ? {} : { unreviewable }),
   };
 }
 

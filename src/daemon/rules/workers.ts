@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import type { Project } from '../project/project.ts';
 import type { PinnedRunbook } from './pinned-runbook.ts';
 import { sortedWorkers } from './rulebook.ts';
+import { startsWorkflows } from './start-obstacles.ts';
 
 export async function configureWorkers(
   { commandLoop, id }: Project,
@@ -22,7 +23,8 @@ export async function configureWorkers(
   }
   const settled = await commandLoop.submit<unknown>({
     actor: 'system:daemon',
-    decide: ({ state, rules }) => decideWorkers(state, hasWorkflows(state) ? all : own, rules),
+    decide: ({ state, rules }) =>
+      decideWorkers(state, startsWorkflows(runbook) || hasWorkflows(state) ? all : own, rules),
   });
   if (settled.ok) return;
   const cause = 'refusal' in settled ? settled.refusal.message : settled.problem.message;
@@ -48,7 +50,7 @@ function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rule
   return decide(state, { kind: 'configure-workers', command: { workers } }, { kind: 'system', name: 'daemon' }, rules);
 }
 
-/** Workers of the built-in workflow are recorded with the first workflow. */
+/** Workers of the built-in workflow are recorded with the first workflow, or before a worker starts it. */
 function hasWorkflows({ tasks }: State): boolean {
   return [...tasks.values()].some(({ flow }) => flow.mode !== null);
 }

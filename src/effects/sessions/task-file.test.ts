@@ -33,6 +33,13 @@ describe('task.md', () => {
     ]);
   });
 
+  it('has what the author of the task wrote, whole and as data', () => {
+    const description = `${'x'.repeat(16_000)}\n# Ignore this`;
+    const text = renderTaskFile({ ...facts, packet: packetOf({ ...emptyTask, description }) });
+    expect(text).toContain(`## What is to be done, as its author wrote it\n\n\`\`\`markdown\n${description}\n\`\`\`\n`);
+    expect(renderTaskFile(facts)).not.toContain('as its author wrote it');
+  });
+
   it('has the issue for everybody after the role that got it as its handoff', () => {
     const issue = heldHandoff({ handoff_id: 'first', from: 'issue-manager', xml: '<requirement>a</requirement>' });
     const later = { ...emptyTask, flow: { ...emptyTask.flow, issue, handoff: heldHandoff({ xml: '<b/>' }) } };

@@ -38,6 +38,9 @@ export function renderTaskFile(facts: TaskFacts): string {
     renderPacket(packet, { heading: describePlace(facts), without }).text,
     section('What you must not do', list(facts.constraints) || 'Nothing is forbidden beyond what your prompt says.'),
     prompt === null ? '' : section(`The task, as ${prompt.path} has it`, renderFence(prompt.text, 'markdown')),
+    task.description === null
+      ? ''
+      : section('What is to be done, as its author wrote it', renderFence(task.description, 'markdown')),
     describeIssue(task),
     handoff === null ? '' : section(`The handoff to you, from ${handoff.from}`, renderFence(handoff.xml, 'xml')),
     describeChecks(task),

@@ -9,12 +9,13 @@ import {
   NOTIFICATION_KINDS,
   type Runbook,
   type WorkerDefinition,
+  type WorkerRun,
   type WorkflowCommands,
   type WorkspaceSettings,
 } from '../runbook.ts';
 import { parseDuration } from '../shape/fields.ts';
 import { buildLimits, buildPrices } from '../shape/limits-shape.ts';
-import type { RunbookValue } from '../shape/runbook-shape.ts';
+import type { RunbookValue, WorkerRunValue } from '../shape/runbook-shape.ts';
 import { buildGithub } from '../shape/section-shapes.ts';
 import { buildAgent } from './build-agent.ts';
 import { buildPipeline, buildRunnable } from './build-pipeline.ts';
@@ -73,7 +74,11 @@ function requireArgs(text: string): CommandArgs {
 }
 
 function buildWorker(name: string, { run, concurrency = 1, ...selects }: Definition<'workers'>): WorkerDefinition {
-  return { name, ...selects, concurrency, run: buildRunnable(run) };
+  return { name, ...selects, concurrency, run: buildWorkerRun(run) };
+}
+
+function buildWorkerRun(run: WorkerRunValue): WorkerRun {
+  return typeof run === 'object' && 'workflow' in run ? { kind: 'workflow', ...run } : buildRunnable(run);
 }
 
 type CheckValue = NonNullable<NonNullable<RunbookValue['ci']>['required']>[number];

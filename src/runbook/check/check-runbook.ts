@@ -12,7 +12,7 @@ import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 import { runbookShape, type RunbookValue } from '../shape/runbook-shape.ts';
 import { checkAgents, checkBudgets, checkHandlers } from './agents.ts';
 import { checkBranch, checkWebhook } from './branch-and-webhook.ts';
-import { checkLists, checkReferences, checkRoles, checkVariables } from './references.ts';
+import { checkLists, checkReferences, checkRoles, checkVariables, checkWorkers } from './references.ts';
 import { checkCommands, checkNesting, checkPlans, checkSteps } from './steps.ts';
 import { NAMED_SECTIONS, RunbookSubject } from './subject.ts';
 import { checkTemplates } from './templates.ts';
@@ -152,6 +152,7 @@ function isWithin(path: string, outer: string): boolean {
 const RULES: readonly ((subject: RunbookSubject) => void)[] = [
   checkReferences,
   checkRoles,
+  checkWorkers,
   checkAgents,
   checkBudgets,
   checkHandlers,

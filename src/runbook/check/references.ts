@@ -3,7 +3,7 @@ import { buildVariables } from '../build/build-pipeline.ts';
 import { parseDeclaredWorkflow } from '../build/build-runbook.ts';
 import { buildLimits } from '../shape/limits-shape.ts';
 import { argumentNames, parseArgsDefinition } from '../command-args.ts';
-import type { RunnableValue } from '../shape/runbook-shape.ts';
+import type { RunnableValue, WorkerRunValue } from '../shape/runbook-shape.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
 export function checkReferences(subject: RunbookSubject): void {
@@ -35,14 +35,39 @@ function checkRunnable(run: RunnableValue, path: Path, subject: RunbookSubject):
   subject.reportUnknown(code, [...path, kind], `there is no ${kind} ${quote(given)}`, given, known);
 }
 
+/** Without the workers that start workflows: those run nothing themselves. */
 export function runnablesOf({ value }: RunbookSubject): { readonly run: RunnableValue; readonly path: Path }[] {
   const steps = Object.entries(value.pipelines ?? {}).flatMap(([name, pipeline]) =>
     pipeline.steps.map(({ run }, index) => ({ run, path: ['pipelines', name, 'steps', index, 'run'] })),
   );
   const others = (['commands', 'workers'] as const).flatMap((section) =>
-    Object.entries(value[section] ?? {}).map(([name, { run }]) => ({ run, path: [section, name, 'run'] })),
+    Object.entries(value[section] ?? {}).flatMap(([name, { run }]) =>
+      isWorkflowRun(run) ? [] : [{ run, path: [section, name, 'run'] }],
+    ),
   );
   return [...steps, ...others];
+}
+
+export function isWorkflowRun(run: WorkerRunValue): run is Exclude<WorkerRunValue, RunnableValue> {
+  return typeof run === 'object' && 'workflow' in run;
+}
+
+/** A worker that makes workflows of tasks takes those that are in none, before their work is checked. */
+export function checkWorkers(subject: RunbookSubject): void {
+  for (const [name, { run, workflow, phases = [] }] of Object.entries(subject.value.workers ?? {})) {
+    if (!isWorkflowRun(run)) continue;
+    if (workflow === true) {
+      const message = `worker ${name} makes workflows, and takes tasks of workflows alone`;
+      const hint = 'Leave `workflow` out: it takes tasks that are in no workflow.';
+      subject.reportName('runbook/meaningless-option', ['workers', name, 'workflow'], message, hint);
+    }
+    for (const [index, phase] of phases.entries()) {
+      if (phase === 'DRAFT' || phase === 'IMPLEMENTATION') continue;
+      const message = `worker ${name} makes workflows, and a workflow does not begin in ${phase}`;
+      const hint = 'A workflow begins in DRAFT or IMPLEMENTATION.';
+      subject.report('runbook/meaningless-option', ['workers', name, 'phases', index], message, hint);
+    }
+  }
 }
 
 /** `roles` must fit the built-in workflow, and every named role must exist. */

@@ -7,7 +7,7 @@ import { buildVariables } from '../build/build-pipeline.ts';
 import { argumentNames, parseArgsDefinition } from '../command-args.ts';
 import { type TemplateText, templateTextAt, templateTextsOf } from '../plan.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
-import { runnablesOf } from './references.ts';
+import { isWorkflowRun, runnablesOf } from './references.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
 type Source = 'var' | 'task' | 'step' | 'env';
@@ -33,7 +33,8 @@ export function checkTemplates(subject: RunbookSubject): void {
   }
   for (const [name, { run }] of Object.entries(subject.value.workers ?? {})) {
     const scope = { sites: [siteOf('workers', name, subject)], owner: `worker ${name}` };
-    checkRunnable(run, ['workers', name, 'run'], { ...scope, sources: ['task', 'env'] }, subject);
+    if (!isWorkflowRun(run))
+      checkRunnable(run, ['workers', name, 'run'], { ...scope, sources: ['task', 'env'] }, subject);
   }
   for (const [index, { name, run }] of (subject.value.ci?.required ?? []).entries()) {
     const text = templateTextAt(run, ['ci', 'required', index, 'run'], { isShell: true });

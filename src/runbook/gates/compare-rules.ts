@@ -1,5 +1,5 @@
 import type { GateFields, GateValue } from './gate-fields.ts';
-import { RUNBOOK_MODES } from '../runbook.ts';
+import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 
 /** A gate field that differs between two runbooks; null on the side without it or without a limit. */
 export interface RuleDifference {
@@ -60,7 +60,7 @@ function isMoreProtected(before: readonly string[], after: readonly string[]): b
 }
 
 function rankOf(mode: GateValue): number {
-  return RUNBOOK_MODES.findIndex((each) => each === mode);
+  return WORKFLOW_MODES.findIndex((each) => each === mode);
 }
 
 /** No limit counts as the highest. */

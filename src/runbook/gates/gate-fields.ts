@@ -200,7 +200,7 @@ interface Named {
 }
 
 function reachOf({ pipelines }: Runbook, { run }: WorkerDefinition): readonly Named[] {
-  if (run.kind === 'shell') return [];
+  if (run.kind === 'shell' || run.kind === 'workflow') return [];
   if (run.kind === 'agent') return [{ kind: 'agent', name: run.agent }];
   const found = new Map<string, Named>();
   const next = [run.pipeline];

@@ -1,6 +1,7 @@
 import { PHASES } from '../../protocol/phase.ts';
+import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import { jsonSchemaOf, type ObjectShape, type Shape, type ValueOf } from '../../protocol/shape/shape.ts';
-import { MERGE_METHODS, NOTIFICATION_KINDS, RUNBOOK_MODES } from '../runbook.ts';
+import { MERGE_METHODS, NOTIFICATION_KINDS } from '../runbook.ts';
 import { agentShape } from './agent-shape.ts';
 import {
   commandField,
@@ -33,9 +34,21 @@ const taskIds = {
   expected: 'a task id, with * for any part',
 } as const satisfies Shape;
 
+const workflowRun = {
+  kind: 'object',
+  mark: 'workflow',
+  fields: {
+    workflow: { kind: 'choice', values: ['issue'], about: 'The built-in workflow, as of `baton run issue`.' },
+    mode: optional(
+      { kind: 'choice', values: WORKFLOW_MODES },
+      'How often a person is asked; default: `workflow.mode`.',
+    ),
+  },
+} as const satisfies ObjectShape;
+
 const workerShape = {
   kind: 'object',
-  about: 'Claims tasks by itself, and runs something on each.',
+  about: 'Claims tasks by itself, and runs something on each, or makes workflows of them.',
   fields: {
     tasks: optional({ kind: 'list', min: 1, of: taskIds }, 'Ids of the tasks it takes; `*` is any part, as in "P0.*".'),
     phases: optional(
@@ -43,7 +56,12 @@ const workerShape = {
       `The phases it takes tasks in, of: ${PHASES.join(', ')}.`,
     ),
     roles: optional({ kind: 'list', min: 1, of: referenceField }, 'The roles whose turn it must be.'),
-    run: runnableField,
+    run: {
+      ...runnableField,
+      expected: `${runnableField.expected}, or { workflow = "issue" }`,
+      about: `${runnableField.about} Or \`{ workflow = "issue" }\`: the task becomes a workflow.`,
+      options: [...runnableField.options, workflowRun],
+    },
     workflow: optional(flagField, 'true: only tasks of a workflow, when it is the turn of one of its roles.'),
     concurrency: optional(countField, 'How many tasks at once; default: 1.'),
   },
@@ -114,7 +132,7 @@ const workflowShape = {
   optional: true,
   about: 'The built-in workflow: `baton run issue`.',
   fields: {
-    mode: optional({ kind: 'choice', values: RUNBOOK_MODES }, 'How often a person is asked; default: autonomous.'),
+    mode: optional({ kind: 'choice', values: WORKFLOW_MODES }, 'How often a person is asked; default: autonomous.'),
     install: optional(commandField, 'How `builtin:prep` installs what the project needs.'),
     build: optional(commandField, 'How it builds.'),
     smoke: optional(commandField, 'How it sees that what was built works.'),
@@ -188,3 +206,4 @@ export const runbookSchema = jsonSchemaOf('Runbook', runbookShape);
 export type AgentValue = ValueOf<typeof agentShape>;
 export type PipelineValue = ValueOf<typeof pipelineShape>;
 export type RunnableValue = ValueOf<typeof runnableField>;
+export type WorkerRunValue = ValueOf<typeof workerShape.fields.run>;

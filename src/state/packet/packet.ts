@@ -56,8 +56,9 @@ export function buildPacket(source: PacketSource, task: Task, next: Packet['next
   };
 }
 
-function describeGoal({ title, flow: { issue } }: Task): string {
-  return issue === null ? title : `${title}\n\n${describeHandoff(issue)}`;
+function describeGoal({ title, description, flow: { issue } }: Task): string {
+  const parts = [title, issue === null ? '' : describeHandoff(issue), description ?? ''];
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function findNewestRecord({ tasks, statements }: PacketSource): Statement | null {

@@ -18,6 +18,7 @@ export const effectKey = {
   publish: (id: string) => `publish:${id}`,
   close: (id: string) => `close:${id}`,
   clear: (taskId: string) => `clear:${taskId}`,
+  issue: (id: string) => `issue:${id}`,
   watch: (taskId: string) => `watch:${taskId}`,
   seal: 'seal',
 } as const;
@@ -43,6 +44,7 @@ export const EFFECT_KEYS = {
   /** The checks that GitHub runs are polled, because not every project has a webhook. */
   PullRequestPublished: ({ task_id, watch }) => (watch.length === 0 ? undefined : effectKey.watch(task_id)),
   PullRequestCloseRequested: ({ pull_id }) => effectKey.close(pull_id),
+  GithubIssueCloseRequested: ({ close_id }) => effectKey.issue(close_id),
   PlaceClearRequested: ({ task_id }) => effectKey.clear(task_id),
   /** The end of a workflow is sealed: COMPLETED, and no role is next. */
   PhaseMoved: ({ from, to, next_role }) =>

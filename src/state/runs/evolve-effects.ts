@@ -78,10 +78,13 @@ function keysSettledBy(effects: Effects, { type, data }: Event): readonly string
       return [effectKey.publish(data.pull_id)];
     case 'PullRequestClosed':
       return [effectKey.close(data.pull_id)];
+    case 'GithubIssueClosed':
+      return [effectKey.issue(data.close_id)];
     case 'PlaceCleared':
-    // The next session of the task works there.
-    case 'TaskReinstated':
       return [effectKey.clear(data.task_id)];
+    case 'TaskReinstated':
+      // The next session of the task works in its worktree, and its issue is not done.
+      return [effectKey.clear(data.task_id), ...issueClosingsOf(effects, data.task_id)];
     case 'LedgerSealed':
       return keysWhere(effects, (effect) => effect.type === 'PhaseMoved' && effect.seq <= data.size);
     default:
@@ -109,6 +112,10 @@ function otherPullsOf(effects: Effects, { task_id, pull_id }: { readonly task_id
       data.task_id === task_id &&
       data.pull_id !== pull_id,
   );
+}
+
+function issueClosingsOf(effects: Effects, taskId: string): string[] {
+  return keysWhere(effects, ({ type, data }) => type === 'GithubIssueCloseRequested' && data.task_id === taskId);
 }
 
 function messagesTo(effects: Effects, agentId: string): string[] {

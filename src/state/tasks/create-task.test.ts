@@ -48,6 +48,25 @@ describe('creating a task', () => {
     one.when(create('B', { priority: 0.5 }), operator).thenRefused('invalid-priority');
   });
 
+  it('keeps the description of its author, up to a limit, and the issue that it comes from', () => {
+    const githubIssue = { repository: 'owner/name', number: 12 };
+    const { task } = given([])
+      .when(create('A', { description: '\n  With a flag.\n', githubIssue }), operator)
+      .thenTypes(['TaskCreated']);
+    expect(task('A')).toMatchObject({ description: 'With a flag.', githubIssue });
+    const plain = given([])
+      .when(create('A', { description: ' \n' }), operator)
+      .thenTypes(['TaskCreated']);
+    expect(plain.task('A')).toMatchObject({ description: null, githubIssue: null });
+    const most = 'é'.repeat(8192);
+    given([])
+      .when(create('A', { description: most }), operator)
+      .thenTypes(['TaskCreated']);
+    given([])
+      .when(create('A', { description: `${most}!` }), operator)
+      .thenRefused('too-large');
+  });
+
   it('starts in any phase that an operator names, but never done, and never blocked from nowhere', () => {
     const none = given([]);
     expect(

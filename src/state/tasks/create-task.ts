@@ -1,7 +1,9 @@
 import { type Phase, PHASES } from '../../protocol/phase.ts';
+import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { taskId as taskIdShape } from '../../protocol/shape/shared-fields.ts';
+import { utf8Length } from '../../protocol/text/text-format.ts';
 import { type Caller, checkClaim } from '../caller.ts';
-import { event } from '../event.ts';
+import { event, type GithubIssueRef } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import { dependantsOf, type State } from '../state.ts';
 
@@ -15,6 +17,8 @@ export interface CreateTask {
   readonly promptFile?: string;
   readonly epicId?: string;
   readonly prdId?: string;
+  readonly description?: string;
+  readonly githubIssue?: GithubIssueRef;
 }
 
 const TASK_ID = new RegExp(taskIdShape.pattern, 'u');
@@ -37,6 +41,12 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
   if (after.includes(id)) return refusal('cycle', `cycle: ${id} → ${id}`, 'A task cannot wait for itself.');
   const unknown = after.find((before) => !state.tasks.has(before));
   if (unknown !== undefined) return refuseUnknownTask(unknown);
+  const description = command.description?.trim() ?? '';
+  const bytes = utf8Length(description);
+  if (bytes > PROTOCOL_LIMITS.descriptionBytes) {
+    const message = `the description of ${id} is too large: ${bytes} bytes > ${PROTOCOL_LIMITS.descriptionBytes} bytes maximum`;
+    return refusal('too-large', message, 'Put it into a file of the repository, and name that: --prompt FILE');
+  }
   const n = state.tasks.size + 1;
   const created = event('TaskCreated', {
     task_id: id,
@@ -49,6 +59,8 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
     prompt_file: command.promptFile ?? null,
     epic_id: command.epicId ?? null,
     prd_id: command.prdId ?? null,
+    ...(description === '' ? {} : { description }),
+    ...(command.githubIssue === undefined ? {} : { github_issue: command.githubIssue }),
   });
   return decided([created], { n });
 }

@@ -28,6 +28,8 @@ export function createTask({ data, seq }: EventOf<'TaskCreated'> & Envelope): Ta
     promptFile: data.prompt_file,
     epicId: data.epic_id,
     prdId: data.prd_id,
+    description: data.description ?? null,
+    githubIssue: data.github_issue ?? null,
     firstPhase: phase,
     begun: false,
     blocked: null,

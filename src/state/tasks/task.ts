@@ -1,6 +1,6 @@
 import type { Phase } from '../../protocol/phase.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
-import type { Events, HowClaimEnded } from '../event.ts';
+import type { Events, GithubIssueRef, HowClaimEnded } from '../event.ts';
 import type { Flow } from '../workflow/flow.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 
@@ -10,6 +10,10 @@ export interface Task extends Pick<Events['TaskCreated'], 'n' | 'title' | 'after
   readonly promptFile: string | null;
   readonly epicId: string | null;
   readonly prdId: string | null;
+  /** What is to be done, in the words of its author. */
+  readonly description: string | null;
+  /** The issue at GitHub that the task was imported from. */
+  readonly githubIssue: GithubIssueRef | null;
   /** The phase in which the work began, or was restarted: an unclaimed task in it is `todo`. */
   readonly firstPhase: Phase;
   /** The task has left its first phase before; a fixer's task that is back in it is still in progress. */

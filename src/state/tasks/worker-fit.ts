@@ -2,6 +2,7 @@ import type { WorkerPlan } from '../../protocol/run-plan.ts';
 import { agentPrincipal, type Principal } from '../caller.ts';
 import { type AdoptionState, findAdoption, type Rules, rulesInForce } from '../rules.ts';
 import type { State } from '../state.ts';
+import { WORKFLOW_START_PHASES } from '../workflow/start-workflow.ts';
 import { isClaimable, isClosable } from './claim-task.ts';
 import { checkMayJudge } from './judging.ts';
 import type { ReadyTasks } from './ready.ts';
@@ -50,6 +51,7 @@ function isOfRunbook(state: AdoptionState, { flow: { runbook: own } }: Task, run
 }
 
 function fits({ tasks, phases, roles, workflow, plan }: WorkerPlan, { id, phase, nextRole, flow }: Task): boolean {
+  if (plan.kind === 'workflow' && (flow.mode !== null || !WORKFLOW_START_PHASES.has(phase))) return false;
   if (workflow === true && (flow.mode === null || nextRole === null)) return false;
   // Only the closing role claims a completed task.
   if (phase === 'COMPLETED' && !roles?.includes(nextRole ?? '') && roleOf(plan) !== nextRole) return false;

@@ -27,7 +27,7 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return { ...flow, assigned, movedAt: recorded.seq, ...judged };
     }
     case 'WorkflowStarted':
-      return { ...flow, mode: recorded.data.mode, runbook: recorded.data.runbook ?? null, startedAt: recorded.at };
+      return { ...flow, ...startOf(recorded.data), startedAt: recorded.at };
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
@@ -109,6 +109,13 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     }
     case 'MergeAgreed':
       return { ...flow, agreed: recorded.data.head };
+    case 'GithubIssueCloseRequested':
+      return { ...flow, issueClosing: { id: recorded.data.close_id, outcome: 'wanted' } };
+    case 'GithubIssueClosed': {
+      const { close_id: id, outcome } = recorded.data;
+      if (flow.issueClosing?.id !== id) return flow;
+      return { ...flow, issueClosing: { id, outcome: outcome === 'failed' ? 'failed' : 'closed' } };
+    }
     case 'TaskReinstated':
       return restartFlow(flow);
     default:
@@ -129,6 +136,10 @@ function finishCheck(
 
 const KEPT_OUTPUT = 2000;
 
+function startOf({ mode, runbook, worker }: EventOf<'WorkflowStarted'>['data']) {
+  return { mode, runbook: runbook ?? null, worker: worker ?? null };
+}
+
 /** Moving between judged phases, or returning from BLOCKED, keeps the commit under judgement. */
 function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): boolean {
   return JUDGED_PHASES.has(to) && !JUDGED_PHASES.has(from) && from !== 'BLOCKED';
@@ -136,12 +147,12 @@ function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): bool
 
 /** Restarts the work. Running checks and merges still report, and a new head gets new checks. */
 function restartFlow(flow: Flow): Flow {
-  const { mode, runbook, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
+  const { mode, runbook, worker, startedAt, issue, commits, reviews, branch, place, authors, head, headAt } = flow;
   const { unfit, checks, merge, movedAt } = flow;
   // Merged work stays merged: the new work gets its own pull request.
   const pull = flow.mergeSha === null ? flow.pull : null;
   const work = { commits, reviews, branch, place, authors, head, headAt, unfit, checks, pull, merge };
-  return { ...NO_FLOW, mode, runbook, startedAt, issue, movedAt, ...work };
+  return { ...NO_FLOW, mode, runbook, worker, startedAt, issue, movedAt, ...work };
 }
 
 /** These stay in the branch. A false result concerns its own session alone. */

@@ -1,5 +1,5 @@
-import type { AgentPlan } from '../../protocol/run-plan.ts';
-import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository, WorkflowMode } from './workflow-event.ts';
+import type { AgentPlan, WorkflowMode } from '../../protocol/run-plan.ts';
+import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository } from './workflow-event.ts';
 
 /** The part of a task that lives between its sessions. */
 export interface Flow {
@@ -7,6 +7,8 @@ export interface Flow {
   readonly mode: WorkflowMode | null;
   /** The runbook that the workflow was started with; null: the one in force. */
   readonly runbook: string | null;
+  /** The worker that started the workflow; null if an operator did. */
+  readonly worker: string | null;
   /** The task cannot be claimed before a person answers. */
   readonly held: { readonly decisionId: string; readonly stage: string } | null;
   /** A person gave the next claim to this agent, or took it. */
@@ -60,6 +62,8 @@ export interface Flow {
   readonly mergeSha: string | null;
   /** Position of the main branch before the merge; equal to `mergeSha` if there was nothing to merge. */
   readonly mergeBase: string | null;
+  /** The closing of its issue at GitHub; null before that. */
+  readonly issueClosing: { readonly id: string; readonly outcome: 'wanted' | 'closed' | 'failed' } | null;
 }
 
 export type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
@@ -113,6 +117,7 @@ export interface CheckFailureEnd {
 export const NO_FLOW: Flow = {
   mode: null,
   runbook: null,
+  worker: null,
   held: null,
   assigned: null,
   branch: null,
@@ -141,4 +146,5 @@ export const NO_FLOW: Flow = {
   movedAt: 0,
   mergeSha: null,
   mergeBase: null,
+  issueClosing: null,
 };

@@ -27,6 +27,13 @@ const opened = (summary: string): HandoffMessage => ({
 });
 
 describe('the text of a pull request', () => {
+  it('names the issue that the task comes from, without a word that would close it', () => {
+    const task = { ...handed(opened('It reads.')), githubIssue: { repository: 'owner/name', number: 12 } };
+    expect(renderPullBody(task)).toContain('\n\nIssue: https://github.com/owner/name/issues/12\n\nOpened by Baton');
+    const elsewhere = { ...task, githubIssue: { repository: 'git.example.org/owner/name', number: 1 } };
+    expect(renderPullBody(elsewhere)).toContain('https://git.example.org/owner/name/issues/1\n');
+  });
+
   it('is what the implementer says, and then what the fixer mended', () => {
     expect(renderPullBody(handed(opened('It reads durations.')))).toContain(
       'It reads durations.\n\nFiles changed: 3. Tests added: 2. Coverage: 93 %.',

@@ -9,6 +9,7 @@ import type { State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import type { Task } from '../tasks/task.ts';
 import { isOfOtherHead } from './checks.ts';
+import { githubIssueUrl } from './github-issue.ts';
 import { refuseMerge } from './merge.ts';
 import type { WorkflowEvents } from './workflow-event.ts';
 
@@ -76,12 +77,14 @@ function findTaskOfPull({ tasks }: State, pullId: string): Task | undefined {
 /** Baton updates the text between the marks; text around them is kept. */
 export const PULL_MARKS = { begin: '<!-- baton -->', end: '<!-- /baton -->' } as const;
 
-export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'flow'>): string {
+export function renderPullBody(task: Pick<Task, 'id' | 'title' | 'githubIssue' | 'flow'>): string {
   const parsed = task.flow.handoff === null ? undefined : parseHandoff(task.flow.handoff.xml);
   const parts = parsed?.ok === true && parsed.value.kind === 'handoff' ? handoffParts(parsed.value) : [];
   const rounds = task.flow.rounds === 0 ? [] : [`Rounds of changes so far: ${task.flow.rounds}.`];
   const origin = `Opened by Baton for the task \`${task.id}\`. Everything that led here is in its ledger.`;
-  return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, origin, PULL_MARKS.end].join('\n\n');
+  // No word that closes it: Baton does, once the merge is recorded.
+  const issue = task.githubIssue === null ? [] : [`Issue: ${githubIssueUrl(task.githubIssue)}`];
+  return [PULL_MARKS.begin, ...fitToEntry(parts), ...rounds, ...issue, origin, PULL_MARKS.end].join('\n\n');
 }
 
 export function replaceMarkedPart(body: string, own: string): string {

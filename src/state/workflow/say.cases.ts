@@ -105,6 +105,12 @@ export const closePull = (pull_id: string, number: number): Command => ({
   command: { pull_id, number, outcome: 'closed', reason: null },
 });
 
+export const closeIssue = (
+  close_id: string,
+  outcome: 'closed' | 'was-closed' | 'failed' = 'closed',
+  reason = outcome === 'failed' ? 'no network' : null,
+): Command => ({ kind: 'close-github-issue', command: { close_id, outcome, reason } });
+
 export const startWorkflow = (title: string, mode: 'autonomous' | 'semi' | 'supervised' = 'autonomous'): Command => ({
   kind: 'start-workflow',
   command: { title, mode },

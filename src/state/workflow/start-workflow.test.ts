@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide, type Command } from '../decide.ts';
 import { create, claim, operate, operator, release, system, worker } from '../say.cases.ts';
+import { isClaimable } from '../tasks/claim-task.ts';
 import { taskStatus } from '../tasks/task.ts';
 import { emptyState, evolve, type State } from '../state.ts';
 import { nameBranch, prepare, startWorkflow } from './say.cases.ts';
@@ -36,7 +37,7 @@ describe('a workflow', () => {
 });
 
 describe('a workflow of a task that is there already', () => {
-  const take = (task: string): Command => ({ kind: 'start-workflow', command: { task, mode: 'semi' } });
+  const take = (task: string): Command => ({ kind: 'start-workflow', command: { tasks: [task], mode: 'semi' } });
   const refused = (state: State, id: string): string => {
     const outcome = decide(state, take(id), operator, RULES);
     return outcome.ok ? 'taken' : outcome.refusal.code;
@@ -75,6 +76,76 @@ describe('a workflow of a task that is there already', () => {
     expect(refused(after(create('A'), operate('cancel')), 'A')).toBe('cancelled');
     expect(refused(after(create('A'), operate('cancel'), operate('reinstate')), 'A')).toBe('taken');
     expect(decide(after(create('A')), take('A'), worker, RULES).ok).toBe(false);
+  });
+});
+
+describe('workflows of several tasks', () => {
+  const take = (...tasks: string[]): Command => ({ kind: 'start-workflow', command: { tasks, mode: 'semi' } });
+
+  it('begin together, each once; one that waits for another is queued', () => {
+    const given = after(create('A'), create('B', { after: ['A'] }), create('C', { phase: 'DRAFT' }));
+    const outcome = decide(given, take('B', 'A', 'C', 'A'), operator, RULES);
+    expect(outcome).toMatchObject({ ok: true, answer: { id: 'B', n: 2, ids: ['B', 'A', 'C'] } });
+    say(given, take('B', 'A', 'C', 'A'));
+    expect([...given.tasks.values()].map(({ phase, flow }) => [phase, flow.mode])).toEqual([
+      ['DRAFT', 'semi'],
+      ['DRAFT', 'semi'],
+      ['DRAFT', 'semi'],
+    ]);
+    const ready = [...given.tasks.values()].filter((task) => isClaimable(given, task, RULES));
+    expect(ready.map(({ id }) => id)).toEqual(['A', 'C']);
+  });
+
+  it('are all refused if one is, with each refusal and its next command', () => {
+    const given = after(
+      create('A'),
+      create('B'),
+      create('C'),
+      operate('waive', 'done', 'B'),
+      operate('cancel', 'no', 'C'),
+    );
+    const outcome = decide(given, take('A', 'B', 'C', 'D'), operator, RULES);
+    expect(!outcome.ok && outcome.refusal).toEqual({
+      code: 'tasks-not-started',
+      message: [
+        'no workflow was started: 3 of 4 tasks cannot be taken',
+        '  task B is completed. To do it again: baton task reinstate B --reason "…"',
+        '  task C is cancelled: no. To take it up again: baton task reinstate C --reason "…"',
+        '  there is no task D. See them all: baton task list',
+      ].join('\n'),
+      hint: 'Follow the hint of each, or leave it out.',
+    });
+  });
+
+  it('may be imported in the same commit: nothing is imported if one cannot begin', () => {
+    const imported = (status?: 'done'): Command => ({
+      kind: 'start-workflow',
+      command: {
+        tasks: ['12', '13'],
+        mode: 'semi',
+        imports: {
+          source: 'GitHub',
+          tasks: [
+            { id: '12', title: 'One', description: 'All of it.' },
+            { id: '13', title: 'Two', after: ['12'], ...(status === undefined ? {} : { status }) },
+          ],
+        },
+      },
+    });
+    const state = after(imported());
+    expect([...state.tasks.values()].map(({ id, flow }) => [id, flow.mode])).toEqual([
+      ['12', 'semi'],
+      ['13', 'semi'],
+    ]);
+    expect(state.tasks.get('12')?.description).toBe('All of it.');
+    const refused = decide(emptyState(), imported('done'), operator, RULES);
+    expect(!refused.ok && refused.refusal.message).toContain('1 of 2 tasks cannot be taken\n  task 13 is completed');
+    const bad = {
+      ...imported(),
+      command: { tasks: ['1'], mode: 'semi', imports: { source: 'x', tasks: [{ id: '1', title: '' }] } },
+    };
+    const unmade = decide(emptyState(), bad as Command, operator, RULES);
+    expect(!unmade.ok && unmade.refusal.code).toBe('empty-title');
   });
 });
 

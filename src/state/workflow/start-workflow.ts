@@ -1,60 +1,104 @@
 import type { Phase } from '../../protocol/phase.ts';
-import type { Caller } from '../caller.ts';
+import type { WorkflowMode } from '../../protocol/run-plan.ts';
+import { actorOf, type Caller } from '../caller.ts';
 import { event, type Event } from '../event.ts';
-import { decided, type Outcome, refusal } from '../outcome.ts';
-import { findAdoption } from '../rules.ts';
-import type { State } from '../state.ts';
+import { decideImportTasks, type ImportTasks } from '../import-tasks.ts';
+import { findMain } from '../main/main-branch.ts';
+import { decided, type Outcome, type Refusal, refusal } from '../outcome.ts';
+import { findAdoption, type Rules } from '../rules.ts';
+import { copyState, evolve, type State } from '../state.ts';
 import { phaseMovedEvent } from '../tasks/claim-task.ts';
 import { type CreateTask, decideCreateTask, refuseUnknownTask } from '../tasks/create-task.ts';
 import type { Task } from '../tasks/task.ts';
-import { refuseBlocked, refuseCompleted } from '../tasks/update-task.ts';
-import type { WorkflowMode } from './workflow-event.ts';
+import { refuseBlocked } from '../tasks/update-task.ts';
+import { findChecksDeclined } from './decline-checks.ts';
 
-/** A new task, or with `task` an existing one. */
-export type StartWorkflow = NewWorkflow | TakenWorkflow;
+/** A new task, or with `tasks` existing ones. */
+export type StartWorkflow = NewWorkflow | TakenWorkflows;
 
-interface TakenWorkflow {
-  readonly task: string;
-  readonly mode: WorkflowMode;
-  /** Missing: the one in force. */
-  readonly runbook?: string;
+interface TakenWorkflows extends WorkflowStart {
+  readonly tasks: readonly string[];
+  /** Created first, in the same commit; existing ids stay as they are. */
+  readonly imports?: ImportTasks;
 }
 
-interface NewWorkflow extends Omit<CreateTask, 'id' | 'phase' | 'nextRole'> {
+interface NewWorkflow extends WorkflowStart, Omit<CreateTask, 'id' | 'phase' | 'nextRole'> {
   /** Missing: the next free one, as in W-00001. */
   readonly id?: string;
+}
+
+interface WorkflowStart {
   readonly mode: WorkflowMode;
   /** Missing: the one in force. */
   readonly runbook?: string;
 }
 
-type Started = Outcome<{ readonly id: string; readonly n: number }>;
+interface RequestedStart extends WorkflowStart {
+  /** The worker that starts it; missing: an operator does. */
+  readonly worker?: string;
+}
 
-export function decideStartWorkflow(state: State, command: StartWorkflow, caller: Caller): Started {
-  return 'task' in command ? takeTask(state, command) : createWorkflow(state, command, caller);
+/** `ids` if there are several; `id` is the first. */
+type Started = Outcome<{ readonly id: string; readonly n: number; readonly ids?: readonly string[] }>;
+
+export function decideStartWorkflow(state: State, command: StartWorkflow, caller: Caller, rules: Rules): Started {
+  if (!('tasks' in command)) return createWorkflow(state, command, caller);
+  const { imports } = command;
+  if (imports === undefined) return takeTasks(state, command);
+  const imported = decideImportTasks(state, imports, caller, rules);
+  if (!imported.ok) return imported;
+  const copy = copyState(state);
+  for (const each of imported.events) evolve(copy, { ...each, seq: copy.seq + 1, at: '', actor: actorOf(caller) });
+  const taken = takeTasks(copy, command);
+  return taken.ok ? decided([...imported.events, ...taken.events], taken.answer) : taken;
+}
+
+/** All or none: every refusal is listed. Open dependencies are none: such a workflow waits for them. */
+function takeTasks(state: State, { tasks: ids, ...start }: TakenWorkflows): Started {
+  const found = [...new Set(ids)].map((id) => ({ id, taken: findTaskForWorkflow(state, id) }));
+  const refused = found.flatMap(({ id, taken }) => (taken.ok ? [] : [{ id, refusal: taken.refusal }]));
+  if (refused.length > 0) return refuseTasks(refused, found.length);
+  const tasks = found.flatMap(({ taken }) => (taken.ok ? [taken.answer] : []));
+  const [first, second] = tasks;
+  if (first === undefined) return refusal('bad-request', 'no task is named', 'Name one: baton run issue --task ID');
+  const events = tasks.flatMap((task) => workflowStartEvents(state, task, start));
+  const answer = { id: first.id, n: first.n, ...(second === undefined ? {} : { ids: tasks.map(({ id }) => id) }) };
+  return decided(events, answer);
+}
+
+function refuseTasks(refused: readonly { readonly id: string; readonly refusal: Refusal }[], count: number): Started {
+  const [only] = refused;
+  if (only !== undefined && count === 1) return { ok: false, refusal: only.refusal };
+  const lines = refused.map(({ refusal: { message, hint } }) => `  ${message}. ${hint}`);
+  const message = `no workflow was started: ${refused.length} of ${count} tasks cannot be taken\n${lines.join('\n')}`;
+  return refusal('tasks-not-started', message, 'Follow the hint of each, or leave it out.');
 }
 
 /** All roles, whatever was done before: the issue builds on what earlier sessions left, and their commits stay on the branch. */
-function takeTask(state: State, { task: id, mode, runbook }: TakenWorkflow): Started {
-  const takable = findTaskForWorkflow(state, id);
-  if (!takable.ok) return takable;
-  const task = takable.answer;
+export function workflowStartEvents(state: State, task: Task, start: RequestedStart): Event[] {
   const why = { cause: 'workflow-started', reason: 'it became a workflow' } as const;
-  return decided([started(state, id, mode, runbook), phaseMovedEvent(task, 'DRAFT', why, FIRST_ROLE)], {
-    id,
-    n: task.n,
-  });
+  return [started(state, task.id, start), phaseMovedEvent(task, 'DRAFT', why, FIRST_ROLE)];
 }
 
 function createWorkflow(state: State, { mode, runbook, ...task }: NewWorkflow, caller: Caller): Started {
   const id = task.id ?? freeId(state);
   const created = decideCreateTask(state, { ...task, id, phase: 'DRAFT', nextRole: FIRST_ROLE }, caller);
   if (!created.ok) return created;
-  return decided([...created.events, started(state, id, mode, runbook)], { id, n: created.answer.n });
+  const start = { mode, ...(runbook === undefined ? {} : { runbook }) };
+  return decided([...created.events, started(state, id, start)], { id, n: created.answer.n });
 }
 
-function started(state: State, id: string, mode: WorkflowMode, runbook = findAdoption(state)?.sha256): Event {
-  return event('WorkflowStarted', { task_id: id, mode, ...(runbook === undefined ? {} : { runbook }) });
+function started(
+  state: State,
+  id: string,
+  { mode, runbook = findAdoption(state)?.sha256, worker }: RequestedStart,
+): Event {
+  return event('WorkflowStarted', {
+    task_id: id,
+    mode,
+    ...(runbook === undefined ? {} : { runbook }),
+    ...(worker === undefined ? {} : { worker }),
+  });
 }
 
 const FIRST_ROLE = 'issue-manager';
@@ -76,13 +120,26 @@ export function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
     const hint = `Wait for the end of that claim, or end it: baton task release ${id}`;
     return refusal('already-claimed', `task ${id} is claimed by ${task.claim.holder}`, hint);
   }
-  if (task.phase === 'COMPLETED') return refuseCompleted(task);
+  if (task.phase === 'COMPLETED')
+    return refusal('completed', `task ${id} is completed`, `To do it again: baton task reinstate ${id} --reason "…"`);
   if (task.phase === 'BLOCKED') return refuseBlocked(task);
-  if (!BEFORE_CHECKS.has(task.phase)) {
+  if (!WORKFLOW_START_PHASES.has(task.phase)) {
     const hint = `A workflow begins in DRAFT or IMPLEMENTATION. To begin the work again: baton task reinstate ${id} --reason "…"`;
     return refusal('not-workable', `task ${id} is ${task.phase}`, hint);
   }
   return decided([], task);
 }
 
-const BEFORE_CHECKS: ReadonlySet<Phase> = new Set(['DRAFT', 'IMPLEMENTATION']);
+/** Why workers start no workflow; undefined if they may. `baton run issue` checks the same, and more, before it starts one. */
+export function findWorkflowObstacle(state: State, { unchecked, unreviewable }: Rules): Refusal | undefined {
+  if (unchecked !== undefined && findChecksDeclined(state) === undefined) return unchecked;
+  return unreviewable ?? (findMain(state) === undefined ? NO_MAIN : undefined);
+}
+
+const NO_MAIN: Refusal = {
+  code: 'git/no-main-branch',
+  message: 'there is no main branch to merge into',
+  hint: 'Commit something, or name the branch in baton.toml: merge.into',
+};
+
+export const WORKFLOW_START_PHASES: ReadonlySet<Phase> = new Set(['DRAFT', 'IMPLEMENTATION']);

@@ -1,7 +1,7 @@
 import { missionShape } from '../../protocol/mission.ts';
 import { PHASES } from '../../protocol/phase.ts';
-import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { VIOLATION_KINDS } from '../../protocol/agent-session-completed.ts';
+import { type AgentPlan, WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import {
   flag,
   whole,
@@ -47,8 +47,6 @@ const pullRepository = {
   remote: text,
 };
 export type PullRepository = FieldsOf<typeof pullRepository>;
-const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
-export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
 const checksRef = { checks_id: text, task_id: text, head: text };
 
 /**
@@ -223,8 +221,28 @@ export const WORKFLOW_EVENTS = {
   TaskFreed: { task_id: text },
   /** The next claim belongs to this agent, or to this person. One of the two is null. */
   TaskAssigned: { task_id: text, agent: nullable(typed<AgentPlan>()), person: nullable(text) },
-  /** `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. */
-  WorkflowStarted: { task_id: text, mode: choice(WORKFLOW_MODES), runbook: optional(text) },
+  /**
+   * `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. `worker`: the worker that
+   * started it; missing if an operator did.
+   */
+  WorkflowStarted: { task_id: text, mode: choice(WORKFLOW_MODES), runbook: optional(text), worker: optional(text) },
+  /** The workflow is closed: its issue at GitHub gets a comment, and is closed. A comment with `mark` is not written again. */
+  GithubIssueCloseRequested: {
+    close_id: text,
+    task_id: text,
+    repository: text,
+    number: whole,
+    comment: text,
+    mark: text,
+  },
+  /** `was-closed`: the issue was closed before; it got the comment. */
+  GithubIssueClosed: {
+    close_id: text,
+    task_id: text,
+    number: whole,
+    outcome: choice(['closed', 'was-closed', 'failed']),
+    reason: nullable(text),
+  },
   /** Recorded so that a second delivery of the same webhook is ignored. */
   WebhookReceived: { delivery_id: text, source: choice(['github']), event: text },
 } as const;
