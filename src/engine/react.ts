@@ -30,7 +30,15 @@ import { onAttach } from './attach.ts';
 import { onBlocked, retryError, reviewRounds, setStallTimer } from './blocked.ts';
 import { endTimeBudget, timeBudgets, watchBudgets } from './budgets.ts';
 import { cancelPipeline, onCancelled } from './cancel.ts';
-import { onClaimEnd, onExitSignal, onReturned, onSignal, onUnblocked, onUnclosed } from './claims.ts';
+import {
+  onClaimEnd,
+  onExitSignal,
+  onReturned,
+  onSignal,
+  onUnblocked,
+  onUnclosed,
+  onUnclosedByError,
+} from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
 import { onDecision, withdrawFindings } from './decisions.ts';
 import { fillCapacity } from './dispatch.ts';
@@ -203,7 +211,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   ClaimBlocked: all(onEnd, ofTask(onUnclosed)),
   ClaimFailed: all(onEnd, ofTask(onUnclosed)),
   ClaimReleased: all(onEnd, ofTask(onUnclosed)),
-  ClaimCompleted: onEnd,
+  ClaimCompleted: all(onEnd, ofTask(onUnclosedByError)),
   ClaimExpired: onEnd,
   ClaimRevoked: onEnd,
 };

@@ -1,3 +1,4 @@
+import { findReportedError, summarizeError } from '../../protocol/handoff/index.ts';
 import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { oneLine, printable, shortId } from '../text.ts';
 
@@ -118,6 +119,8 @@ export class WorkflowStory {
   readonly #agents = new Map<string, string>();
   /** The open decisions about the task. */
   readonly #asked = new Set<string>();
+  /** The summary of the error that an agent reported last. */
+  #error = '';
   #outcome: string | undefined;
 
   constructor(taskId: string) {
@@ -139,11 +142,19 @@ export class WorkflowStory {
     const agent = this.#agents.get(textOf(data['agent_id'] ?? ''));
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
     this.#follow(type, data);
-    const line = WORKFLOW_SENTENCES[type]?.(data, agent ?? '');
+    const line = WORKFLOW_SENTENCES[type]?.(this.#withoutError(type, data), agent ?? '');
     return line === undefined ? undefined : printable(oneLine(line).replaceAll(/(?<=\S)\s+/g, ' '));
   }
 
+  /** The error that blocks a task is shown with its handoff, and not again with the phase. */
+  #withoutError(type: string, data: Fields): Fields {
+    const reason = textOf(data['reason']);
+    if (type !== 'PhaseMoved' || this.#error === '' || !reason.startsWith(this.#error)) return data;
+    return { ...data, reason: reason.slice(this.#error.length).replace(/^; /, '') };
+  }
+
   #follow(type: string, data: Fields): void {
+    if (type === 'HandoffDelivered') this.#error = errorOf(data);
     if (type === 'PhaseMoved' && data['to'] === 'COMPLETED' && data['next_role'] === null) this.#outcome = 'done';
     else if (type === 'PhaseMoved' && data['cause'] === 'cancelled') this.#outcome = 'cancelled';
     else if (type === 'DecisionOpened' && data['task_id'] === this.#taskId)
@@ -160,7 +171,10 @@ const WORKFLOW_SENTENCES: Sentences = {
   SessionMeasured: ({ commits, file_count }) =>
     Number(commits) === 0 ? undefined : `    measured: ${counted(commits, 'commit')}, ${counted(file_count, 'file')}`,
   ThoughtRecorded: ({ record }) => `    record${workflowReason(fieldsOf(record)['summary'])}`,
-  HandoffDelivered: ({ from, to }) => `  handoff: ${textOf(from)} → ${to === null ? 'workflow-complete' : textOf(to)}`,
+  HandoffDelivered: (data) => {
+    const { from, to } = data;
+    return `  handoff: ${textOf(from)} → ${to === null ? 'workflow-complete' : textOf(to)}${reasonSuffix(errorOf(data), 600)}`;
+  },
   PhaseMoved: ({ from, to, reason }) => (from === to ? undefined : `${textOf(to)}${workflowReason(reason)}`),
   CheckFinished: ({ name, outcome }) => `  check ${textOf(name)}: ${textOf(outcome)}`,
   PullRequestPublished: ({ number, url, how }) => `  pull request #${Number(number)} ${textOf(how)}: ${textOf(url)}`,
@@ -173,6 +187,11 @@ const WORKFLOW_SENTENCES: Sentences = {
     `  merge: ${textOf(outcome)}${merge_sha === null ? workflowReason(reason) : ` as ${textOf(merge_sha).slice(0, 12)}`}`,
   DecisionOpened: ({ title }) => `waits for a person${workflowReason(title)}`,
 };
+
+function errorOf({ to, xml }: Fields): string {
+  const error = findReportedError({ to: textOf(to), xml: textOf(xml) });
+  return error === undefined ? '' : summarizeError(error);
+}
 
 /** Some reasons begin with the outcome: `cancelled: not now`. */
 function endOf(outcome: string, reason: string): string {

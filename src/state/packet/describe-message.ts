@@ -1,4 +1,4 @@
-import { isHandoffOn, parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import { parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { PLACEHOLDER_URL } from '../workflow/gate-handoffs.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
@@ -57,22 +57,6 @@ function describeItem(item: unknown, indent: string): string {
   return [words.filter((each) => each !== '').join(' '), tags.length === 0 ? '' : `(${tags.join(', ')})`]
     .filter((each) => each !== '')
     .join(' ');
-}
-
-export interface ErrorReport {
-  readonly type: string;
-  readonly message: string;
-  readonly suggestedAction: string;
-  readonly recoverable: boolean;
-}
-
-/** The error of an error handoff; undefined for every other handoff. */
-export function findErrorReport({ to, xml }: Pick<HandoffRef, 'to' | 'xml'>): ErrorReport | undefined {
-  if (to !== 'orchestrator') return undefined;
-  const parsed = parseHandoff(xml);
-  if (!parsed.ok || !isHandoffOn(parsed.value, '*', 'orchestrator')) return undefined;
-  const { type, message, suggested_action: suggestedAction, recoverable } = parsed.value.error;
-  return { type, message, suggestedAction, recoverable };
 }
 
 export function describeRecord(record: ThoughtRecord): string {

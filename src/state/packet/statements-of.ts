@@ -1,4 +1,4 @@
-import { parseHandoff } from '../../protocol/handoff/index.ts';
+import { findReportedError, parseHandoff } from '../../protocol/handoff/index.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
@@ -6,7 +6,7 @@ import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeHandoff, describeRecord, findErrorReport } from './describe-message.ts';
+import { describeFields, describeHandoff, describeRecord } from './describe-message.ts';
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
@@ -231,7 +231,7 @@ function describeDelivered(handoff: HandoffRef): readonly Report[] {
   // It repeats the output of the failed checks, which have statements of their own.
   if (from === 'ci-gate') return [];
   const text = describeHandoff(handoff);
-  const error = findErrorReport(handoff);
+  const error = findReportedError(handoff);
   if (error !== undefined) {
     const recovery = error.recoverable ? 'recoverable' : 'not recoverable';
     return [{ ...report('error', `${oneLine(error.type)}, ${recovery}, from ${from}`, text), ref }];

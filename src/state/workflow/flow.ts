@@ -25,7 +25,7 @@ export interface Flow {
   readonly judged?: string | null;
   /** Work that broke a constraint: the start and the end of that session. The next sessions answer for it too. */
   readonly unfit: { readonly base: string; readonly head: string } | null;
-  /** The newest delivered handoff: input of the next role. */
+  /** The newest delivered handoff that passed work on: input of the next role. */
   readonly handoff: HandoffRef | null;
   /** The issue-manager's handoff, which all later roles follow. */
   readonly issue: HandoffRef | null;
@@ -46,8 +46,10 @@ export interface Flow {
   readonly rounds: number;
   /** The last findings, with the number of consecutive rounds of each. */
   readonly findings: Readonly<Record<string, number>>;
-  /** How often a recoverable error was retried since the last success. */
+  /** How often a recoverable error was reported since the last success. */
   readonly retries: number;
+  /** The newest error handoff since the last success; null if there is none. */
+  readonly error: HandoffRef | null;
   readonly checks: CheckRun | null;
   readonly pull: PullRequest | null;
   readonly merge: PendingMerge | null;
@@ -137,6 +139,7 @@ export const NO_FLOW: Flow = {
   rounds: 0,
   findings: {},
   retries: 0,
+  error: null,
   checks: null,
   pull: null,
   merge: null,
