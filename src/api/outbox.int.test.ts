@@ -35,6 +35,8 @@ describe('the outbox', () => {
     }
     expect(await broken.call('task_list', {})).toMatchObject({ error: { code: 'daemon-away' } });
     expect(await broken.call('task_claim', { as: 'ada' })).toMatchObject({ error: { code: 'daemon-away' } });
+    // Without a handoff it only asks for the form: kept, it would look as if a handoff was sent.
+    expect(await broken.call('handoff_send', {})).toMatchObject({ error: { code: 'daemon-away' } });
     expect(listKept(outbox)).toHaveLength(3);
     for (const name of listKept(outbox)) expect(statSync(join(outbox, name)).mode & 0o777).toBe(0o600);
     await scene.spawnDaemon();

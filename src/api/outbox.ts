@@ -40,6 +40,11 @@ export const KEEPABLE: ReadonlySet<string> = new Set([
   'merge_request',
 ]);
 
+/** A handoff_send without a handoff only asks for the form. */
+export function isKeepable(operation: string, input: string): boolean {
+  return KEEPABLE.has(operation) && (operation !== 'handoff_send' || 'handoff' in fieldsInJson(input));
+}
+
 /** Stores the call durably behind the others. Returns false if that fails. */
 export function keepCall(outbox: string, call: KeptCall): boolean {
   const text = JSON.stringify(call);

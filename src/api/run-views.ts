@@ -132,6 +132,41 @@ export const decisionView = object({
 });
 export type DecisionView = ValueOf<typeof decisionView>;
 
+const changedFile = object({ path: text, action: text, additions: count, deletions: count });
+
+const decisionEvidence = object({
+  goal: { ...nullable(text), about: 'The title of the task and its requirements.' },
+  stage: { ...nullable(text), about: 'The phase of the task, the next role, and the rounds.' },
+  items: {
+    ...list(object({ section: text, heading: text, title: text, author: text, entry: whole, at: text, text })),
+    about: 'What was reported about the task that matters here, in the words of its authors.',
+  },
+  output: { ...nullable(text), about: 'The end of what the agent printed.' },
+  diff: {
+    ...nullable(
+      object({
+        base: text,
+        head: text,
+        files: list(changedFile),
+        total: object({ files: count, additions: count, deletions: count }),
+      }),
+    ),
+    about: 'The change so far; null if there is none.',
+  },
+  cost: {
+    ...nullable(object({ tokens: count, cost_millicents: count, work_ms: count })),
+    about: 'Of the task so far.',
+  },
+  commands: { ...list(text), about: 'Commands that show more.' },
+});
+export type DecisionEvidence = ValueOf<typeof decisionEvidence>;
+
+export const decisionDetails = object({
+  ...decisionView.fields,
+  evidence: { ...decisionEvidence, about: 'What a person needs to judge the question.' },
+});
+export type DecisionDetails = ValueOf<typeof decisionDetails>;
+
 const attentionView = object({
   kind: choice(REASON_KINDS),
   count: { ...count, about: 'How many things it stands for.' },

@@ -1,3 +1,5 @@
+import type { OperationName } from '../api/operations/registry.ts';
+
 /** A command without its name: parsing, help and completion are made from it. Its file is loaded only when the command runs. */
 export interface CliCommand {
   /** Whole command lines. The first one opens the help. */
@@ -6,6 +8,8 @@ export interface CliCommand {
   /** More arguments may follow; with `options`, also unknown options after the first argument. */
   readonly rest?: Argument & { readonly options?: true };
   readonly options: readonly Option[];
+  /** The operation that it calls, unless an option chooses another. */
+  readonly operation?: OperationName;
   /** Only if the command has more codes than success and failure. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   /** Returns the exit code, or a usage error to print. */

@@ -47,10 +47,13 @@ export const COMMANDS: readonly ListedCommand[] = [
   }),
   ...listCommands(async () => import('./session.ts'), {
     thoughtRecordCommand: ['thought record', 'Record what was done; no task is completed without a record'],
+    thoughtTemplateCommand: ['thought template', 'Print a blank thought record, with what Baton knows filled in'],
     thoughtListCommand: ['thought list', 'List the thought records of a task, newest first'],
     missionShowCommand: ['mission show', 'Show what your session is asked to do'],
     resultSubmitCommand: ['result submit', 'Submit the result of your mission; the newest counts'],
+    resultTemplateCommand: ['result template', 'Print a blank result'],
     handoffSendCommand: ['handoff send', 'Send a handoff; it takes effect when your session ends'],
+    handoffTemplateCommand: ['handoff template', 'Print the blank handoffs that your role can send'],
     emitExitCommand: ['emit exit', 'End your session with an exit signal'],
     emitAgentSignalCommand: ['emit agent:signal', 'Signal that your run is complete, escalates or continues'],
     emitAgentIdleCommand: ['emit agent:idle', 'Report that an agent waits for input'],
@@ -149,6 +152,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ...listCommands(async () => import('./ledger/entries.ts'), {
     ledgerLogCommand: ['ledger log', 'Show the ledger'],
     ledgerShowCommand: ['ledger show', 'Show one entry in full'],
+    ledgerBlobCommand: ['ledger blob', 'Print a blob that an entry names, such as an evidence bundle or a log'],
   }),
   ...listCommands(async () => import('./ledger/verify.ts'), {
     ledgerVerifyCommand: [

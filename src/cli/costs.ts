@@ -40,6 +40,16 @@ function renderRow(name: string, spent: Costs['total'], used: Costs['rows'][numb
   ];
 }
 
+/** One line: `12,345 tokens, $0.42, 3m 10s of work`. */
+export function renderCost(spent: {
+  readonly tokens: number;
+  readonly cost_millicents: number;
+  readonly work_ms: number;
+}): string {
+  const { tokens, cost_millicents: cost, work_ms: work } = spent;
+  return `${renderCount(tokens)} tokens, ${renderDollars(cost)}, ${renderDuration(work)} of work`;
+}
+
 function renderBudget({ measure, used, limit, percent }: NonNullable<Costs['rows'][number]['budget']>): string {
   const show = measure === 'cost' ? renderDollars : measure === 'time' ? renderDuration : renderCount;
   const unit = measure === 'tokens' ? ' tokens' : '';

@@ -45,9 +45,12 @@ export const COMMON_OPTIONS: readonly Option[] = [
 
 export function operationCommand<const N extends OperationName>(options: OperationCommandOptions<N>): CliCommand {
   const { examples, args = [], exitCodes } = options;
+  const operationFor = (given: ParsedArguments): N =>
+    typeof options.operation === 'string' ? options.operation : options.operation(given);
   return {
     examples,
     args,
+    operation: operationFor({ args: [], options: new Map() }),
     options: [...(options.options ?? []), ...COMMON_OPTIONS],
     ...(exitCodes === undefined ? {} : { exitCodes }),
     async run(given, io) {
@@ -64,7 +67,7 @@ export function operationCommand<const N extends OperationName>(options: Operati
         io.err(`Error: ${conflict}\n`);
         return EXIT.usage;
       }
-      const operation = typeof options.operation === 'string' ? options.operation : options.operation(given);
+      const operation = operationFor(given);
       const { callOperation } = await import('./ask.ts');
       if (first !== undefined) {
         const accepted = await callOperation(first.operation, first.input, given, io);

@@ -28,7 +28,36 @@ export const handoffSendCommand = operationCommand({
   },
   show: ({ held, task_id: id }) => {
     const task_id = printable(id);
-    return held ? `Held until the session on ${task_id} ends.\n` : `Delivered for ${task_id}.\n`;
+    return held === true ? `Held until the session on ${task_id} ends.\n` : `Delivered for ${task_id}.\n`;
+  },
+});
+
+/** A blank message, to redirect into a file. */
+const template = { operation: 'form_get', show: ({ text }: ResultOf<'form_get'>) => printableLines(text) } as const;
+const templateTask = { name: 'TASK', about: 'The task (default: that of your claim)', optional: true } as const;
+
+export const thoughtTemplateCommand = operationCommand({
+  ...template,
+  examples: ['baton thought template > record.yaml', 'baton thought template P0.1.1'],
+  args: [templateTask],
+  input: ({ args: [task_id] }) => ({ value: { kind: 'record', ...(task_id === undefined ? {} : { task_id }) } }),
+});
+
+export const resultTemplateCommand = operationCommand({
+  ...template,
+  examples: ['baton result template > result.yaml'],
+  args: [templateTask],
+  input: ({ args: [task_id] }) => ({ value: { kind: 'result', ...(task_id === undefined ? {} : { task_id }) } }),
+});
+
+export const handoffTemplateCommand = operationCommand({
+  ...template,
+  examples: ['baton handoff template reviewer-agent > handoff.xml', 'baton handoff template'],
+  args: [{ name: 'TO', about: 'The receiver, such as reviewer-agent (default: all)', optional: true }],
+  options: [{ name: 'task', value: 'ID', about: 'The task (default: that of your claim)' }],
+  input: ({ args: [to], options }) => {
+    const task_id = options.get('task');
+    return { value: { kind: 'handoff', ...(to === undefined ? {} : { to }), ...(task_id && { task_id }) } };
   },
 });
 

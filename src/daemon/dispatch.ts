@@ -15,13 +15,16 @@ import { AGENT_HANDLERS, AGENT_REPORT_HANDLERS } from './operations/agents.ts';
 import { briefHandler, projectBriefHandler } from './operations/briefs.ts';
 import { type Call, type Handlers, storeUnavailableError } from './operations/call.ts';
 import { exitHandler } from './operations/exit.ts';
+import { formHandler } from './operations/forms.ts';
 import { handoffHandler } from './operations/handoffs.ts';
 import { reconcileHandler } from './operations/reconcile.ts';
 import { LEDGER_HANDLERS, WRITEBACK_HANDLERS } from './operations/records.ts';
 import { RUNBOOK_HANDLERS } from './operations/runbooks.ts';
-import { AGENT_RUN_HANDLERS, DECISION_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
+import { DECISION_HANDLERS } from './operations/decisions.ts';
+import { AGENT_RUN_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
 import { RUN_HANDLERS } from './operations/start-run.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
+import { taskViewHandler } from './operations/task-view.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
 import { waitHandler } from './operations/task-wait.ts';
@@ -187,17 +190,20 @@ export const OPERATION_HANDLERS: Handlers = {
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
+  task_view: taskViewHandler,
   task_diff: diffHandler,
   task_wait: waitHandler,
   task_worktree: worktreeHandler,
   reconcile: reconcileHandler,
   exit_signal: exitHandler,
   handoff_send: handoffHandler,
+  form_get: formHandler,
 };
 
 /** What an ended session may still read: its own task, what its stop hook needs, and the seal that it made. */
 const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'task_get',
+  'task_view',
   'task_brief',
   'task_heartbeat',
   'thought_list',
@@ -205,6 +211,7 @@ const OWN_TASK_OPERATIONS: ReadonlySet<string> = new Set([
   'handoff_list',
   'mission_get',
   'agent_standing',
+  'caller_get',
   'merkle_root',
 ]);
 

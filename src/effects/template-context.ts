@@ -1,6 +1,8 @@
 import { branchName } from '../git/worktree/create.ts';
 import { slugOf } from '../protocol/branch-name.ts';
 import { renderTemplate, type TemplateContext } from '../protocol/text/render-template.ts';
+import { buildPacket } from '../state/packet/packet.ts';
+import { renderPacket } from '../state/packet/render-packet.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import { findStepPlan, type PipelineRun } from '../state/runs/pipeline-run.ts';
 import type { TaskRef } from '../state/runs/run-event.ts';
@@ -57,6 +59,9 @@ function varsOf(
   return { ...vars, ...Object.fromEntries(given) };
 }
 
+/** A prompt has the most urgent part of the packet; the task file has more. */
+const PROMPT_TOKENS = 1200;
+
 function taskContext(
   state: State,
   ref: TaskRef | null,
@@ -78,5 +83,9 @@ function taskContext(
     prompt_file: task.promptFile,
     epic_id: task.epicId,
     prd_id: task.prdId,
+    // Few templates use it, and it costs more than the rest together.
+    get context() {
+      return renderPacket(buildPacket(state, task), { tokens: PROMPT_TOKENS }).text;
+    },
   };
 }

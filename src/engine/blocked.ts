@@ -8,6 +8,7 @@ import { isCancelled, type Task } from '../state/tasks/task.ts';
 import { cancelPending, type EngineContext, setTimer } from './context.ts';
 import { holdTask } from './hold-task.ts';
 import { askPeople } from './notify.ts';
+import { steeringOptions } from './steer-task.ts';
 
 /** Asks a person, unless a person blocked it, a decision about it is open, or a retry is scheduled. */
 export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
@@ -23,6 +24,7 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
     options: [
       { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry' },
       { label: 'Leave the task blocked', action: 'dismiss' },
+      ...steeringOptions(task),
     ],
     task_id: task.id,
   });
@@ -65,7 +67,9 @@ function isRecoverable(xml: string): boolean {
 const SAME_FINDING = 2;
 
 /** After this many returns to the fixer, from any role, a person is asked whether to continue. */
-export function reviewRounds(world: EngineContext, task: Task): Event[] {
+export function reviewRounds(world: EngineContext, task: Task, { from }: EventOf<'HandoffDelivered'>['data']): Event[] {
+  // A person who sends work back has decided already.
+  if (from === 'operator') return [];
   const { rounds, findings } = task.flow;
   const most = rulesFor(task, world.rules).reviewRounds ?? ROUNDS;
   const stubborn = Object.entries(findings).filter(([, times]) => times > SAME_FINDING);
@@ -77,6 +81,7 @@ export function reviewRounds(world: EngineContext, task: Task): Event[] {
   const options = [
     { label: 'Allow one more round', action: 'retry' },
     { label: 'Cancel the task', action: 'cancel' },
+    ...steeringOptions(task).filter(({ action }) => action !== 'cancel'),
   ] as const;
   return holdTask(world, task, { source: 'review', stage: 'too many rounds', context, options });
 }

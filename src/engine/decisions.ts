@@ -1,3 +1,4 @@
+import type { AgentPlan } from '../protocol/run-plan.ts';
 import { runbookAdoptedEvent } from '../state/adopt-runbook.ts';
 import { event, type Event, type EventOf } from '../state/event.ts';
 import { findAdoption } from '../state/rules.ts';
@@ -6,9 +7,10 @@ import type { BudgetScope } from '../state/runs/budget-scope.ts';
 import { findHighestUse } from '../state/runs/budget.ts';
 import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import { isOfDoneRun } from '../state/runs/open-decisions.ts';
-import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
+import { abandonClaim, phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { reinstate } from '../state/tasks/record-session.ts';
+import type { Task } from '../state/tasks/task.ts';
 import { finishTask } from '../state/tasks/update-task.ts';
 import { restartSilentAgent } from './agent-events.ts';
 import { countRaises, listOpenBudgetDecisions } from './budgets.ts';
@@ -19,12 +21,11 @@ import { applyHoldDecision } from './hold-task.ts';
 import { applyProtectedDecision } from './merge.ts';
 import { beginStepsAfterAnswer } from './overspent.ts';
 import { CONTINUE_MESSAGE, describeReason, findOwnerPipeline, sendOrResume, unparkAgent, wakeAgent } from './resume.ts';
+import { assignTask } from './steer-task.ts';
 import { enterStep } from './steps.ts';
 
-export function onDecision(
-  world: EngineContext,
-  { decision_id, action, message }: EventOf<'DecisionResolved'>['data'],
-): Event[] {
+export function onDecision(world: EngineContext, resolved: EventOf<'DecisionResolved'>['data']): Event[] {
+  const { decision_id, action, message } = resolved;
   const decision = world.state.decisions.get(decision_id);
   if (decision?.source === 'budget') return onBudgetDecision(world, decision, action, message);
   if (decision?.adopts) return adoptByDecision(world, decision, action);
@@ -34,10 +35,10 @@ export function onDecision(
   const agent = world.state.agents.get(decision?.agentId ?? '');
   const task = world.state.tasks.get(decision?.taskId ?? '');
   if (decision !== undefined && task?.flow.held?.decisionId === decision_id) {
-    if (task.flow.heldMerge !== null) return applyProtectedDecision(world, task, decision, action);
-    return applyHoldDecision(task, action, message);
+    if (task.flow.heldMerge !== null) return applyProtectedDecision(world, task, resolved);
+    return applyHoldDecision(world, task, resolved);
   }
-  if (agent === undefined) return action === 'retry' ? unblockTask(world, decision?.taskId ?? '') : [];
+  if (agent === undefined) return task === undefined ? [] : steerBlocked(world, task, resolved);
   if (agent.outcome !== null || agent.parked !== decision_id) return [];
   switch (action) {
     case 'nudge':
@@ -64,7 +65,48 @@ export function onDecision(
     case 'cancel':
       return [...unparkAgent(world, agent), ...endAgent(world, agent, 'cancelled', describeReason(action, message))];
     case 'retry':
-      return startNewAgent(world, agent, describeReason(action, message));
+      return startNewAgent(world, agent, agent.plan, resolved);
+    case 'hand_over':
+    case 'take_over':
+      return passOn(world, agent, resolved);
+    case 'send_back':
+      return [];
+  }
+}
+
+/** The work of the agent goes to another agent, or to the person. */
+function passOn(world: EngineContext, agent: AgentRun, resolved: Resolved): Event[] {
+  const task = world.state.tasks.get(agent.task?.task_id ?? '');
+  if (task?.claim === null || task?.claim.sessionId !== agent.task?.session_id || task === undefined)
+    return startNewAgent(world, agent, resolved.hand_to ?? agent.plan, resolved);
+  const reason = describeReason(resolved.action, resolved.message);
+  return [
+    ...unparkAgent(world, agent),
+    ...endAgent(world, agent, 'cancelled', reason),
+    ...assignTask(world, task, resolved),
+    ...abandonClaim(task, task.claim, 'released', reason),
+  ];
+}
+
+/** On the answer about a task that nobody works on: it returns from BLOCKED, to the same role, to another agent or to a person. */
+function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Event[] {
+  const { action, message } = resolved;
+  const reason = describeReason(action, message);
+  switch (action) {
+    case 'retry':
+      return returnFromBlocked(task, { cause: 'decision', reason }, world.rules);
+    case 'hand_over':
+    case 'take_over':
+      return [
+        ...assignTask(world, task, resolved),
+        ...returnFromBlocked(task, { cause: 'decision', reason }, world.rules),
+      ];
+    case 'cancel':
+      return task.phase === 'COMPLETED'
+        ? []
+        : [phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
+    default:
+      return [];
   }
 }
 
@@ -76,26 +118,24 @@ function adoptByDecision({ state }: EngineContext, { adopts, result }: Decision,
   return [runbookAdoptedEvent(state, { sha256, commit, committed: sha256, by })];
 }
 
-/** Starts a new agent, in a new conversation, for the same work; the changes of the old agent stay. */
-function startNewAgent(world: EngineContext, agent: AgentRun, reason: string): Event[] {
+type Resolved = EventOf<'DecisionResolved'>['data'];
+
+/** Starts a new agent, in a new conversation, for the same work; the changes of the old agent stay. It gets the person's note. */
+function startNewAgent(world: EngineContext, agent: AgentRun, plan: AgentPlan, { action, message }: Resolved): Event[] {
+  const reason = describeReason(action, message);
   const run = findOwnerPipeline(world, agent);
   const ended = endAgent(world, agent, 'cancelled', reason);
   if (run === undefined || run.step === null) {
-    const { plan, vars, task, worker, onStop: on_stop } = agent;
+    const { vars, task, worker, onStop: on_stop } = agent;
+    const note = message === null ? {} : { note: message };
     return [
-      event('AgentRequested', { agent_id: world.newId(), plan, owner: null, vars, task, worker, on_stop }),
+      event('AgentRequested', { agent_id: world.newId(), plan, owner: null, vars, task, worker, on_stop, ...note }),
       ...ended,
     ];
   }
   const outcome = 'cancelled';
   const finished = event('StepFinished', { pipeline_id: run.id, step: run.step.name, outcome, reason, output: null });
   return [...ended, finished, ...enterStep(run, run.step.name, false)];
-}
-
-function unblockTask({ state, rules }: EngineContext, taskId: string): Event[] {
-  const task = state.tasks.get(taskId);
-  if (task === undefined) return [];
-  return returnFromBlocked(task, { cause: 'decision', reason: 'unblocked by a decision' }, rules);
 }
 
 /** The task is reinstated or completed, if it is still as it was when the decision was opened. */
@@ -113,11 +153,11 @@ function onFindingDecision(
   return finished.ok ? [...finished.events] : [];
 }
 
-/** On a completed task: decisions about whether it is complete are withdrawn. */
-export function onCompleted({ state }: EngineContext, taskId: string): Event[] {
+/** On a completed or reinstated task: decisions about whether it is complete are withdrawn. */
+export function withdrawFindings({ state }: EngineContext, taskId: string, reason: string): Event[] {
   return [...state.decisions.values()]
     .filter(({ source, taskId: about, result }) => source === 'reconcile' && about === taskId && result === null)
-    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'the task was completed' }));
+    .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
 }
 
 /** On the answer to a decision about a budget: it applies to every agent that waits for it. */

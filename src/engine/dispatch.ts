@@ -1,4 +1,4 @@
-import type { AgentPlan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
+import type { AgentPlan, WorkerPlan } from '../protocol/run-plan.ts';
 import { agentPrincipal } from '../state/caller.ts';
 import { type Event, event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
@@ -69,7 +69,7 @@ function dispatchWorkers(world: EngineContext, starting: AgentPlan[]): Event[] {
   for (const each of workers) {
     const { worker } = each;
     for (const task of findWork(world, each, taken, freeOf(worker), gate.mayTake)) {
-      const agent = agentOf(worker);
+      const agent = agentFor(worker, task);
       if (agent !== undefined && !hasCapacity(state, agent, world.rules, starting)) break;
       const claimed = claimAndStart(world, worker, task);
       if (claimed.length === 0) continue;
@@ -112,15 +112,18 @@ const MAX_CLOSING_TASKS = 1000;
 /** The claim and the run are recorded together, so that neither exists without the other. */
 function claimAndStart(world: EngineContext, worker: WorkerPlan, task: Task): readonly Event[] {
   const id = world.newId();
-  const role = task.nextRole ?? agentOf(worker)?.role ?? (worker.roles?.length === 1 ? worker.roles[0] : undefined);
+  const chosen = assignedAgent(task);
+  const holder = chosen?.name ?? holderName(worker);
+  const role =
+    task.nextRole ?? agentFor(worker, task)?.role ?? (worker.roles?.length === 1 ? worker.roles[0] : undefined);
   const claim = decideClaimTask(
     world.state,
     {
       id: task.id,
       sessionId: id,
-      holder: holderName(worker),
-      principal: agentPrincipal(holderName(worker)),
-      requires: owedBy(worker),
+      holder,
+      principal: agentPrincipal(holder),
+      requires: agentFor(worker, task)?.requires ?? ['exit', 'result'],
       ...(role === undefined ? {} : { role }),
     },
     world.rules,
@@ -128,7 +131,7 @@ function claimAndStart(world: EngineContext, worker: WorkerPlan, task: Task): re
   if (!claim.ok) return [];
   const ref = { task_id: task.id, epoch: claim.answer.epoch, session_id: id };
   const shared = { task: ref, worker: worker.name };
-  const { plan } = worker;
+  const plan: WorkerPlan['plan'] = chosen === undefined ? worker.plan : { kind: 'agent', agent: chosen };
   if (plan.kind === 'agent') {
     const on_stop = plan.agent.on_stop?.action ?? 'signal';
     const wanted = { agent_id: id, plan: plan.agent, owner: null, vars: {}, on_stop, ...shared };
@@ -145,13 +148,15 @@ function presetsOf({ pipelines, pipeline }: PipelineRunPlan): Readonly<Record<st
   return Object.fromEntries(declared.flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
 }
 
-/** What the session owes before it may complete. If it commits anything, it also owes a thought record; that is known only at its end. */
-function owedBy(worker: WorkerPlan): readonly Requirement[] {
-  return agentOf(worker)?.requires ?? ['exit', 'result'];
+/** The agent to which a person gave the task. */
+function assignedAgent({ flow: { assigned } }: Task): AgentPlan | undefined {
+  return assigned !== null && 'agent' in assigned ? assigned.agent : undefined;
 }
 
-/** The agent that a worker starts first; for a pipeline, the agent of its first agent step. */
-function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
+/** The agent that a worker starts first on a task; for a pipeline, the agent of its first agent step. */
+function agentFor({ plan }: WorkerPlan, task: Task): AgentPlan | undefined {
+  const chosen = assignedAgent(task);
+  if (chosen !== undefined) return chosen;
   if (plan.kind !== 'pipeline') return plan.kind === 'agent' ? plan.agent : undefined;
   const steps = plan.pipelines[plan.pipeline]?.steps ?? [];
   const first = steps.find(({ run }) => run.kind === 'agent')?.run;

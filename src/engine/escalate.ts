@@ -4,6 +4,7 @@ import { type DecisionAction, type DecisionSource, OPTION_LABELS } from '../stat
 import { findSilenceDecision } from '../state/runs/open-decisions.ts';
 import type { Question } from '../state/runs/resolve-decision.ts';
 import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, timersOf } from './context.ts';
+import { mayRecommendApproval } from './judge-prompt.ts';
 import { askPeople } from './notify.ts';
 
 interface Escalation extends Partial<Pick<Question, 'options'>> {
@@ -24,7 +25,7 @@ interface Escalation extends Partial<Pick<Question, 'options'>> {
  */
 export function escalate(world: EngineContext, agent: AgentRun, escalation: Escalation): Event[] {
   const { state, newId } = world;
-  const { source, reason, message, details, options = optionsOf(source) } = escalation;
+  const { source, reason, message, details, options = optionsOf(source, agent) } = escalation;
   const silence = findSilenceDecision(state, agent);
   if (silence === undefined && !mayPark(world, agent)) return [];
   const run = state.pipelines.get(agent.owner?.pipelineId ?? '');
@@ -37,6 +38,7 @@ export function escalate(world: EngineContext, agent: AgentRun, escalation: Esca
     context: details ? `${message}\n\n${details}` : message,
     message,
     options,
+    ...(source === 'prompt' && !mayRecommendApproval(message) ? { recommends: 'deny' as const } : {}),
     agent_id: agent.id,
     pipeline_id: run?.id ?? null,
     task_id: agent.task?.task_id ?? null,
@@ -86,6 +88,10 @@ const ACTIONS: Readonly<Partial<Record<DecisionSource, readonly DecisionAction[]
   prompt: ['approve', 'deny', 'cancel'],
 };
 
-function optionsOf(source: DecisionSource): Question['options'] {
-  return (ACTIONS[source] ?? ['dismiss']).map((action) => ({ label: OPTION_LABELS[action], action }));
+function optionsOf(source: DecisionSource, { owner, task }: AgentRun): Question['options'] {
+  const answers = ACTIONS[source] ?? ['dismiss'];
+  // A pipeline decides itself which agent runs its step, and a prompt is about one call.
+  const isPassable = source !== 'prompt' && owner === null && task !== null;
+  const all: readonly DecisionAction[] = isPassable ? [...answers, 'hand_over', 'take_over'] : answers;
+  return all.map((action) => ({ label: OPTION_LABELS[action], action }));
 }

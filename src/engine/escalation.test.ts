@@ -112,7 +112,7 @@ describe('an escalation', () => {
   });
 });
 
-/** The options of each source, the recommended one first. */
+/** The options of each source, the recommended one first; but a prompt that Baton cannot read is not recommended for approval. */
 const OPTIONS = {
   stop: ['nudge', 'done', 'retry', 'cancel'],
   idle: ['nudge', 'done', 'retry', 'cancel'],
@@ -175,7 +175,8 @@ describe('a decision', () => {
     const { id, options } = play.decision();
     expect(options.map((each) => each.action)).toEqual(OPTIONS[source]);
     expect(options.map((each) => each.label)).toEqual(OPTIONS[source].map((each) => LABELS[each]));
-    expect(options.map((each) => each.recommended)).toEqual(options.map((_, i) => i === 0));
+    const recommended = source === 'prompt' ? 1 : 0;
+    expect(options.map((each) => each.recommended)).toEqual(options.map((_, i) => i === recommended));
     play.order(runs.resolve(id, option, 'because'));
     expect(play.decision(id).result).toMatchObject({
       kind: 'resolved',

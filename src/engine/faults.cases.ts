@@ -4,6 +4,7 @@ import { isAttached } from '../state/runs/agent-run.ts';
 import { isStartEffect, processNumber } from '../state/runs/effect.ts';
 import type { State } from '../state/state.ts';
 import { isAboutOverspent } from '../state/runs/open-decisions.ts';
+import { findSpan } from '../state/timeline/find-span.ts';
 
 /** Describes a fault that no state may have; undefined if there is none. */
 export function findFault(state: State): string | undefined {
@@ -12,8 +13,33 @@ export function findFault(state: State): string | undefined {
     findInAgents(state) ??
     findInPipelines(state) ??
     findInDecisions(state) ??
-    findInMain(state)
+    findInMain(state) ??
+    findInTimelines(state)
   );
+}
+
+/** The fold sees each change of a task: its newest span is what the state says now. */
+function findInTimelines({ tasks, timelines, decisions, agents }: State): string | undefined {
+  for (const task of tasks.values()) {
+    const timeline = timelines.get(task.id);
+    const last = timeline?.spans.at(-1);
+    // Some tests put tasks into the state without entries.
+    if (timeline === undefined || last === undefined) continue;
+    const { from: _, outcome: _outcome, phase: _phase, round: _round, ...shown } = last;
+    const { phase: _now, round: _rounds, ...now } = findSpan(tasks, task, timeline);
+    if (JSON.stringify(now) !== JSON.stringify(shown))
+      return `${task.id}: its timeline shows ${JSON.stringify(shown)}, not ${JSON.stringify(now)}`;
+    const asked = [...decisions.values()].filter(({ taskId, result }) => taskId === task.id && result === null);
+    if (asked.map(({ id }) => id).join() !== (timeline.asked ?? []).join())
+      return `${task.id}: its timeline has other open decisions`;
+    const parked = [...agents.values()].filter(
+      ({ task: of, outcome, parked: by }) =>
+        of?.session_id === (task.claim?.sessionId ?? '') && outcome === null && by !== null,
+    );
+    if (parked.map(({ id }) => id).join() !== (timeline.parked ?? []).join())
+      return `${task.id}: other agents wait for a person than its timeline has`;
+  }
+  return undefined;
 }
 
 /** A cancelled task leaves nothing open. */

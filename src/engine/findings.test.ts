@@ -14,7 +14,8 @@ function worked(rules: ConstructorParameters<typeof Play>[0] = {}): Play {
 function found(play: Play, remedy: RaisedFinding['remedy'], more: Partial<RaisedFinding> = {}): RaisedFinding {
   const { epoch, flow } = play.state.tasks.get('A') ?? { epoch: 0, flow: { movedAt: 0 } };
   const decisionId = `d${play.entries.length}`;
-  return { decisionId, taskId: 'A', context: 'it does not fit', remedy, epoch, movedAt: flow.movedAt, ...more };
+  const kind = remedy === 'reinstate' ? 'commit-reverted' : 'merged-by-hand';
+  return { decisionId, taskId: 'A', kind, context: 'it does not fit', remedy, epoch, movedAt: flow.movedAt, ...more };
 }
 
 describe('a finding of reconciliation', () => {
@@ -79,6 +80,17 @@ describe('a finding of reconciliation', () => {
     expect(play.types()).toEqual(['DecisionResolved', 'TaskReinstated', 'PhaseMoved']);
     expect(play.newest('TaskReinstated').reason).toBe('decision: retry: it was reverted');
     expect(play.state.tasks.get('A')).toMatchObject({ phase: 'IMPLEMENTATION', claim: null });
+  });
+
+  it('lets an agent reinstate the task, and is withdrawn with the reason', () => {
+    const play = worked().order(update('done'));
+    const gone = found(play, 'reinstate', { kind: 'commit-gone' });
+    play.say(runs.raise([gone])).say(record({ status: 'todo', notes: 'it was reverted' }), worker);
+    expect(play.types()).toEqual(['ThoughtRecorded', 'TaskReinstated', 'PhaseMoved', 'DecisionWithdrawn']);
+    const withdrawn = { kind: 'withdrawn', reason: 'reinstated by worker:bob: it was reverted' };
+    expect(play.decision(gone.decisionId).result).toMatchObject(withdrawn);
+    expect(play.refuse(record({ status: 'todo' }), worker).code).toBe('not-undone');
+    play.checkReplay();
   });
 
   it('is withdrawn when the task is completed, and its answer changes nothing that moved meanwhile', () => {

@@ -1,11 +1,11 @@
-import { event, type Event } from '../state/event.ts';
-import type { DecisionAction } from '../state/runs/decision.ts';
+import { event, type Event, type EventOf } from '../state/event.ts';
 import type { Question } from '../state/runs/resolve-decision.ts';
 import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import type { Task } from '../state/tasks/task.ts';
 import type { EngineContext } from './context.ts';
 import { askPeople } from './notify.ts';
 import { describeReason } from './resume.ts';
+import { assignTask, sendBack, steeringOptions } from './steer-task.ts';
 
 interface Hold extends Pick<Question, 'source' | 'context' | 'options'> {
   /** What is held, for example `ready for review`. */
@@ -23,9 +23,16 @@ export function holdTask(world: EngineContext, task: Task, { stage, ...question 
   ];
 }
 
-/** On the answer: the task continues, is blocked or is cancelled, with the person's reason. */
-export function applyHoldDecision(task: Task, action: DecisionAction, message: string | null): Event[] {
+/** On the answer: the task continues, goes back, changes hands, is blocked or is cancelled, with the person's reason. */
+export function applyHoldDecision(
+  world: EngineContext,
+  task: Task,
+  resolved: EventOf<'DecisionResolved'>['data'],
+): Event[] {
+  const { action, message } = resolved;
   const freed = event('TaskFreed', { task_id: task.id });
+  if (action === 'send_back') return [freed, ...sendBack(world, task, message ?? '')];
+  if (action === 'hand_over' || action === 'take_over') return [freed, ...assignTask(world, task, resolved)];
   if (action !== 'deny' && action !== 'cancel') return [freed];
   const reason = describeReason(action, message);
   const isOver = task.phase === 'COMPLETED';
@@ -43,25 +50,37 @@ export function holdAtCheckpoint(world: EngineContext, task: Task): Event[] {
   if (mode === null || mode === 'autonomous' || stage === null) return [];
   if (mode === 'semi' && !stage.isForSemi) return [];
   const options = [
-    { label: 'Continue', action: 'approve' },
+    { label: stage.approve, action: 'approve' },
     { label: 'Block the task', action: 'deny' },
+    ...steeringOptions(task),
   ] as const;
   const context = `${task.title}\n${task.id} is ${task.phase}; next is ${task.nextRole ?? 'nobody in particular'}.`;
   return holdTask(world, task, { source: 'review', stage: stage.name, context, options });
 }
 
-function stageOf({ phase, nextRole }: Task): { readonly name: string; readonly isForSemi: boolean } | null {
+interface Stage {
+  readonly name: string;
+  readonly isForSemi: boolean;
+  /** What happens if the person agrees. */
+  readonly approve: string;
+}
+
+function stageOf({ phase, nextRole }: Task): Stage | null {
   switch (phase) {
     case 'DRAFT':
-      return { name: nextRole === 'prep' ? 'issue written' : 'requested', isForSemi: false };
+      return nextRole === 'prep'
+        ? { name: 'issue written', isForSemi: false, approve: 'Accept the issue' }
+        : { name: 'requested', isForSemi: false, approve: 'Have the issue written' };
     case 'IMPLEMENTATION':
-      return { name: nextRole === 'fixer' ? 'fix decision' : 'ready for work', isForSemi: true };
+      return nextRole === 'fixer'
+        ? { name: 'fix decision', isForSemi: true, approve: 'Start the fixer' }
+        : { name: 'ready for work', isForSemi: true, approve: 'Start the implementer' };
     case 'READY_FOR_REVIEW':
-      return { name: 'ready for review', isForSemi: true };
+      return { name: 'ready for review', isForSemi: true, approve: 'Start the review' };
     case 'READY_FOR_MERGE':
-      return { name: 'merge', isForSemi: true };
+      return { name: 'merge', isForSemi: true, approve: 'Validate and merge' };
     case 'COMPLETED':
-      return nextRole === null ? null : { name: 'merged', isForSemi: false };
+      return nextRole === null ? null : { name: 'merged', isForSemi: false, approve: 'Close the workflow' };
     case 'CI_PENDING':
     case 'REVIEW':
     case 'BLOCKED':

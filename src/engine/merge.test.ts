@@ -23,7 +23,7 @@ describe('a merge that changes protected paths', () => {
     expect(decision).toMatchObject({ source: 'merge', taskId: play.id });
     expect(decision.context).toContain('baton.toml\n  .github/workflows/ci.yml');
     expect(decision.context).toMatch(SAFE_DIFF);
-    expect(decision.options.find(({ recommended }) => recommended)?.action).toBe('deny');
+    expect(decision.options.find(({ recommended }) => recommended)?.action).toBe('send_back');
     expect(play.task.flow).toMatchObject({ merge: null, heldMerge: { head: SHA } });
   });
 

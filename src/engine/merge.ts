@@ -1,6 +1,6 @@
 import { event, type Event, type EventOf } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
-import { type Decision, type DecisionAction, OPTION_LABELS } from '../state/runs/decision.ts';
+import { OPTION_LABELS } from '../state/runs/decision.ts';
 import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import { checkNoOpenDecision } from '../state/tasks/judging.ts';
 import { hasUnjudgedHead, sendBackToChecks } from '../state/tasks/operate-task.ts';
@@ -29,7 +29,7 @@ export function openProtectedDecision(world: EngineContext, task: Task): Event[]
     `See the change: ${diffCommand(measured?.base ?? '', heldMerge.head)}`,
   ].join('\n');
   const options = [
-    { label: 'Send back to the fixer', action: 'deny' },
+    { label: OPTION_LABELS.send_back, action: 'send_back' },
     { label: 'Merge', action: 'approve' },
     { label: 'Cancel the task', action: 'cancel' },
   ] as const;
@@ -42,13 +42,13 @@ const MOST_SHOWN = 30;
 export function applyProtectedDecision(
   world: EngineContext,
   task: Task,
-  { result }: Decision,
-  action: DecisionAction,
+  resolved: EventOf<'DecisionResolved'>['data'],
 ): Event[] {
+  const { action, message, decision_id } = resolved;
   const { heldMerge } = task.flow;
   if (heldMerge === null) return [];
   const { head, handoff } = heldMerge;
-  const message = result?.kind === 'resolved' ? result.message : null;
+  const result = world.state.decisions.get(decision_id)?.result;
   const freed = event('TaskFreed', { task_id: task.id });
   const drop = (reason: string): Event[] => (handoff === null ? [] : [event('HandoffDropped', { ...handoff, reason })]);
   // The task was moved to another phase while the decision was open.
@@ -64,10 +64,12 @@ export function applyProtectedDecision(
     const refused = { cause: 'merge-refused', reason: `merge refused: ${asked.refusal.message}` } as const;
     return [freed, agreed, ...drop(asked.refusal.message), phaseMovedEvent(task, 'BLOCKED', refused)];
   }
-  if (action !== 'deny') return [...drop(`decision: ${action}`), ...applyHoldDecision(task, action, message)];
+  // Decisions that were opened by earlier versions offer `deny` for sending back.
+  if (action !== 'deny' && action !== 'send_back')
+    return [...drop(`decision: ${action}`), ...applyHoldDecision(world, task, resolved)];
   const paths = task.flow.protected?.paths ?? [];
   const text = `${message ?? 'Leave these files as they are, or explain why they must change.'}\n${paths.join('\n')}`;
-  const back = fixerHandoff(task, 'validator-agent', [{ type: 'protected_paths', text }], world.newId());
+  const back = fixerHandoff(task, 'operator', [{ type: 'protected_paths', text }], world.newId());
   const why = { cause: 'decision', reason: describeReason(action, message) } as const;
   return [
     freed,

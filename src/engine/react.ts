@@ -31,7 +31,7 @@ import { endTimeBudget, timeBudgets, watchBudgets } from './budgets.ts';
 import { cancelPipeline, onCancelled } from './cancel.ts';
 import { onClaimEnd, onExitSignal, onReturned, onSignal, onUnblocked, onUnclosed } from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
-import { onCompleted, onDecision } from './decisions.ts';
+import { onDecision, withdrawFindings } from './decisions.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { holdAtCheckpoint } from './hold-task.ts';
@@ -181,7 +181,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   MergeFinished: ofTask(onMerged),
   HandoffDelivered: (world, data, recorded) =>
     data.to === 'fixer-agent' ? ofTask(reviewRounds)(world, data, recorded) : retryError(world, data),
-  TaskReinstated: (world, { task_id }) => onUnblocked(world, task_id, 'the task was reinstated'),
+  TaskReinstated: onReinstated,
   TaskCreated: ofTask(holdAtCheckpoint, (world, task, _data, { seq }) => setStallTimer(world, task, seq)),
   ClaimBlocked: all(onEnd, ofTask(onUnclosed)),
   ClaimFailed: all(onEnd, ofTask(onUnclosed)),
@@ -227,6 +227,13 @@ function onEnd(world: EngineContext, data: Data<ClaimEndType>, { type }: EventOf
   return onClaimEnd(world, type, data);
 }
 
+/** An agent that reinstates settles only the finding that allowed it: it must not get rid of another decision that way. */
+function onReinstated(world: EngineContext, { task_id, by, reason }: Data<'TaskReinstated'>): Event[] {
+  return by === undefined
+    ? onUnblocked(world, task_id, 'the task was reinstated')
+    : withdrawFindings(world, task_id, `reinstated by ${by}: ${reason}`);
+}
+
 function onMove(
   world: EngineContext,
   data: Data<'PhaseMoved'>,
@@ -238,7 +245,7 @@ function onMove(
   return [
     ...(from === 'BLOCKED' && to !== 'BLOCKED' ? onLeftBlocked(world, data) : []),
     ...(isBlocked ? [...onBlocked(world, task, recorded), ...closePullOfCancelled(world, task, data)] : []),
-    ...(to === 'COMPLETED' ? onCompleted(world, task_id) : []),
+    ...(to === 'COMPLETED' ? withdrawFindings(world, task_id, 'the task was completed') : []),
     ...(task === undefined ? [] : onMoved(world, task, recorded)),
   ];
 }
@@ -256,7 +263,8 @@ function onMoved(world: EngineContext, task: Task, { data, seq }: RecordedEvent 
     ...cancelMerge(task, data),
     ...requestPull(world, task),
     ...onCiPending(world, task),
-    ...(isBack ? [] : holdAtCheckpoint(world, task)),
+    // A person who sent the work here has decided already.
+    ...(isBack || cause === 'decision' ? [] : holdAtCheckpoint(world, task)),
     ...setStallTimer(world, task, seq),
   ];
 }

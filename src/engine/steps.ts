@@ -56,9 +56,10 @@ export function findQueued(state: State, run: PipelineRun): AgentPlan | undefine
 }
 
 export function requestAgent(world: EngineContext, run: PipelineRun, step: string, plan: AgentPlan): Event[] {
-  const { id: pipeline_id, vars, task, worker } = run;
+  const { id: pipeline_id, vars, task, worker, note } = run;
   const on_stop = plan.on_stop?.action ?? 'signal';
-  const owned = { owner: { pipeline_id, step }, vars, task, worker, on_stop };
+  const said = note === undefined ? {} : { note };
+  const owned = { owner: { pipeline_id, step }, vars, task, worker, on_stop, ...said };
   return [...setStepTimer(world, run), event('AgentRequested', { agent_id: world.newId(), plan, ...owned })];
 }
 

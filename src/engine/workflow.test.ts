@@ -145,6 +145,20 @@ describe('the CI gate', () => {
     expect(play.the('ChecksRequested').head).toBe(OTHER);
   });
 
+  it('keeps the end of a failed output in the state until the next checks', () => {
+    const play = pending().check('passed', 'unit').check('cancelled', 'lint');
+    expect(play.task.flow.checks?.failures).toEqual({ lint: { exitCode: 1, output: 'lint said so' } });
+    const { checks_id } = play.the('ChecksRequested');
+    const failed = flow.finishCheck(checks_id, 'lint', 'failed');
+    const output = `${'x'.repeat(5000)}\u{1F600}the end`;
+    play.say({ ...failed, command: { ...failed.command, output } } as typeof failed); // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const kept = play.task.flow.checks?.failures?.['lint']?.output ?? '';
+    expect(kept.length).toBeLessThanOrEqual(2000);
+    expect(kept.endsWith('\u{1F600}the end')).toBe(true);
+    play.turn('fixer', { head: OTHER }).check('passed', 'unit');
+    expect(play.task.flow.checks?.failures).toBeUndefined();
+  });
+
   it('stays if a check was cancelled, until it is run again', () => {
     const play = pending().check('passed', 'unit').check('cancelled', 'lint');
     expect(play.task.phase).toBe('CI_PENDING');

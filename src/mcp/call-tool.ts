@@ -3,7 +3,15 @@ import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
 import type { Claim } from '../api/operations/tasks.ts';
 import { fieldOf } from '../protocol/shape/read-unknown.ts';
-import { addClaimEndHint, type Backend, type BackendCall, CANCELLED_REASON, type McpConnection } from './connection.ts';
+import {
+  addClaimEndHint,
+  type Backend,
+  type BackendCall,
+  CANCELLED_REASON,
+  isClaimOver,
+  type McpConnection,
+  mayEndClaim,
+} from './connection.ts';
 import { splitToken } from './tool-schema.ts';
 
 export interface ToolContext {
@@ -36,6 +44,12 @@ export async function callTool(
   if (signal.aborted) await releaseClaim(backend, input, call);
   else if (isClaim(answer)) connection.noteClaim(id, answer.result);
   return answer;
+}
+
+/** Whether the call may have begun or ended a claim, or found one ended. */
+export function mayChangeTools({ name }: Operation, input: unknown, answer: Answer): boolean {
+  if (!answer.ok) return isClaimOver(answer);
+  return name === 'task_claim' || mayEndClaim(name, input);
 }
 
 /** An answer to `task_claim` has the claim that it declares. */

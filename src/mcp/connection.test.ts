@@ -1,7 +1,7 @@
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect, say } from '../../test/mcp/connect.ts';
-import { openTestProject, type OpenedProject } from '../../test/mcp/open-project.ts';
+import { COMMIT, openTestProject, type OpenedProject } from '../../test/mcp/open-project.ts';
 import { McpConnection } from './connection.ts';
 import { createMcpServer } from './server.ts';
 
@@ -100,6 +100,18 @@ describe('after the end of a claim', () => {
     expect(first).toMatchObject({ result: { structuredContent: { kind: 'escalate' } } });
     expect(await call(3, 'agent_signal', signal)).toEqual(first);
     expect(await backend.asOperator('task_get', { task_id: 'T1' })).toMatchObject({ result: { claim: { epoch: 1 } } });
+  });
+
+  it('the holder may reinstate like anybody else, and Baton decides whether the work is undone', async () => {
+    const client = await connect(backend);
+    await say(client, 'task_claim', { task_id: 'T1', as: 'a' });
+    const record = { task_id: 'T1', branch: 'b', commit_sha: COMMIT, tests_run: [], summary: 'Done.' };
+    const rest = { blockers: [], files_changed: [], related_thought_records: [] };
+    await say(client, 'task_complete', { ...record, ...rest });
+    const again = await say(client, 'thought_record', { ...record, ...rest, status: 'todo' });
+    expect(again.text).toBe('Baton has not found the commit of T1 reverted or gone from the main branch');
+    expect(again.result).toMatchObject({ error: { code: 'not-undone' } });
+    await client.close();
   });
 
   it('a refusal tells a connection whose claim ended elsewhere what to do', async () => {

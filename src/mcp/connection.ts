@@ -14,9 +14,17 @@ export class McpConnection {
   /** Claims not used yet, by the request that made them. */
   readonly #fresh = new Map<string | number, GrantedClaim>();
 
-  /** Without a token the connection acts as the backend's worker. */
-  constructor(token?: string) {
+  /** Whether the backend's own token, which is used without another, is certainly a worker's. */
+  readonly isWorker: boolean;
+
+  constructor(token?: string, { isWorker = false }: { readonly isWorker?: boolean } = {}) {
     this.token = token;
+    this.isWorker = isWorker;
+  }
+
+  /** Of the newest live claim that was made over this connection. */
+  get claimToken(): string | undefined {
+    return this.#newestLive()?.token;
   }
 
   tokenFor(operation: Operation, input: unknown, requestId: string | number = ''): { readonly token?: string } {
@@ -64,11 +72,15 @@ export class McpConnection {
 
   #claimFor(requestId: string | number, { name, access }: Operation, input: unknown): HeldClaim | undefined {
     const taskId = findText(fieldOf(input, 'task_id'));
-    // Another task: an operation that needs no claim is called without one, any other under the newest live claim.
-    if (taskId !== undefined)
-      return this.#claims.get(taskId) ?? (access.includes('worker') ? undefined : this.#newestLive());
-    // A repeat of the request that ended a claim belongs to that claim.
     const key = this.keyFor(requestId, name, input);
+    if (taskId !== undefined) {
+      const held = this.#claims.get(taskId);
+      // Whoever held the task may reinstate it later, like anybody else.
+      if (held?.endedBy !== undefined && held.endedBy !== key && reinstates(name, input)) return undefined;
+      // Another task: an operation that needs no claim is called without one, any other under the newest live claim.
+      return held ?? (access.includes('worker') ? undefined : this.#newestLive());
+    }
+    // A repeat of the request that ended a claim belongs to that claim.
     const ended = [...this.#claims.values()].find(({ endedBy }) => endedBy === key);
     // With no live claim, an operation open to workers is called as the worker: an ended session may read little.
     const last = access.includes('worker') ? undefined : [...this.#claims.values()].at(-1);
@@ -90,17 +102,18 @@ interface HeldClaim extends GrantedClaim {
   endedBy?: string;
 }
 
-function mayEndClaim(operation: string, input: unknown): boolean {
+export function mayEndClaim(operation: string, input: unknown): boolean {
   const { status, kind } = fieldsOf(input);
   switch (operation) {
     case 'task_release':
     case 'task_complete':
     case 'exit_signal':
+    case 'merge_request':
       return true;
     case 'task_update':
       return status !== 'in_progress';
     case 'thought_record':
-      return status === 'todo';
+      return reinstates(operation, input);
     case 'agent_signal':
       return kind !== 'continue';
     default:
@@ -108,7 +121,11 @@ function mayEndClaim(operation: string, input: unknown): boolean {
   }
 }
 
-function isClaimOver(answer: Answer): boolean {
+function reinstates(operation: string, input: unknown): boolean {
+  return operation === 'thought_record' && fieldOf(input, 'status') === 'todo';
+}
+
+export function isClaimOver(answer: Answer): boolean {
   return !answer.ok && CLAIM_OVER_CODES.has(answer.error.code);
 }
 

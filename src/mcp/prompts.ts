@@ -48,7 +48,7 @@ function renderHandOverPrompt(taskId: string | undefined): string {
   return [
     `Hand over ${task}, so that the next agent can continue without asking you.`,
     `1. Run the tests. Commit, and push your branch.`,
-    `2. Call thought_record: branch, full commit SHA, the tests you ran, what you did in three to five sentences, and what blocks you, if anything.`,
+    `2. Call thought_record: branch, full commit SHA, the tests you ran, what you did in three to five sentences, and what blocks you, if anything. form_get gives you a blank one.`,
     `3. Done: call task_update with status done. Blocked: task_update with status blocked, and notes on what is missing. Not yours after all: task_release with the reason.`,
     `4. If you were started with a mission: result_submit, then handoff_send if another role continues, and exit_signal last. Do not wait for CI.`,
     `If a call is refused, its text explains why and what to do; nothing was changed.`,

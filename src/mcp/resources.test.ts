@@ -1,7 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connect } from '../../test/mcp/connect.ts';
+import { connect, say } from '../../test/mcp/connect.ts';
 import { openTestProject, type OpenedProject } from '../../test/mcp/open-project.ts';
+import { PLACEHOLDERS } from '../protocol/placeholder.ts';
+import { parseResult } from '../protocol/result.ts';
+import { parseThoughtRecord } from '../protocol/thought-record.ts';
 
 let backend: OpenedProject;
 let client: Client;
@@ -20,7 +23,13 @@ afterEach(async () => {
 describe('resources', () => {
   it('are listed', async () => {
     const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(['baton://tasks', 'baton://ledger/head']);
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'baton://tasks',
+      'baton://ledger/head',
+      'baton://forms/record',
+      'baton://forms/result',
+      'baton://forms/handoff',
+    ]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['baton://task/{id}/brief']);
   });
@@ -29,6 +38,16 @@ describe('resources', () => {
     expect(await read('baton://task/P0.1.1/brief')).toContain('# P0.1.1: Setup');
     expect(JSON.parse(await read('baton://tasks'))).toMatchObject({ tasks: [{ id: 'P0.1.1' }, { id: 'P0.1.2' }] });
     expect(JSON.parse(await read('baton://ledger/head'))).toMatchObject({ size: backend.project.ledger.head.size });
+  });
+
+  it('are blank forms for the claim of the connection', async () => {
+    await expect(read('baton://forms/record')).rejects.toThrow('a form is about a task');
+    await say(client, 'task_claim', { task_id: 'P0.1.1', as: 'a', role: 'reviewer' });
+    const record = parseThoughtRecord(await read('baton://forms/record'));
+    expect(record).toMatchObject({ ok: true, value: { task_id: 'P0.1.1', summary: PLACEHOLDERS.summary } });
+    expect(parseResult(await read('baton://forms/result'))).toMatchObject({ ok: true, value: { task_id: 'T001' } });
+    const handoffs = await read('baton://forms/handoff');
+    for (const to of ['fixer-agent', 'validator-agent', 'orchestrator']) expect(handoffs).toContain(`<!-- To ${to}: `);
   });
 
   it('show more tasks than a list by default', async () => {

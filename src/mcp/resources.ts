@@ -10,7 +10,8 @@ import type { Answer } from '../api/answer.ts';
 import type { Operation } from '../api/operations/operation.ts';
 import type { InputOf, OperationName, ResultOf } from '../api/operations/registry.ts';
 import { taskBrief, taskList, taskNextActions } from '../api/operations/tasks.ts';
-import { ledgerHead } from '../api/operations/writeback.ts';
+import { formGet, ledgerHead } from '../api/operations/writeback.ts';
+import { FORM_KINDS } from '../protocol/placeholder.ts';
 import type { ToolContext } from './call-tool.ts';
 import { callOperation } from './connection.ts';
 
@@ -38,6 +39,15 @@ export function registerResources(server: McpServer, calling: ToolContext): void
     async ({ href }) => contentOf(href, JSON_TYPE, await readOperation(calling, ledgerHead, {})),
   );
 
+  for (const kind of FORM_KINDS)
+    server.registerResource(
+      `form-${kind}`,
+      `baton://forms/${kind}`,
+      { title: `Blank ${kind}`, description: FORM_ABOUT[kind], mimeType: FORM_TYPES[kind] },
+      async ({ href }) =>
+        contentOf(href, FORM_TYPES[kind], await readOperation(calling, formGet, { kind }), ({ text }) => text),
+    );
+
   const complete = { id: async (start: string) => listTaskIds(calling, start) };
   server.registerResource(
     'task-brief',
@@ -51,6 +61,13 @@ export function registerResources(server: McpServer, calling: ToolContext): void
       contentOf(href, MARKDOWN, await readOperation(calling, taskBrief, { task_id: String(id) }), ({ text }) => text),
   );
 }
+
+const FORM_TYPES = { record: 'application/yaml', result: 'application/yaml', handoff: 'application/xml' } as const;
+const FORM_ABOUT = {
+  record: 'A blank thought record for the task that you claimed, with what Baton knows filled in.',
+  result: 'A blank result for your mission.',
+  handoff: 'The blank handoffs that your role can send, one for each receiver.',
+} as const;
 
 const JSON_TYPE = 'application/json';
 const MARKDOWN = 'text/markdown';

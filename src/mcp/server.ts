@@ -3,6 +3,7 @@ import { releaseOnLateCancel, type ToolContext } from './call-tool.ts';
 import type { Backend } from './connection.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
+import { withToolHints } from './tool-hints.ts';
 import { registerTools } from './tools.ts';
 
 /** The connection has the rights of a worker or a session, never of an operator. */
@@ -13,7 +14,7 @@ export type McpOptions = Pick<ToolContext, 'connection'> &
 export function createMcpServer(backend: Backend, options: McpOptions): McpServer {
   const { connection, version, takesToken = false, progressMs = 10_000 } = options;
   const server = new McpServer({ name: 'baton', title: 'Baton', version }, { instructions: INSTRUCTIONS });
-  const calling = { backend, connection, takesToken, progressMs };
+  const calling = { backend: withToolHints(backend), connection, takesToken, progressMs };
   registerTools(server, calling);
   registerResources(server, calling);
   registerPrompts(server);

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { createClient, ensureWorkerToken } from '../api/client/connect.ts';
 import { renewOwnClaims } from '../api/client/renew-claims.ts';
+import { findSessionAbove } from '../api/session-above.ts';
 import { findStateDir } from '../api/state-folder.ts';
 import { VERSION } from '../api/version.ts';
 import { type Backend, McpConnection } from './connection.ts';
@@ -52,8 +53,10 @@ export async function runMcpStdio(io: StdioIo): Promise<number> {
       return call.finally(() => calls.delete(call));
     },
   };
-  const connection = new McpConnection();
-  const renewing = renewOwnClaims(client, findStateDir(env), env);
+  const stateDir = findStateDir(env);
+  const isWorker = !env['BATON_TOKEN'] && findSessionAbove(stateDir, env) === undefined;
+  const connection = new McpConnection(undefined, { isWorker });
+  const renewing = renewOwnClaims(client, stateDir, env);
   const ended = new Promise((resolve) => {
     stdin.once('end', resolve).once('close', resolve);
   });

@@ -1,11 +1,47 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import { fieldsOf, listOf } from '../protocol/shape/read-unknown.ts';
 import type { JsonSchema } from '../protocol/shape/shape.ts';
 
 const TOKEN: JsonSchema = {
   type: 'string',
-  description:
-    'The token that task_claim gave you. Only needed when this connection does not know your claim: it was made over another connection, or the connection was lost since.',
+  description: 'The token of a claim that another connection made.',
 };
+
+/**
+ * A schema as short as a model needs it. Left out are patterns, unknown fields and empty texts, which the descriptions or the daemon's
+ * refusals explain, and descriptions that repeat a format or, in the items of a list, the values. `isDescribed`: false if another tool in
+ * the list describes the same fields.
+ */
+export function listedSchema(schema: JsonSchema, isDescribed = true, isItem = false): JsonSchema {
+  const { type, enum: values, minimum, maximum, minItems, format, description, properties, items, required } = schema;
+  const isPlain = format !== undefined || (isItem && (values !== undefined || type === 'string'));
+  const fields = Object.entries(fieldsOf(properties)).map(([name, field]) => {
+    const of = fieldsOf(field);
+    return [name, listedSchema(of, isDescribed, isItem && of['enum'] !== undefined)];
+  });
+  return withoutUndefined({
+    description: isDescribed && !isPlain ? description : undefined,
+    type,
+    enum: values,
+    minimum,
+    maximum,
+    minItems,
+    format,
+    items: items === undefined ? undefined : listedSchema(fieldsOf(items), isDescribed, true),
+    // Models' APIs refuse an object without properties.
+    properties: type === 'object' ? Object.fromEntries(fields) : undefined,
+    required: listOf(required).length === 0 ? undefined : required,
+  });
+}
+
+function withoutUndefined(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}
+
+export function withoutFields(schema: JsonSchema, names: readonly string[]): JsonSchema {
+  const properties = Object.entries(fieldsOf(schema['properties'])).filter(([name]) => !names.includes(name));
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
 
 export function withTokenArgument(schema: JsonSchema): JsonSchema {
   const { properties } = schema;

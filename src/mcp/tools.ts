@@ -1,42 +1,22 @@
-import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import type { Answer } from '../api/answer.ts';
-import type { Operation } from '../api/operations/operation.ts';
-import { OPERATIONS } from '../api/operations/registry.ts';
-import { callTool, type ToolContext } from './call-tool.ts';
-import { uncheckedSchema, withTokenArgument } from './tool-schema.ts';
+import { callTool, mayChangeTools, type ToolContext } from './call-tool.ts';
+import { ListedTools, toolOperations } from './listed-tools.ts';
+import { uncheckedSchema } from './tool-schema.ts';
 
-const IDEMPOTENT: ReadonlySet<string> = new Set(['task_update', 'merkle_finalize', 'merge_request']);
-/** Operations whose effect outside Baton cannot be undone. */
-const DESTRUCTIVE: ReadonlySet<string> = new Set(['merge_request']);
-
+/** Every tool can be called, listed or not: the daemon's refusal explains more than an unknown tool would. */
 export function registerTools(server: McpServer, calling: ToolContext): void {
+  const listed = new ListedTools(server, calling);
   for (const operation of toolOperations()) {
     const { name, about, schema } = operation;
-    const inputSchema = uncheckedSchema<unknown>(calling.takesToken ? withTokenArgument(schema) : schema);
-    const config = { title: titleOf(name), description: about, inputSchema, annotations: annotationsOf(operation) };
-    server.registerTool(name, config, async (args, context) =>
-      renderToolResult(await callTool(calling, operation, args, context)),
-    );
+    const config = { description: about, inputSchema: uncheckedSchema<unknown>(schema) };
+    server.registerTool(name, config, async (args, context) => {
+      const answer = await callTool(calling, operation, args, context);
+      if (mayChangeTools(operation, args, answer)) await listed.notifyIfChanged();
+      return renderToolResult(answer);
+    });
   }
-}
-
-function toolOperations(): Operation[] {
-  return [...OPERATIONS.values()].filter(({ tool }) => tool);
-}
-
-function annotationsOf({ name, kind }: Operation): ToolAnnotations {
-  const reads = kind === 'read';
-  return {
-    readOnlyHint: reads,
-    destructiveHint: DESTRUCTIVE.has(name),
-    idempotentHint: reads || IDEMPOTENT.has(name),
-    openWorldHint: false,
-  };
-}
-
-function titleOf(name: string): string {
-  const words = name.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  server.server.setRequestHandler('tools/list', async () => listed.list());
 }
 
 /** An error is a result too, so that the model reads it: the exact text first, then what to do next. */

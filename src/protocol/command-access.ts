@@ -10,7 +10,7 @@ export const commandAccess = {
   'release-claim': ['operator', 'session'],
   'expire-claim': ['system'],
   'update-task': ['operator', 'session'],
-  'record-thought': ['operator', 'session'],
+  'record-thought': ['operator', 'worker', 'session', 'agent'],
   'complete-task': ['operator', 'session'],
   'operate-task': ['operator'],
   'self-approve': ['operator'],

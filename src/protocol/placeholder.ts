@@ -12,6 +12,10 @@ export const PLACEHOLDERS = {
   timestamp: '1970-01-01T00:00:00Z',
 } as const;
 
+/** The messages that Baton offers as a form. */
+export const FORM_KINDS = ['record', 'result', 'handoff'] as const;
+export type FormKind = (typeof FORM_KINDS)[number];
+
 export function findPlaceholder(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string') return KNOWN.has(plain(value)) ? path : undefined;
   if (typeof value !== 'object' || value === null) return undefined;

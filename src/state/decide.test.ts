@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<Command['kind'], readonly [Command, ...Caller['k
   'release-claim': [say.release(), 'operator', 'session'],
   'expire-claim': [say.expire(), 'system'],
   'update-task': [say.update('in_progress'), 'operator', 'session'],
-  'record-thought': [say.record(), 'operator', 'session'],
+  'record-thought': [say.record(), 'operator', 'worker', 'session', 'agent'],
   'complete-task': [say.complete(), 'operator', 'session'],
   'operate-task': [say.operate('cancel'), 'operator'],
   'self-approve': [{ kind: 'self-approve', command: { id: 'A', reason: 'alone' } }, 'operator'],

@@ -66,7 +66,7 @@ const COMMANDS = {
   'workspace-failed': effects.decideFailWorkspace,
   'notification-sent': effects.decideSendNotification,
   'raise-findings': byRules(decideRaiseFindings),
-  'resolve-decision': decideResolveDecision,
+  'resolve-decision': byRules(decideResolveDecision),
   'cancel-pipeline': steer.decideCancelPipeline,
   'retry-pipeline': steer.decideRetryPipeline,
   'resume-pipeline': steer.decideResumePipeline,

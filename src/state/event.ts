@@ -2,7 +2,7 @@ import { agentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import { PHASES } from '../protocol/phase.ts';
 import { resultShape } from '../protocol/result.ts';
 import { REQUIREMENTS } from '../protocol/run-plan.ts';
-import { whole, list, nullable, choice, optional, text } from '../protocol/shape/build-shape.ts';
+import { whole, list, nullable, choice, object, optional, text } from '../protocol/shape/build-shape.ts';
 import type { FieldsOf } from '../protocol/shape/shape.ts';
 import { thoughtRecordShape } from '../protocol/thought-record.ts';
 import { claimRef, RUN_EVENTS } from './runs/run-event.ts';
@@ -109,11 +109,31 @@ export const EVENTS = {
   /** `epoch`: the claim that the record was made under, or for; null if there was none. */
   ThoughtRecorded: { record_id: text, task_id: text, epoch: nullable(whole), record: thoughtRecordShape },
   /** The work is to be done again: earlier records no longer count as writeback. */
-  TaskReinstated: { task_id: text, reason: text },
+  TaskReinstated: {
+    task_id: text,
+    reason: text,
+    /** The finding that allowed it, and the principal, if neither an operator nor the holder of a claim did it. */
+    decision_id: optional(text),
+    by: optional(text),
+  },
   WritebackWaived: { task_id: text, reason: text },
   /** An operator approves a change of their own, at this commit. */
   SelfApproved: { task_id: text, by: text, head: text, reason: text },
   AgentSessionCompleted: agentSessionCompleted,
+  /** What the session can show for the phase, in its own words. Long texts and lists are cut; the bundle itself is the blob. */
+  EvidenceRecorded: {
+    ...claimRef.fields,
+    /** The file in the session's workspace. */
+    ref: text,
+    blob: text,
+    head_sha: text,
+    commands: list(object({ run: text, exit_code: whole })),
+    decisions: list(text),
+    failed_approaches: list(text),
+    next_step: nullable(text),
+    /** How many items of the lists are only in the blob. */
+    left_out: optional(whole),
+  },
   ResultSubmitted: { ...claimRef.fields, result: resultShape },
   /** Sent under a claim; it is delivered when the session ends. */
   HandoffHeld: handoffRef.fields,

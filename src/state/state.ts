@@ -2,16 +2,21 @@ import type { AgentSessionCompleted } from '../protocol/agent-session-completed.
 import type { Result } from '../protocol/result.ts';
 import type { RecordedEvent, SettledRequest } from './event.ts';
 import { evolveMain, type MainBranches } from './main/main-branch.ts';
+import { evolveMemory, type Memory } from './packet/memory.ts';
+import { addStatements, type Statements } from './packet/statement.ts';
+import { statementsOf } from './packet/statements-of.ts';
 import { type Adoption, evolveAdoption } from './rules.ts';
 import { evolveRuns } from './runs/evolve-runs.ts';
 import { emptyRuns, type Runs } from './runs/runs.ts';
 import { createTask, evolveTask } from './tasks/evolve-task.ts';
 import type { Task } from './tasks/task.ts';
+import { evolveTimelines } from './timeline/evolve-timeline.ts';
+import type { Timelines } from './timeline/timeline.ts';
 import { evolveChecksDeclined, type ProjectAnswer } from './workflow/decline-checks.ts';
 import type { WorkflowEvents } from './workflow/workflow-event.ts';
 
 /** A project, as the fold of its ledger. The values are immutable; only the maps change. */
-export interface State extends Runs {
+export interface State extends Runs, Timelines {
   readonly tasks: Map<string, Task>;
   /** The reverse edges of `after`. */
   readonly dependants: Map<string, Dependants>;
@@ -23,6 +28,9 @@ export interface State extends Runs {
   /** Answers of operators about the project: see `workflow/decline-checks.ts`. */
   readonly answers: Map<string, ProjectAnswer>;
   readonly main: MainBranches;
+  /** What agents, people and gates reported about each task, for the next reader: see `packet/`. */
+  readonly statements: Statements;
+  readonly memory: Memory;
   /** The newest answers to keyed commands: a retry gets the same answer, and nothing happens twice. */
   readonly settled: Map<string, unknown>;
   seq: number;
@@ -60,7 +68,10 @@ export function emptyState(newMap: <V>() => Map<string, V> = () => new Map()): S
     adopted: newMap(),
     answers: newMap(),
     main: newMap(),
+    statements: newMap(),
+    memory: newMap(),
     settled: newMap(),
+    timelines: newMap(),
     ...emptyRuns(newMap),
     seq: 0,
   };
@@ -77,6 +88,7 @@ export function copyState(state: State): State {
 
 /** Folds an entry into the state, in place: a hundred thousand tasks are not copied for each entry. */
 export function evolve(state: State, recorded: RecordedEvent): State {
+  keepStatements(state, recorded);
   switch (recorded.type) {
     case 'TaskCreated': {
       const task = createTask(recorded);
@@ -100,9 +112,18 @@ export function evolve(state: State, recorded: RecordedEvent): State {
   }
   const settled = evolveRuns(state, recorded);
   evolveMain(state, recorded, settled);
+  evolveTimelines(state, recorded, (id) => dependantsOf(state, id));
   if (recorded.settles !== undefined) keepAnswer(state, recorded.settles);
   state.seq = recorded.seq;
   return state;
+}
+
+/** Before the entry is folded: the entry that ends a claim is about the claim that it ends. */
+function keepStatements(state: State, recorded: RecordedEvent): void {
+  const found = statementsOf(state, recorded);
+  if (found !== undefined)
+    state.statements.set(found.taskId, addStatements(state.statements.get(found.taskId) ?? [], found.statements));
+  evolveMemory(state.memory, state.tasks, recorded);
 }
 
 /** Longer than any client retries. */

@@ -8,7 +8,7 @@ import {
   type Received,
 } from '../api/client/http.ts';
 import { findDaemon, isOwnSocket } from '../api/client/reach.ts';
-import { KEEPABLE, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
+import { isKeepable, keepCall, keptAnswer, listKept } from '../api/outbox.ts';
 import { readDaemonRecord, stateFiles } from '../api/state-folder.ts';
 import type { AgentReport, Exit } from '../protocol/agent-report.ts';
 import type { Launch } from './contract.ts';
@@ -44,7 +44,8 @@ export class DaemonConnection {
     // Kept calls go first: the daemon must not learn of an exit before the signal that preceded it.
     const isNext = listKept(this.#outbox).length === 0 || (await this.deliverOutbox());
     const answer: Answer = isNext ? await this.request(call) : { ok: false, error: DAEMON_AWAY };
-    if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !KEEPABLE.has(call.operation)) return answer;
+    if (answer.ok || !UNDELIVERED_CODES.has(answer.error.code) || !isKeepable(call.operation, call.input))
+      return answer;
     const { operation, input, key, token, projectPath = null } = call;
     const kept = { v: 1, operation, input, key, token, projectPath, keptAt: new Date().toISOString() } as const;
     if (!keepCall(this.#outbox, kept)) return answer;

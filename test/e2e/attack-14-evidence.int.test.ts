@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
+import { findLedgerFault, readLedger } from '../processes/ledger.ts';
 import { exitSignal } from '../processes/messages.ts';
 import { World } from '../processes/world.ts';
 
@@ -38,4 +39,46 @@ it("refuses another task's evidence under a hand claim, and accepts the task's o
   expect(resultOf(accepted)).toMatchObject({ next_phase: 'CI_PENDING' });
   world.commit(world.repository, { 'b.txt': 'b' }, 'later');
   expect(await send('MINE', head)).toEqual(accepted);
+});
+
+it('keeps the bytes that were checked, whatever happens to the file afterwards', async () => {
+  const secret = `ghp_${'a1B2'.repeat(9)}`;
+  await world.order('task_create', { task_id: 'KEPT', title: 'keep it' });
+  const client = world.client(tokenOf(await world.order('task_claim', { task_id: 'KEPT', as: 'ann' })));
+  const head = world.git(world.repository, 'rev-parse', 'HEAD');
+  const bundle = [
+    'task_id: KEPT',
+    'phase: IMPLEMENTATION',
+    `head_sha: ${head}`,
+    `commands: [{run: npm test, exit_code: 0, output_sha256: ${'0'.repeat(64)}}]`,
+    'files: []',
+    `failed_approaches: [A call with ${secret} was refused.]`,
+    'next_step: review it',
+  ].join('\n');
+  const send = async (text: string) => {
+    world.write(world.repository, { 'kept.yaml': text });
+    return client.forward('exit_signal', exitSignal('IMPLEMENTATION', 'blocked', { evidence_bundle_ref: 'kept.yaml' }));
+  };
+  const answer = await send(bundle);
+  expect(resultOf(answer)).toMatchObject({ next_phase: 'BLOCKED' });
+  expect(await send('not a bundle at all')).toEqual(answer);
+  const entries = (await readLedger(world)).filter(({ data }) => data['task_id'] === 'KEPT');
+  const recorded = entries.filter(({ type }) => type === 'EvidenceRecorded');
+  expect(recorded).toMatchObject([
+    {
+      data: {
+        ref: 'kept.yaml',
+        head_sha: head,
+        commands: [{ run: 'npm test', exit_code: 0 }],
+        failed_approaches: [expect.stringContaining('[redacted:')],
+        next_step: 'review it',
+      },
+    },
+  ]);
+  const { blob } = recorded[0]?.data ?? {};
+  const printed = world.baton(['ledger', 'blob', typeof blob === 'string' ? blob : '']);
+  expect(printed).toMatchObject({ code: 0, err: '' });
+  expect(printed.out).toBe(bundle.replace(secret, /\[redacted:[\w-]+\]/.exec(printed.out)?.[0] ?? ''));
+  expect(printed.out).not.toContain(secret);
+  expect(await findLedgerFault(world)).toBeUndefined();
 });

@@ -107,6 +107,14 @@ describe('failure mode', () => {
     await a.do('task_complete', record('P0.1.1', first.commit, { branch: first.branch, files_changed: [first.file] }));
     world.git(world.repository, 'merge', '--quiet', '--no-ff', '--no-edit', first.branch);
     expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4', 'P0.2.2']);
+    const reinstating = record('P0.1.1', first.commit, {
+      status: 'todo',
+      notes: 'Previous PR reverted, task reinstated',
+    });
+    // The word of an agent is not enough.
+    expect(await b.refused('thought_record', reinstating)).toBe(
+      'Baton has not found the commit of P0.1.1 reverted or gone from the main branch',
+    );
     world.git(world.repository, 'revert', '--no-edit', '-m', '1', 'HEAD');
 
     // What B sees: it says done, and the files are not there.
@@ -118,13 +126,8 @@ describe('failure mode', () => {
     expect(world.git(world.repository, 'log', '--oneline', '-n', '20')).toContain('Revert');
     expect(world.baton(['reconcile']).out).toMatch(/P0\.1\.1: .*revert/);
 
-    // Without a claim only operators record: the PM reinstates it.
-    const reinstating = record('P0.1.1', first.commit, {
-      status: 'todo',
-      notes: 'Previous PR reverted, task reinstated',
-    });
-    expect(await b.refused('thought_record', reinstating)).not.toBe('');
-    expect(world.baton(['thought', 'record', '-'], { input: JSON.stringify(reinstating) })).toMatchObject({ code: 0 });
+    // B reinstates it: Baton finds the same in git, and nobody has to be asked.
+    await b.do('thought_record', reinstating);
     expect(await b.do('task_get', { task_id: 'P0.1.1' })).toMatchObject({ status: 'todo', claimable: true });
     // Whatever waits for it waits again.
     expect(await nextActions(b)).toEqual(['P0.1.1', 'P0.2.2']);
@@ -139,7 +142,7 @@ describe('failure mode', () => {
     const story = typesOf(about(await readLedger(world), 'P0.1.1')).filter((type) => type !== 'TaskProgressed');
     const done = 'TaskClaimed ThoughtRecorded ClaimCompleted PhaseMoved';
     expect(story.slice(1).join(' ')).toBe(
-      `${done.replace(' ', ' BranchNamed ')} ThoughtRecorded TaskReinstated PhaseMoved ${done}`,
+      `${done.replace(' ', ' BranchNamed ')} DecisionOpened ThoughtRecorded TaskReinstated PhaseMoved ${done}`,
     );
   }, 60_000);
 

@@ -90,6 +90,21 @@ describe('a session over HTTP', () => {
     await client.close();
   });
 
+  it('lists what its claim allows, and is notified when that changes', async () => {
+    await daemon.asOperator('task_create', { task_id: 'L1', title: 'L' });
+    const client = await open({ mode: 'legacy' });
+    const changed = new Promise((resolve) => {
+      client.setNotificationHandler('notifications/tools/list_changed', resolve);
+    });
+    const listed = async () => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await listed()).toContain('result_submit');
+    await say(client, 'task_claim', { task_id: 'L1', as: 'agent' });
+    await changed;
+    expect(await listed()).toContain('task_complete');
+    expect(await listed()).not.toContain('result_submit');
+    await client.close();
+  });
+
   it('is not open to pages in a browser', async () => {
     expect(await ask({ origin: 'http://evil.example.com' }, daemon.workerToken)).toBe(403);
   });

@@ -41,11 +41,6 @@ call() {
   ' "$work/result.json" "$work/token"
 }
 
-as_operator() {
-  curl -sf --unix-socket "$BATON_STATE_DIR/daemon.sock" -H "authorization: Bearer $(cat "$BATON_STATE_DIR/operator.token")" \
-    -H "baton-project-path: $work/repository" -d "$2" "http://localhost/v1/$1" >/dev/null
-}
-
 claim() {
   token=
   call task_claim "{\"task_id\": \"$1\", \"as\": \"inspector\", \"role\": \"implementer\"}"
@@ -59,7 +54,7 @@ record() {
 inspect --method tools/list >"$work/tools.json"
 inspect --method resources/list >/dev/null
 inspect --method prompts/list >/dev/null
-for id in T001 T002 T003; do as_operator task_create "{\"task_id\": \"$id\", \"title\": \"Task $id\"}"; done
+for id in T001 T002 T003; do node "$root/bin/baton.cjs" task add "$id" --title "Task $id" --project "$work/repository" >/dev/null; done
 call task_list '{}'
 call task_get '{"task_id": "T001"}'
 call task_next_actions '{"limit": 2}'
@@ -71,6 +66,7 @@ call mission_get '{}'
 call task_create '{"task_id": "T004", "title": "Found on the way"}'
 call task_update '{"task_id": "T001", "status": "in_progress", "progress": 50}'
 call agent_signal '{"kind": "continue"}'
+call form_get '{"kind": "record"}'
 call audit_session_start '{"task_id": "T001"}'
 call audit_verify_chain '{}'
 call thought_record "$(record T001)"

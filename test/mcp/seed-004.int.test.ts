@@ -105,12 +105,16 @@ describe('failure modes', () => {
   it('3: a task whose merge was reverted is reinstated, and done again', async () => {
     await create('F3', 'three');
     const { branch, commit } = await work(a, 'F3');
+    const { text: form } = await say(a, 'form_get', { kind: 'record' });
+    expect(form).toContain(`branch: ${branch}\ncommit_sha: ${commit}`);
     await said(a, 'task_complete', recordOf('F3', commit, branch));
     daemon.git(daemon.repository, 'merge', '-q', '--no-ff', '-m', 'merge', branch);
-    daemon.git(daemon.repository, 'revert', '-m', '1', '--no-edit', 'HEAD');
     const notes = 'Previous PR reverted, task reinstated';
     const reinstated = { ...recordOf('F3', commit, branch), status: 'todo', notes };
-    expect(await daemon.asOperator('thought_record', reinstated)).toMatchObject({ ok: true });
+    // Its word is not enough: Baton looks into git.
+    expect((await say(b, 'thought_record', reinstated)).result).toMatchObject({ error: { code: 'not-undone' } });
+    daemon.git(daemon.repository, 'revert', '-m', '1', '--no-edit', 'HEAD');
+    expect(await said(b, 'thought_record', reinstated)).toMatchObject({ task_id: 'F3' });
     expect(await said(b, 'task_get', { task_id: 'F3' })).toMatchObject({ status: 'todo', claimable: true });
     expect(await said(b, 'task_claim', { task_id: 'F3', as: 'agent-b' })).toMatchObject({ epoch: 2 });
     // The earlier record is no writeback for the new claim.

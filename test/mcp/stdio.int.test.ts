@@ -42,6 +42,15 @@ describe('over stdio', () => {
     const client = await open({ BATON_TOKEN: tokenIn(claim) });
     expect((await say(client, 'task_heartbeat', { task_id: 'C1' })).result).toMatchObject({ epoch: 1 });
     expect((await say(client, 'task_claim', { as: 'agent' })).text).toBe('a session may not call task_claim');
+    const listed = async () => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await listed()).toContain('task_update');
+    expect(await listed()).not.toContain('task_claim');
+    const changed = new Promise((resolve) => {
+      client.setNotificationHandler('notifications/tools/list_changed', resolve);
+    });
+    await say(client, 'task_release', { task_id: 'C1' });
+    await changed;
+    expect((await listed()).toSorted()).toEqual(['merkle_finalize', 'merkle_root', 'task_brief', 'task_get']);
     await client.close();
   });
 

@@ -3,7 +3,7 @@ import type { Answer, ApiError, OrError } from '../answer.ts';
 import type { InputOf, OperationName, ResultOf } from '../operations/registry.ts';
 import type { Claim } from '../operations/tasks.ts';
 import { makePass, needsPass, PASS_HEADER } from '../operator-pass.ts';
-import { KEEPABLE, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outbox.ts';
+import { isKeepable, keepCall, keptAnswer, listKept, notKeptAnswer } from '../outbox.ts';
 import { clearDownIntent, hasOwnSessions, readToken, recordDownIntent, stateFiles } from '../state-folder.ts';
 import { VERSION } from '../version.ts';
 import { CallChannel, type ChannelCall } from './channel.ts';
@@ -78,7 +78,7 @@ export class Client {
     const options = await this.#addClaimToken(operation, body, given);
     const answer = await this.#ask({ operation, key, body }, options);
     if (operation === 'task_claim' && answer.ok) await this.#saveClaim(answer.result as Claim, options); // oxlint-disable-line typescript/no-unsafe-type-assertion
-    if (answer.ok || !NO_RESPONSE_CODES.has(answer.error.code) || !KEEPABLE.has(operation)) return answer;
+    if (answer.ok || !NO_RESPONSE_CODES.has(answer.error.code) || !isKeepable(operation, body)) return answer;
     const token = options.token ?? this.#token();
     if (token === undefined) return answer;
     const projectPath = options.projectPath ?? this.#options.projectPath ?? null;

@@ -149,6 +149,7 @@ export function saveGrantedClaim(
 const CLAIM_OPERATIONS: ReadonlySet<string> = new Set([
   'agent_signal',
   'exit_signal',
+  'form_get',
   'handoff_send',
   'mission_get',
   'result_submit',

@@ -13,10 +13,30 @@ const agentId = {
   about: 'The agent; the caller if left out.',
 } as const;
 
+export const callerGet = operation({
+  name: 'caller_get',
+  about: 'Who the caller is, and how its session stands. The MCP server lists tools by it.',
+  access: ['worker', 'session', 'agent'],
+  tool: false,
+  input: nothing,
+  result: object({
+    kind: choice(['operator', 'worker', 'session', 'agent', 'supervisor', 'system']),
+    session: nullable(
+      object({
+        task_id: text,
+        phase: choice(PHASES),
+        holds_claim: flag,
+        started: { ...flag, about: 'Baton started it, with a mission and a workspace.' },
+        exit_protocol: { ...flag, about: 'It ends with an exit signal.' },
+        hands_off: { ...flag, about: 'Its role can send handoffs.' },
+      }),
+    ),
+  }),
+});
+
 export const missionGet = operation({
   name: 'mission_get',
-  about:
-    'The mission of the task that you hold: what you are asked to do, which files to read, and what you must not do. Claim a task first, unless you were started with one.',
+  about: 'Your mission: what you are asked to do, which files to read, and what you must not do.',
   access: ['session'],
   input: nothing,
   result: missionShape,
@@ -24,11 +44,11 @@ export const missionGet = operation({
 
 export const agentSignal = operation({
   name: 'agent_signal',
-  about:
-    'Say how your run stands: complete ends your phase (if the project uses exit signals, send exit_signal instead), escalate asks for a person, continue says that you are still at work.',
+  about: 'Report on your run. Do not send complete if you have the tool exit_signal: that ends your phase.',
   access: ['session', 'agent', 'operator'],
   command: 'signal-agent',
   input: { ...agentSignalShape, fields: { ...agentSignalShape.fields, agent_id: agentId } },
+  unlistedFields: ['agent_id'],
   result: object({
     kind: agentSignalShape.fields.kind,
     task_id: optional(text, 'With a session: its task, and how it stands now.'),
@@ -61,8 +81,9 @@ export const agentStop = operation({
 export const taskWorktree = operation({
   name: 'task_worktree',
   about:
-    'Get a git worktree for the task you have claimed, on a branch of its own. Work, commit and push there. If you lose the claim, git refuses your commits and pushes there.',
+    'Make a git worktree for the task that you have claimed, on a branch of its own, or get the one you have. Work, commit and push there. If you lose the claim, git refuses your commits and pushes there.',
   access: ['session'],
+  kind: 'write',
   input: nothing,
   result: object({
     task_id: text,

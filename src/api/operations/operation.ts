@@ -18,6 +18,8 @@ export interface Operation<N extends string = string, I = unknown, R = unknown, 
   /** A write takes an idempotency key, and may be kept in an outbox. */
   readonly kind: 'read' | 'write';
   readonly tool: boolean;
+  /** Fields that its tool takes and does not list: for operators, or rarely needed. */
+  readonly unlistedFields?: readonly string[];
   /** Only if larger than a message may be. */
   readonly maxBytes?: number;
   readonly command?: K;
@@ -39,6 +41,7 @@ interface OperationOptions<N extends string, S extends ObjectShape, R extends Ob
   readonly kind?: 'read' | 'write';
   readonly command?: K;
   readonly tool?: boolean;
+  readonly unlistedFields?: readonly (keyof S['fields'] & string)[];
   readonly maxBytes?: number;
   readonly rules?: MessageOptions<S>['rules'];
 }

@@ -2,13 +2,14 @@ import * as agents from './agents.ts';
 import type { Operation } from './operation.ts';
 import * as project from './project.ts';
 import * as runs from './runs.ts';
+import * as taskView from './task-view.ts';
 import * as taskWork from './task-work.ts';
 import * as tasks from './tasks.ts';
 import * as workflow from './workflow.ts';
 import * as writeback from './writeback.ts';
 
 /** Every export that declares an operation; the others are shapes that results share. */
-const EXPORTS = { ...tasks, ...taskWork, ...writeback, ...agents, ...runs, ...project, ...workflow };
+const EXPORTS = { ...tasks, ...taskView, ...taskWork, ...writeback, ...agents, ...runs, ...project, ...workflow };
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
 type Operations = { readonly [O in Declared as O['name']]: O };
 export type OperationName = keyof Operations;

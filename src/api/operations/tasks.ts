@@ -56,7 +56,7 @@ const taskView = object({
 export type TaskView = ValueOf<typeof taskView>;
 const waitView = object({ task_id: text, status: choice(SHOWN_STATUSES), blocked_because: nullable(text) });
 
-const taskDetails = object({
+export const taskDetails = object({
   ...taskView.fields,
   waits_for: { ...list(waitView), about: 'Those of `after` that are not done.' },
   decision_ids: { ...list(text), about: 'The open decisions about it.' },
@@ -93,7 +93,7 @@ const limit = (most: number, standard: number) =>
 export const taskCreate = operation({
   name: 'task_create',
   about:
-    'Create a task, under an id that you choose. Use it when you find work that is not part of your own task, instead of doing it. Returns its id and serial number.',
+    'Create a task, under an id that you choose: for work that you find and that is not part of your own task. Returns its serial number.',
   command: 'create-task',
   input: object({
     task_id: taskId,
@@ -102,10 +102,11 @@ export const taskCreate = operation({
     priority: optional(whole, 'The larger, the sooner; 0 if left out.'),
     phase: optional(choice(PHASES), 'Where it starts; IMPLEMENTATION if left out.'),
     role: optional(text, 'The role whose turn it is, if the project has roles.'),
-    prompt_file: optional(text, 'Path of a file that says more about it.'),
-    epic_id: optional(text, 'The epic it belongs to, as in E005.'),
-    prd_id: optional(text, 'The PRD it belongs to, as in PRD-001.'),
+    prompt_file: optional(text, 'Path of a file that says more.'),
+    epic_id: optional(text, 'Its epic, as in E005.'),
+    prd_id: optional(text, 'Its PRD, as in PRD-001.'),
   }),
+  unlistedFields: ['phase'],
   result: object({ task_id: text, n: whole }),
 });
 
@@ -121,15 +122,15 @@ export const taskGet = operation({
 
 export const taskList = operation({
   name: 'task_list',
-  about:
-    'List tasks, oldest first. Filter by status or phase; total is how many there are, and after_n continues after the last one you got. To find work, use task_next_actions instead.',
+  about: 'List tasks, oldest first; `total` is how many there are.',
   access: ALL,
   input: object({
     status: optional(choice(SHOWN_STATUSES), 'Only tasks with this status.'),
     phase: optional(choice(PHASES), 'Only tasks in this phase.'),
-    after_n: optional(count, 'Only tasks with a larger serial number.'),
+    after_n: optional(count, 'Only tasks with a larger `n`: continues a list.'),
     limit: limit(1000, 100),
   }),
+  unlistedFields: ['phase'],
   result: object({ tasks: list(taskView), total: count }),
 });
 
@@ -159,7 +160,7 @@ export type Claim = ValueOf<typeof claim>;
 export const taskClaim = operation({
   name: 'task_claim',
   about:
-    'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the most urgent one; with wait_ms you wait until there is one. From then on you act for this task: an MCP connection remembers that, elsewhere pass the token that is returned. Then call task_brief. Renew the claim with task_heartbeat if you work for longer than a few minutes.',
+    'Claim a task before you work on it: nobody else can have it while you do. Without task_id you get the most urgent one; with wait_ms you wait for one. From then on you act for this task: an MCP connection remembers that, elsewhere pass the token that is returned. Then call task_brief, and task_heartbeat every few minutes.',
   command: 'claim-task',
   input: object({
     task_id: { ...taskId, optional: true },
@@ -173,8 +174,7 @@ export const taskClaim = operation({
       min: 1,
       whole: true,
       optional: true,
-      about:
-        'Your process on this machine, if its end is the end of your work: reconciling ends the claims of processes that are gone.',
+      about: 'Your process on this machine, if its end is the end of your work: the claim ends with it.',
     },
     wait_ms: waitMs,
   }),
@@ -194,8 +194,7 @@ const changed = object({ task_id: text });
 
 export const taskRelease = operation({
   name: 'task_release',
-  about:
-    'Give the task back undone, so that another worker can claim it. An operator can revoke the claim of any holder.',
+  about: 'Give the task back undone, so that another worker can claim it.',
   command: 'release-claim',
   input: object({ task_id: taskId, reason: optional(text, 'Why, for whoever comes next.') }),
   result: changed,
@@ -203,8 +202,7 @@ export const taskRelease = operation({
 
 export const taskUpdate = operation({
   name: 'task_update',
-  about:
-    'Report how your task is getting on. status done completes it, and is refused until you have called thought_record under this claim; blocked needs notes that say what blocks it; todo gives it back.',
+  about: 'Report on your task: in_progress with your progress, done to complete it, blocked, or todo to give it back.',
   command: 'update-task',
   input: taskUpdateShape,
   result: object({ task_id: text, status: taskUpdateShape.fields.status }),
@@ -214,7 +212,7 @@ export const taskUpdate = operation({
 export const taskBrief = operation({
   name: 'task_brief',
   about:
-    'Everything you need to start on a task, in the order in which to read it: what was done last, what blocks, how earlier sessions ended, what comes next, and which files to read.',
+    'What you need to start on a task, in reading order: what was done last, what blocks, how earlier sessions ended, what comes next, which files to read.',
   access: ALL,
   input: ofTask,
   result: object({

@@ -1,7 +1,7 @@
 import { PHASES } from '../../protocol/phase.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
-import { decisionView } from '../run-views.ts';
+import { decisionDetails, decisionView } from '../run-views.ts';
 import {
   choice,
   count,
@@ -21,7 +21,7 @@ const ofTask = object({ task_id: optional(taskId, 'The task; a session has its o
 export const mergeRequest = operation({
   name: 'merge_request',
   about:
-    'Ask for the merge of a task that is READY_FOR_MERGE. Baton merges one at a time, onto the main branch as it is then, and runs the checks on what comes of it. Under a claim this ends your work on the task: send your handoff to the closer first. Do not wait for the merge.',
+    'Ask for the merge of a task that is READY_FOR_MERGE. Baton merges one at a time, and checks the outcome. Under a claim this ends your work: send your handoff to the closer first, and do not wait for the merge.',
   command: 'request-merge',
   input: ofTask,
   result: object({ task_id: text, merge_id: text }),
@@ -151,9 +151,9 @@ export const decisionList = operation({
 export const decisionShow = operation({
   ...PEOPLE,
   name: 'decision_show',
-  about: 'One decision: what it is about, its options, and who settled it.',
+  about: 'One decision: what it is about, the evidence for it, its options, and who settled it.',
   input: object({ id: decisionId }),
-  result: decisionView,
+  result: decisionDetails,
 });
 
 export const decisionResolve = operation({
@@ -164,7 +164,8 @@ export const decisionResolve = operation({
   input: object({
     id: decisionId,
     option: { kind: 'number', min: 1, whole: true, about: 'The number of the option, from 1.' },
-    message: optional(text, 'The reason, recorded and sent to the agent if it continues.'),
+    message: optional(text, 'A note: it is recorded, and the next session on the work reads it.'),
+    agent: optional(text, 'For hand_over: the agent of the runbook that gets the work.'),
   }),
-  result: object({ id: text, option: whole, action: text }),
+  result: object({ id: text, option: whole, action: text, next: nullable(text) }),
 });

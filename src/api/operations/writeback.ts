@@ -2,6 +2,7 @@ import { exitSignalShape } from '../../protocol/exit-signal-shape.ts';
 import { resultShape } from '../../protocol/result.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { PHASES } from '../../protocol/phase.ts';
+import { FORM_KINDS } from '../../protocol/placeholder.ts';
 import { thoughtRecordShape } from '../../protocol/thought-record.ts';
 import { operation } from './operation.ts';
 import {
@@ -13,6 +14,7 @@ import {
   object,
   optional,
   text,
+  typed,
   whole,
 } from '../../protocol/shape/build-shape.ts';
 
@@ -34,9 +36,10 @@ const record = {
 export const thoughtRecord = operation({
   name: 'thought_record',
   about:
-    'Record what you did: branch, full commit SHA, tests, a summary of three to five sentences, blockers. No task is done without it. Commit and push first; then call this; then task_update with status done. With status todo it reinstates a task whose work was lost or reverted.',
+    'Record what you did: no task is done without it. Commit and push first; afterwards task_update with done, or exit_signal. With status todo it reinstates a completed task whose commit was reverted or is gone.',
   command: 'record-thought',
   input: record,
+  unlistedFields: ['epoch'],
   result: object({ record_id: text, task_id: text }),
 });
 
@@ -46,6 +49,7 @@ export const taskComplete = operation({
     'Record what you did and complete the task, in one call: both happen, or neither. Same fields as thought_record.',
   command: 'complete-task',
   input: record,
+  unlistedFields: ['epoch'],
   result: object({ task_id: text, status: choice(['done']) }),
 });
 
@@ -64,7 +68,7 @@ export const thoughtList = operation({
 export const exitSignal = operation({
   name: 'exit_signal',
   about:
-    'End your session: say which phase you completed (the one that task_get shows), or that you are blocked or failed. Your claim ends with it, and the task moves on. Send it last, after result, thought record and handoff. Do not poll for CI afterwards; the next agent takes over.',
+    'End your session: the phase you completed (see task_get), or that you are blocked or failed. Your claim ends, and the task moves on. Send it after result, thought record and handoff; do not wait for CI.',
   command: 'exit-session',
   input: exitSignalShape,
   result: object({ next_phase: nullable(choice(PHASES)), exit_reason: exitSignalShape.fields.exit_reason }),
@@ -73,32 +77,51 @@ export const exitSignal = operation({
 export const resultSubmit = operation({
   name: 'result_submit',
   about:
-    'Hand in the result of your mission, if you have one (mission_get): how it ended, which files you changed, and a log of at least two lines. Send it before the exit signal.',
+    'Hand in the result of your mission: how it ended, every file you changed, a log of at least two lines. Send it before the exit signal.',
   command: 'submit-result',
   input: resultShape,
   result: object({ status: resultShape.fields.status }),
 });
 
+const receiver = optional(text, 'Only the form for this receiver, such as reviewer-agent.');
+
+export const formGet = operation({
+  name: 'form_get',
+  about:
+    'A blank thought record, result or handoff, with what Baton knows filled in. Replace every FILL IN, then send it.',
+  access: ['operator', 'worker', 'session', 'agent'],
+  input: object({
+    kind: { ...choice(FORM_KINDS), about: 'Which form.' },
+    to: receiver,
+    task_id: optional(taskId, 'The task; a session has its own.'),
+  }),
+  unlistedFields: ['task_id'],
+  result: object({ task_id: text, text: { ...text, about: 'YAML, or XML for handoffs: one for each receiver.' } }),
+});
+
 export const handoffSend = operation({
   name: 'handoff_send',
   about:
-    'Pass your work on to the next role with an XML handoff. You need a role, given when the task was claimed. It waits until your exit signal says completed, and is dropped otherwise.',
+    'Pass your work on to the next role, as XML. Without `handoff` nothing is sent: you get the forms to fill in. It is delivered if your exit signal says completed, else dropped.',
   command: 'send-handoff',
   input: object({
-    handoff: { kind: 'text', notEmpty: true, about: 'The <handoff> element, as XML.' },
+    handoff: { kind: 'text', notEmpty: true, optional: true, about: 'The <handoff> element.' },
+    to: receiver,
     task_id: optional(taskId, 'For operators: the task; a session has its own.'),
   }),
+  unlistedFields: ['task_id'],
   result: object({
-    handoff_id: text,
-    held: { ...flag, about: 'It is delivered when the session of its sender ends.' },
+    handoff_id: optional(text, 'Missing if nothing was sent.'),
+    held: optional(flag, 'It is delivered when the session of its sender ends.'),
     task_id: text,
+    text: optional(text, 'The forms to fill in, if no handoff was given.'),
   }),
 });
 
 export const auditSessionStart = operation({
   name: 'audit_session_start',
   about:
-    'Begin proof-grade work: work whose record is checked and sealed. Then work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Only needed if you are asked for it. Returns the id of the audit session; until you have called thought_record, merkle_finalize is refused.',
+    'Begin proof-grade work, if you are asked for it. Then: work, audit_verify_chain, thought_record, merkle_finalize, merkle_root. Returns the audit id.',
   command: 'start-audit',
   input: object({ task_id: { ...taskId, optional: true } }),
   result: object({ audit_id: text }),
@@ -106,7 +129,7 @@ export const auditSessionStart = operation({
 
 export const auditVerifyChain = operation({
   name: 'audit_verify_chain',
-  about: 'Check the whole ledger: chain, hashes, signatures, tree. Returns its size and root, or the first bad entry.',
+  about: 'Check the whole ledger. Returns its size and root, or the first bad entry.',
   access: ['operator', 'worker', 'session'],
   kind: 'write',
   input: object({ audit_id: optional(text, 'The audit session it is part of.') }),
@@ -123,7 +146,7 @@ const seal = {
 
 export const merkleFinalize = operation({
   name: 'merkle_finalize',
-  about: 'Seal the ledger: sign its Merkle root, for good. Does nothing if nothing is new. Record your thoughts first.',
+  about: 'Seal the ledger: sign its Merkle root. Does nothing if nothing is new. Call thought_record first.',
   command: 'seal',
   input: nothing,
   result: object({ ...seal, is_new: flag }),
@@ -135,6 +158,21 @@ export const merkleRoot = operation({
   access: ['operator', 'worker', 'session'],
   input: nothing,
   result: object(seal),
+});
+
+export const entryGet = operation({
+  name: 'entry_get',
+  about: 'Read one entry of the ledger in full. Use it when a brief cuts a text and names its entry.',
+  access: ['operator', 'worker', 'session', 'agent'],
+  input: object({ seq: { kind: 'number', min: 1, whole: true, about: 'The number of the entry.' } }),
+  result: object({
+    seq: whole,
+    at: text,
+    actor: text,
+    type: text,
+    cause: nullable(whole),
+    data: typed<object>(),
+  }),
 });
 
 export const ledgerHead = operation({

@@ -1,8 +1,9 @@
 import type { ResultOf } from '../../api/operations/registry.ts';
-import type { DecisionView } from '../../api/run-views.ts';
+import type { DecisionDetails, DecisionView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import { renderAge } from '../status/paint.ts';
 import { printable, shortId } from '../text.ts';
+import { renderEvidence } from './evidence.ts';
 
 export const decisionArgument = { name: 'ID', about: 'The decision, or the beginning of its id' } as const;
 
@@ -26,35 +27,45 @@ export const decisionResolveCommand = operationCommand({
   examples: ['baton decision resolve 9b2d4c10 1', 'baton decision resolve 9b2d4c10 1 -m "Use the staging database"'],
   args: [decisionArgument, { name: 'N', about: 'The number of the option' }],
   options: [
-    { name: 'message', short: 'm', value: 'TEXT', about: 'The reason, recorded and sent to the agent if it continues' },
+    { name: 'message', short: 'm', value: 'TEXT', about: 'A note; the next session on the work reads it' },
+    { name: 'agent', value: 'NAME', about: 'The agent that gets the work, if you hand it over' },
   ],
   operation: 'decision_resolve',
   input: (given) => {
     const [id, n = ''] = given.args;
     if (!/^[1-9]\d{0,3}$/.test(n)) return { usage: `N must be the number of an option, not ${n}` };
-    return { value: { id, option: Number(n), ...pickOptions(given, { message: 'message' }) } };
+    return { value: { id, option: Number(n), ...pickOptions(given, { message: 'message', agent: 'agent' }) } };
   },
   show: describeResolved,
 });
 
-export function describeResolved({ id, action }: ResultOf<'decision_resolve'>): string {
-  return `Decision ${shortId(id)}: ${printable(action)}.\n`;
+export function describeResolved({ id, action, next }: ResultOf<'decision_resolve'>): string {
+  const told = `Decision ${shortId(id)}: ${printable(action)}.\n`;
+  return next === null ? told : `${told}Begin: ${printable(next)}\n`;
 }
 
 /** `isAsked` leaves out the command that answers, for a prompt that asks at once. */
-export function renderDecision(decision: DecisionView, now: Date, { isAsked = false } = {}): string {
-  const { id, title, context, options, opened_at } = decision;
+export function renderDecision(decision: DecisionDetails, now: Date, { isAsked = false } = {}): string {
+  const { id, title, context, options, opened_at, evidence } = decision;
   const lines = [
     `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(opened_at, now.getTime())].filter(Boolean).join(', ')})`,
     ...context.split('\n').map((line) => `  ${printable(line)}`.trimEnd()),
     ...aboutOf(decision),
+    ...(decision.result === null ? renderEvidence(evidence) : []),
     ...options.map(
-      ({ label, recommended }, i) => `  ${i + 1}. ${printable(label)}${recommended ? ' (recommended)' : ''}`,
+      ({ label, action, recommended }, i) =>
+        `  ${i + 1}. ${printable(label)}${OPTION_NEEDS[action] ?? ''}${recommended ? ' (recommended)' : ''}`,
     ),
     isAsked ? '' : resultOf(decision),
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;
 }
+
+/** What an option needs besides its number. */
+const OPTION_NEEDS: Readonly<Record<string, string>> = {
+  send_back: ' (needs -m TEXT)',
+  hand_over: ' (needs --agent NAME)',
+};
 
 function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {
   const about = [

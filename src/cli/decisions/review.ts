@@ -21,13 +21,18 @@ export const decisionReviewCommand: CliCommand = {
       if (decisions.length === 0) io.out('No open decisions.\n');
       // Without a terminal the decisions are only printed.
       if (!io.isTerminal || !isatty(0)) {
-        io.out(decisions.map((decision) => renderDecision(decision, new Date())).join('\n'));
+        for (const decision of decisions) await printDecision(client, decision, io);
         return decisions.length === 0 ? EXIT.ok : EXIT.waiting;
       }
       const left = await askEach(decisions, client, io);
       return left === 0 ? EXIT.ok : EXIT.waiting;
     }),
 };
+
+async function printDecision(client: Client, { id }: DecisionView, io: Io): Promise<void> {
+  const shown = await client.call('decision_show', { id });
+  if (shown.ok) io.out(`${renderDecision(shown.result, new Date())}\n`);
+}
 
 /** Returns how many are still open. */
 async function askEach(decisions: readonly DecisionView[], client: Client, io: Io): Promise<number> {
@@ -44,13 +49,10 @@ async function askEach(decisions: readonly DecisionView[], client: Client, io: I
   let left = decisions.length;
   try {
     for (const [i, decision] of decisions.entries()) {
-      io.out(`\n${i + 1} of ${decisions.length}\n${renderDecision(decision, new Date(), { isAsked: true })}`);
-      const chosen = await choose(decision, ask);
-      if (chosen === 'quit') break;
-      if (chosen === 'skip') continue;
-      const answer = await client.call('decision_resolve', { id: decision.id, ...chosen });
-      if (answer.ok) left -= 1;
-      io.out(answer.ok ? describeResolved(answer.result) : `Error: ${printable(answer.error.message)}\n`);
+      io.out(`\n${i + 1} of ${decisions.length}\n`);
+      const outcome = await askOne(decision.id, client, ask, io);
+      if (outcome === 'quit') break;
+      if (outcome === 'answered') left -= 1;
     }
   } finally {
     prompt.close();
@@ -58,9 +60,39 @@ async function askEach(decisions: readonly DecisionView[], client: Client, io: I
   return left;
 }
 
-type Chosen = { readonly option: number; readonly message?: string } | 'skip' | 'quit';
+export type Ask = (question: string) => Promise<string | undefined>;
 
-async function choose({ options }: DecisionView, ask: (q: string) => Promise<string | undefined>): Promise<Chosen> {
+/** Shows a decision with its evidence and asks until it is answered or skipped: a refused answer is explained and asked again. */
+export async function askOne(id: string, client: Client, ask: Ask, io: Io): Promise<'answered' | 'skipped' | 'quit'> {
+  const shown = await client.call('decision_show', { id });
+  if (!shown.ok) {
+    io.out(`Error: ${printable(shown.error.message)}\n`);
+    return 'skipped';
+  }
+  io.out(renderDecision(shown.result, new Date(), { isAsked: true }));
+  for (;;) {
+    const chosen = await choose(shown.result, ask);
+    if (chosen === 'quit') return 'quit';
+    if (chosen === 'skip') return 'skipped';
+    const answer = await client.call('decision_resolve', { id, ...chosen });
+    io.out(answer.ok ? describeResolved(answer.result) : `Error: ${printable(answer.error.message)}\n`);
+    if (answer.ok) return 'answered';
+    // Only these refusals depend on what was typed; any other would come again.
+    if (!CORRECTABLE.has(answer.error.code)) return 'skipped';
+  }
+}
+
+const CORRECTABLE: ReadonlySet<string> = new Set([
+  'no-note',
+  'no-agent-named',
+  'wrong-role',
+  'separation-of-duties',
+  'runbook/unknown-agent',
+]);
+
+type Chosen = { readonly option: number; readonly message?: string; readonly agent?: string } | 'skip' | 'quit';
+
+async function choose({ options }: DecisionView, ask: Ask): Promise<Chosen> {
   const recommended = options.findIndex((option) => option.recommended) + 1;
   const standard = recommended === 0 ? '' : `, Enter for ${recommended}`;
   for (;;) {
@@ -69,9 +101,11 @@ async function choose({ options }: DecisionView, ask: (q: string) => Promise<str
     if (typed === 's') return 'skip';
     const option = typed === '' ? recommended : Number(typed);
     if (Number.isInteger(option) && option >= 1 && option <= options.length) {
-      const message = await ask('Reason, also sent to the agent if it continues (Enter for none): ');
-      if (message === undefined) return 'quit';
-      return message.trim() === '' ? { option } : { option, message };
+      const agent = options[option - 1]?.action === 'hand_over' ? await ask('Agent of the runbook: ') : '';
+      const message = await ask('Note for the next session (Enter for none): ');
+      if (message === undefined || agent === undefined) return 'quit';
+      const named = agent.trim() === '' ? {} : { agent: agent.trim() };
+      return { option, ...named, ...(message.trim() === '' ? {} : { message }) };
     }
   }
 }

@@ -1,6 +1,6 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { sameBytes, toHex } from '../../ledger/format/bytes.ts';
+import { parseHex, sameBytes, toHex } from '../../ledger/format/bytes.ts';
 import { type Entry, parseEntry } from '../../ledger/format/entry.ts';
 import { leafHash } from '../../ledger/format/merkle.ts';
 import type { Store, StoredEntry } from '../../ledger/store.ts';
@@ -11,7 +11,7 @@ import { nodeSha256, nodeVerifier } from '../../ledger/writer/keys.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
-import { printable } from '../text.ts';
+import { printable, printableLines } from '../text.ts';
 import { withStore } from './with-store.ts';
 
 const DEFAULT_COUNT = 50;
@@ -111,6 +111,37 @@ export const ledgerShowCommand: CliCommand = {
       }
       const { size } = await store.head();
       return reportProblem({ message: `there is no entry ${seq}`, hint: `The newest entry is ${size}.` }, io);
+    });
+  },
+};
+
+export const ledgerBlobCommand: CliCommand = {
+  examples: ['baton ledger blob sha256:9f86d081…', 'baton ledger blob sha256:9f86d081… -o evidence.yaml'],
+  args: [{ name: 'NAME', about: 'The name of the blob, as `baton ledger show` prints it in an entry' }],
+  options: [
+    { name: 'output', short: 'o', value: 'FILE', about: 'Write the bytes to this file instead of standard output' },
+    PROJECT_OPTION,
+  ],
+  exitCodes: { 0: 'printed', 1: 'no such blob', 4: 'the blob is not what was recorded' },
+  run(given, io) {
+    const [name = ''] = given.args;
+    const hash = parseHex(name.replace(/^sha256:/, ''));
+    if (hash?.length !== 32) {
+      const hint = 'It is `sha256:` and 64 hexadecimal digits; `baton ledger show SEQ` prints it.';
+      return reportProblem({ message: `'${name}' is not the name of a blob`, hint }, io, EXIT.usage);
+    }
+    return withStore(given, io, async (store) => {
+      const bytes = await store.findBlob(hash);
+      if (bytes === undefined)
+        return reportProblem({ message: `there is no blob ${name}`, hint: 'See the entries: baton ledger log' }, io);
+      if (!sameBytes(nodeSha256(bytes), hash)) {
+        const message = `the blob ${name} is not what was recorded`;
+        return reportProblem({ message, hint: 'Run: baton ledger verify' }, io, EXIT.notVerified);
+      }
+      const file = given.options.get('output');
+      if (file === undefined) io.out(printableLines(new TextDecoder().decode(bytes)));
+      else writeFileSync(resolve(io.cwd, file), bytes);
+      return EXIT.ok;
     });
   },
 };

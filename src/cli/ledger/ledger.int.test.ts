@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BATON } from '../../../test/package/where.ts';
 import { projectId } from '../../git/repository.ts';
+import { storeBlob } from '../../ledger/snapshots-and-blobs.ts';
 import { waitUntil } from '../../ledger/store.cases.ts';
 import { ledgerPlace, type LedgerPlace } from '../../ledger/writer/ledger-files.ts';
 import { record, testDraft } from '../../ledger/writer/ledger.cases.ts';
@@ -98,6 +99,34 @@ describe('baton ledger', () => {
       log.kill('SIGKILL');
       await ended;
     }
+  });
+
+  it('blob prints what an entry names, safe for a terminal, or writes its bytes to a file', async () => {
+    await recordTasks(1);
+    const text = Buffer.from('line one\n\u001b[31mred\u001b[0m\n');
+    const opened = await openLedgerAt(place, { clock: () => new Date() });
+    if (!opened.ok) throw new Error(opened.problem.message);
+    const stored = await storeBlob(opened.ledger.store, opened.ledger.sha256, text);
+    await opened.ledger.close();
+    const name = stored.ok ? stored.value : '';
+    expect(await baton('ledger', 'blob', name)).toEqual({
+      code: 0,
+      out: 'line one\n\\u001b[31mred\\u001b[0m\n',
+      err: '',
+    });
+    expect(await baton('ledger', 'blob', name.replace('sha256:', ''), '-o', 'blob.txt')).toMatchObject({
+      code: 0,
+      out: '',
+    });
+    expect(readFileSync(join(repository, 'blob.txt'))).toEqual(text);
+    expect(await baton('ledger', 'blob', '42')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('`baton ledger show SEQ` prints it'),
+    });
+    expect(await baton('ledger', 'blob', `sha256:${'0'.repeat(64)}`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is no blob sha256:000'),
+    });
   });
 
   it('show prints one entry, and says where the last one is', async () => {

@@ -24,6 +24,10 @@ import {
 } from './call.ts';
 
 export const AGENT_HANDLERS = {
+  caller_get: reads(operations.callerGet, ({ state }, { caller, services }) =>
+    unchanged({ kind: caller.kind, session: caller.kind === 'session' ? sessionView(state, caller, services) : null }),
+  ),
+
   mission_get: reads(operations.missionGet, ({ state }, { caller }) => {
     const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
     if (task === undefined || caller.kind !== 'session') return NO_SESSION;
@@ -60,6 +64,24 @@ function standingView(state: State, caller: Caller) {
   const task = caller.kind === 'session' ? state.tasks.get(caller.taskId) : undefined;
   if (task === undefined || caller.kind !== 'session') return {};
   return { task_id: task.id, phase: task.phase, holds_claim: task.claim?.sessionId === caller.sessionId };
+}
+
+function sessionView(
+  { tasks, sessions }: State,
+  { taskId, sessionId }: Caller & { readonly kind: 'session' },
+  { exitProtocol, rulebook }: Services,
+): ResultOf<'caller_get'>['session'] {
+  const task = tasks.get(taskId);
+  if (task === undefined) return null;
+  const claim = task.claim?.sessionId === sessionId ? task.claim : null;
+  return {
+    task_id: taskId,
+    phase: task.phase,
+    holds_claim: claim !== null,
+    started: sessions.get(sessionId)?.prepared !== undefined,
+    exit_protocol: usesExitProtocol(task, exitProtocol),
+    hands_off: rulebook.runbookFor(task).workflow.roles.some(({ name }) => name === claim?.role),
+  };
 }
 
 const NO_SESSION = refusal(

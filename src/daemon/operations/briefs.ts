@@ -1,35 +1,29 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectBrief, type ProjectBrief } from '../../api/operations/project.ts';
-import type { ResultOf } from '../../api/operations/registry.ts';
 import { taskBrief } from '../../api/operations/tasks.ts';
 import { readInside } from '../../git/worktree/read-inside.ts';
 import { isRelativePath } from '../../protocol/text/text-format.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
+import { buildPacket, type Packet } from '../../state/packet/packet.ts';
+import { renderPacket, type RenderOptions } from '../../state/packet/render-packet.ts';
 import type { State } from '../../state/state.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { ClaimEnding, Task } from '../../state/tasks/task.ts';
 import { handlerFor, reads, refusalOf, unchanged } from './call.ts';
 
 export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => {
-  const settled = await project.commandLoop.submit<
-    Omit<BriefSource, 'prompt' | 'references'> & { promptFile: string | null }
-  >({
+  const settled = await project.commandLoop.submit<Packet>({
     actor: 'system:reader',
     decide: ({ state, ready }) => {
       const task = state.tasks.get(input.task_id);
-      if (task === undefined) return refuseUnknownTask(input.task_id);
-      const { id, title, phase, nextRole, notes, endings, promptFile } = task;
-      const next = ready.first(state, 5);
-      const record = findLatestRecord(state, task);
-      const waitsFor = task.after
-        .flatMap((before) => state.tasks.get(before) ?? [])
-        .filter(({ phase }) => phase !== 'COMPLETED');
-      return unchanged({ id, title, phase, nextRole, notes, endings, waitsFor, promptFile, next, record });
+      return task === undefined
+        ? refuseUnknownTask(input.task_id)
+        : unchanged(buildPacket(state, task, ready.first(state, MAX_LISTED)));
     },
   });
   if (!settled.ok) return refusalOf(settled);
-  const { promptFile, ...known } = settled.answer;
+  const { promptFile } = settled.answer.task;
   const prompt = promptFile === null ? null : await readPrompt(project.path, promptFile);
   const references = [
     ...(promptFile === null ? [] : [promptFile]),
@@ -41,22 +35,13 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
   const existing = [...new Set(references)].filter(
     (path) => isRelativePath(path) && existsSync(join(project.path, path)),
   );
-  return { ok: true, result: renderTaskBrief({ ...known, prompt, references: existing }) };
+  return {
+    ok: true,
+    result: { ...renderPacket(settled.answer, { references: existing, prompt }), references: existing },
+  };
 });
 
-/** The task's own latest record; else the project's, which describes the work done last. */
-function findLatestRecord(state: State, task: Task): BriefSource['record'] {
-  if (task.latestRecord !== null) return { taskId: task.id, record: task.latestRecord };
-  let newest: { seq: number; task: Task } | undefined;
-  for (const other of state.tasks.values()) {
-    const seq = other.records.at(-1)?.seq ?? 0;
-    if (seq > (newest?.seq ?? 0)) newest = { seq, task: other };
-  }
-  if (newest === undefined || newest.task.latestRecord === null) return null;
-  return { taskId: newest.task.id, record: newest.task.latestRecord };
-}
-
-async function readPrompt(folder: string, path: string): Promise<BriefSource['prompt']> {
+async function readPrompt(folder: string, path: string): Promise<NonNullable<RenderOptions['prompt']> | null> {
   const bytes = isRelativePath(path) ? await readInside(folder, path, MAX_PROMPT_BYTES) : undefined;
   return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
 }
@@ -66,104 +51,6 @@ function findMentionedPaths(text: string): string[] {
   return [...text.matchAll(/(?:^|[\s("'`])((?:[\w.-]+\/)+[\w.-]+\.\w{1,8})/gm)]
     .map((match) => match[1] ?? '')
     .slice(0, 50);
-}
-
-export interface BriefSource {
-  readonly id: string;
-  readonly title: string;
-  readonly phase: string;
-  readonly nextRole: string | null;
-  readonly notes: string | null;
-  readonly waitsFor: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
-  readonly record: { readonly taskId: string; readonly record: ThoughtRecord } | null;
-  readonly endings: readonly ClaimEnding[];
-  readonly next: readonly { readonly id: string; readonly title: string; readonly phase: string }[];
-  readonly prompt: { readonly path: string; readonly text: string } | null;
-  readonly references: readonly string[];
-}
-
-const MAX_TOKENS = 2_500;
-/** Current tokenizers need at least three characters a token for prose. */
-const CHARACTERS_A_TOKEN = 3;
-const MAX_SECTION_CHARACTERS = 1_500;
-
-/** Sections in the order of the specification. What does not fit is cut, with a note. */
-function renderTaskBrief(source: BriefSource): ResultOf<'task_brief'> {
-  const role = source.nextRole === null ? '' : `, next role: ${source.nextRole}`;
-  const sections = [
-    `# ${source.id}: ${oneLine(source.title)}\n\nPhase: ${source.phase}${role}`,
-    renderSection('Latest thought record', describeLatest(source)),
-    renderSection('Blockers', describeBlockers(source)),
-    renderSection(
-      'How earlier sessions ended',
-      source.endings.toReversed().map(describeEnding).join('\n') || 'There were none.',
-    ),
-    renderSection(
-      'Next actions',
-      source.next.map(({ id, title, phase }) => `- ${id} (${phase}): ${oneLine(title)}`).join('\n') || 'None.',
-    ),
-  ];
-  const references = renderSection('Read first', source.references.map((path) => `- ${path}`).join('\n') || 'Nothing.');
-  const spent = [...sections, references].join('\n\n').length;
-  const room = MAX_TOKENS * CHARACTERS_A_TOKEN - spent - 100;
-  if (source.prompt !== null)
-    sections.push(
-      renderSection(
-        `Prompt file ${source.prompt.path}`,
-        renderCodeBlock(truncate(source.prompt.text, room, source.prompt.path)),
-      ),
-    );
-  const text = [...sections, references].join('\n\n');
-  return { text, tokens: Math.ceil(text.length / CHARACTERS_A_TOKEN), references: source.references };
-}
-
-function renderSection(title: string, body: string): string {
-  return `## ${title}\n\n${body}`;
-}
-
-function describeLatest({ id, record }: BriefSource): string {
-  if (record === null) return 'None yet.';
-  if (record.taskId === id) return describeRecord(record);
-  return `None of ${id} yet. The newest one of the project is that of another task, ${record.taskId}:\n\n${describeRecord(record)}`;
-}
-
-function describeRecord({ taskId, record }: NonNullable<BriefSource['record']>): string {
-  const facts = [
-    `Task ${taskId}, branch ${oneLine(record.branch)}, commit ${record.commit_sha}`,
-    `Tests run: ${record.tests_run.map(oneLine).join(', ') || 'none'}`,
-    `Files changed: ${record.files_changed.map(oneLine).join(', ') || 'none'}`,
-  ];
-  return `${truncate(facts.join('\n'), MAX_SECTION_CHARACTERS / 2, 'task_get')}\n\n${renderCodeBlock(truncate(record.summary, MAX_SECTION_CHARACTERS, 'task_get'))}`;
-}
-
-function describeBlockers({ id, record, notes, waitsFor }: BriefSource): string {
-  const waits = waitsFor.map((task) => `- waits for ${task.id} (${task.phase}): ${oneLine(task.title)}`).join('\n');
-  // The blockers of another task do not apply.
-  const blockers = record?.taskId === id ? record.record.blockers : [];
-  const noted = notes === null ? [] : [`Notes: ${oneLine(notes)}`];
-  const all = [...noted, ...blockers.map((blocker) => JSON.stringify(blocker))].join('\n');
-  const quoted = all === '' ? '' : renderCodeBlock(truncate(all, MAX_SECTION_CHARACTERS, 'task_get'));
-  const parts = [waits === '' ? '' : truncate(waits, MAX_SECTION_CHARACTERS, 'task_get'), quoted];
-  return parts.filter((part) => part !== '').join('\n\n') || 'None.';
-}
-
-function describeEnding({ epoch, how, holder, reason, at }: ClaimEnding): string {
-  return `- ${at} claim ${epoch} of ${oneLine(holder)}: ${how}${reason === null ? '' : ` (${oneLine(truncate(reason, 120, 'task_get'))})`}`;
-}
-
-/** Text of other agents is data: it stands in a fence that it cannot close. */
-function renderCodeBlock(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}text\n${text}\n${fence}`;
-}
-
-function truncate(text: string, most: number, where: string): string {
-  return text.length <= most ? text : `${text.slice(0, Math.max(0, most)).trimEnd()}\n[cut here; the rest: ${where}]`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 const MAX_LISTED = 5;

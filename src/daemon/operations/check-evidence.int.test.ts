@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import { Scratch } from '../../git/scratch.cases.ts';
-import { checkEvidence, type EvidenceSubject } from './exit.ts';
+import { type EvidenceSubject, readEvidence } from './read-evidence.ts';
 
 let scratch: Scratch;
 let repository: string;
@@ -40,7 +40,8 @@ const started = (): EvidenceSubject => ({ ...byHand(), base });
 
 async function judge(text: string, subject: EvidenceSubject, ref = 'e.json'): Promise<string | undefined> {
   scratch.write(repository, { 'e.json': text });
-  return (await checkEvidence(ref, { workspace: repository, own, phase: 'IMPLEMENTATION', subject }))?.message;
+  const read = await readEvidence(ref, { workspace: repository, own, phase: 'IMPLEMENTATION', subject });
+  return read.ok ? undefined : read.error.message;
 }
 
 describe.each([
@@ -119,5 +120,5 @@ it('the newest commit counts also after the session has moved its branch onto an
   const rebased = join(scratch.folder, 'other');
   scratch.write(rebased, { 'e.json': bundle({ head_sha: elsewhere }) });
   const of = { workspace: rebased, own, phase: 'IMPLEMENTATION', subject: started() };
-  expect(await checkEvidence('e.json', of)).toBeUndefined();
+  expect(await readEvidence('e.json', of)).toMatchObject({ ok: true, bundle: { head_sha: elsewhere } });
 });

@@ -14,22 +14,25 @@ import type { State } from '../../state/state.ts';
 import { checkFilledIn } from '../../state/tasks/record-session.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { HandoffRef } from '../../state/workflow/workflow-event.ts';
-import { answerFor, handlerFor, inputErrorAnswer, type Services } from './call.ts';
+import { answerFor, handlerFor, inputErrorAnswer, type Refused, type Services } from './call.ts';
+import { readForms } from './forms.ts';
 
-/** Parses a handoff, routes it along its edge, and holds it until its sender's session ends. */
+/** Parses a handoff, routes it along its edge, and holds it until its sender's session ends. Without one, offers the forms. */
 export const handoffHandler = handlerFor(operations.handoffSend, async (call) => {
   const { input, caller, project, services } = call;
+  const { handoff: given, to, task_id } = input;
+  if (given === undefined) return readForms(call, { kind: 'handoff', ...(to && { to }), ...(task_id && { task_id }) });
   const own = caller.kind === 'session' ? caller.taskId : input.task_id;
   const known = await project.commandLoop.read(({ state }) => state.tasks.get(own ?? '') ?? null);
   const dialect = dialectFor(known.ok ? known.answer : null, services);
   const { route: find, roles } = dialect;
-  const parsed = dialect.parse(input.handoff);
-  if (!parsed.ok) return inputErrorAnswer(parsed);
+  const parsed = dialect.parse(given);
+  if (!parsed.ok) return offerForm(inputErrorAnswer(parsed));
   const message = parsed.value;
   const route = find(message);
-  if (!route.ok) return inputErrorAnswer(route);
+  if (!route.ok) return offerForm(inputErrorAnswer(route));
   const { edge, phase, next } = route.value;
-  const xml = redactHandoff(input.handoff, message, dialect, project.ledger.secrets);
+  const xml = redactHandoff(given, message, dialect, project.ledger.secrets);
   if (xml === undefined) return { ok: false, error: HOLDS_CREDENTIAL };
   const handoffId = services.newId();
   const settled = await project.commandLoop.submit<{ held: boolean; task_id: string }>({
@@ -62,6 +65,11 @@ export const handoffHandler = handlerFor(operations.handoffSend, async (call) =>
   });
   return answerFor(settled, (answer) => ({ handoff_id: handoffId, ...answer }));
 });
+
+function offerForm({ error }: Refused): Refused {
+  const hint = `${error.hint.replace(/\.?$/, '.')} The form to fill in: baton handoff template`;
+  return { ok: false, error: { ...error, hint } };
+}
 
 const HOLDS_CREDENTIAL: ApiError = {
   code: 'holds-credential',

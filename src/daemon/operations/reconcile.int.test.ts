@@ -66,6 +66,22 @@ describe('reconciling', () => {
     expect(await ask('reconcile', { apply: true })).toMatchObject({ applied: [] });
   });
 
+  it('lets an agent reinstate reverted work, and only that: git is compared when it asks', async () => {
+    await ask('task_create', { task_id: 'A', title: 'x' });
+    git('commit', '-q', '--allow-empty', '-m', 'second');
+    const sha = commitFile();
+    await ask('thought_record', { ...RECORD, task_id: 'A', commit_sha: sha });
+    await ask('task_update', { task_id: 'A', status: 'done' });
+    const token = readFileSync(join(scene.stateDir, 'worker.token'), 'utf8').trim();
+    const record = { ...RECORD, task_id: 'A', commit_sha: sha, status: 'todo', notes: 'Previous PR reverted' };
+    const reinstate = async () => client.forward('thought_record', record, { token });
+    expect(await reinstate()).toMatchObject({ ok: false, error: { code: 'not-undone' } });
+    git('revert', '--no-edit', sha);
+    expect(await reinstate()).toMatchObject({ ok: true });
+    expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'todo', phase: 'IMPLEMENTATION' });
+    expect((await decisions()).filter(({ source }) => source === 'reconcile')).toEqual([]);
+  });
+
   it('opens decisions when a project is opened, and withdraws those that no longer apply', async () => {
     await ask('task_create', { task_id: 'A', title: 'x' });
     git('switch', '-q', '-c', 'feature/a');

@@ -32,6 +32,14 @@ export async function reconcileAtStart(project: Project, log: Log): Promise<void
   }
 }
 
+/**
+ * Before a caller without a claim reinstates a task: its finding must be about git as it is now. If the comparison fails, the findings of
+ * the last one count.
+ */
+export async function refreshFindings(project: Project): Promise<void> {
+  await reconcileProject(project, { apply: true });
+}
+
 /** Compares the tasks with git and with processes. With `apply` it ends the claims of ended processes and opens decisions for the rest. */
 async function reconcileProject(
   project: Project,
@@ -91,12 +99,12 @@ async function openDecisions(
 ): Promise<string[]> {
   const raised = findings
     .filter(({ safe }) => !safe)
-    .map(({ task_id: taskId, message, hint, action }): RaisedFinding => {
+    .map(({ task_id: taskId, kind, message, hint, action }): RaisedFinding => {
       const { epoch, movedAt } = standing.get(taskId) ?? { epoch: 0, movedAt: 0 };
       const remedy = action?.do === 'reinstate' || action?.do === 'complete' ? action.do : null;
       // Redacted as in the ledger; otherwise it would look like a new question each time.
       const context = redactText(`${message}\n${hint}`, project.ledger.secrets);
-      return { decisionId: randomUUID(), taskId, context, remedy, epoch, movedAt };
+      return { decisionId: randomUUID(), taskId, kind, context, remedy, epoch, movedAt };
     });
   const command = { kind: 'raise-findings', command: { findings: raised } } as const;
   const settled = await project.commandLoop.submitCommand(command, SYSTEM);

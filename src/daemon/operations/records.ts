@@ -2,6 +2,7 @@ import type { ApiError } from '../../api/answer.ts';
 import type { Operation } from '../../api/operations/operation.ts';
 import * as operations from '../../api/operations/writeback.ts';
 import { toHex } from '../../ledger/format/bytes.ts';
+import { parseEntry } from '../../ledger/format/entry.ts';
 import { verifyLedger } from '../../ledger/verify/verify-ledger.ts';
 import { nodeVerifier } from '../../ledger/writer/keys.ts';
 import { findLastSeal, type Seal, sealLedger } from '../../ledger/writer/seal.ts';
@@ -10,6 +11,7 @@ import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { actorOf } from '../../state/caller.ts';
 import type { AnswerOf, CommandOf } from '../../state/decide.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { refreshFindings } from './reconcile.ts';
 import {
   answerFor,
   type Call,
@@ -54,11 +56,18 @@ function records<R, K extends 'record-thought' | 'complete-task'>(
     const error = await checkCommit(call);
     if (error !== undefined) return { ok: false, error };
     const { epoch, ...record } = call.input;
+    if (mayNeedFinding(call)) await refreshFindings(call.project);
     const command = { recordId: call.services.newId(), record, ...(epoch === undefined ? {} : { epoch }) };
     const settled = await submitCommand(call, { kind: operation.command, command } as CommandOf<K>); // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (!settled.ok && 'problem' in settled) return { ok: false, error: WRITEBACK_FAILED };
     return answerFor(settled, (answer) => show(answer, record.task_id));
   });
+}
+
+/** Reinstating, by neither an operator nor the holder of the task's claim. */
+function mayNeedFinding({ input, caller }: Call<RecordInput>): boolean {
+  if (input.status !== 'todo' || caller.kind === 'operator') return false;
+  return caller.kind !== 'session' || caller.taskId !== input.task_id;
 }
 
 const WRITEBACK_FAILED: ApiError = {
@@ -118,6 +127,18 @@ export const LEDGER_HANDLERS = {
       ok: false,
       error: { code: 'no-seal', message: 'nothing has been sealed yet', hint: 'Call merkle_finalize.' },
     };
+  }),
+
+  entry_get: handlerFor(operations.entryGet, async ({ project, input: { seq } }) => {
+    await project.commandLoop.whenIdle();
+    for await (const [stored] of project.ledger.store.entries({ from: seq, to: seq })) {
+      const entry = stored === undefined ? undefined : parseEntry(stored.bytes);
+      if (entry?.ok !== true) break;
+      const { at, actor, type, cause, data } = entry.value;
+      return { ok: true, result: { seq, at, actor, type, cause, data } };
+    }
+    const hint = `The newest entry is ${project.ledger.head.size}.`;
+    return { ok: false, error: { code: 'no-such-entry', message: `there is no entry ${seq}`, hint } };
   }),
 
   ledger_head: handlerFor(operations.ledgerHead, async ({ project }) => {

@@ -1,7 +1,6 @@
 import type { Answer } from '../../api/answer.ts';
 import { isInteractive } from '../../agents/prepare-agent.ts';
 import * as operations from '../../api/operations/runs.ts';
-import * as decisions from '../../api/operations/workflow.ts';
 import { refusal, type Refusal } from '../../state/outcome.ts';
 import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
 import type { KilledAgent } from '../../state/runs/steer-agent.ts';
@@ -10,7 +9,7 @@ import type { State } from '../../state/state.ts';
 import { agentFiles, requireLaunch } from '../../supervisor/contract.ts';
 import { LATER } from '../loop/request.ts';
 import { answerFor, type Call, type FoundRun, handlerFor, reads, steers, unchanged } from './call.ts';
-import { agentView, decisionView, pipelineView } from './run-views.ts';
+import { agentView, pipelineView } from './run-views.ts';
 
 const find = ({ agents }: State, { id }: { readonly id: string }) => findRunByPrefix(agents, id, 'agent');
 /** The input with the whole id of the run, which the caller may have shortened. */
@@ -121,24 +120,7 @@ export const PIPELINE_HANDLERS = {
   pipeline_resume: steers(operations.pipelineResume, findPipeline, withFoundId, showId),
 };
 
-const findDecision = (state: State, { id }: { readonly id: string }) =>
-  findRunByPrefix(state.decisions, id, 'decision');
-
-export const DECISION_HANDLERS = {
-  decision_list: reads(decisions.decisionList, ({ state }, { input }) => {
-    const listed = [...state.decisions.values()].filter(({ result }) => input.all === true || result === null);
-    return unchanged({ decisions: listed.map(decisionView) });
-  }),
-
-  decision_show: reads(decisions.decisionShow, ({ state }, { input }) => {
-    const found = findDecision(state, input);
-    return found.ok ? unchanged(decisionView(found.run)) : found;
-  }),
-
-  decision_resolve: steers(decisions.decisionResolve, findDecision, withFoundId, (resolved) => resolved),
-};
-
-function findRunByPrefix<T>(
+export function findRunByPrefix<T>(
   runs: ReadonlyMap<string, T>,
   id: string,
   what: 'pipeline' | 'agent' | 'decision',

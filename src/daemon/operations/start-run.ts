@@ -140,7 +140,7 @@ function checkPlan(planned: Parsed<PlannedRun>, secrets: readonly string[]): Ans
     : { ok: true, result: planned.value };
 }
 
-const CREDENTIAL_IN_PLAN: ApiError = {
+export const CREDENTIAL_IN_PLAN: ApiError = {
   code: 'credential-in-plan',
   message: 'the run holds what looks like a password or a token, and a ledger never forgets',
   hint: 'Put it into the environment of the daemon, and write ${env.NAME} where it belongs.',

@@ -1,9 +1,10 @@
+import type { InputOf } from '../../api/operations/registry.ts';
 import { taskDiff, type TaskDiff } from '../../api/operations/task-work.ts';
 import { findMainOf } from '../../effects/sessions/workplace.ts';
 import { findMergeBase } from '../../git/commits.ts';
 import { readChange } from '../../git/measures/read-change.ts';
 import { findSha } from '../../git/repository.ts';
-import { attempt, gitFailure, unwrap } from '../../git/run-git.ts';
+import { attempt, gitFailure, type GitResult, unwrap } from '../../git/run-git.ts';
 import { parseEntry } from '../../ledger/format/entry.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { refusal } from '../../state/outcome.ts';
@@ -28,13 +29,22 @@ export const diffHandler = handlerFor(taskDiff, async (call) => {
     },
   });
   if (!settled.ok) return refusalOf(settled);
-  const task = settled.answer;
-  const { path, stat } = input;
-  const read = await attempt(async () => {
-    const { of, base, head } = await (input.agent_id === undefined
+  const read = await readTaskDiff(settled.answer, call, input);
+  return read.ok ? { ok: true, result: read.value } : problemAnswer(read.problem);
+});
+
+type DiffOptions = Pick<InputOf<'task_diff'>, 'agent_id' | 'path' | 'stat'>;
+
+export async function readTaskDiff(
+  task: Task,
+  call: Pick<Call, 'project' | 'services'>,
+  { agent_id, path, stat }: DiffOptions,
+): Promise<GitResult<TaskDiff>> {
+  return attempt(async () => {
+    const { of, base, head } = await (agent_id === undefined
       ? findChange(task, call)
-      : findSession(task, input.agent_id, call));
-    const own = unwrap(await project.own.with(base, head));
+      : findSession(task, agent_id, call));
+    const own = unwrap(await call.project.own.with(base, head));
     // A single file may be as large as all files together.
     const one = path === undefined ? {} : { paths: [path], maxFileChars: MAX_ONE_CHARS };
     const change = unwrap(await readChange(own, base, head, { patches: stat !== true, ...one }));
@@ -43,15 +53,14 @@ export const diffHandler = handlerFor(taskDiff, async (call) => {
     const worktree = task.claim === null ? null : (place?.workspace ?? null);
     return { task_id: task.id, of, branch, base, head, commits: change.commits, total: change.total, files, worktree };
   });
-  return read.ok ? { ok: true, result: read.value } : problemAnswer(read.problem);
-});
+}
 
 const MAX_ONE_CHARS = 400_000;
 
 interface ChangeRange extends Pick<TaskDiff, 'of' | 'base' | 'head'> {}
 
 /** Throws the failure of git, for `attempt`. */
-async function findChange(task: Task, call: Call): Promise<ChangeRange> {
+async function findChange(task: Task, call: Pick<Call, 'project' | 'services'>): Promise<ChangeRange> {
   const { mergeSha, mergeBase, branch } = task.flow;
   // They are equal if the main branch had the work already.
   if (mergeSha !== null && mergeBase !== null && mergeBase !== mergeSha)
@@ -64,7 +73,11 @@ async function findChange(task: Task, call: Call): Promise<ChangeRange> {
 }
 
 /** The merge base with the main branch. If the main branch has the work already, the commit from which the work began. */
-async function findBase(task: Task, head: string, { project, services }: Call): Promise<string> {
+async function findBase(
+  task: Task,
+  head: string,
+  { project, services }: Pick<Call, 'project' | 'services'>,
+): Promise<string> {
   const main = unwrap(
     await findMainOf(task, {
       path: project.path,
@@ -85,7 +98,7 @@ async function findBase(task: Task, head: string, { project, services }: Call): 
 }
 
 /** What one session did: from the commit that it was started from to the one at its end, or the branch's if it still works. */
-async function findSession(task: Task, agentId: string, { project }: Call): Promise<ChangeRange> {
+async function findSession(task: Task, agentId: string, { project }: Pick<Call, 'project'>): Promise<ChangeRange> {
   const sessions = await readSessions(project.ledger, task.id, agentId);
   const [session, other] = sessions;
   if (session === undefined) {

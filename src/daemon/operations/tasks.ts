@@ -66,9 +66,7 @@ export const TASK_HANDLERS = {
   task_get: reads(operations.taskGet, ({ state }, { input, project, services }) => {
     const task = state.tasks.get(input.task_id);
     if (task === undefined) return refuseUnknownTask(input.task_id);
-    const { endings, latestRecord: latest_record, flow } = task;
-    const view = { ...taskView(project, state, task, services), ...waitsView(state, task) };
-    return unchanged({ ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval });
+    return unchanged(taskDetails(project, state, task, services));
   }),
 
   task_list: reads(operations.taskList, ({ state }, { input, project, services }) => {
@@ -238,6 +236,12 @@ function taskView(project: Project, state: State, task: Task, clocks: ViewClocks
     claim: claimView(project, task, clocks),
     protected_paths: task.flow.protected?.paths ?? [],
   };
+}
+
+export function taskDetails(project: Project, state: State, task: Task, clocks: ViewClocks): TaskDetails {
+  const { endings, latestRecord: latest_record, flow } = task;
+  const view = { ...taskView(project, state, task, clocks), ...waitsView(state, task) };
+  return { ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval };
 }
 
 function waitsView({ tasks, decisions }: State, { id, after }: Task): Pick<TaskDetails, 'waits_for' | 'decision_ids'> {

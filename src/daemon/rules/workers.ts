@@ -39,7 +39,8 @@ export function withWorkers<A>(
   // Another runbook may have been adopted meanwhile.
   if (!started.ok || findAdoption(state)?.sha256 !== sha256) return started;
   const configured = decideWorkers(state, sortedWorkers(withLibrary(runbook)), rules);
-  return configured.ok ? { ...started, events: [...configured.events, ...started.events] } : configured;
+  // Last: workers must not claim the task before its checkpoint holds it.
+  return configured.ok ? { ...started, events: [...started.events, ...configured.events] } : configured;
 }
 
 function decideWorkers(state: State, workers: readonly WorkerPlan[], rules: Rules): Outcome<unknown> {

@@ -9,6 +9,7 @@ import { renderTemplate, type TemplateContext } from '../../protocol/text/render
 import { promptKey, type Prompts } from '../../runbook/gates/gate-fields.ts';
 import { resolvePromptPath } from '../../runbook/library.ts';
 import { isShellAgent } from '../../runbook/plan.ts';
+import { renderFence } from '../../state/packet/render-packet.ts';
 import { type AgentRun, isAttached } from '../../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
 import { type HeldMessage, readHeldMessages } from '../../supervisor/held-messages.ts';
@@ -146,13 +147,19 @@ function fillIn(started: StartedAgent, before: EarlierProcesses, context: Effect
       : fill(prompt.text, 'none', isUnpinned ? withAllowedEnvironment(started, context) : templates);
   if (reasons.length > 0)
     return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPASSED_VARIABLE_HINT : ''}` };
+  const notedPrompt =
+    filledPrompt === null || run.note === undefined ? filledPrompt : appendNote(filledPrompt, run.note);
   const message = run.resume?.message ?? null;
   const filledMessage = message === null ? null : fillMessage(run.plan, message, templates);
   return {
     ok: true,
     plan,
-    prompt: firstMessage(run, filledPrompt, joinUndelivered(before.held, filledMessage), before.hasConversation),
+    prompt: firstMessage(run, notedPrompt, joinUndelivered(before.held, filledMessage), before.hasConversation),
   };
+}
+
+function appendNote(prompt: string, note: string): string {
+  return `${prompt}\n\nA person was asked about this work and answered:\n\n${renderFence(note)}`;
 }
 
 /**

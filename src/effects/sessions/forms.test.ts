@@ -7,7 +7,7 @@ import { findPlaceholder, PLACEHOLDERS } from '../../protocol/placeholder.ts';
 import { parseResult } from '../../protocol/result.ts';
 import { parseThoughtRecord } from '../../protocol/thought-record.ts';
 import { emptyTask, SHA } from '../../state/say.cases.ts';
-import { buildForms } from './forms.ts';
+import { buildForms, renderForms } from './forms.ts';
 
 const facts = {
   task: { ...emptyTask, id: 'T007', n: 7, title: 'Say <hello> & "more"' },
@@ -65,6 +65,27 @@ describe('the forms of a session', () => {
     const text = textOf('prep', 'handoff-to-implementer-agent.xml');
     for (const known of ['feature/t007-say-hello', '/repo/.worktrees/t007', '<port>3107</port>', '>7<'])
       expect(text).toContain(known);
+  });
+
+  it('have a placeholder where Baton does not know the place of a claim taken by hand', () => {
+    const unknown = { ...facts, role: 'prep', workspace: null, branch: null, head: null };
+    const found = buildForms(unknown).map(({ file, text }) => {
+      const parsed = ({ 'result.yaml': parseResult, 'record.yaml': parseThoughtRecord }[file] ?? parseHandoff)(text);
+      return [file, parsed.ok && findPlaceholder(parsed.value)];
+    });
+    expect(Object.fromEntries(found)).toMatchObject({
+      'handoff-to-implementer-agent.xml': 'branch',
+      'record.yaml': 'branch',
+    });
+  });
+
+  it('say in a comment when they are for, and stay valid', () => {
+    for (const form of buildForms({ ...facts, role: 'reviewer' })) {
+      const text = renderForms([form]);
+      const parse = { record: parseThoughtRecord, result: parseResult, handoff: parseHandoff }[form.kind];
+      expect(text.split('\n', 1)[0]).toContain(form.kind === 'handoff' ? `To ${form.to}: ` : form.when);
+      expect(parse(text)).toEqual(parse(form.text));
+    }
   });
 
   it('are a result and a record for everybody, also without a role', () => {

@@ -7,7 +7,7 @@ import {
   type HandoffElement,
   WORKFLOW_COMPLETE,
 } from '../../protocol/handoff/index.ts';
-import { PLACEHOLDERS } from '../../protocol/placeholder.ts';
+import { type FormKind, PLACEHOLDERS } from '../../protocol/placeholder.ts';
 import { renderResult } from '../../protocol/result.ts';
 import { renderYaml } from '../../protocol/text/yaml.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
@@ -15,6 +15,9 @@ import { missionIds, type Task } from '../../state/tasks/task.ts';
 import { taskUrls } from '../../state/workflow/gate-handoffs.ts';
 
 export interface Form {
+  readonly kind: FormKind;
+  /** The receiver of a handoff. */
+  readonly to?: string;
   /** Relative to the session's folder. */
   readonly file: string;
   readonly when: string;
@@ -25,9 +28,10 @@ export interface Form {
 export interface FormFacts {
   readonly task: Task;
   readonly role: string | null;
-  readonly workspace: string;
-  readonly branch: string;
-  readonly head: string;
+  /** Null if Baton does not know it, as of a claim taken by hand: the form has a placeholder then. */
+  readonly workspace: string | null;
+  readonly branch: string | null;
+  readonly head: string | null;
   readonly port: number | null;
   readonly workflow: Workflow;
   readonly at: string;
@@ -36,6 +40,17 @@ export interface FormFacts {
 /** The messages that a session of this role may have to send, with everything filled in that Baton knows. Each is valid as it is. */
 export function buildForms(facts: FormFacts): readonly Form[] {
   return [...handoffForms(facts), resultForm(facts), recordForm(facts)];
+}
+
+/** Forms to read on their own: each says in a comment when it is for. A comment leaves the form valid. */
+export function renderForms(forms: readonly Form[]): string {
+  return forms
+    .map(({ kind, to, when, text }) => {
+      const about = to === undefined ? when : `To ${to}: ${when}`;
+      const comment = kind === 'handoff' ? `<!-- ${about.replaceAll('--', '–')} -->` : `# ${about}`;
+      return `${comment}\n${text.trimEnd()}\n`;
+    })
+    .join('\n');
 }
 
 function handoffForms({ workflow, role, ...facts }: FormFacts): Form[] {
@@ -48,7 +63,8 @@ function handoffForms({ workflow, role, ...facts }: FormFacts): Form[] {
   return edges.map((edge) => {
     const file = edge.to === null ? 'workflow-complete.xml' : `handoff-to-${edge.to}.xml`;
     const send = `baton handoff send .baton/session/${file}`;
-    return { file, when: edge.when, send, text: fill(edge, agent, known, dialect) };
+    const to = edge.to ?? 'workflow-complete';
+    return { kind: 'handoff', to, file, when: edge.when, send, text: fill(edge, agent, known, dialect) };
   });
 }
 
@@ -58,9 +74,8 @@ function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'wor
   return {
     ...taskUrls(task),
     issue_title: task.title,
-    branch,
-    workspace_path: workspace,
-    workspace_type: 'worktree',
+    ...(branch === null ? {} : { branch }),
+    ...(workspace === null ? {} : { workspace_path: workspace, workspace_type: 'worktree' }),
     ...(port === null ? {} : { port }),
     timestamp: at,
   };
@@ -115,21 +130,22 @@ function resultForm({ task, at }: FormFacts): Form {
     completed_at: at,
   });
   const when = 'always, once; list every file that differs from the base, with `created`, `modified` or `deleted`';
-  return { file: 'result.yaml', when, send: 'baton result submit .baton/session/result.yaml', text };
+  const send = 'baton result submit .baton/session/result.yaml';
+  return { kind: 'result', file: 'result.yaml', when, send, text };
 }
 
 function recordForm({ task, branch, head }: FormFacts): Form {
   const record: ThoughtRecord = {
     task_id: task.id,
-    branch,
-    commit_sha: head,
+    branch: branch ?? PLACEHOLDERS.branch,
+    commit_sha: head ?? PLACEHOLDERS.sha,
     tests_run: [],
     summary: PLACEHOLDERS.summary,
     blockers: [],
     files_changed: [],
     related_thought_records: task.records.slice(-1).map(({ id }) => id),
   };
-  const when = 'where you have committed; commit_sha is the commit with the work: git rev-parse HEAD';
+  const when = 'if you have committed; commit_sha is the commit with the work: git rev-parse HEAD';
   const send = 'baton thought record .baton/session/record.yaml';
-  return { file: 'record.yaml', when, send, text: renderYaml(record) };
+  return { kind: 'record', file: 'record.yaml', when, send, text: renderYaml(record) };
 }

@@ -4,6 +4,7 @@ import { isAncestor } from '../../git/commits.ts';
 import { findFenceHooks } from '../../git/fence/install.ts';
 import { gitText, type OwnGitFolder } from '../../git/run-git.ts';
 import { isJudgingRole } from '../../runbook/gates/gate-fields.ts';
+import { buildPacket } from '../../state/packet/packet.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import type { SessionPreparation, State } from '../../state/state.ts';
 import type { Claim, Task } from '../../state/tasks/task.ts';
@@ -81,6 +82,7 @@ function selectSessionFacts(state: State, { task: ref, owner }: AgentRun): Prepa
   const started = task.endings.filter(({ sessionId }) => state.sessions.get(sessionId)?.prepared !== undefined);
   return {
     task,
+    packet: buildPacket(state, task),
     claim,
     role: claim.role,
     owes: findMissingMessages(task, claim, false),
@@ -92,7 +94,7 @@ function selectSessionFacts(state: State, { task: ref, owner }: AgentRun): Prepa
 }
 
 async function prepare(
-  { task, claim, role, own, supervised }: PreparationFacts,
+  { task, packet, claim, role, own, supervised }: PreparationFacts,
   run: AgentRun,
   context: EffectContext,
   signal: AbortSignal,
@@ -113,7 +115,9 @@ async function prepare(
   const copied = await context.ownRepository.with(head.value);
   if (!copied.ok) return { ok: false, reason: renderGithubProblem(copied.problem) };
   const since = await findSince(task, copied.value, head.value);
-  const mission = buildMission({ task, role, workspace, limits: context.settingsFor(task).limits, plan: run.plan });
+  const { limits } = context.settingsFor(task);
+  const hasMemory = packet.lessons.length > 0;
+  const mission = buildMission({ task, hasMemory, role, workspace, limits, plan: run.plan });
   const { port } = furnished;
   const main = task.flow.mainAt === null ? await findMainOf(task, context) : undefined;
   const place = {

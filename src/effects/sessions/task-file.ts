@@ -1,8 +1,10 @@
+import type { Packet } from '../../state/packet/packet.ts';
+import { renderFence, renderPacket } from '../../state/packet/render-packet.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Form } from './forms.ts';
 
 export interface TaskFacts {
-  readonly task: Task;
+  readonly packet: Packet;
   readonly role: string | null;
   readonly branch: string;
   readonly base: string;
@@ -25,34 +27,29 @@ export interface BranchChange {
   readonly diff: string | null;
 }
 
-/** task.md. Text of others is put into fences that it cannot close, so that it is read as data. */
+/** task.md: the context packet, and around it what only this session needs. Text of others is in fences that it cannot close. */
 export function renderTaskFile(facts: TaskFacts): string {
-  const { task } = facts;
+  const { packet, prompt, leftovers, protectedPaths, change } = facts;
+  const { task } = packet;
+  const { handoff } = task.flow;
+  // The handoff to this role is its input, and is given whole.
+  const without = new Set(handoff === null ? [] : [handoff.handoff_id]);
   const sections = [
-    `# ${task.id}: ${toLine(task.title)}\n\n${describePlace(facts)}`,
+    renderPacket(packet, { heading: describePlace(facts), without }).text,
     section('What you must not do', list(facts.constraints) || 'Nothing is forbidden beyond what your prompt says.'),
-    facts.prompt === null
-      ? ''
-      : section(`The task, as ${facts.prompt.path} has it`, fenced(facts.prompt.text, 'markdown')),
+    prompt === null ? '' : section(`The task, as ${prompt.path} has it`, renderFence(prompt.text, 'markdown')),
     describeIssue(task),
-    task.flow.handoff === null
-      ? ''
-      : section(`The handoff to you, from ${task.flow.handoff.from}`, fenced(task.flow.handoff.xml, 'xml')),
-    section('The latest thought record', describeRecord(task)),
-    describeFindings(task),
+    handoff === null ? '' : section(`The handoff to you, from ${handoff.from}`, renderFence(handoff.xml, 'xml')),
     describeChecks(task),
-    task.endings.length === 0 ? '' : section('How earlier sessions ended', task.endings.map(describeEnding).join('\n')),
-    facts.leftovers.length === 0
-      ? ''
-      : section('Not committed by earlier sessions', describeLeftovers(facts.leftovers)),
-    facts.protectedPaths.length === 0 ? '' : section('Protected paths', describeProtected(facts.protectedPaths)),
-    facts.change === null ? '' : section('The change so far', describeChange(facts.change)),
+    leftovers.length === 0 ? '' : section('Not committed by earlier sessions', describeLeftovers(leftovers)),
+    protectedPaths.length === 0 ? '' : section('Protected paths', describeProtected(protectedPaths)),
+    change === null ? '' : section('The change so far', describeChange(change)),
     section('Forms', describeForms(facts)),
   ];
   return `${sections.filter((each) => each !== '').join('\n\n')}\n`;
 }
 
-function describePlace({ task, role, branch, base, port, owes }: TaskFacts): string {
+function describePlace({ packet: { task }, role, branch, base, port, owes }: TaskFacts): string {
   const lines = [
     `Phase: ${task.phase}`,
     `Your role: ${role ?? 'none in particular'}`,
@@ -61,34 +58,13 @@ function describePlace({ task, role, branch, base, port, owes }: TaskFacts): str
     ...(port === null ? [] : [`Your port: ${port}`]),
     `You owe: ${owes.join(', ') || 'nothing'}`,
   ];
-  return list(lines);
+  return `# ${task.id}: ${toLine(task.title)}\n\n${list(lines)}`;
 }
 
 /** Left out if the session's handoff contains it. */
 function describeIssue({ flow: { issue, handoff } }: Task): string {
   if (issue === null || issue.handoff_id === handoff?.handoff_id) return '';
-  return section(`The issue, as ${issue.from} wrote it`, fenced(issue.xml, 'xml'));
-}
-
-function describeRecord({ latestRecord: record }: Task): string {
-  if (record === null) return 'There is none yet.';
-  const blockers = record.blockers.map((each) => `Blocker: ${JSON.stringify(each)}`);
-  const facts = [
-    `Commit ${record.commit_sha} on ${record.branch}`,
-    `Tests run: ${record.tests_run.join(', ') || 'none'}`,
-    `Files changed: ${record.files_changed.join(', ') || 'none'}`,
-    ...blockers,
-  ];
-  return fenced(truncate(`${facts.join('\n')}\n\n${record.summary}`, MOST_OF_A_SECTION));
-}
-
-function describeFindings({ flow }: Task): string {
-  const found = Object.entries(flow.findings).map(([text, rounds]) => `(round ${rounds}) ${toLine(text)}`);
-  if (found.length === 0) return '';
-  return section(
-    `What was found against it, after ${flow.rounds} rounds`,
-    fenced(truncate(found.join('\n'), MOST_OF_A_SECTION)),
-  );
+  return section(`The issue, as ${issue.from} wrote it`, renderFence(issue.xml, 'xml'));
 }
 
 function describeChecks({ flow: { checks } }: Task): string {
@@ -97,32 +73,28 @@ function describeChecks({ flow: { checks } }: Task): string {
   return section(`The required checks of ${checks.head}`, list(lines));
 }
 
-function describeEnding({ epoch, how, holder, reason, at }: Task['endings'][number]): string {
-  return `- ${at} claim ${epoch} of ${toLine(holder)}: ${how}${reason === null ? '' : ` (${toLine(truncate(reason, 300))})`}`;
-}
-
 function describeLeftovers(paths: readonly string[]): string {
   const words = 'Look at each: go on with it, or restore it (git restore, git clean). What you leave counts as yours.';
-  return `${words}\n\n${fenced(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
+  return `${words}\n\n${renderFence(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 
 function describeProtected(paths: readonly string[]): string {
   const words =
     'The change touches files that decide how work is checked. Judge each of them: may a check have become weaker? A person is asked before the merge.';
-  return `${words}\n\n${fenced(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
+  return `${words}\n\n${renderFence(truncate(paths.join('\n'), MOST_OF_A_SECTION))}`;
 }
 
 function describeChange({ from, to, stat, diff }: BranchChange): string {
   const all = `From ${from} to ${to}. All of it: \`git diff ${from} ${to}\``;
   const parts = [
     all,
-    fenced(truncate(stat, MOST_OF_A_SECTION)),
-    diff === null ? '' : fenced(truncate(diff, MOST_OF_DIFF), 'diff'),
+    renderFence(truncate(stat, MOST_OF_A_SECTION)),
+    diff === null ? '' : renderFence(truncate(diff, MOST_OF_DIFF), 'diff'),
   ];
   return parts.filter((each) => each !== '').join('\n\n');
 }
 
-function describeForms({ forms, task }: TaskFacts): string {
+function describeForms({ forms, packet: { task } }: TaskFacts): string {
   const exit = JSON.stringify({
     protocol: 'apm2_agent_exit',
     version: '1.0.0',
@@ -131,11 +103,11 @@ function describeForms({ forms, task }: TaskFacts): string {
   });
   const words = [
     'Each lies ready in `.baton/session/`, where git does not look: fill it in there, and send it. Then, last of all:',
-    fenced(`baton emit exit '${exit}'`, 'sh'),
+    renderFence(`baton emit exit '${exit}'`, 'sh'),
   ];
   const each = forms.map(
     ({ file, when, send, text }) =>
-      `### ${file}\n\nWhen: ${when}. Send it: \`${send}\`\n\n${fenced(text.trimEnd(), file.endsWith('.xml') ? 'xml' : 'yaml')}`,
+      `### ${file}\n\nWhen: ${when}. Send it: \`${send}\`\n\n${renderFence(text.trimEnd(), file.endsWith('.xml') ? 'xml' : 'yaml')}`,
   );
   return [...words, ...each].join('\n\n');
 }
@@ -148,12 +120,6 @@ function section(title: string, body: string): string {
 
 function list(lines: readonly string[]): string {
   return lines.map((each) => `- ${each}`).join('\n');
-}
-
-function fenced(text: string, language = 'text'): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
 }
 
 function truncate(text: string, most: number): string {

@@ -1,4 +1,5 @@
 import type { Phase } from '../../protocol/phase.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import type { WorkFact } from './work-facts.ts';
 
 /** A recorded task, as far as git and processes can contradict it. */
@@ -24,16 +25,8 @@ export interface MeasuredFacts {
   readonly deadSessions: ReadonlySet<string>;
 }
 
-type ReconcileFindingKind =
-  | 'commit-missing'
-  | 'commit-gone'
-  | 'commit-reverted'
-  | 'merged-by-hand'
-  | 'worktree-missing'
-  | 'session-dead';
-
 export interface ReconcileFinding {
-  readonly kind: ReconcileFindingKind;
+  readonly kind: FindingKind;
   readonly task_id: string;
   readonly message: string;
   readonly hint: string;
@@ -80,7 +73,7 @@ function undoneWork(task: RecordedTask, { work, mainBranch }: MeasuredFacts): Re
       return [];
   }
 
-  function contradiction(kind: ReconcileFindingKind, what: string): ReconcileFinding {
+  function contradiction(kind: FindingKind, what: string): ReconcileFinding {
     const hint = `If it is to be done again, reinstate it: baton thought record, with "status": "todo"`;
     const action: ReconcileAction = { do: 'reinstate', reason: what };
     return { kind, task_id: task.id, message: `${task.id} is done, but ${what}`, hint, safe: false, action };

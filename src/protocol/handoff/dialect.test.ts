@@ -131,7 +131,7 @@ describe('a role added as data', () => {
 
   it('may be declared as JSON text', () => {
     expect(parseHandoffDialect(JSON.stringify(securityReview)).ok).toBe(true);
-    expect(dialect({}).edges).toHaveLength(10);
+    expect(dialect({}).edges).toHaveLength(11);
   });
 });
 

@@ -151,6 +151,7 @@ export const EDGES = [
     commits_added: count,
   }),
   edge('validator-agent', 'fixer-agent', 'validation or merge failed', 'IMPLEMENTATION', 'fixer', validationFailed),
+  edge('operator', 'fixer-agent', 'a person sends the work back', 'IMPLEMENTATION', 'fixer', validationFailed),
   edge('validator-agent', 'closer-agent', 'merged', 'COMPLETED', 'closer', {
     ...pullRequest,
     merge_status: { kind: 'choice', values: ['merged'], optional: true },

@@ -22,6 +22,7 @@ describe('the JSON Schema', () => {
       'reviewer-agent → validator-agent',
       'fixer-agent → reviewer-agent',
       'validator-agent → fixer-agent',
+      'operator → fixer-agent',
       'validator-agent → closer-agent',
       '* → orchestrator',
       'closer-agent → workflow-complete',

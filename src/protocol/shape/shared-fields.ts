@@ -68,3 +68,14 @@ export const timestamp = {
   expected: 'ISO 8601',
   about: 'When, in ISO 8601, as in 2025-01-15T10:45:00Z.',
 } as const satisfies TextShape;
+
+/** How a task can contradict git or the running processes, as reconciliation finds it. */
+export const FINDING_KINDS = [
+  'commit-missing',
+  'commit-gone',
+  'commit-reverted',
+  'merged-by-hand',
+  'worktree-missing',
+  'session-dead',
+] as const;
+export type FindingKind = (typeof FINDING_KINDS)[number];

@@ -32,6 +32,8 @@ export const TASK_FIELDS = [
   'prompt_file',
   'epic_id',
   'prd_id',
+  /** The most urgent part of the context packet, as Markdown. */
+  'context',
 ] as const;
 export type TaskField = (typeof TASK_FIELDS)[number];
 

@@ -7,6 +7,8 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
   readonly id: string;
   readonly owner: { readonly pipelineId: string; readonly step: string } | null;
   readonly onStop: StopAction;
+  /** The answer of a person for which it was started. */
+  readonly note?: string;
   readonly requestedAt: string;
   readonly process: 'wanted' | 'running' | 'gone';
   /** Process number, starting at 1. */

@@ -29,6 +29,16 @@ export function listCosts(runs: Runs, by: AccountKind, rules: Rules, at: string)
   return rows.toSorted(by === 'day' ? byName : byCost);
 }
 
+/** Up to now. */
+export function costOfTask(runs: Runs, id: string, at: string): Spending {
+  let sum = runs.accounts.get(accountKey('task', id)) ?? NO_SPENDING;
+  for (const agent of runs.agents.values()) {
+    if (agent.task?.task_id !== id || agent.over !== null) continue;
+    for (const [, spent] of openInterval(runs, agent, 'task', at)) sum = addSpending(sum, spent);
+  }
+  return sum;
+}
+
 function accountsOf({ accounts }: Runs, kind: AccountKind): [name: string, Spending][] {
   const prefix = accountKey(kind, '');
   return [...accounts].flatMap(([key, spent]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), spent]] : []));

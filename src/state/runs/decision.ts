@@ -1,3 +1,4 @@
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import { flag, object, choice, text } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import type { BudgetScope } from './budget-scope.ts';
@@ -19,6 +20,8 @@ export interface Decision {
   readonly branch: string | null;
   /** About a silent agent: withdrawn as soon as the agent prints something again. */
   readonly untilHeard?: true;
+  /** The kind of a finding of reconciliation; older entries have none. */
+  readonly finding?: FindingKind;
   readonly openedAt: string;
   readonly result: DecisionResult | null;
   /** Seq of the entry that settled it; null while it is open. */
@@ -41,6 +44,9 @@ export const OPTION_LABELS = {
   cancel: 'Cancel',
   approve: 'Approve',
   deny: 'Deny',
+  send_back: 'Send back with a note',
+  hand_over: 'Hand to another agent',
+  take_over: 'Take over yourself',
   dismiss: 'Dismiss',
 } as const;
 

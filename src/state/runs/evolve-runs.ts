@@ -1,7 +1,7 @@
 import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import { postSpending } from './accounts.ts';
 import { evolveBudgets } from './budget.ts';
-import type { Decision, DecisionResult } from './decision.ts';
+import type { Decision, DecisionAction, DecisionResult } from './decision.ts';
 import { type Effect, effectKey, findEffect } from './effect.ts';
 import { createAgent, evolveAgent } from './evolve-agent.ts';
 import { evolveEffects } from './evolve-effects.ts';
@@ -52,7 +52,7 @@ function evolvePipelines({ pipelines }: Runs, recorded: RecordedEvent): void {
   }
 }
 
-function evolveDecisions({ decisions }: Runs, recorded: RecordedEvent): void {
+function evolveDecisions({ decisions, pipelines }: Runs, recorded: RecordedEvent): void {
   if (recorded.type === 'DecisionOpened') {
     const opened = openDecision(recorded);
     decisions.set(opened.id, opened);
@@ -66,7 +66,14 @@ function evolveDecisions({ decisions }: Runs, recorded: RecordedEvent): void {
   if (decision === undefined) return;
   decisions.set(decision.id, { ...decision, over: recorded.seq, result: resultOf(recorded) });
   keepNewest(decisions);
+  const run = pipelines.get(decision.pipelineId ?? '');
+  if (recorded.type !== 'DecisionResolved' || run === undefined) return;
+  const { action, message } = recorded.data;
+  if (message !== null && LEFT_FOR_NEXT.has(action)) pipelines.set(run.id, { ...run, note: message });
 }
+
+/** The answers that end an agent. The others are messages to it. */
+const LEFT_FOR_NEXT: ReadonlySet<DecisionAction> = new Set(['retry', 'done', 'skip']);
 
 function resultOf({ type, data, at, actor }: Settlement & Envelope): DecisionResult {
   if (type === 'DecisionWithdrawn') return { kind: 'withdrawn', at, reason: data.reason };
@@ -115,6 +122,7 @@ function openDecision({ data, at }: EventOf<'DecisionOpened'> & Envelope): Decis
     pipelineId: data.pipeline_id,
     taskId: data.task_id,
     ...(data.until_heard === true ? { untilHeard: true as const } : {}),
+    ...(data.finding === undefined ? {} : { finding: data.finding }),
     openedAt: at,
     result: null,
     over: null,

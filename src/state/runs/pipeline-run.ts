@@ -15,6 +15,8 @@ export interface PipelineRun extends Pick<Events['PipelineStarted'], 'name' | 'v
   readonly history: Readonly<Record<string, StepRecord>>;
   /** `step` made it; empty if it is the parent's. */
   readonly workspace: { readonly path: string; readonly branch: string; readonly step: string } | null;
+  /** The answer of a person that the next agent gets. */
+  readonly note?: string;
   readonly cancelling: string | null;
   /** Of all agents in it, nested pipelines included. */
   readonly spent: Spending;
@@ -107,8 +109,10 @@ export function evolvePipeline(run: PipelineRun, { type, data, seq, at }: Event 
       return { ...run, cancelling: data.reason };
     case 'WorkspacePrepared':
       return { ...run, workspace: { path: data.path, branch: data.branch, step: run.step?.name ?? '' } };
-    case 'AgentRequested':
-      return withStep(run, { agentId: data.agent_id });
+    case 'AgentRequested': {
+      const { note: _, ...after } = run;
+      return withStep(after, { agentId: data.agent_id });
+    }
     case 'CommandRequested':
       return evolveCommandStarted(run, data.command_id);
     case 'PipelineStarted':

@@ -1,8 +1,12 @@
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { agentPrincipal } from '../caller.ts';
+import type { FindingKind } from '../../protocol/shape/shared-fields.ts';
 import { event, type EventOf, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
-import type { Task } from '../tasks/task.ts';
+import { checkIsNotAuthor } from '../tasks/judging.ts';
+import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { finishTask } from '../tasks/update-task.ts';
 import { type Decision, type DecisionAction, type DecisionOption, OPTION_LABELS } from './decision.ts';
 import { excerptStart } from './excerpt.ts';
@@ -12,6 +16,8 @@ interface ResolveDecision {
   /** Starting at 1. */
   readonly option: number;
   readonly message?: string;
+  /** For `hand_over`: the agent that the caller named, as the runbook defines it. */
+  readonly handTo?: AgentPlan;
 }
 
 export type ResolvedDecision = Outcome<{
@@ -21,7 +27,8 @@ export type ResolvedDecision = Outcome<{
 }>;
 
 /** A repeated answer returns the first one; a different answer is refused. */
-export function decideResolveDecision(state: State, { id, option, message }: ResolveDecision): ResolvedDecision {
+export function decideResolveDecision(state: State, command: ResolveDecision, rules: Rules): ResolvedDecision {
+  const { id, option, message, handTo } = command;
   const decision = state.decisions.get(id);
   if (decision === undefined)
     return refusal('no-such-decision', `there is no decision ${id}`, 'See them: baton decision list');
@@ -35,7 +42,41 @@ export function decideResolveDecision(state: State, { id, option, message }: Res
   if (result?.kind === 'resolved' && result.option === option) return decided([], answer);
   if (result !== null) return refuseSettled(decision);
   const { action } = chosen;
-  return decided([event('DecisionResolved', { decision_id: id, option, action, message: message ?? null })], answer);
+  const complete = checkAnswer(state, decision, action, command, rules);
+  if (!complete.ok) return complete;
+  const given = action === 'hand_over' && handTo !== undefined ? { hand_to: handTo } : {};
+  const resolved = { decision_id: id, option, action, message: message ?? null, ...given };
+  return decided([event('DecisionResolved', resolved)], answer);
+}
+
+/** Work is sent back with a note, and handed to an agent that may do it. */
+function checkAnswer(
+  state: State,
+  { id, source, taskId, agentId }: Decision,
+  action: DecisionAction,
+  { option, message = '', handTo }: ResolveDecision,
+  rules: Rules,
+): Outcome<null> {
+  // A merge that is held back has a finding of Baton's own.
+  if (action === 'send_back' && source !== 'merge' && message.trim() === '') {
+    const hint = `Say what must change: baton decision resolve ${id} ${option} -m "…"`;
+    return refusal('no-note', 'work is sent back with a note', hint);
+  }
+  if (action !== 'hand_over') return decided([], null);
+  if (handTo === undefined) {
+    const hint = `Name it: baton decision resolve ${id} ${option} --agent NAME (see: baton runbook list)`;
+    return refusal('no-agent-named', 'the decision does not name the agent that gets the work', hint);
+  }
+  const task = state.tasks.get(taskId ?? state.agents.get(agentId ?? '')?.task?.task_id ?? '');
+  const role = task?.claim?.role ?? task?.nextRole ?? null;
+  if (role !== null && handTo.role !== undefined && handTo.role !== role) {
+    const message = `agent ${handTo.name} plays ${handTo.role}, and ${role} is next`;
+    return refusal('wrong-role', message, 'Name an agent of that role: baton runbook list');
+  }
+  // A role that judges must not be played by an author. The open decision itself is no obstacle.
+  if (task !== undefined && JUDGED_PHASES.has(task.phase))
+    return checkIsNotAuthor(task, agentPrincipal(handTo.name), rules);
+  return decided([], null);
 }
 
 export function findOption({ options }: Decision, ...actions: readonly DecisionAction[]): number | undefined {
@@ -59,6 +100,7 @@ function refuseSettled({ id, options, result }: Decision): ReturnType<typeof ref
 export interface RaisedFinding {
   readonly decisionId: string;
   readonly taskId: string;
+  readonly kind: FindingKind;
   /** Identifies the finding: the same text is not asked about again. */
   readonly context: string;
   readonly remedy: 'reinstate' | 'complete' | null;
@@ -91,13 +133,14 @@ export function decideRaiseFindings(state: State, { findings }: RaiseFindings, r
     .slice(0, Math.max(0, MOST_OPEN - (open.length - over.length)));
   const events = [
     ...over.map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason: 'it fits again' })),
-    ...fresh.map(({ finding: { decisionId, taskId, context, remedy }, task }) =>
+    ...fresh.map(({ finding: { decisionId, taskId, kind, context, remedy }, task }) =>
       decisionOpenedEvent(decisionId, {
         source: 'reconcile',
         title: `Task needs attention: ${taskId} does not fit what is in git`,
         context,
         options: optionsFor(task, remedy, rules),
         task_id: taskId,
+        finding: kind,
       }),
     ),
   ];
@@ -127,13 +170,17 @@ function optionsFor(task: Task, remedy: RaisedFinding['remedy'], rules: Rules): 
 
 type Opened = Events['DecisionOpened'];
 
-/** The first option is recommended. */
+/** The first option is recommended, unless `recommends` names another action. */
 export type Question = Pick<Opened, 'source' | 'title' | 'context'> &
   Partial<Omit<Opened, 'decision_id' | 'options'>> & {
     readonly options: readonly Omit<DecisionOption, 'recommended'>[];
+    readonly recommends?: DecisionAction;
   };
 
-export function decisionOpenedEvent(id: string, { options, ...question }: Question): EventOf<'DecisionOpened'> {
+export function decisionOpenedEvent(
+  id: string,
+  { options, recommends = options[0]?.action, ...question }: Question,
+): EventOf<'DecisionOpened'> {
   return event('DecisionOpened', {
     agent_id: null,
     pipeline_id: null,
@@ -141,6 +188,6 @@ export function decisionOpenedEvent(id: string, { options, ...question }: Questi
     ...question,
     decision_id: id,
     context: excerptStart(question.context),
-    options: options.map((option, i) => ({ ...option, recommended: i === 0 })),
+    options: options.map((option) => ({ ...option, recommended: option.action === recommends })),
   });
 }

@@ -1,4 +1,5 @@
 import { PHASES } from '../../protocol/phase.ts';
+import { FINDING_KINDS } from '../../protocol/shape/shared-fields.ts';
 import {
   AGENT_ERRORS,
   type AgentPlan,
@@ -102,6 +103,8 @@ export const RUN_EVENTS = {
     task: nullable(claimRef),
     worker: nullable(text),
     on_stop: choice(HANDLERS.on_stop.actions),
+    /** The answer of a person, for which the agent was started: it follows the prompt. */
+    note: optional(text),
   },
   /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
   AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },
@@ -192,6 +195,8 @@ export const RUN_EVENTS = {
     branch: optional(text),
     /** The decision is withdrawn as soon as the agent prints something again. */
     until_heard: optional(flag),
+    /** The kind of a finding of reconciliation. Rules decide by it, never by the text. */
+    finding: optional(choice(FINDING_KINDS)),
   },
   DecisionExtended: { decision_id: text, context: text },
   /** The entry's actor chose, at the entry's time. */
@@ -200,6 +205,8 @@ export const RUN_EVENTS = {
     option: whole,
     action: choice(DECISION_ACTIONS),
     message: nullable(text),
+    /** For `hand_over`: the agent that gets the work. */
+    hand_to: optional(typed<AgentPlan>()),
   },
   DecisionWithdrawn: { decision_id: text, reason: text },
 

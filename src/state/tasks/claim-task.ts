@@ -43,6 +43,9 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
     return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
   }
+  const { assigned } = task.flow;
+  if (assigned !== null && 'person' in assigned && assigned.person !== principal)
+    return refusal('assigned', `task ${task.id} is assigned to ${assigned.person}`, 'Find another: baton task next');
   const mayJudge = JUDGED_PHASES.has(task.phase) ? checkMayJudge(state, task, principal, rules) : decided([], null);
   if (!mayJudge.ok) return mayJudge;
   const epoch = task.epoch + 1;

@@ -10,6 +10,7 @@ import { checkIsReviewed, requestMerge } from '../workflow/merge.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import { endClaim, phaseMovedEvent } from './claim-task.ts';
 import { checkMayJudge, checkRoleTurn } from './judging.ts';
+import { evidenceRecordedEvent, type SessionEvidence } from './record-evidence.ts';
 import { handoffPhase } from './send-handoff.ts';
 import { type Claim, type HeldHandoff, isApproval, JUDGED_PHASES, type Task } from './task.ts';
 import {
@@ -29,6 +30,8 @@ export interface ExitSession {
   /** Whether the session made commits, as measured: then it owes a thought record. */
   readonly committed: boolean;
   readonly violations: readonly string[];
+  /** Missing if the signal names no bundle, and for a repeat. */
+  readonly evidence?: SessionEvidence;
   /** Missing if the session's start is unknown. */
   readonly measured?: Omit<WorkflowEvents['SessionMeasured'], 'task_id' | 'epoch' | 'session_id' | 'violations'>;
 }
@@ -96,7 +99,7 @@ function endSession(state: State, task: Task, claim: Claim, command: ExitSession
   const handoff = exit_reason === 'completed' ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
   const judge = isApproval(task.phase, to) ? checkExitApprover(state, task, claim, rules) : decided([], null);
-  const seen = measuredEvent(task, claim, command);
+  const seen = observedEvents(task, claim, command);
   if (handoff !== null && to === 'COMPLETED' && task.phase === 'READY_FOR_MERGE' && isMerged(task, rules)) {
     const reviewed = judge.ok ? checkIsReviewed(task, claim.principal) : judge;
     const asked = reviewed.ok ? askForMerge(task, claim, command, rules, seen) : reviewed;
@@ -132,10 +135,12 @@ function checkExitApprover(state: State, task: Task, { role, principal }: Claim,
   return turn.ok ? checkMayJudge(state, task, principal, rules) : turn;
 }
 
-function measuredEvent(task: Task, claim: Claim, { measured, violations }: ExitSession): Event[] {
-  if (measured === undefined) return [];
+/** What Baton measured, and what the session shows. */
+function observedEvents(task: Task, claim: Claim, { measured, violations, evidence }: ExitSession): Event[] {
   const { epoch, sessionId: session_id } = claim;
-  return [event('SessionMeasured', { task_id: task.id, epoch, session_id, ...measured, violations })];
+  const shown = evidence === undefined ? [] : [evidenceRecordedEvent(task, claim, evidence)];
+  if (measured === undefined) return shown;
+  return [event('SessionMeasured', { task_id: task.id, epoch, session_id, ...measured, violations }), ...shown];
 }
 
 /** The validator's session ends here. The task moves, and its handoff is delivered, after the merge. */

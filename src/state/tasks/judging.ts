@@ -23,7 +23,7 @@ export function checkRoleTurn(task: Task, role: string | null): Outcome<null> {
 }
 
 /** The author or fixer of a change must not approve it. */
-function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules): Outcome<null> {
+export function checkIsNotAuthor(task: Task, principal: Principal, rules: Rules): Outcome<null> {
   if (!includesPrincipal(task.flow.authors, principal) || rulesFor(task, rules).sameAgentMayReview === true)
     return decided([], null);
   if (isOperator(principal) && (isSelfApproved(task, principal) || isApprovedByAnother(task))) return decided([], null);

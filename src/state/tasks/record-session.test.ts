@@ -36,7 +36,7 @@ describe('a thought record', () => {
     given(made)
       .when(record(), operator)
       .then([recorded(null)]);
-    given(made).when(record(), worker).thenRefused('forbidden');
+    given(made).when(record(), worker).thenRefused('no-claim');
     given(made).when(record(), say.system).thenRefused('forbidden');
     given(made)
       .when(record({ task_id: 'X' }), operator)

@@ -8,6 +8,7 @@ import type { State } from '../state.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
 import { endClaim, phaseMovedEvent } from './claim-task.ts';
 import { refuseUnknownTask } from './create-task.ts';
+import { findUndoneBasis, type UndoneBasis } from './reinstate-undone.ts';
 import { isCancelled, missionIds, type Task } from './task.ts';
 import type { RuleCheck } from './writeback.ts';
 
@@ -18,7 +19,10 @@ export interface RecordThought {
   readonly epoch?: number;
 }
 
-/** Records what was done. `status: todo` is a record of undone work, and reinstates the task. */
+/**
+ * Records what was done. `status: todo` is a record of undone work, and reinstates the task: for its holder, for an operator, and, where
+ * reconciliation found the work undone, for anybody.
+ */
 export function decideRecordThought(
   state: State,
   command: RecordThought,
@@ -27,13 +31,20 @@ export function decideRecordThought(
   const { recordId, record } = command;
   const task = state.tasks.get(record.task_id);
   if (task === undefined) return refuseUnknownTask(record.task_id);
-  const epoch = findEpoch(task, command, caller);
+  const isUndone = record.status === 'todo' && isWithoutClaim(task, caller);
+  const basis = isUndone ? findUndoneBasis(state, task, caller) : undefined;
+  if (basis?.ok === false) return basis;
+  const epoch = isUndone ? decided([], null) : findEpoch(task, command, caller);
   if (!epoch.ok) return epoch;
   const filled = checkFilledIn('record', record);
   if (!filled.ok) return filled;
   const recorded = event('ThoughtRecorded', { record_id: recordId, task_id: task.id, epoch: epoch.answer, record });
-  const reinstated = record.status === 'todo' ? reinstate(task, record.notes ?? record.summary) : [];
+  const reinstated = record.status === 'todo' ? reinstate(task, record.notes ?? record.summary, basis?.answer) : [];
   return decided([recorded, ...reinstated], { recordId });
+}
+
+function isWithoutClaim({ id }: Task, caller: Caller): boolean {
+  return caller.kind === 'session' ? caller.taskId !== id : caller.kind !== 'operator';
 }
 
 /** The epoch that a record is made under, or for; null for an operator's own record. */
@@ -42,9 +53,8 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
     const held = checkClaim(task, caller);
     return held.ok ? decided([], held.claim.epoch) : held;
   }
-  if (caller.kind === 'worker') {
+  if (caller.kind !== 'operator')
     return refusal('no-claim', 'without a claim only operators record', `Claim it first: baton task claim ${task.id}`);
-  }
   if (epoch === undefined) return decided([], null);
   if (epoch < task.epoch) return refuseStaleClaim(epoch, task.epoch, 'Name the live epoch.');
   if (task.claim?.epoch === epoch) return decided([], epoch);
@@ -52,13 +62,13 @@ function findEpoch(task: Task, { epoch }: RecordThought, caller: Caller): Outcom
 }
 
 /** Restarts the work in IMPLEMENTATION, for any role, and ends the current claim. */
-export function reinstate(task: Task, reason: string): Event[] {
+export function reinstate(task: Task, reason: string, basis?: UndoneBasis): Event[] {
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'revoked', 'the task was reinstated');
   // A cancelled workflow continues as one: without a role none of its workers would claim it.
   const role = isCancelled(task) && task.flow.mode !== null ? 'implementer' : null;
   const stays = task.phase === 'IMPLEMENTATION' && task.nextRole === null;
   const moves = stays ? [] : [phaseMovedEvent(task, 'IMPLEMENTATION', { cause: 'reinstated', reason }, role)];
-  return [...ended, event('TaskReinstated', { task_id: task.id, reason }), ...moves];
+  return [...ended, event('TaskReinstated', { task_id: task.id, reason, ...basis }), ...moves];
 }
 
 export interface SubmitResult {

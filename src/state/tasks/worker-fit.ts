@@ -15,10 +15,13 @@ export interface PinnedWorker {
 
 /** Whether a worker would claim this task. Dispatch offers nothing else, so a task that fits no worker is never started. */
 export function fitsWorker(state: State, { worker, runbook }: PinnedWorker, task: Task, rules: Rules): boolean {
+  const { assigned } = task.flow;
+  if (assigned !== null && 'person' in assigned) return false;
+  const principals = assigned === null ? principalsOf(worker) : [agentPrincipal(assigned.agent.name)];
   return (
     isOfRunbook(state, task, runbook) &&
     fits(worker, task) &&
-    principalsOf(worker).every((principal) => mayClaim(state, task, principal, rules))
+    principals.every((principal) => mayClaim(state, task, principal, rules))
   );
 }
 

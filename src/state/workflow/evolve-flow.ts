@@ -2,14 +2,15 @@ import type { ViolationKind } from '../../protocol/agent-session-completed.ts';
 import { isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
 import { isOperator } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
+import { excerptEnd } from '../runs/excerpt.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { authorsAfter } from './authors.ts';
-import { type Flow, NO_FLOW, type PullRequest } from './flow.ts';
+import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
 type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
 
 /** The task before the entry, with the claim that the entry is about. */
-type TaskBefore = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'endings' | 'flow'>;
+type TaskBefore = Pick<Task, 'claim' | 'lapsed' | 'phase' | 'nextRole' | 'endings' | 'flow'>;
 
 export function evolveFlow(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
   const after = evolveByType(flow, recorded, before);
@@ -19,14 +20,24 @@ export function evolveFlow(flow: Flow, recorded: FlowEvent, before: TaskBefore):
 
 function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow {
   switch (recorded.type) {
-    case 'PhaseMoved':
-      return { ...flow, movedAt: recorded.seq, ...(isBroughtToJudgement(recorded.data) ? { judged: flow.head } : {}) };
+    case 'PhaseMoved': {
+      // An assignment is for the role that was next when it was made.
+      const assigned = before.nextRole === recorded.data.next_role ? flow.assigned : null;
+      const judged = isBroughtToJudgement(recorded.data) ? { judged: flow.head } : {};
+      return { ...flow, assigned, movedAt: recorded.seq, ...judged };
+    }
     case 'WorkflowStarted':
       return { ...flow, mode: recorded.data.mode, runbook: recorded.data.runbook ?? null, startedAt: recorded.at };
     case 'TaskHeld':
       return { ...flow, held: { decisionId: recorded.data.decision_id, stage: recorded.data.stage } };
     case 'TaskFreed':
       return { ...flow, held: null, heldMerge: null };
+    case 'TaskAssigned': {
+      const { agent, person } = recorded.data;
+      return { ...flow, assigned: agent === null ? { person: person ?? '' } : { agent } };
+    }
+    case 'TaskClaimed':
+      return flow.assigned === null ? flow : { ...flow, assigned: null };
     case 'BranchNamed':
       return { ...flow, branch: recorded.data.branch };
     case 'SessionPrepared': {
@@ -59,10 +70,8 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return { ...flow, checks: { id, head, plans, outcomes: {}, outcome: null } };
     }
     case 'CheckFinished': {
-      const { name, outcome } = recorded.data;
       const { checks } = flow;
-      if (checks?.id !== recorded.data.checks_id) return flow;
-      return { ...flow, checks: { ...checks, outcomes: { ...checks.outcomes, [name]: outcome } } };
+      return checks?.id === recorded.data.checks_id ? { ...flow, checks: finishCheck(checks, recorded.data) } : flow;
     }
     case 'ChecksFinished': {
       const { checks } = flow;
@@ -106,6 +115,19 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return flow;
   }
 }
+
+function finishCheck(
+  checks: CheckRun,
+  { name, outcome, exit_code, output }: EventOf<'CheckFinished'>['data'],
+): CheckRun {
+  const { [name]: _, ...failures } = checks.failures ?? {};
+  const finished = { ...checks, outcomes: { ...checks.outcomes, [name]: outcome } };
+  if (outcome === 'passed') return checks.failures === undefined ? finished : { ...finished, failures };
+  const end = { exitCode: exit_code, output: output === null ? null : excerptEnd(output, KEPT_OUTPUT) };
+  return { ...finished, failures: { ...failures, [name]: end } };
+}
+
+const KEPT_OUTPUT = 2000;
 
 /** Moving between judged phases, or returning from BLOCKED, keeps the commit under judgement. */
 function isBroughtToJudgement({ from, to }: EventOf<'PhaseMoved'>['data']): boolean {
@@ -205,7 +227,11 @@ export function findingsIn(xml: string): readonly string[] {
   const message = parsed.value;
   if (isHandoffOn(message, 'reviewer-agent', 'fixer-agent'))
     return message.blocking_issues.map((issue) => `${issue.location} ${issue.text}`.slice(0, KEPT_CHARACTERS));
-  if (isHandoffOn(message, 'validator-agent', 'fixer-agent') || isHandoffOn(message, 'ci-gate', 'fixer-agent'))
+  if (
+    isHandoffOn(message, 'validator-agent', 'fixer-agent') ||
+    isHandoffOn(message, 'ci-gate', 'fixer-agent') ||
+    isHandoffOn(message, 'operator', 'fixer-agent')
+  )
     return message.failures.map((failure) => `${failure.type} ${failure.text}`.slice(0, KEPT_CHARACTERS));
   return [];
 }

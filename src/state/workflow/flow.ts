@@ -1,3 +1,4 @@
+import type { AgentPlan } from '../../protocol/run-plan.ts';
 import type { CheckOutcome, CheckPlan, HandoffRef, PullRepository, WorkflowMode } from './workflow-event.ts';
 
 /** The part of a task that lives between its sessions. */
@@ -8,6 +9,8 @@ export interface Flow {
   readonly runbook: string | null;
   /** The task cannot be claimed before a person answers. */
   readonly held: { readonly decisionId: string; readonly stage: string } | null;
+  /** A person gave the next claim to this agent, or took it. */
+  readonly assigned: Assignment | null;
   readonly branch: string | null;
   readonly place: SessionPlace | null;
   /** Position of the main branch when the first session was prepared; null if none was. */
@@ -59,6 +62,8 @@ export interface Flow {
   readonly mergeBase: string | null;
 }
 
+export type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
+
 interface SessionPlace {
   readonly workspace: string;
   readonly branch: string;
@@ -94,13 +99,22 @@ export interface CheckRun {
   readonly head: string;
   readonly plans: readonly CheckPlan[];
   readonly outcomes: Readonly<Record<string, CheckOutcome>>;
+  /** Of the checks that did not pass, for people; missing if all passed so far. */
+  readonly failures?: Readonly<Record<string, CheckFailureEnd>>;
   readonly outcome: CheckOutcome | null;
+}
+
+export interface CheckFailureEnd {
+  readonly exitCode: number | null;
+  /** The end of what it printed. */
+  readonly output: string | null;
 }
 
 export const NO_FLOW: Flow = {
   mode: null,
   runbook: null,
   held: null,
+  assigned: null,
   branch: null,
   place: null,
   mainAt: null,

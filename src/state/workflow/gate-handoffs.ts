@@ -9,10 +9,10 @@ export interface CheckFailure {
   readonly text: string;
 }
 
-/** A gate's handoff to the fixer: what failed, and the end of the log. */
+/** The handoff of a gate, or of a person, to the fixer: what failed, and the end of the log. */
 export function fixerHandoff(
   task: Task,
-  from: 'ci-gate' | 'validator-agent',
+  from: 'ci-gate' | 'validator-agent' | 'operator',
   failures: readonly CheckFailure[],
   handoffId: string,
 ): HandoffRef {
@@ -70,7 +70,7 @@ export interface TaskUrls {
 }
 
 /** `.invalid` never resolves. An exit signal accepts only `https://`. */
-const PLACEHOLDER_URL = 'https://baton.invalid/tasks';
+export const PLACEHOLDER_URL = 'https://baton.invalid/tasks';
 
 export function taskUrls({ id, n, flow }: Pick<Task, 'id' | 'n' | 'flow'>): TaskUrls {
   const parsed = flow.handoff === null ? undefined : parseHandoff(flow.handoff.xml);

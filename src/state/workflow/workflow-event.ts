@@ -1,7 +1,18 @@
 import { missionShape } from '../../protocol/mission.ts';
 import { PHASES } from '../../protocol/phase.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { VIOLATION_KINDS } from '../../protocol/agent-session-completed.ts';
-import { flag, whole, list, nullable, object, choice, optional, text } from '../../protocol/shape/build-shape.ts';
+import {
+  flag,
+  whole,
+  list,
+  nullable,
+  object,
+  choice,
+  optional,
+  text,
+  typed,
+} from '../../protocol/shape/build-shape.ts';
 import type { FieldsOf, ValueOf } from '../../protocol/shape/shape.ts';
 
 /** A handoff: its message as XML, and the phase and role that it gives the task. `phase` is null if the task stays where it is. */
@@ -210,6 +221,8 @@ export const WORKFLOW_EVENTS = {
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },
+  /** The next claim belongs to this agent, or to this person. One of the two is null. */
+  TaskAssigned: { task_id: text, agent: nullable(typed<AgentPlan>()), person: nullable(text) },
   /** `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. */
   WorkflowStarted: { task_id: text, mode: choice(WORKFLOW_MODES), runbook: optional(text) },
   /** Recorded so that a second delivery of the same webhook is ignored. */

@@ -1,0 +1,128 @@
+import { ACTIVITIES } from '../../protocol/activity.ts';
+import { PHASES } from '../../protocol/phase.ts';
+import { choice, count, flag, list, nullable, object, text, whole } from '../../protocol/shape/build-shape.ts';
+import type { ValueOf } from '../../protocol/shape/shape.ts';
+import { taskId } from '../../protocol/shape/shared-fields.ts';
+import { agentView, decisionView } from '../run-views.ts';
+import { operation } from './operation.ts';
+import { taskDetails } from './tasks.ts';
+
+const times = {
+  pending_ms: { ...count, about: 'Until the tasks before it were done.' },
+  queued_ms: { ...count, about: 'Until somebody claimed it.' },
+  running_ms: { ...count, about: 'Under a claim.' },
+  checks_ms: count,
+  merging_ms: count,
+  waiting_ms: { ...count, about: 'Until a person answered.' },
+  blocked_ms: count,
+};
+
+const stageView = object({
+  name: { ...text, about: 'A role, `ci`, `merge`, or the phase of a task without roles.' },
+  status: choice(['done', 'failed', 'now', 'ahead']),
+  visits: { ...count, about: 'How often the task came to it; 0 if it lies ahead.' },
+  activity: { ...nullable(choice(ACTIVITIES)), about: 'What happens there now; null if the task is elsewhere.' },
+  outcome: { ...nullable(text), about: 'How its newest claim, checks or merge ended.' },
+  ...times,
+});
+export type StageView = ValueOf<typeof stageView>;
+
+const visitView = object({
+  stage: text,
+  role: nullable(text),
+  phase: choice(PHASES),
+  round: { ...count, about: 'How often the work had gone back to the fixer.' },
+  holder: nullable(text),
+  epoch: nullable(whole),
+  from: text,
+  to: { ...nullable(text), about: 'Null while it lasts.' },
+  activity: choice(ACTIVITIES),
+  outcome: nullable(text),
+  ...times,
+});
+export type VisitView = ValueOf<typeof visitView>;
+
+const checkView = object({
+  name: text,
+  outcome: choice(['passed', 'failed', 'cancelled', 'pending']),
+  exit_code: nullable(whole),
+  output: { ...nullable(text), about: 'The end of what it printed, if it did not pass.' },
+});
+
+const sessionView = object({
+  epoch: whole,
+  session_id: text,
+  agent_id: { ...nullable(text), about: 'Null for a claim by hand.' },
+  agent: nullable(text),
+  status: nullable(agentView.fields.status),
+  role: nullable(text),
+  holder: text,
+  principal: text,
+  model: nullable(text),
+  started_at: nullable(text),
+  ended_at: nullable(text),
+  how: { ...nullable(text), about: 'How the claim ended; null while it lasts.' },
+  reason: nullable(text),
+  processes: { ...count, about: 'How many processes the agent has had.' },
+  blocks: { ...count, about: 'How many of its stops were blocked.' },
+  resumes: count,
+  tokens: { ...nullable(count), about: 'Input, output and cached; null if the client does not report usage.' },
+  cost_millicents: nullable(count),
+  turns: count,
+});
+export type SessionView = ValueOf<typeof sessionView>;
+
+/** Everything about one task, as one answer. `task show`, `run`, `status`, decisions and the page render parts of it. */
+const taskOverview = object({
+  ...taskDetails.fields,
+  seq: { ...whole, about: 'The newest entry that it takes into account.' },
+  at: text,
+  mode: { ...nullable(text), about: 'Null if it is no workflow.' },
+  activity: choice(ACTIVITIES),
+  since: { ...text, about: 'When that began.' },
+  times: object(times),
+  stages: { ...list(stageView), about: 'In the order of the workflow, those ahead included.' },
+  visits: { ...list(visitView), about: 'Every visit to a stage, oldest first.' },
+  issue: nullable(
+    object({ title: text, type: nullable(text), priority: nullable(text), summary: text, requirements: list(text) }),
+  ),
+  rounds: { ...count, about: 'How often it went back to the fixer.' },
+  reviews: count,
+  commits: count,
+  findings: list(object({ text, rounds: { ...count, about: 'In how many rounds in a row it was found.' } })),
+  checks: nullable(object({ head: text, outcome: nullable(checkView.fields.outcome), checks: list(checkView) })),
+  sessions: { ...list(sessionView), about: 'One for each agent, and for each claim by hand; oldest first.' },
+  decisions: {
+    ...list(decisionView),
+    about: 'About the task, oldest first: open, answered and withdrawn. Empty for sessions of other tasks.',
+  },
+  cost: object({
+    input_tokens: count,
+    output_tokens: count,
+    cached_tokens: count,
+    cost_millicents: count,
+    unpriced_tokens: count,
+    turns: count,
+    work_ms: count,
+    wait_ms: count,
+  }),
+  branch: nullable(text),
+  workspace: nullable(text),
+  head: nullable(text),
+  approval: nullable(object({ head: nullable(text), by: text })),
+  pull_request: nullable(object({ number: nullable(whole), url: nullable(text), is_closed: flag })),
+  merge_sha: nullable(text),
+  diff_command: { ...nullable(text), about: 'Shows the change; null if nothing was committed.' },
+  log_command: { ...nullable(text), about: 'Shows what its agents did; null if it had none.' },
+});
+export type TaskOverview = ValueOf<typeof taskOverview>;
+
+export const taskViewRead = operation({
+  name: 'task_view',
+  about:
+    'Everything about one task: the issue, its stages with their times, rounds, findings, checks, sessions, decisions and cost.',
+  access: ['operator', 'worker', 'session', 'agent'],
+  tool: false,
+  input: object({ task_id: taskId }),
+  result: taskOverview,
+});

@@ -1,0 +1,65 @@
+import type { DecisionEvidence } from '../../api/run-views.ts';
+import { renderCost } from '../costs.ts';
+import { printable } from '../text.ts';
+
+/** The evidence of a decision in lines. All text is from agents and people, and is cut so that a question fits on a screen or two. */
+export function renderEvidence({ goal, stage, items, output, diff, cost, commands }: DecisionEvidence): string[] {
+  const said = items.flatMap(({ section, heading: title, title: what, author, entry, text }, i) => [
+    ...(items[i - 1]?.section === section ? [] : [heading(title)]),
+    `    ${printable(what)} (${printable(author)}, entry ${entry})`,
+    ...(section === 'check' ? lastLines(text) : cutLines(text, MOST_LINES, `baton ledger show ${entry}`)).map(
+      (line) => `      ${line}`,
+    ),
+  ]);
+  const files = (diff?.files ?? []).slice(0, MOST_FILES);
+  const rest = (diff?.total.files ?? 0) - files.length;
+  return [
+    ...(goal === null
+      ? []
+      : [heading('Goal'), ...cutLines(goal, MOST_LINES, commands[0]).map((line) => `    ${line}`)]),
+    ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
+    ...said,
+    ...(output === null ? [] : [heading('Last output'), ...lastLines(output).map((line) => `    ${line}`)]),
+    ...(diff === null || diff.total.files === 0
+      ? []
+      : [
+          heading('Change'),
+          ...files.map(
+            ({ path, action, additions, deletions }) =>
+              `    ${action.padEnd(8)} +${additions} -${deletions}  ${printable(path)}`,
+          ),
+          ...(rest > 0 ? [`    and ${rest} more files`] : []),
+          `    ${diff.total.files} files, +${diff.total.additions} -${diff.total.deletions}`,
+        ]),
+    ...(cost === null || (cost.tokens === 0 && cost.work_ms === 0)
+      ? []
+      : [heading('Cost so far'), `    ${renderCost(cost)}`]),
+    ...(commands.length === 0
+      ? []
+      : [heading('Look closer'), ...commands.map((command) => `    ${printable(command)}`)]),
+    '\n  Options',
+  ];
+}
+
+const MOST_LINES = 12;
+const MOST_FILES = 20;
+const LINE_CHARACTERS = 200;
+
+function heading(title: string): string {
+  return `\n  ${printable(title)}`;
+}
+
+function cutLines(text: string, most: number, where = ''): string[] {
+  const lines = text.split('\n').map((line) => printable(line).slice(0, LINE_CHARACTERS));
+  if (lines.length <= most) return text === '' ? [] : lines;
+  return [...lines.slice(0, most), `… ${lines.length - most} more lines${where === '' ? '' : `: ${where}`}`];
+}
+
+/** Of a program's output the end counts. */
+function lastLines(text: string): string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .slice(-MOST_LINES)
+    .map((line) => printable(line).slice(0, LINE_CHARACTERS));
+}

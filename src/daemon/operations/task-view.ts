@@ -1,0 +1,186 @@
+import { type SessionView, type TaskOverview, taskViewRead } from '../../api/operations/task-view.ts';
+import type { TaskDetails } from '../../api/operations/tasks.ts';
+import type { Activity } from '../../protocol/activity.ts';
+import { isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
+import { shellWord } from '../../protocol/text/quote-for-shell.ts';
+import type { Caller } from '../../state/caller.ts';
+import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
+import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
+import { costOfTask } from '../../state/runs/costs.ts';
+import { tokensIn } from '../../state/runs/spent.ts';
+import type { State } from '../../state/state.ts';
+import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { sumTimes, type Timeline } from '../../state/timeline/timeline.ts';
+import { listStages, listVisits, type Times } from '../../state/timeline/visits.ts';
+import { reads, unchanged } from './call.ts';
+import { decisionView } from './run-views.ts';
+import { taskDetails } from './tasks.ts';
+
+export const taskViewHandler = reads(taskViewRead, ({ state }, { input, caller, project, services }) => {
+  const task = state.tasks.get(input.task_id);
+  if (task === undefined) return refuseUnknownTask(input.task_id);
+  const details = taskDetails(project, state, task, services);
+  const at = services.now().toISOString();
+  const rules = rulesInForce(state, project.rules);
+  return unchanged(buildTaskView(state, details, { at, rules, showsDecisions: mayReadDecisions(state, caller, task) }));
+});
+
+/** A session reads what people were asked about its own task only. */
+function mayReadDecisions(state: State, caller: Caller, { id }: Task): boolean {
+  if (caller.kind === 'session') return caller.taskId === id;
+  if (caller.kind === 'agent') return state.agents.get(caller.agentId)?.task?.task_id === id;
+  return caller.kind === 'operator';
+}
+
+interface ViewOptions {
+  readonly at: string;
+  readonly rules: Rules;
+  readonly showsDecisions: boolean;
+}
+
+/** `details` is the task as `task_get` shows it; the task must be in the state. */
+export function buildTaskView(state: State, details: TaskDetails, options: ViewOptions): TaskOverview {
+  const { at, rules, showsDecisions } = options;
+  const task = state.tasks.get(details.id);
+  if (task === undefined) throw new Error(`task ${details.id} is not in the state`);
+  const timeline = state.timelines.get(task.id) ?? { spans: [] };
+  const { flow } = task;
+  const visits = listVisits(timeline, at);
+  const stages = listStages(visits, {
+    isWorkflow: flow.mode !== null,
+    hasChecks: rulesFor(task, rules).ciGate,
+  });
+  const last = timeline.spans.at(-1);
+  const sessions = listSessions(state, task, timeline);
+  const id = shellWord(task.id);
+  return {
+    ...details,
+    seq: state.seq,
+    at,
+    mode: flow.mode,
+    activity: last?.activity ?? 'queued',
+    since: last?.from ?? at,
+    times: timesView(sumTimes(timeline, at)),
+    stages: stages.map(({ ms, ...stage }) => ({ ...stage, ...timesView(ms) })),
+    visits: visits.map(({ ms, ...visit }) => ({ ...visit, ...timesView(ms) })),
+    issue: issueView(task),
+    rounds: flow.rounds,
+    reviews: flow.reviews,
+    commits: flow.commits,
+    findings: Object.entries(flow.findings).map(([text, rounds]) => ({ text, rounds })),
+    checks: checksView(task),
+    sessions,
+    decisions: showsDecisions ? listDecisions(state, task) : [],
+    cost: costView(state, task, at),
+    branch: flow.branch,
+    workspace: flow.place?.workspace ?? null,
+    head: flow.head,
+    approval: flow.approval === null ? null : { head: flow.approval.head, by: flow.approval.by },
+    pull_request:
+      flow.pull === null ? null : { number: flow.pull.number, url: flow.pull.url, is_closed: flow.pull.isClosed },
+    merge_sha: flow.mergeSha,
+    diff_command: flow.head === null ? null : `baton task diff ${id}`,
+    log_command: sessions.some(({ agent_id }) => agent_id !== null) ? `baton task log ${id}` : null,
+  };
+}
+
+function timesView(ms: Times): TaskOverview['times'] {
+  const of = (activity: Activity): number => ms[activity] ?? 0;
+  return {
+    pending_ms: of('pending'),
+    queued_ms: of('queued'),
+    running_ms: of('running'),
+    checks_ms: of('checks'),
+    merging_ms: of('merging'),
+    waiting_ms: of('waiting'),
+    blocked_ms: of('blocked'),
+  };
+}
+
+/** A runbook may define another form of the handoff: then only its summary is known. */
+function issueView({ title, flow: { issue } }: Task): TaskOverview['issue'] {
+  const parsed = issue === null ? undefined : parseHandoff(issue.xml);
+  if (parsed?.ok !== true || parsed.value.kind !== 'handoff') return null;
+  const message = parsed.value;
+  if (!isHandoffOn(message, 'issue-manager', 'prep-agent'))
+    return { title, type: null, priority: null, summary: message.summary ?? '', requirements: [] };
+  const { issue_title, type, priority, summary, requirements } = message;
+  return { title: issue_title, type, priority, summary, requirements };
+}
+
+function checksView({ flow: { checks } }: Task): TaskOverview['checks'] {
+  if (checks === null) return null;
+  return {
+    head: checks.head,
+    outcome: checks.outcome,
+    checks: checks.plans.map(({ name }) => {
+      const outcome = checks.outcomes[name] ?? 'pending';
+      const failure = checks.failures?.[name];
+      const exit_code = outcome === 'passed' ? 0 : (failure?.exitCode ?? null);
+      return { name, outcome, exit_code, output: failure?.output ?? null };
+    }),
+  };
+}
+
+function listDecisions({ decisions }: State, { id }: Task): TaskOverview['decisions'] {
+  return [...decisions.values()]
+    .filter(({ taskId }) => taskId === id)
+    .toSorted((a, b) => (a.openedAt < b.openedAt ? -1 : a.openedAt > b.openedAt ? 1 : 0))
+    .map(decisionView);
+}
+
+function costView(state: State, { id }: Task, at: string): TaskOverview['cost'] {
+  const { waiting_tokens: _, ...spent } = costOfTask(state, id, at);
+  return spent;
+}
+
+/** The claims that the task keeps, with their agents. Of agents that ended long ago only the claim is known. */
+function listSessions(state: State, task: Task, { spans }: Timeline): readonly SessionView[] {
+  const agents = Map.groupBy(
+    [...state.agents.values()].filter((agent) => agent.task?.task_id === task.id),
+    (agent) => agent.task?.session_id,
+  );
+  const live = task.claim === null ? [] : [{ ...task.claim, how: null, reason: null, at: null }];
+  return [...task.endings, ...live].flatMap((claim): readonly SessionView[] => {
+    const { epoch, sessionId: session_id, holder, principal, how, reason, at: ended_at } = claim;
+    const { role = null, from = null } = spans.find((span) => span.epoch === epoch) ?? {};
+    const byHand = { epoch, session_id, holder, principal, how, reason, role, started_at: from, ended_at };
+    const those = agents.get(session_id) ?? [];
+    return those.length === 0
+      ? [{ ...NO_AGENT, ...byHand }]
+      : those.map((agent) => ({ ...byHand, ...agentPart(agent) }));
+  });
+}
+
+const NO_AGENT = {
+  agent_id: null,
+  agent: null,
+  status: null,
+  model: null,
+  processes: 0,
+  blocks: 0,
+  resumes: 0,
+  tokens: null,
+  cost_millicents: null,
+  turns: 0,
+} as const;
+
+function agentPart(agent: AgentRun) {
+  const { id, plan, start, blocks, resumes, usage, requestedAt, outcome, exit } = agent;
+  return {
+    agent_id: id,
+    agent: plan.name,
+    status: agentStatus(agent),
+    ...(plan.role === undefined ? {} : { role: plan.role }),
+    model: usage?.model ?? plan.model ?? null,
+    started_at: requestedAt,
+    ...(outcome === null ? { ended_at: null } : exit === null ? {} : { ended_at: exit.at }),
+    processes: start,
+    blocks,
+    resumes,
+    tokens: usage === null ? null : tokensIn(usage),
+    cost_millicents: usage?.cost_millicents ?? null,
+    turns: usage?.turns ?? 0,
+  };
+}

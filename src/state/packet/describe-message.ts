@@ -1,0 +1,88 @@
+import { isHandoffOn, parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import type { ThoughtRecord } from '../../protocol/thought-record.ts';
+import { PLACEHOLDER_URL } from '../workflow/gate-handoffs.ts';
+import type { HandoffRef } from '../workflow/workflow-event.ts';
+
+/** A handoff in lines `name: value`. The XML itself if a runbook defines its form. */
+export function describeHandoff({ xml }: Pick<HandoffRef, 'xml'>): string {
+  const parsed = parseHandoff(xml);
+  return parsed.ok ? describeFields(handoffFields(parsed.value)) : xml;
+}
+
+/** The routing is in the statement's title, and the task's own number helps no reader. */
+const ROUTING: ReadonlySet<string> = new Set(['kind', 'from', 'to', 'issue_number', 'timestamp']);
+/** Written first, since the end of a long text may be cut. */
+const FIRST = ['error', 'summary', 'requirements', 'blocking_issues', 'failures', 'fixes_applied', 'data'];
+
+function handoffFields(message: HandoffMessage): readonly (readonly [string, unknown])[] {
+  const fields = Object.entries(message).filter(([name, value]) => !ROUTING.has(name) && !isPlaceholder(value));
+  const rank = ([name]: readonly [string, unknown]): number =>
+    (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1);
+  return fields.sort((a, b) => rank(a) - rank(b));
+}
+
+/** A task without a remote has addresses that lead nowhere. */
+function isPlaceholder(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(PLACEHOLDER_URL);
+}
+
+/** Nested values are indented. Empty values are left out. */
+export function describeFields(fields: readonly (readonly [string, unknown])[], indent = ''): string {
+  return fields
+    .flatMap(([name, value]) => {
+      const described = describeValue(value, `${indent}  `);
+      if (described === '') return [];
+      return [`${indent}${name}:${described.startsWith('\n') ? '' : ' '}${described}`];
+    })
+    .join('\n');
+}
+
+function describeValue(value: unknown, indent: string): string {
+  if (value === null || value === undefined || value === '') return '';
+  if (Array.isArray(value)) return value.map((item) => `\n${indent}- ${describeItem(item, indent)}`).join('');
+  if (typeof value === 'object') return `\n${describeFields(Object.entries(value), indent)}`;
+  return String(value).trim();
+}
+
+/** An item of a list: its text, then its attributes in brackets. An element of free content has its name. */
+function describeItem(item: unknown, indent: string): string {
+  if (typeof item !== 'object' || item === null) return describeValue(item, indent);
+  const { text, name, content, attributes, ...others } = item as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const known = typeof attributes === 'object' && attributes !== null ? { ...others, ...attributes } : others;
+  const words = [
+    name === undefined ? '' : `${describeValue(name, indent)}:`,
+    describeValue(text ?? content, `${indent}  `),
+  ];
+  const tags = Object.entries(known).map(([key, each]) => `${key}: ${describeValue(each, indent)}`);
+  return [words.filter((each) => each !== '').join(' '), tags.length === 0 ? '' : `(${tags.join(', ')})`]
+    .filter((each) => each !== '')
+    .join(' ');
+}
+
+export interface ErrorReport {
+  readonly type: string;
+  readonly message: string;
+  readonly suggestedAction: string;
+  readonly recoverable: boolean;
+}
+
+/** The error of an error handoff; undefined for every other handoff. */
+export function findErrorReport({ to, xml }: Pick<HandoffRef, 'to' | 'xml'>): ErrorReport | undefined {
+  if (to !== 'orchestrator') return undefined;
+  const parsed = parseHandoff(xml);
+  if (!parsed.ok || !isHandoffOn(parsed.value, '*', 'orchestrator')) return undefined;
+  const { type, message, suggested_action: suggestedAction, recoverable } = parsed.value.error;
+  return { type, message, suggestedAction, recoverable };
+}
+
+export function describeRecord(record: ThoughtRecord): string {
+  const { task_id: _, summary, blockers, notes, status, ...others } = record;
+  const blocking = blockers.map((blocker) => JSON.stringify(blocker));
+  return describeFields([
+    ['summary', summary],
+    ['blockers', blocking],
+    ['notes', notes],
+    ['status', status],
+    ...Object.entries(others).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const),
+  ]);
+}

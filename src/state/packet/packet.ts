@@ -1,0 +1,71 @@
+import type { Decision } from '../runs/decision.ts';
+import type { Task } from '../tasks/task.ts';
+import { describeHandoff } from './describe-message.ts';
+import { type Lesson, lessonsFor } from './memory.ts';
+import { SECTION_NAMES, SECTIONS, type SectionName, type Statement } from './statement.ts';
+
+/** Everything that the next session or person on a task needs, newest first in each section. A pure function of the state. */
+export interface Packet {
+  readonly task: Task;
+  /** The title of the task and its requirements, in their authors' words. */
+  readonly goal: string;
+  /** Open decisions about the task. */
+  readonly open: readonly Decision[];
+  /** Unfinished tasks that this one waits for. */
+  readonly waitsFor: readonly Task[];
+  readonly sections: readonly PacketSection[];
+  readonly lessons: readonly Lesson[];
+  /** What can be claimed now in the project. */
+  readonly next: readonly Pick<Task, 'id' | 'title' | 'phase'>[];
+  /** The newest record of another task, if this one has none: it describes the work done last. */
+  readonly before: Statement | null;
+}
+
+export interface PacketSection {
+  readonly name: SectionName;
+  readonly title: string;
+  readonly items: readonly Statement[];
+}
+
+export interface PacketSource {
+  readonly tasks: ReadonlyMap<string, Task>;
+  readonly decisions: ReadonlyMap<string, Decision>;
+  readonly statements: ReadonlyMap<string, readonly Statement[]>;
+  readonly memory: ReadonlyMap<string, readonly Lesson[]>;
+}
+
+export function buildPacket(source: PacketSource, task: Task, next: Packet['next'] = []): Packet {
+  const { tasks, decisions, statements, memory } = source;
+  // The issue is the goal, and is not repeated among the handoffs.
+  const issue = task.flow.issue?.handoff_id;
+  const said = (statements.get(task.id) ?? []).filter(({ ref }) => ref === undefined || ref !== issue).toReversed();
+  const sections = SECTION_NAMES.map((name) => ({
+    name,
+    title: SECTIONS[name].title,
+    items: said.filter(({ section }) => section === name),
+  }));
+  return {
+    task,
+    goal: describeGoal(task),
+    open: [...decisions.values()].filter(({ taskId, result }) => taskId === task.id && result === null),
+    waitsFor: task.after.flatMap((id) => tasks.get(id) ?? []).filter(({ phase }) => phase !== 'COMPLETED'),
+    sections: sections.filter(({ items }) => items.length > 0),
+    lessons: lessonsFor(memory, task).filter(({ taskId }) => taskId !== task.id),
+    next,
+    before: task.latestRecord === null ? findNewestRecord(source) : null,
+  };
+}
+
+function describeGoal({ title, flow: { issue } }: Task): string {
+  return issue === null ? title : `${title}\n\n${describeHandoff(issue)}`;
+}
+
+function findNewestRecord({ tasks, statements }: PacketSource): Statement | null {
+  let newest: { readonly seq: number; readonly taskId: string } | undefined;
+  for (const { id, records } of tasks.values()) {
+    const seq = records.at(-1)?.seq ?? 0;
+    if (seq > (newest?.seq ?? 0)) newest = { seq, taskId: id };
+  }
+  const found = statements.get(newest?.taskId ?? '')?.findLast(({ seq }) => seq === newest?.seq);
+  return found === undefined ? null : { ...found, title: `${found.title} of task ${newest?.taskId}` };
+}

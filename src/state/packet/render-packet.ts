@@ -1,0 +1,193 @@
+import { boundTokens, cutToTokens } from '../../protocol/text/token-bound.ts';
+import type { Decision } from '../runs/decision.ts';
+import type { Packet } from './packet.ts';
+import { SECTIONS, type Statement } from './statement.ts';
+
+/** The limit of the specification. */
+export const PACKET_TOKENS = 2500;
+
+export interface RenderOptions {
+  readonly tokens?: number;
+  /** In place of the title, the phase and the next role. */
+  readonly heading?: string;
+  /** Files to read. */
+  readonly references?: readonly string[];
+  /** The prompt file, shown if there is room. */
+  readonly prompt?: { readonly path: string; readonly text: string } | null;
+  /** Handoffs, records and decisions that the reader has already. */
+  readonly without?: ReadonlySet<string>;
+}
+
+export interface RenderedPacket {
+  readonly text: string;
+  /** An upper bound of its tokens. */
+  readonly tokens: number;
+}
+
+/** The packet as Markdown within a number of tokens. Text of others is in fences that it cannot close; what does not fit is named by its entry. */
+export function renderPacket(packet: Packet, options: RenderOptions = {}): RenderedPacket {
+  const { tokens = PACKET_TOKENS, without = new Set() } = options;
+  const head = renderHead(packet, tokens, options.heading ?? describeTask(packet));
+  const tail = chooseTail(packet, options, tokens * FRAME_SHARE - boundTokens(head));
+  const ranked = rankItems(packet, without);
+  let shown = chooseItems(ranked, tokens - boundTokens(`${head}\n\n${tail}`) - tokens * HEADINGS_SHARE);
+  for (;;) {
+    const isWhole = shown.length === ranked.length && shown.every(({ item, text }) => text === item.text);
+    const parts = [head, ...renderSections(packet, ranked, shown), tail, isWhole ? '' : FOOTER];
+    const text = parts.filter((part) => part !== '').join('\n\n');
+    const bound = boundTokens(text);
+    if (bound <= tokens || shown.length === 0) return withPrompt({ text, tokens: bound }, options, tokens);
+    shown = shown.slice(0, -1);
+  }
+}
+
+const FOOTER = 'Entries hold the rest: call entry_get with `seq`, or run `baton ledger show SEQ`.';
+
+/** Head and tail take at most this part of the tokens; the headings of sections, with the entries that are not shown, that part. */
+const FRAME_SHARE = 0.55;
+const HEADINGS_SHARE = 0.08;
+
+function describeTask({ task }: Packet): string {
+  const { id, title, phase, nextRole, progress, promptFile, flow } = task;
+  const facts = [
+    `Phase: ${phase}`,
+    nextRole === null ? '' : `Next role: ${cutLine(nextRole, 20)}`,
+    progress === null ? '' : `Progress: ${progress} %`,
+    flow.rounds === 0 ? '' : `Rounds back to the fixer: ${flow.rounds}`,
+    promptFile === null ? '' : `Prompt file: ${cutLine(promptFile, 40)}`,
+  ];
+  return `# ${id}: ${cutLine(title, 60)}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;
+}
+
+function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number, heading: string): string {
+  const blocked = task.blocked === null ? [] : [renderFence(cut(task.blocked.reason, tokens / 20))];
+  const waits = waitsFor
+    .slice(0, 3)
+    .map(({ id, title, phase }) => `- waits for ${id} (${phase}): ${cutLine(title, 24)}`);
+  return [
+    heading,
+    ...blocked,
+    ...(waits.length === 0 ? [] : [waits.join('\n')]),
+    `## Goal\n\n${renderFence(cut(goal, tokens / 5))}`,
+    ...(open.length === 0 ? [] : [`## Open decisions\n\n${open.slice(0, 2).map(renderOpen).join('\n')}`]),
+  ].join('\n\n');
+}
+
+function renderOpen({ id, title, context }: Decision): string {
+  return `- ${id.slice(0, 8)}: ${cutLine(title, 40)}\n\n${renderFence(cut(context, 60))}`;
+}
+
+/** As many lines of each list as fit into the room. */
+function chooseTail(packet: Packet, options: RenderOptions, room: number): string {
+  for (const lines of [20, 6, 3, 1]) {
+    const tail = renderTail(packet, options, lines);
+    if (boundTokens(tail) <= room) return tail;
+  }
+  return '';
+}
+
+function renderTail({ next, lessons, before }: Packet, { references = [] }: RenderOptions, most: number): string {
+  const learned = lessons
+    .slice(0, most)
+    .map(({ text, taskId, seq }) => `- ${cutLine(text, 40)} (${taskId}, entry ${seq})`);
+  const actions = next.slice(0, most).map(({ id, title, phase }) => `- ${id} (${phase}): ${cutLine(title, 24)}`);
+  const files = references.slice(0, most).map((path) => `- ${cutLine(path, 30)}`);
+  const rest = references.length > most ? [`- and ${references.length - most} more`] : [];
+  return [
+    before === null ? '' : `## Newest record of the project\n\n${renderItem(before, cut(before.text, 40 + 8 * most))}`,
+    // Lessons of other tasks are data like every other text: one line each, inside a fence.
+    learned.length === 0 ? '' : `## Project memory\n\n${renderFence(learned.join('\n'))}`,
+    actions.length === 0 ? '' : `## Next actions\n\n${actions.join('\n')}`,
+    files.length === 0 ? '' : `## Read first\n\n${[...files, ...rest].join('\n')}`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/** The newest item of each section, the most urgent section first; then the second newest of each, and so on. */
+function rankItems({ sections }: Packet, without: ReadonlySet<string>): readonly Statement[] {
+  const lists = sections
+    .toSorted((a, b) => SECTIONS[a.name].urgency - SECTIONS[b.name].urgency)
+    .map(({ items }) => items.filter(({ ref }) => ref === undefined || !without.has(ref)));
+  const most = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: most }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
+}
+
+interface Shown {
+  readonly item: Statement;
+  readonly text: string;
+}
+
+/** First every item gets a share, in its order, as long as there is room; what is left extends the items that were cut. */
+function chooseItems(ranked: readonly Statement[], most: number): readonly Shown[] {
+  let room = most;
+  const share = Math.min(SHARE_TOKENS, Math.max(ITEM_TOKENS, most / 6));
+  const shown: { readonly item: Statement; text: string; cost: number }[] = [];
+  for (const item of ranked) {
+    if (room < ITEM_TOKENS) break;
+    const text = cut(item.text, Math.min(share, room - ITEM_TOKENS), item.seq);
+    const cost = boundTokens(renderItem(item, text));
+    if (cost > room) continue;
+    room -= cost;
+    shown.push({ item, text, cost });
+  }
+  for (const each of shown) {
+    if (room < ITEM_TOKENS) break;
+    if (each.text === each.item.text) continue;
+    const text = cut(each.item.text, each.cost + room - 2 * ITEM_TOKENS, each.item.seq);
+    const cost = boundTokens(renderItem(each.item, text));
+    if (cost <= each.cost || cost > each.cost + room) continue;
+    room -= cost - each.cost;
+    Object.assign(each, { text, cost });
+  }
+  return shown;
+}
+
+/** What the heading and the fence of an item take at most, without its text. */
+const ITEM_TOKENS = 60;
+const SHARE_TOKENS = 200;
+
+function renderSections({ sections }: Packet, ranked: readonly Statement[], shown: readonly Shown[]): string[] {
+  const texts = new Map(shown.map(({ item, text }) => [item, text]));
+  const known = new Set(ranked);
+  return sections.flatMap(({ title, items }) => {
+    const here = items.filter((item) => texts.has(item)).map((item) => renderItem(item, texts.get(item) ?? ''));
+    const left = items.filter((item) => known.has(item) && !texts.has(item)).map(({ seq }) => seq);
+    const more =
+      left.length === 0 ? [] : [`Not shown: entries ${left.slice(0, 6).join(', ')}${left.length > 6 ? ' …' : ''}`];
+    return here.length + more.length === 0 ? [] : [`## ${title}\n\n${[...here, ...more].join('\n\n')}`];
+  });
+}
+
+function renderItem({ seq, author, title }: Statement, text: string): string {
+  const line = `- entry ${seq}, ${cutLine(author, 24)}: ${cutLine(title, 40)}`;
+  return text === '' ? line : `${line}\n\n${renderFence(text)}`;
+}
+
+function withPrompt({ text, tokens }: RenderedPacket, { prompt }: RenderOptions, most: number): RenderedPacket {
+  if (!prompt || most - tokens < 2 * ITEM_TOKENS) return { text, tokens };
+  const body = cutToTokens(prompt.text, most - tokens - ITEM_TOKENS);
+  const marked = body === prompt.text ? body : `${body}\n[cut here; the rest: ${prompt.path}]`;
+  const longer = `${text}\n\n## Prompt file ${cutLine(prompt.path, 30)}\n\n${renderFence(marked)}`;
+  const bound = boundTokens(longer);
+  return bound <= most ? { text: longer, tokens: bound } : { text, tokens };
+}
+
+function cut(text: string, most: number, seq?: number): string {
+  const kept = cutToTokens(text, most);
+  return kept === text ? text : `${kept.trimEnd()}\n[cut here${seq === undefined ? '' : `; the rest: entry ${seq}`}]`;
+}
+
+function cutLine(text: string, most: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const kept = cutToTokens(line, most);
+  return kept === line ? line : `${kept.trimEnd()}…`;
+}
+
+/** A fence that the text cannot close. Long runs of backticks are shortened: a fence that outbids them would cost more than the text. */
+export function renderFence(text: string, language = 'text'): string {
+  const tame = text.replaceAll(/`{9,}/g, '`'.repeat(8));
+  const longest = Math.max(2, ...[...tame.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${tame}\n${fence}`;
+}

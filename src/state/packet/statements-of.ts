@@ -1,0 +1,254 @@
+import { parseHandoff } from '../../protocol/handoff/index.ts';
+import type { Result } from '../../protocol/result.ts';
+import type { EventOf, EventType, RecordedEvent } from '../event.ts';
+import { HOW_CLAIM_ENDED } from '../event.ts';
+import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Task } from '../tasks/task.ts';
+import type { HandoffRef } from '../workflow/workflow-event.ts';
+import { describeFields, describeHandoff, describeRecord, findErrorReport } from './describe-message.ts';
+import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
+
+/** The part of the state that statements are made of, as it is before the entry is folded. */
+export interface StatementSource extends Pick<Runs, 'agents' | 'pipelines' | 'decisions'> {
+  readonly tasks: ReadonlyMap<string, Task>;
+  readonly sessions: ReadonlyMap<
+    string,
+    { readonly result?: Result; readonly exit: { readonly notes?: string } | null }
+  >;
+}
+
+export interface TaskStatements {
+  readonly taskId: string;
+  readonly statements: readonly Statement[];
+}
+
+/** What an entry reports about a task; undefined if it reports nothing. */
+export function statementsOf(source: StatementSource, recorded: RecordedEvent): TaskStatements | undefined {
+  // The describer of a type takes the data of that type: the table says so, but only for one type at a time.
+  const describe = DESCRIBERS[recorded.type] as Describer<EventType> | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  if (describe === undefined) return undefined;
+  const task = source.tasks.get(findTaskId(source, recorded) ?? '');
+  if (task === undefined) return undefined;
+  const reports = describe(recorded.data, { source, task, recorded });
+  if (reports.length === 0) return undefined;
+  const { seq, at } = recorded;
+  const author = authorOf(recorded.actor, task);
+  return { taskId: task.id, statements: reports.map((report) => ({ seq, at, author, ...report })) };
+}
+
+function findTaskId(
+  { agents, pipelines, decisions }: StatementSource,
+  { data }: RecordedEvent,
+): string | null | undefined {
+  if ('task_id' in data) return data.task_id;
+  if ('decision_id' in data) {
+    const { taskId = null, agentId = null } = decisions.get(data.decision_id ?? '') ?? {};
+    return taskId ?? agents.get(agentId ?? '')?.task?.task_id;
+  }
+  if ('pipeline_id' in data) return pipelines.get(data.pipeline_id ?? '')?.task?.task_id;
+  return 'agent_id' in data ? agents.get(data.agent_id)?.task?.task_id : undefined;
+}
+
+function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
+  if (!actor.startsWith('session:'))
+    return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
+  const id = actor.slice('session:'.length);
+  const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
+  if (live) return live.role === null ? live.holder : `${live.holder} (${live.role})`;
+  return endings.findLast(({ sessionId }) => sessionId === id)?.holder ?? actor;
+}
+
+type Report = Pick<Statement, 'section' | 'title' | 'text'> & Partial<Pick<Statement, 'ref' | 'author'>>;
+
+interface Circumstances {
+  readonly source: StatementSource;
+  readonly task: Task;
+  readonly recorded: RecordedEvent;
+}
+
+type Describer<T extends EventType> = (data: EventOf<T>['data'], around: Circumstances) => readonly Report[];
+
+/** Every type of entry in which an agent, a person or a gate writes something that the next reader of a task needs. */
+const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
+  TaskProgressed: ({ notes, progress }, { recorded: { actor } }) => {
+    const title = progress === null ? 'Task update' : `Task update, ${progress} %`;
+    return notes === null ? [] : [report(isPerson(actor) ? 'people' : 'progress', title, notes)];
+  },
+  ThoughtRecorded: ({ record_id, record }) => [
+    {
+      ...report('record', `Record at commit ${record.commit_sha.slice(0, 12)}`, describeRecord(record)),
+      ref: record_id,
+    },
+  ],
+  TaskReinstated: ({ reason }) => [report('people', 'The task was reinstated', reason)],
+  WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
+  SelfApproved: ({ reason, head }) => [report('people', `Approved by its author at ${head.slice(0, 12)}`, reason)],
+  PhaseMoved: ({ cause, reason, to }, { recorded: { actor } }) =>
+    isPerson(actor) && PERSONAL_MOVES.has(cause) ? [report('people', `Moved to ${to} (${cause})`, reason)] : [],
+  AgentSessionCompleted: ({ exit_reason, claimed_exit_reason, notes, pr_url, evidence_bundle_ref }) => {
+    const claimed = claimed_exit_reason === undefined ? '' : `, reported as ${claimed_exit_reason}`;
+    const text = describeFields(Object.entries({ notes, pr_url, evidence_bundle_ref }));
+    return text === '' ? [] : [report('ending', `Exit signal: ${exit_reason}${claimed}`, text)];
+  },
+  ClaimCompleted: describeClaimEnd,
+  ClaimBlocked: describeClaimEnd,
+  ClaimFailed: describeClaimEnd,
+  ClaimReleased: describeClaimEnd,
+  ClaimExpired: describeClaimEnd,
+  ClaimRevoked: describeClaimEnd,
+  ResultSubmitted: ({ result }) => describeResult(result),
+  SessionMeasured: describeMeasured,
+  HandoffDelivered: (handoff) => describeDelivered(handoff),
+  HandoffDropped: (handoff) => [
+    {
+      ...report('handoff', `Not delivered, to ${handoff.to ?? 'nobody'}: ${handoff.reason}`, describeHandoff(handoff)),
+      ref: handoff.handoff_id,
+    },
+  ],
+  CheckFinished: ({ name, outcome, exit_code, output, head }) =>
+    outcome === 'failed'
+      ? [
+          reportEnd(
+            'check',
+            `Check ${oneLine(name)} failed at ${head.slice(0, 12)}${exit_code === null ? '' : `, exit code ${exit_code}`}`,
+            output ?? '',
+          ),
+        ]
+      : [],
+  MergeFinished: ({ outcome, reason, files, output }) =>
+    outcome === 'merged'
+      ? []
+      : [
+          reportEnd(
+            'check',
+            `Merge: ${outcome}`,
+            describeFields(Object.entries({ reason, files: files.join(', '), output })),
+          ),
+        ],
+  PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
+  DecisionResolved: ({ decision_id, action, message, option }, { source }) => {
+    const decision = source.decisions.get(decision_id);
+    const asked = decision === undefined ? '' : `Question: ${decision.title}: ${questionOf(decision.context)}`;
+    const chosen = decision?.options[option - 1]?.label ?? action;
+    const text = message === null ? asked : `${message}\n${asked}`;
+    return [{ ...report('people', `Decision: ${oneLine(chosen)} (${action})`, text), ref: decision_id }];
+  },
+  AgentSignalled: ({ kind, message }) =>
+    message === null ? [] : [report(kind === 'escalate' ? 'question' : 'progress', `Signal: ${kind}`, message)],
+  AgentPrompted: ({ prompt }) => [report('question', 'The agent asked for permission', prompt)],
+  MessageRequested: ({ text }, { recorded: { actor } }) =>
+    isPerson(actor) ? [report('people', 'Message to the running agent', text)] : [],
+  AgentResumeRequested: ({ message }, { recorded: { actor } }) =>
+    isPerson(actor) && message !== null ? [report('people', 'The agent was resumed', message)] : [],
+  AgentKillRequested: ({ reason }, { recorded: { actor } }) =>
+    isPerson(actor) ? [report('people', 'The agent was stopped', reason)] : [],
+  PipelineCancelRequested: ({ reason }, { recorded: { actor } }) =>
+    isPerson(actor) ? [report('people', 'The pipeline was cancelled', reason)] : [],
+};
+
+/** The last line: those before it repeat the title of the task. */
+function questionOf(context: string): string {
+  return excerptStart(context.trim().split('\n').at(-1) ?? '', 200);
+}
+
+/** Moves whose reason a person wrote and no other entry holds. */
+const PERSONAL_MOVES: ReadonlySet<string> = new Set(['unblocked', 'cancelled', 'imported']);
+
+function isPerson(actor: string): boolean {
+  return actor.startsWith('operator:');
+}
+
+function describeClaimEnd(
+  { session_id, reason }: { readonly session_id: string; readonly reason: string | null },
+  { source, task, recorded }: Circumstances,
+): readonly Report[] {
+  const how = HOW_CLAIM_ENDED.get(recorded.type) ?? 'ended';
+  const { claim } = task;
+  const whose =
+    claim?.sessionId === session_id
+      ? ` of ${oneLine(claim.holder)}${claim.role === null ? '' : ` (${claim.role})`}`
+      : '';
+  // The exit signal of the session, or the update that ended it, has a statement of its own.
+  const isKnown = reason === task.notes || reason === source.sessions.get(session_id)?.exit?.notes;
+  const text = isKnown ? '' : (reason ?? '');
+  return [report('ending', `Claim ${claim?.epoch ?? ''}${whose}: ${how}`, text)];
+}
+
+const LEVELS = ['critical', 'error', 'warn', 'tip', 'info'] as const;
+
+function describeResult({ status, log, issues = [], files_modified, completed_at }: Result): readonly Report[] {
+  const lines = LEVELS.flatMap((level) =>
+    log.filter((each) => each.level === level).map(({ message }) => `${level}: ${oneLine(message)}`),
+  );
+  const asked = issues.map(({ type, description }) => `${type}: ${description}`);
+  const files = files_modified.map(({ path, action }) => `${action} ${path}`);
+  return [
+    report('log', `Log of a result that reports ${status}`, lines.join('\n')),
+    ...(asked.length === 0 ? [] : [report('question', 'Issues of the result', asked.join('\n'))]),
+    report('measured', `Reported by the agent: ${status}, ${files.length} files, at ${completed_at}`, files.join('\n')),
+  ];
+}
+
+/** Numbers that an agent reports are claims: they stand beside what Baton measured. */
+function describeMeasured(
+  { session_id, head, commits, file_count, files, new_dependencies, violations }: EventOf<'SessionMeasured'>['data'],
+  { source, task }: Circumstances,
+): readonly Report[] {
+  const reported = source.sessions.get(session_id)?.result?.files_modified.map(({ path }) => path);
+  const measured = new Set(files.map(({ path }) => path));
+  const { claim } = task;
+  const claimed = claim?.sessionId === session_id && claim.handoff !== null ? claimedNumbers(claim.handoff) : '';
+  if (file_count + commits + violations.length + (reported?.length ?? 0) === 0) return [];
+  const fields: (readonly [string, unknown])[] = [
+    ['violations', violations],
+    ['reported in the handoff', claimed],
+    ['reported, not changed', reported?.filter((path) => !measured.has(path)).join(', ')],
+    [
+      'changed, not reported',
+      reported === undefined ? '' : [...measured].filter((path) => !reported.includes(path)).join(', '),
+    ],
+    ['new dependencies', new_dependencies.join(', ')],
+    ['files', files.map(({ path, action }) => `${action} ${path}`).join(', ')],
+  ];
+  const title = `Measured by Baton: ${file_count} files, ${commits} commits, head ${head.slice(0, 12)}`;
+  return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
+}
+
+const CLAIMED_NUMBERS = ['files_changed', 'tests_added', 'coverage', 'commits_added', 'commits'];
+
+function claimedNumbers({ xml }: HandoffRef): string {
+  const parsed = parseHandoff(xml);
+  if (!parsed.ok) return '';
+  return Object.entries(parsed.value)
+    .filter(([name]) => CLAIMED_NUMBERS.includes(name))
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : String(value)}`)
+    .join(', ');
+}
+
+function describeDelivered(handoff: HandoffRef): readonly Report[] {
+  const { from, to, handoff_id: ref } = handoff;
+  // It repeats the output of the failed checks, which have statements of their own.
+  if (from === 'ci-gate') return [];
+  const text = describeHandoff(handoff);
+  const error = findErrorReport(handoff);
+  if (error !== undefined) {
+    const recovery = error.recoverable ? 'recoverable' : 'not recoverable';
+    return [{ ...report('error', `${oneLine(error.type)}, ${recovery}, from ${from}`, text), ref }];
+  }
+  const title = `From ${from} to ${to ?? 'workflow-complete'}`;
+  return [{ ...report(to === 'fixer-agent' ? 'finding' : 'handoff', title, text), ref }];
+}
+
+function report(section: SectionName, title: string, text: string): Report {
+  return { section, title: excerptStart(title, 200), text: excerptStart(text.trim(), KEPT_CHARACTERS) };
+}
+
+/** Of the output of a program the end counts. */
+function reportEnd(section: SectionName, title: string, text: string): Report {
+  return { section, title: excerptStart(title, 200), text: excerptEnd(text.trim(), KEPT_CHARACTERS) };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}

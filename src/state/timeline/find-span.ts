@@ -1,0 +1,47 @@
+import type { Activity } from '../../protocol/activity.ts';
+import { isCancelled, type Task } from '../tasks/task.ts';
+import type { Span, Timeline } from './timeline.ts';
+
+/** What a task does now, and for which stage; without the time. */
+export type CurrentSpan = Omit<Span, 'from' | 'outcome'>;
+
+/** `before` is the timeline of the task up to now; `tasks` has those that it comes after. */
+export function findSpan(tasks: ReadonlyMap<string, Pick<Task, 'phase'>>, task: Task, before: Timeline): CurrentSpan {
+  const { flow, phase, claim, nextRole } = task;
+  const { rounds: round } = flow;
+  if (isCancelled(task)) return { activity: 'cancelled', phase, round };
+  if (phase === 'BLOCKED')
+    return atBlockedStage(task, before, before.asked !== undefined || flow.held !== null ? 'waiting' : 'blocked');
+  // A task outside of workflows keeps the role that was next when somebody completed it.
+  if (phase === 'COMPLETED' && claim === null && (nextRole === null || flow.mode === null))
+    return { activity: 'done', phase, round };
+  if (claim !== null) {
+    const { role, epoch, holder, from } = claim;
+    const began = from === 'READY_FOR_REVIEW' ? 'REVIEW' : from;
+    const activity = before.parked === undefined ? 'running' : 'waiting';
+    if (role === null) return { activity, phase: began, round, epoch, holder };
+    return { activity, phase: began, round, role, epoch, holder };
+  }
+  if (flow.merge !== null || flow.heldMerge !== null)
+    return { activity: flow.held === null ? 'merging' : 'waiting', phase, round, gate: 'merge' };
+  if (phase === 'CI_PENDING' && (flow.checks?.outcome === null || flow.pull?.isWanted === true))
+    return { activity: flow.held === null ? 'checks' : 'waiting', phase, round, gate: 'ci' };
+  const isReady = task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED');
+  const activity = flow.held !== null ? 'waiting' : isReady ? 'queued' : 'pending';
+  return nextRole === null ? { activity, phase, round } : { activity, phase, round, role: nextRole };
+}
+
+/** At the stage that was interrupted. */
+function atBlockedStage(
+  { blocked, flow, nextRole, phase }: Task,
+  { spans }: Timeline,
+  activity: Activity,
+): CurrentSpan {
+  const last = spans.at(-1);
+  if (last === undefined) {
+    const place = { activity, phase: blocked?.from ?? phase, round: flow.rounds };
+    return nextRole === null ? place : { ...place, role: nextRole };
+  }
+  const { outcome: _, from: _from, epoch: _epoch, holder: _holder, ...place } = last;
+  return { ...place, activity };
+}

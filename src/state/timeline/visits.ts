@@ -1,0 +1,126 @@
+import { ACTIVITIES, type Activity, isOver } from '../../protocol/activity.ts';
+import type { Phase } from '../../protocol/phase.ts';
+import { stageName } from './evolve-timeline.ts';
+import { type Span, spanMs, type Timeline } from './timeline.ts';
+
+export type Times = Readonly<Partial<Record<Activity, number>>>;
+
+/** The time from when a task came to a stage until it left it, with everything that happened there. */
+export interface Visit {
+  /** A role, `ci`, `merge`, or a phase if the task has no roles. */
+  readonly stage: string;
+  readonly role: string | null;
+  readonly phase: Phase;
+  readonly round: number;
+  /** Of the newest claim in it. */
+  readonly holder: string | null;
+  readonly epoch: number | null;
+  readonly from: string;
+  /** Null while it lasts. */
+  readonly to: string | null;
+  /** The newest one. */
+  readonly activity: Activity;
+  /** How the newest claim, checks or merge in it ended; null before that. */
+  readonly outcome: string | null;
+  readonly ms: Times;
+}
+
+/** Oldest first. A retry at the same stage, also after a block, belongs to the same visit. */
+export function listVisits({ spans }: Timeline, now: string): readonly Visit[] {
+  const visits: Visit[] = [];
+  for (const [i, span] of spans.entries()) {
+    const { activity, from } = span;
+    if (isOver(activity)) continue;
+    const next = spans[i + 1];
+    const ms = spanMs(from, next?.from ?? now);
+    const open = visits.at(-1);
+    if (open?.to === from && open.stage === stageName(span)) visits[visits.length - 1] = extend(open, span, next, ms);
+    else visits.push(begin(span, next, ms));
+  }
+  return visits;
+}
+
+function begin(span: Span, next: Span | undefined, ms: number): Visit {
+  const { activity, phase, round, role = null, holder = null, epoch = null, from, outcome = null } = span;
+  const place = { stage: stageName(span), role: span.gate === undefined ? role : null, phase, round };
+  return { ...place, holder, epoch, from, to: next?.from ?? null, activity, outcome, ms: { [activity]: ms } };
+}
+
+function extend(open: Visit, span: Span, next: Span | undefined, ms: number): Visit {
+  const { activity, phase, holder = open.holder, epoch = open.epoch, outcome = open.outcome } = span;
+  const sum = (open.ms[activity] ?? 0) + ms;
+  return {
+    ...open,
+    phase,
+    holder,
+    epoch,
+    activity,
+    outcome,
+    to: next?.from ?? null,
+    ms: { ...open.ms, [activity]: sum },
+  };
+}
+
+/** A stage of the way of a task, with all visits to it. */
+export interface Stage {
+  readonly name: string;
+  readonly status: 'done' | 'failed' | 'now' | 'ahead';
+  /** 0 if it lies ahead. */
+  readonly visits: number;
+  readonly activity: Activity | null;
+  readonly outcome: string | null;
+  readonly ms: Times;
+}
+
+/** The built-in workflow, in order. The fixer comes only if something is found. */
+const WORKFLOW = [
+  'issue-manager',
+  'prep',
+  'implementer',
+  'ci',
+  'reviewer',
+  'fixer',
+  'validator',
+  'merge',
+  'closer',
+] as const;
+
+/** The stages that a task has visited, and for a workflow those that it has yet to visit, in the order of the workflow. */
+export function listStages(
+  visits: readonly Visit[],
+  { isWorkflow, hasChecks }: { readonly isWorkflow: boolean; readonly hasChecks: boolean },
+): readonly Stage[] {
+  const byName = Map.groupBy(visits, ({ stage }) => stage);
+  const stages = [...byName].map(([name, those]) => visitedStage(name, those));
+  const current = visits.at(-1);
+  if (!isWorkflow) return stages;
+  const ahead = current?.to === null ? stagesAfter(current.stage) : [];
+  const unseen = ahead.filter((name) => !byName.has(name) && (name !== 'ci' || hasChecks));
+  const none = { visits: 0, activity: null, outcome: null, ms: {} };
+  const all = [...stages, ...unseen.map((name): Stage => ({ name, status: 'ahead', ...none }))];
+  return all.toSorted((a, b) => positionOf(a.name) - positionOf(b.name));
+}
+
+function visitedStage(name: string, visits: readonly Visit[]): Stage {
+  const ms: Partial<Record<Activity, number>> = {};
+  for (const visit of visits)
+    for (const activity of ACTIVITIES)
+      if (visit.ms[activity] !== undefined) ms[activity] = (ms[activity] ?? 0) + visit.ms[activity];
+  const { to = null, activity = null, outcome = null } = visits.at(-1) ?? {};
+  const status = to === null ? 'now' : outcome !== null && !GOOD.has(outcome) ? 'failed' : 'done';
+  return { name, status, visits: visits.length, activity: to === null ? activity : null, outcome, ms };
+}
+
+const GOOD: ReadonlySet<string> = new Set(['completed', 'passed', 'merged']);
+
+/** After the fixer come the checks and the review again. */
+function stagesAfter(name: string): readonly string[] {
+  const at = name === 'fixer' ? positionOf('implementer') : positionOf(name);
+  return WORKFLOW.filter((each) => each !== 'fixer' && positionOf(each) > at);
+}
+
+/** A role that the runbook adds comes between review and validation. */
+function positionOf(name: string): number {
+  const at = WORKFLOW.findIndex((each) => each === name);
+  return at === -1 ? WORKFLOW.indexOf('validator') - 0.5 : at;
+}
