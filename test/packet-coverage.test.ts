@@ -107,6 +107,13 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     const exit = { kind: 'exit-session', command: { ...command, signal: value } } as Command;
     return [played(marks, claimed().say(exit, say.session()))];
   },
+  evidence: () => {
+    const { value: bundle, marks } = fillShape(evidenceShape, { task_id: 'A', phase: 'IMPLEMENTATION' });
+    const { command } = say.exit() as { command: object };
+    const evidence = { ref: 'evidence.yaml', blob: 'sha256:0', bundle };
+    const exit = { kind: 'exit-session', command: { ...command, evidence } } as Command;
+    return [played(marks, claimed().say(exit, say.session()))];
+  },
   result_submit: () => {
     const { value, marks } = fillOf('result_submit', { task_id: 'T001', version: '1', status: 'completed' });
     const submit = { kind: 'submit-result', command: { result: value } } as Command;

@@ -91,6 +91,12 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
     const text = describeFields(Object.entries({ notes, pr_url, evidence_bundle_ref }));
     return text === '' ? [] : [report('ending', `Exit signal: ${exit_reason}${claimed}`, text)];
   },
+  EvidenceRecorded: ({ head_sha, blob, commands, ...words }) => {
+    const run = commands.map(({ run, exit_code }) => `${run} (exit code ${exit_code})`);
+    const { failed_approaches, decisions, next_step } = words;
+    const fields = { next_step, failed_approaches, decisions, commands: run, head_sha, bundle: blob };
+    return [report('tried', `Evidence at ${head_sha.slice(0, 12)}`, describeFields(Object.entries(fields)))];
+  },
   ClaimCompleted: describeClaimEnd,
   ClaimBlocked: describeClaimEnd,
   ClaimFailed: describeClaimEnd,
