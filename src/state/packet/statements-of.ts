@@ -133,12 +133,21 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           ),
         ],
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
-  DecisionResolved: ({ decision_id, action, message, option }, { source }) => {
+  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source }) => {
     const decision = source.decisions.get(decision_id);
     const asked = decision === undefined ? '' : `Question: ${decision.title}: ${questionOf(decision.context)}`;
     const chosen = decision?.options[option - 1]?.label ?? action;
     const text = message === null ? asked : `${message}\n${asked}`;
-    return [{ ...report('people', `Decision: ${oneLine(chosen)} (${action})`, text), ref: decision_id }];
+    return [
+      {
+        ...report(
+          'people',
+          `Decision: ${oneLine(chosen)} (${action}${hand_to === undefined ? '' : ` to ${hand_to.name}`})`,
+          text,
+        ),
+        ref: decision_id,
+      },
+    ];
   },
   AgentSignalled: ({ kind, message }) =>
     message === null ? [] : [report(kind === 'escalate' ? 'question' : 'progress', `Signal: ${kind}`, message)],
