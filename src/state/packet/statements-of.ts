@@ -6,7 +6,13 @@ import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeHandoff, describeRecord, findErrorReport } from './describe-message.ts';
+import {
+  describeFields,
+  describeHandoff,
+  describeScalar,
+  describeRecord,
+  findErrorReport,
+} from './describe-message.ts';
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
@@ -230,14 +236,20 @@ function describeMeasured(
   return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
 }
 
-const CLAIMED_NUMBERS = ['files_changed', 'tests_added', 'coverage', 'commits_added', 'commits'];
+const CLAIMED_NUMBERS: ReadonlySet<string> = new Set([
+  'files_changed',
+  'tests_added',
+  'coverage',
+  'commits_added',
+  'commits',
+]);
 
 function claimedNumbers({ xml }: HandoffRef): string {
   const parsed = parseHandoff(xml);
   if (!parsed.ok) return '';
   return Object.entries(parsed.value)
-    .filter(([name]) => CLAIMED_NUMBERS.includes(name))
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : String(value)}`)
+    .filter(([name]) => CLAIMED_NUMBERS.has(name))
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : describeScalar(value)}`)
     .join(', ');
 }
 
