@@ -51,10 +51,10 @@ describe('every field that an agent or a person can write', () => {
 /** Each message, played with a mark in every field; the state afterwards, and the marks. */
 const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; readonly marks: Marked }[]>> = {
   task_create: () => {
-    const { value, marks } = fillOf('task_create', { task_id: 'A', phase: 'IMPLEMENTATION', 'after[]': 'B' });
-    const { title = '', prompt_file = '', role = '' } = value as Record<string, string>;
-    const more = { title, promptFile: prompt_file, nextRole: role, after: ['B'] };
-    return [played(marks, new Play().order(say.create('B')).order(say.create('A', more)))];
+    const { value, marks } = fillOf('task_create', { task_id: 'A', phase: 'IMPLEMENTATION', 'after[]': 'B22' });
+    const { title = '', description = '', prompt_file = '', role = '' } = value as Record<string, string>;
+    const more = { title, description, promptFile: prompt_file, nextRole: role, after: ['B22'] };
+    return [played(marks, new Play().order(say.create('B22')).order(say.create('A', more)))];
   },
   task_claim: () => {
     const { value, marks } = fillOf('task_claim', { task_id: 'A' });
@@ -71,7 +71,7 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
   },
   task_release: () => {
     const { value, marks } = fillOf('task_release', { task_id: 'A' });
-    return [played(marks, claimed().say(say.release('A', value as { reason: string }), say.session()))];
+    return [played(marks, claimed().say(say.release('A', value), say.session()))];
   },
   task_update: () => {
     const { value, marks } = fillOf('task_update', { task_id: 'A', status: 'in_progress', progress: 37 });
@@ -89,14 +89,18 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     return [played(marks, play.order({ kind: 'self-approve', command: { id: 'A', reason } }))];
   },
   task_import: () => {
-    const given = { task_id: 'A', status: 'blocked' };
-    const { value, marks } = fillOf('task_import', { 'tasks[]': given });
-    const { source, tasks } = value as {
-      source: string;
-      tasks: { title: string; reason: string; prompt_file: string }[];
-    };
-    const each = tasks.map(({ title, reason, prompt_file: promptFile }) => ({
-      ...{ id: 'A', title, reason, promptFile, after: [], priority: 0, status: 'blocked' as const },
+    const { value, marks } = fillOf('task_import', { 'tasks[]': { task_id: 'A', status: 'blocked' } });
+    const { source, tasks } = value as { source: string; tasks: ImportedInput[] };
+    const each = tasks.map(({ title, reason, description, prompt_file: promptFile, github_issue: githubIssue }) => ({
+      id: 'A',
+      title,
+      reason,
+      description,
+      promptFile,
+      githubIssue,
+      after: [],
+      priority: 0,
+      status: 'blocked' as const,
     }));
     return [played(marks, new Play().order({ kind: 'import-tasks', command: { source, tasks: each } }))];
   },
@@ -105,6 +109,13 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     const { value, marks } = fillOf('exit_signal', given);
     const { command } = say.exit() as { command: object };
     const exit = { kind: 'exit-session', command: { ...command, signal: value } } as Command;
+    return [played(marks, claimed().say(exit, say.session()))];
+  },
+  evidence: () => {
+    const { value: bundle, marks } = fillShape(evidenceShape, { task_id: 'A', phase: 'IMPLEMENTATION' });
+    const { command } = say.exit() as { command: object };
+    const evidence = { ref: 'evidence.yaml', blob: 'sha256:0', bundle };
+    const exit = { kind: 'exit-session', command: { ...command, evidence } } as Command;
     return [played(marks, claimed().say(exit, say.session()))];
   },
   result_submit: () => {
@@ -140,13 +151,23 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     return [played(marks, waiting.order({ kind: 'resume-pipeline', command: { id: 'x1', message } }))];
   },
   decision_resolve: () => {
-    const { value, marks } = fillOf('decision_resolve', { option: 1 });
-    const { message } = value as { message: string };
+    const { value, marks } = fillOf('decision_resolve', {});
+    const { message, agent } = value as { message: string; agent: string };
     const held = new WorkflowPlay({}, 'supervised');
-    const command = { id: held.decision().id, option: 1, message };
-    return [played(marks, held.order({ kind: 'resolve-decision', command }), held.id)];
+    const { id, options } = held.decision();
+    const option = options.findIndex(({ action }) => action === 'hand_over') + 1;
+    const handTo = runs.agentPlan({ name: agent });
+    return [played(marks, held.order({ kind: 'resolve-decision', command: { id, option, message, handTo } }), held.id)];
   },
 };
+
+interface ImportedInput {
+  readonly title: string;
+  readonly reason: string;
+  readonly description: string;
+  readonly prompt_file: string;
+  readonly github_issue: { readonly repository: string; readonly number: number };
+}
 
 function recorded(name: string): ReturnType<NonNullable<(typeof PLAYS)[string]>> {
   const { value, marks } = fillOf(name, { task_id: 'A', status: 'in_progress' });

@@ -9,9 +9,9 @@ import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
 import type { HandoffRef } from '../state/workflow/workflow-event.ts';
 import { cancelPending, type EngineContext, setTimer } from './context.ts';
-import { holdTask } from './hold-task.ts';
-import { askPeople } from './notify.ts';
-import { steeringOptions } from './steer-task.ts';
+import { holdTask } from './decisions/hold-task.ts';
+import { askPeople } from './decisions/notify.ts';
+import { steeringOptions } from './decisions/steer-task.ts';
 
 /** Asks a person, unless a person blocked it, a decision about it is open, or a retry is scheduled. */
 export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {

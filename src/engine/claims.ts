@@ -5,9 +5,9 @@ import { describeError } from './blocked.ts';
 import { stopPipeline } from './cancel.ts';
 import type { EngineContext } from './context.ts';
 import { endAgent, outcomeOfClaim } from './end-agent.ts';
-import { escalate } from './escalate.ts';
-import { holdTask } from './hold-task.ts';
-import { askPeople } from './notify.ts';
+import { escalate } from './decisions/escalate.ts';
+import { holdTask } from './decisions/hold-task.ts';
+import { askPeople } from './decisions/notify.ts';
 
 export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
   const agent = world.state.agents.get(data.agent_id);

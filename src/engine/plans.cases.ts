@@ -8,6 +8,7 @@ import {
   type PipelinePlan,
   type StepPlan,
   HANDLERS,
+  WORKFLOW_MODES,
   type WorkerPlan,
 } from '../protocol/run-plan.ts';
 import type { PipelineRunPlan } from '../state/runs/steer-pipeline.ts';
@@ -138,6 +139,7 @@ export const workerPlans: fc.Arbitrary<WorkerPlan> = fc
         pipelinePlans,
         agentPlans.map((of) => ({ kind: 'agent', agent: of }) as const),
         fc.constant({ kind: 'shell', command: 'make' } as const),
+        fc.constantFrom(...WORKFLOW_MODES).map((mode) => ({ kind: 'workflow', workflow: 'issue', mode }) as const),
       ),
     },
     { noNullPrototype: true },

@@ -40,11 +40,11 @@ import {
   onUnclosedByError,
 } from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
-import { onDecision, withdrawFindings } from './decisions.ts';
+import { onDecision, withdrawFindings } from './decisions/answer.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
-import { holdAtCheckpoint } from './hold-task.ts';
+import { holdAtCheckpoint } from './decisions/hold-task.ts';
 import { onMainMoved } from './main-moved.ts';
 import {
   cancelMerge,
@@ -56,7 +56,7 @@ import {
   openProtectedDecision,
   requestPull,
 } from './merge.ts';
-import { notifyAttention } from './notify.ts';
+import { notifyAttention } from './decisions/notify.ts';
 import { askAfterAgent, askAfterPipeline, beginStepsAfterExit } from './overspent.ts';
 import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
 import { beginStep, enterPipeline, finishStep, runStep } from './steps.ts';

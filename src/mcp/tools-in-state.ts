@@ -12,7 +12,7 @@ export function usableTools({ kind, session }: CallerView): ReadonlySet<string> 
   return new Set<OperationName>(session.holds_claim ? toolsUnderClaim(session) : toolsAfterClaim(session));
 }
 
-const READING: readonly OperationName[] = ['task_get', 'task_brief'];
+const READING: readonly OperationName[] = ['task_get', 'task_brief', 'entry_get'];
 const FINDING: readonly OperationName[] = ['task_next_actions', 'task_list'];
 /** A record by a caller without a claim reinstates a task: see `state/tasks/reinstate-undone.ts`. */
 const WORKER_TOOLS: readonly OperationName[] = [...READING, ...FINDING, 'task_claim', 'thought_record'];

@@ -182,7 +182,7 @@ export const WORKFLOW_MODES = ['autonomous', 'semi', 'supervised'] as const;
 export type WorkflowMode = (typeof WORKFLOW_MODES)[number];
 
 /** The worker makes workflows of tasks that are in none; it claims nothing itself. */
-export interface WorkflowPlan {
+interface WorkflowPlan {
   readonly kind: 'workflow';
   readonly workflow: 'issue';
   readonly mode: WorkflowMode;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api/client/connect.ts';
 import { until, type SpawnedDaemon } from '../../src/daemon/running.cases.ts';
 import { GithubScene } from '../github/github-scene.ts';
+import { runCli } from '../run-cli.ts';
 
 let scene: GithubScene | undefined;
 afterEach(async () => {
@@ -64,5 +65,35 @@ describe('a daemon that is killed at GitHub', () => {
     expect(story.filter(({ type }) => type === 'MergeFinished')).toHaveLength(1);
     const published = story.filter(({ type }) => type === 'PullRequestPublished');
     expect(published.map(({ data }) => data['how'])).toEqual(['found', 'updated', 'updated']);
+  });
+
+  it('comments on the issue of a closed workflow once, and closes it', { timeout: 300_000 }, async () => {
+    scene = new GithubScene();
+    const killed = scene;
+    const { github, gh } = killed;
+    const issue = github.write(12, 'Read durations back');
+    await github.listen(gh.socket);
+    let daemon: SpawnedDaemon = await killed.scene.spawnDaemon(gh.env);
+    const moments = [/^POST .*\/issues\/12\/comments$/, /^PATCH .*\/issues\/12$/];
+    github.afterwards = ({ method, path }) => {
+      if (moments[0]?.test(`${method} ${path}`) !== true) return false;
+      moments.shift();
+      return daemon.child.kill('SIGKILL');
+    };
+    const place = { env: killed.scene.env, cwd: killed.repository };
+    expect(await runCli(['run', 'issue', '--from-github', '12', '--detach'], '', place)).toMatchObject({ code: 0 });
+    for (const left of [1, 0]) {
+      await daemon.exited;
+      expect(moments).toHaveLength(left);
+      if (left > 0) daemon = await killed.scene.spawnDaemon(gh.env);
+    }
+    await killed.start(gh.env);
+    await until(async () => (await killed.types()).includes('GithubIssueClosed'), 'the issue is closed', 30_000);
+    const [end] = await killed.settled(['12'], 10_000);
+    expect(end).toMatchObject({ is: 'closed' });
+    expect(issue).toMatchObject({ state: 'closed', comments: [expect.stringContaining('`12` is done')] });
+    expect(github.count(/^PATCH .*\/issues\/12$/)).toBe(1);
+    const closed = (await killed.entries()).filter(({ type }) => type === 'GithubIssueClosed');
+    expect(closed.map(({ data }) => data['outcome'])).toEqual(['was-closed']);
   });
 });

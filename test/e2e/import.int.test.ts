@@ -49,8 +49,9 @@ describe('an import', () => {
     expect(await task('2')).toMatchObject({ status: 'in_progress', phase: 'IMPLEMENTATION', claimable: true });
     expect(await task('3.2')).toMatchObject({ status: 'todo', after: ['3.1', '1', '2'], claimable: false });
     expect(await task('4')).toMatchObject({ status: 'blocked', blocked_because: 'blocked in task-master' });
-    expect(readFileSync(join(repository, '.baton/tasks/3.md'), 'utf8')).toContain('Then POST.\n');
-    expect((await baton(['task', 'brief', '3'])).out).toContain('.baton/tasks/3.md');
+    expect(await task('3')).toMatchObject({ description: expect.stringContaining('Then POST.') });
+    expect((await baton(['task', 'brief', '3'])).out).toContain('Then POST.\n');
+    expect(existsSync(join(repository, '.baton')), 'nothing is left to be committed').toBe(false);
   });
 
   it('answers for what was done elsewhere with a waiver, all in one commit', async () => {
@@ -104,7 +105,18 @@ describe('an import', () => {
     );
     expect(out).toContain('note: .baton/tasks/D1.md exists with other content: kept');
     expect(readFileSync(join(repository, '.baton/tasks/D1.md'), 'utf8')).toBe('Mine.\n');
-    expect(readFileSync(join(repository, '.baton/tasks/D2.md'), 'utf8')).toBe('Also theirs.\n');
+    expect(await task('D1')).toMatchObject({ description: 'Theirs.' });
+    expect(await task('D2')).toMatchObject({ description: 'Also theirs.' });
+    expect(existsSync(join(repository, '.baton/tasks/D2.md'))).toBe(false);
+  });
+
+  it('puts a description into a file if it is too long for the ledger', async () => {
+    const words = 'many words '.repeat(2000).trim();
+    const { out } = await baton(['task', 'import', '-'], `- [ ] D3: Describe at length\n  ${words}\n`);
+    expect(out).toContain('note: .baton/tasks/D3.md has the long description of D3: commit it\n');
+    expect(readFileSync(join(repository, '.baton/tasks/D3.md'), 'utf8')).toBe(`${words}\n`);
+    expect(await task('D3')).toMatchObject({ description: null });
+    expect((await baton(['task', 'export', '--to', 'markdown'])).out).toContain(`  ${words}\n`);
   });
 
   it('reads beads and GitHub, too', async () => {
@@ -260,7 +272,7 @@ describe('gh', () => {
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Imported 5 tasks from GitHub (gh)') });
     const asked = readFileSync(join(folder, 'asked'), 'utf8').split('\n');
     expect(asked.slice(0, 2)).toEqual(['issue', 'list']);
-    expect(asked.slice(-4, -1)).toEqual(['--json', 'number,title,body,state,stateReason,labels', other]);
+    expect(asked.slice(-4, -1)).toEqual(['--json', 'number,title,body,state,stateReason,labels,url', other]);
   });
 
   it('is missed, or wants a login, in a sentence', async () => {

@@ -17,6 +17,16 @@ export interface FakePull {
   readonly comments: string[];
 }
 
+export interface FakeIssue {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string;
+  state: 'open' | 'closed';
+  state_reason: string | null;
+  readonly labels: readonly string[];
+  readonly comments: string[];
+}
+
 export interface FakeRun {
   readonly kind: 'check_runs' | 'workflow_runs';
   readonly name: string;
@@ -42,6 +52,7 @@ const ADA = ['-c', 'user.name=GitHub', '-c', 'user.email=noreply@example.org'];
 export class FakeGithub {
   readonly bare: string;
   readonly pulls: FakePull[] = [];
+  readonly issues: FakeIssue[] = [];
   readonly runs: FakeRun[] = [];
   readonly said: Said[] = [];
   fault: Fault = () => undefined;
@@ -75,6 +86,22 @@ export class FakeGithub {
     return this.said.filter(({ method, path }) => what.test(`${method} ${path}`)).length;
   }
 
+  /** Somebody writes an issue. */
+  write(number: number, title: string, more: Partial<Pick<FakeIssue, 'body' | 'state' | 'labels'>> = {}): FakeIssue {
+    const issue: FakeIssue = {
+      number,
+      title,
+      body: '',
+      state: 'open',
+      state_reason: null,
+      labels: [],
+      comments: [],
+      ...more,
+    };
+    this.issues.push(issue);
+    return issue;
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = Buffer.concat(await request.toArray()).toString('utf8');
     const path = (request.url ?? '').replace(/^\/api\/(?:v3\/)?/, '/');
@@ -103,18 +130,37 @@ export class FakeGithub {
     if (kind === 'pulls' && id === undefined)
       return method === 'POST' ? this.#open(body) : this.#find(url.searchParams);
     const pull = this.pulls.find(({ number }) => String(number) === id);
-    if (pull === undefined) return [404, { message: 'Not Found' }];
-    if (kind === 'issues' && method === 'GET') {
+    const issue = this.issues.find(({ number }) => String(number) === id);
+    const talked = kind === 'issues' ? (pull ?? issue) : pull;
+    if (talked === undefined) return [404, { message: 'Not Found' }];
+    if (kind === 'issues' && verb === 'comments' && method === 'GET') {
       const [size, page] = ['per_page', 'page'].map((each) => Number(url.searchParams.get(each)));
       const from = ((page ?? 1) - 1) * (size ?? 30);
-      return [200, pull.comments.slice(from, from + (size ?? 30)).map((text) => ({ body: text }))];
+      return [200, talked.comments.slice(from, from + (size ?? 30)).map((text) => ({ body: text }))];
     }
-    if (kind === 'issues') {
-      pull.comments.push(String(body['body']));
-      return [201, { id: pull.comments.length }];
+    if (kind === 'issues' && verb === 'comments') {
+      talked.comments.push(String(body['body']));
+      return [201, { id: talked.comments.length }];
     }
+    if (kind === 'issues')
+      return issue === undefined ? [200, this.#pullAsIssue(pull)] : this.#issue(issue, method, body);
+    if (pull === undefined) return [404, { message: 'Not Found' }];
     if (method === 'PATCH') return this.#change(pull, body);
     return method === 'PUT' && verb === 'merge' ? this.#merge(pull, body) : [200, this.#view(pull)];
+  }
+
+  #issue(issue: FakeIssue, method: string, { state, state_reason }: Said['body']): Answer {
+    if (method === 'PATCH' && (state === 'open' || state === 'closed'))
+      Object.assign(issue, { state, state_reason: state === 'closed' ? String(state_reason) : null });
+    const { comments: _, labels, ...shown } = issue;
+    const html_url = `https://github.com/owner/sample/issues/${issue.number}`;
+    return [200, { ...shown, html_url, labels: labels.map((name) => ({ name })) }];
+  }
+
+  /** GitHub lists a pull request as an issue, too. */
+  #pullAsIssue(pull: FakePull | undefined): object {
+    const html_url = `https://github.com/owner/sample/pull/${pull?.number}`;
+    return { number: pull?.number, title: pull?.title, state: pull?.state, html_url, pull_request: { html_url } };
   }
 
   #open({ title, head, base, body, draft }: Said['body']): Answer {

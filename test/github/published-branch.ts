@@ -3,6 +3,7 @@ import type { EffectContext } from '../../src/effects/context.ts';
 import { KeyedMutex } from '../../src/effects/locks.ts';
 import { watchChecks } from '../../src/effects/merges/checks.ts';
 import type { GithubContext } from '../../src/effects/merges/github.ts';
+import { closeGithubIssue } from '../../src/effects/merges/github-issues.ts';
 import { mergePull } from '../../src/effects/merges/merge-pull.ts';
 import { closePull, publishPull } from '../../src/effects/merges/pulls.ts';
 import { OwnRepositoryImporter } from '../../src/git/own/transfer-commits.ts';
@@ -113,6 +114,24 @@ export class PublishedBranch {
     if (effect?.type !== 'PullRequestCloseRequested') throw new Error('nothing is owed');
     const [command] = await closePull(effect.data, this.#world(), new AbortController().signal);
     if (command !== undefined) this.say(command);
+    return command;
+  }
+
+  /** The workflow is closed: its issue is to be, too. Done once more, as by another daemon, unless it is recorded. */
+  async closeIssue(number: number, isRecorded = true): Promise<Command | undefined> {
+    const about = {
+      task_id: 'A',
+      repository: 'owner/sample',
+      number,
+      comment: 'A is done.',
+      mark: '<!-- baton: A -->',
+    };
+    if (!this.state.effects.has('issue:i1'))
+      this.#record(event('GithubIssueCloseRequested', { close_id: 'i1', ...about }));
+    const effect = this.state.effects.get('issue:i1');
+    if (effect?.type !== 'GithubIssueCloseRequested') throw new Error('nothing is owed');
+    const [command] = await closeGithubIssue(effect.data, this.#world(), new AbortController().signal);
+    if (command !== undefined && isRecorded) this.say(command);
     return command;
   }
 

@@ -1,4 +1,5 @@
 import * as agents from './agents.ts';
+import * as imports from './import.ts';
 import type { Operation } from './operation.ts';
 import * as project from './project.ts';
 import * as runs from './runs.ts';
@@ -9,7 +10,17 @@ import * as workflow from './workflow.ts';
 import * as writeback from './writeback.ts';
 
 /** Every export that declares an operation; the others are shapes that results share. */
-const EXPORTS = { ...tasks, ...taskView, ...taskWork, ...writeback, ...agents, ...runs, ...project, ...workflow };
+const EXPORTS = {
+  ...tasks,
+  ...taskView,
+  ...taskWork,
+  ...imports,
+  ...writeback,
+  ...agents,
+  ...runs,
+  ...project,
+  ...workflow,
+};
 type Declared = Extract<(typeof EXPORTS)[keyof typeof EXPORTS], { readonly access: unknown }>;
 type Operations = { readonly [O in Declared as O['name']]: O };
 export type OperationName = keyof Operations;

@@ -14,8 +14,8 @@ import {
   typed,
   whole,
 } from '../../protocol/shape/build-shape.ts';
+import { importedTasks } from './import.ts';
 import { operation } from './operation.ts';
-import { importedTasks } from './tasks.ts';
 
 const PEOPLE = { access: ['operator'], tool: false } as const;
 

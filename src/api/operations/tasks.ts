@@ -1,4 +1,3 @@
-import { PROTOCOL_LIMITS } from '../../protocol/limits.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { SHOWN_STATUSES, taskId } from '../../protocol/shape/shared-fields.ts';
@@ -15,6 +14,7 @@ import {
   text,
   whole,
 } from '../../protocol/shape/build-shape.ts';
+import { description } from './import.ts';
 import { operation } from './operation.ts';
 
 const ALL = ['operator', 'worker', 'session', 'agent'] as const;
@@ -93,8 +93,6 @@ const limit = (most: number, standard: number) =>
     about: `At most this many; ${standard} if left out.`,
   }) as const;
 
-const DESCRIPTION = 'What is to be done, with all that whoever works on it must know; at most 16 KiB.';
-
 export const taskCreate = operation({
   name: 'task_create',
   about:
@@ -108,7 +106,7 @@ export const taskCreate = operation({
     phase: optional(choice(PHASES), 'Where it starts; IMPLEMENTATION if left out.'),
     role: optional(text, 'The role whose turn it is, if the project has roles.'),
     prompt_file: optional(text, 'Path of a file that says more.'),
-    description: optional(text, DESCRIPTION),
+    description,
     epic_id: optional(text, 'Its epic, as in E005.'),
     prd_id: optional(text, 'Its PRD, as in PRD-001.'),
   }),
@@ -262,55 +260,4 @@ export const taskWaive = operation({
   ...byOperator,
   name: 'task_waive',
   about: 'Complete a task without a thought record. The waiver is recorded.',
-});
-
-const githubIssue = object({
-  repository: {
-    kind: 'text',
-    pattern: '^(?:[A-Za-z0-9][A-Za-z0-9.-]*/)?[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$',
-    expected: 'owner/name, or host/owner/name',
-    about: 'owner/name, or host/owner/name.',
-  },
-  number: { kind: 'number', whole: true, min: 1 },
-});
-
-export const importedTasks = object({
-  source: { kind: 'text', notEmpty: true, about: 'Where they come from: it stands in the waivers.' },
-  tasks: {
-    kind: 'list',
-    min: 1,
-    max: 10_000,
-    about: 'Each after those that it waits for.',
-    of: object({
-      task_id: taskId,
-      title: { kind: 'text', notEmpty: true, about: 'What is to be done, in a few words.' },
-      after: optional(list(taskId), 'Ids of tasks that must be done before this one.'),
-      priority: optional(whole, 'The larger, the sooner.'),
-      status: optional(choice(SHOWN_STATUSES), 'todo if left out.'),
-      reason: optional(text, 'Why it is blocked or cancelled.'),
-      prompt_file: optional(text, 'Path of a file that says more about it.'),
-      description: optional(text, DESCRIPTION),
-      github_issue: optional(githubIssue, 'The issue that it comes from: it is closed when its workflow is.'),
-    }),
-  },
-});
-
-export const taskDescriptions = operation({
-  name: 'task_descriptions',
-  about: 'The descriptions of tasks, oldest first; tasks without one are left out.',
-  access: ['operator'],
-  tool: false,
-  input: object({ after_n: optional(count, 'Only tasks with a larger serial number.'), limit: limit(500, 100) }),
-  result: object({ tasks: list(object({ task_id: text, n: whole, description: text })) }),
-});
-
-export const taskImport = operation({
-  name: 'task_import',
-  about:
-    'Create many tasks at once, all of them or none. List each task after those that it waits for. A task whose id exists already is left as it is, and counted. Tasks that are done elsewhere are completed with a waiver; those that are blocked or cancelled become so.',
-  command: 'import-tasks',
-  tool: false,
-  maxBytes: PROTOCOL_LIMITS.importBytes,
-  input: importedTasks,
-  result: object({ added: count, existing: count }),
 });

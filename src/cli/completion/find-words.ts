@@ -39,7 +39,8 @@ async function wordsOf(
   if (valued !== undefined) return [];
   if (word.startsWith('-')) return [...command.options.map(({ name }) => `--${name}`), '--help'];
   const isFirst = given.every((each) => each.startsWith('-'));
-  return isFirst && command.args[0]?.name === 'ID' ? idsFor(commandName, io) : [];
+  const argument = isFirst ? command.args[0] : command.rest;
+  return argument?.name === 'ID' ? idsFor(commandName, io) : [];
 }
 
 /** Ids of what runs; none if the daemon does not answer quickly, since a user who presses Tab does not wait. */

@@ -51,7 +51,7 @@ export function renderDecision(decision: DecisionDetails, now: Date, { isAsked =
     `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(opened_at, now.getTime())].filter(Boolean).join(', ')})`,
     ...context.split('\n').map((line) => `  ${printable(line)}`.trimEnd()),
     ...aboutOf(decision),
-    ...(decision.result === null ? renderEvidence(evidence) : []),
+    ...(decision.result === null ? renderEvidence(evidence, context) : []),
     ...options.map(
       ({ label, action, recommended }, i) =>
         `  ${i + 1}. ${printable(label)}${OPTION_NEEDS[action] ?? ''}${recommended ? ' (recommended)' : ''}`,

@@ -1,11 +1,12 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { delay } from '../../api/client/http.ts';
-import { type Fields, fieldsOf } from '../../protocol/shape/read-unknown.ts';
+import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 
 export interface FollowedEntry {
   readonly seq: number;
   readonly type: string;
+  readonly at: string;
   readonly data: Fields;
   /** The whole entry. */
   readonly json: string;
@@ -16,6 +17,8 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** How long a daemon may be unreachable before the stream ends; a restart is shorter. */
   readonly awayMs?: number;
+  /** The other entries are not parsed: they are yielded without time and data. */
+  readonly isWanted?: (json: string) => boolean;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface FollowOptions {
  */
 export async function* followEntries(
   client: Client,
-  { after, signal, awayMs = AWAY_MS }: FollowOptions,
+  { after, signal, awayMs = AWAY_MS, isWanted }: FollowOptions,
 ): AsyncGenerator<FollowedEntry, ApiError | undefined> {
   let seq = after;
   let answeredAt = performance.now();
@@ -41,7 +44,8 @@ export async function* followEntries(
         ({ seq } = next.value);
         answeredAt = performance.now();
         const { type, json } = next.value;
-        yield { seq, type, json, data: fieldsOf(fieldsOf(JSON.parse(json))['data']) };
+        const { at, data } = isWanted?.(json) === false ? {} : fieldsOf(JSON.parse(json));
+        yield { seq, type, json, at: textOf(at), data: fieldsOf(data) };
       }
     } finally {
       // Closes the connection if the consumer stops early.

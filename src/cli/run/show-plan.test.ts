@@ -84,5 +84,9 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
   // Asked for, and nobody or nowhere to open them.
   expect(renderPlan(only({ ...plan, lacks_gh: true }))).toContain('at owner/name, but gh is not on the PATH\n');
   expect(renderPlan(only({ ...plan, pull_requests: '' }))).toContain(', but no remote is at GitHub');
+  const workers = [{ name: 'backlog', takes: 'tasks P0.*, 2 at once', mode: 'semi' }];
+  expect(renderPlan(only({ ...plan, workers }))).toContain(
+    '\n  also started by worker backlog (semi): tasks P0.*, 2 at once\n',
+  );
   expect(renderPlan(only({ ...plan, pull_requests: null }))).toContain('  merge: squash into the main branch\n');
 });

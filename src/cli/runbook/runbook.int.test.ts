@@ -121,7 +121,7 @@ describe('baton runbook check', () => {
 
 const SHIPPED =
   'Workflows, shipped with Baton:\n' +
-  '  baton run issue [title] [--task <id>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]  ' +
+  '  baton run issue [title] [--task <ids>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]  ' +
   'issue-manager (claude) → prep (builtin:prep) → implementer (claude) → reviewer (claude) → fixer (claude) → ' +
   'validator (builtin:validator) → closer (builtin:closer)\n';
 
@@ -151,7 +151,7 @@ describe('baton runbook list', () => {
       workflows: [
         {
           name: 'issue',
-          usage: 'baton run issue [title] [--task <id>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]',
+          usage: 'baton run issue [title] [--task <ids>] [--mode <mode>] [--priority <n>] [--id <id>] [--after <ids>]',
           shipped: true,
           roles: expect.arrayContaining([{ role: 'prep', runs: 'builtin:prep' }]),
         },

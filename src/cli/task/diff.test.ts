@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { TaskDiff } from '../../api/operations/task-work.ts';
 import { renderTaskDiff } from './diff.ts';
 
-const PATCH = 'diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-old\n+\u001B[31mnew\tx\n';
+const PATCH = 'diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n--- old\n+\u001B[31mnew\tx\n';
 const file = {
   path: 'a.ts',
   action: 'modified',
@@ -47,7 +47,7 @@ it('lists the files and shows their patches, safe to print', () => {
     '--- a/a.ts',
     '+++ b/a.ts',
     '@@ -1 +1 @@',
-    '-old',
+    '--- old',
     '+\\u001b[31mnew\tx',
     '',
   ]);
@@ -55,7 +55,7 @@ it('lists the files and shows their patches, safe to print', () => {
 
 it('has colours only of Baton', () => {
   const lines = render({}, { colors: true }).split('\n');
-  expect(lines).toContain('\u001B[31m-old\u001B[0m');
+  expect(lines).toContain('\u001B[31m--- old\u001B[0m');
   expect(lines).toContain('\u001B[32m+\\u001b[31mnew\tx\u001B[0m');
 });
 

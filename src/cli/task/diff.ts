@@ -82,7 +82,11 @@ const LETTERS: Readonly<Record<DiffFile['action'], string>> = { created: 'A', mo
 
 function renderPatch(file: DiffFile, diff: TaskDiff, { isOneFile }: DiffOptions, paint: Paint): string[] {
   const lines = file.patch === null ? [] : file.patch.replace(/\n$/, '').split('\n');
-  const shown = lines.map((line) => paint(printable(line), styleOf(line)));
+  let isInHunk = false;
+  const shown = lines.map((line) => {
+    isInHunk = line.startsWith('@@') || (isInHunk && !line.startsWith('diff --git '));
+    return paint(printable(line), isInHunk ? hunkStyle(line) : 'bold');
+  });
   if (!file.cut) return shown;
   const path = shellWord(printable(file.path));
   const more = isOneFile
@@ -92,9 +96,8 @@ function renderPatch(file: DiffFile, diff: TaskDiff, { isOneFile }: DiffOptions,
   return [...shown, paint(`… ${what}; see it: ${more}`, 'call')];
 }
 
-/** Lines of a file are prefixed, so a header cannot be imitated. */
-function styleOf(line: string): Style {
-  if (/^(?:diff --git |index |--- |\+\+\+ |new file|deleted file|old mode|new mode)/.test(line)) return 'bold';
+/** Lines of a file are prefixed in a hunk, so they cannot imitate the header of one or of a file. */
+function hunkStyle(line: string): Style {
   if (line.startsWith('@@')) return 'busy';
   if (line.startsWith('+')) return 'good';
   return line.startsWith('-') ? 'bad' : 'plain';

@@ -16,7 +16,11 @@ const ended = about('AgentEnded', { outcome: 'done', reason: null });
 const exited = about('AgentExited', { code: 0 });
 
 function tell(entries: readonly Entry[], story = new TaskLogStory('T1')): LogPart[] {
-  return entries.flatMap(([type, data]) => story.note({ type, at: AT, data: { ...data } }));
+  return entries.flatMap(([type, data]) => {
+    // As the command does: an entry that cannot be about the task is not parsed.
+    if (!story.mayConcern(JSON.stringify({ type, data }))) return [];
+    return story.note({ type, at: AT, data: { ...data } });
+  });
 }
 
 const lines = (entries: readonly Entry[]): string[] =>

@@ -35,17 +35,27 @@ export type LogPart =
 /** Follows the entries of one task: its sessions, checks, phases and decisions. Pure. */
 export class TaskLogStory {
   readonly #taskId: string;
+  readonly #mark: string;
   readonly #claims = new Map<string, { readonly holder: string; readonly role: string | null; hasAgent: boolean }>();
   readonly #sessions = new Map<string, Session>();
   readonly #decisions = new Set<string>();
 
   constructor(taskId: string) {
     this.#taskId = taskId;
+    this.#mark = JSON.stringify(taskId);
   }
 
   /** The sessions that have not ended. */
   get working(): readonly SessionPart[] {
     return [...this.#sessions.values()].flatMap(({ part }) => (part.ended === null ? [part] : []));
+  }
+
+  /** Whether an entry can be about the task: a quick look, before it is parsed. */
+  mayConcern(json: string): boolean {
+    if (json.includes(this.#mark)) return true;
+    for (const id of this.#sessions.keys()) if (json.includes(id)) return true;
+    for (const id of this.#decisions) if (json.includes(id)) return true;
+    return false;
   }
 
   note(entry: StoryEntry): LogPart[] {

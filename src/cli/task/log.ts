@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import { findStateDir } from '../../api/state-folder.ts';
-import { fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
+import { textOf } from '../../protocol/shape/read-unknown.ts';
 import { agentFiles } from '../../supervisor/contract.ts';
 import { FileChangeSignal } from '../agents/follow-file.ts';
 import { type LogView, rawLogView, readableLogView, safeLine } from '../agents/log-view.ts';
@@ -12,7 +12,7 @@ import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from '../run/follow-entries.ts';
 import { colored, type Style, wantsColors } from '../status/paint.ts';
-import { type LogPart, type StoryEntry, TaskLogStory } from './log-story.ts';
+import { type LogPart, TaskLogStory } from './log-story.ts';
 import { jsonOf, renderPart } from './render-log-part.ts';
 
 export const taskLogCommand: CliCommand = {
@@ -41,7 +41,7 @@ export const taskLogCommand: CliCommand = {
     const log = new TaskLog(id, given, io, signal);
     const follows = given.options.has('follow');
     const size = await readHeadSeq(client);
-    const entries = followEntries(client, { after: 0, signal });
+    const entries = followEntries(client, { after: 0, signal, isWanted: (json) => log.mayConcern(json) });
     try {
       const unread = await log.printHistory(entries, { size, lines: lines.value, follows });
       const error = unread ?? (follows ? await log.follow(entries, client, lines.value) : undefined);
@@ -88,6 +88,10 @@ class TaskLog {
     this.#colors = wantsColors(io);
   }
 
+  mayConcern(json: string): boolean {
+    return this.#story.mayConcern(json);
+  }
+
   /** Prints what happened up to entry `size`, or its last lines. Returns why the entries could not be read. */
   async printHistory(entries: Entries, { size, lines, follows }: HistoryOptions): Promise<ApiError | undefined> {
     const parts: LogPart[] = [];
@@ -95,7 +99,7 @@ class TaskLog {
       const next = await entries.next();
       if (next.done === true) return next.value;
       ({ seq } = next.value);
-      parts.push(...this.#story.note(toStoryEntry(next.value)));
+      parts.push(...this.#story.note(next.value));
     }
     this.#working = follows ? this.#story.working : [];
     const isFollowed = new Set(this.#working.map(({ agentId }) => agentId));
@@ -120,9 +124,8 @@ class TaskLog {
       for (let isOver = await this.#isOver(client); !isOver;) {
         const next = await entries.next();
         if (next.done === true) return next.value;
-        const entry = toStoryEntry(next.value);
-        this.#followed.get(textOf(entry.data['agent_id']))?.bell.ring();
-        const parts = this.#story.note(entry);
+        this.#followed.get(textOf(next.value.data['agent_id']))?.bell.ring();
+        const parts = this.#story.note(next.value);
         for (const part of parts) {
           if (part.kind === 'session-end') await this.#stopFollowing(part.agentId);
           if (part.kind === 'session') this.#startFollowing(part, undefined);
@@ -201,8 +204,4 @@ interface HistoryOptions {
   readonly size: number;
   readonly lines: number | undefined;
   readonly follows: boolean;
-}
-
-function toStoryEntry({ type, data, json }: { type: string; data: StoryEntry['data']; json: string }): StoryEntry {
-  return { type, data, at: textOf(fieldsOf(JSON.parse(json))['at']) };
 }

@@ -162,6 +162,15 @@ describe('afterwards', () => {
     expect(lines.map((line) => JSON.parse(line).line)).toEqual(raw);
   });
 
+  it('a shell completes their ids', async () => {
+    const words = async (...typed: string[]): Promise<string> =>
+      (await baton('completion', '--words', '--', ...typed)).out;
+    expect(await words('task', 'diff', '')).toBe('T1\nT2\nT3\n');
+    expect(await words('task', 'log', '')).toBe('T1\nT2\nT3\n');
+    expect(await words('task', 'wait', 'T1', 'T')).toBe('T1\nT2\nT3\n');
+    expect(await words('task', 'diff', 'T1', '')).toBe('');
+  });
+
   it('task wait ends with the time, and with a task that needs a person', async () => {
     expect(await baton('task', 'wait', 'T3', '--timeout', '1ms')).toMatchObject({
       code: 1,

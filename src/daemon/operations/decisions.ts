@@ -8,7 +8,7 @@ import { planAgentRun } from '../../runbook/plan.ts';
 import { actorOf } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
 import { findEvidence } from '../../state/packet/evidence.ts';
-import { SECTIONS } from '../../state/packet/statement.ts';
+import { type SectionName, SECTIONS, type Statement } from '../../state/packet/statement.ts';
 import { costOfTask } from '../../state/runs/costs.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import type { ResolvedDecision } from '../../state/runs/resolve-decision.ts';
@@ -101,15 +101,21 @@ function select(state: State, decision: Decision, at: string): Shown {
   const evidence: DecisionEvidence = {
     goal: found?.goal ?? null,
     stage: found === undefined ? null : describeStage(found.task),
-    items: (found?.items ?? []).map(({ section, title, author, seq, at, text }) => ({
-      ...{ section, heading: SECTIONS[section].title, title, author, entry: seq, at, text },
-    })),
+    items: (found?.items ?? []).map(({ section, seq, ...said }) => toItem(section, seq, said)),
     output: agent?.exit?.output ?? null,
     diff: null,
     cost,
     commands: commandsFor(decision, found?.task),
   };
   return { task: found?.task, details: { ...decisionView(decision), evidence } };
+}
+
+function toItem(
+  section: SectionName,
+  entry: number,
+  { title, author, at, text }: Pick<Statement, 'title' | 'author' | 'at' | 'text'>,
+): DecisionEvidence['items'][number] {
+  return { section, heading: SECTIONS[section].title, title, author, entry, at, text };
 }
 
 function describeStage({ phase, nextRole, flow, claim }: Task): string {
@@ -122,7 +128,7 @@ function commandsFor({ agentId, pipelineId }: Decision, task: Task | undefined):
   const id = task === undefined ? '' : shellWord(task.id);
   return [
     ...(task === undefined ? [] : [`baton task show ${id}`]),
-    ...(task?.flow.head == null ? [] : [`baton task diff ${id}`]),
+    ...((task?.flow.head ?? null) === null ? [] : [`baton task diff ${id}`]),
     ...(task === undefined || task.endings.length === 0 ? [] : [`baton task log ${id}`]),
     ...(agentId === null ? [] : [`baton agent logs ${agentId.slice(0, 8)}`]),
     ...(pipelineId === null ? [] : [`baton pipeline show ${pipelineId.slice(0, 8)}`]),

@@ -1,5 +1,6 @@
 import type { Operation } from '../../api/operations/operation.ts';
 import type { InputOf } from '../../api/operations/registry.ts';
+import * as imports from '../../api/operations/import.ts';
 import * as operations from '../../api/operations/tasks.ts';
 import type { Claim, ClaimView, TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
@@ -45,10 +46,10 @@ export const TASK_HANDLERS = {
     return answerFor(settled, ({ n }) => ({ task_id: id, n }));
   }),
 
-  task_import: handlerFor(operations.taskImport, async (call) => {
-    const imports = checkImport(call, call.input);
-    if (!imports.ok) return imports;
-    const settled = await submitCommand(call, { kind: 'import-tasks', command: imports.result });
+  task_import: handlerFor(imports.taskImport, async (call) => {
+    const checked = checkImport(call, call.input);
+    if (!checked.ok) return checked;
+    const settled = await submitCommand(call, { kind: 'import-tasks', command: checked.result });
     return answerFor(settled, (counts) => counts);
   }),
 
@@ -69,7 +70,7 @@ export const TASK_HANDLERS = {
     return unchanged({ tasks, total: found.length });
   }),
 
-  task_descriptions: reads(operations.taskDescriptions, ({ state }, { input: { after_n = 0, limit = 100 } }) => {
+  task_descriptions: reads(imports.taskDescriptions, ({ state }, { input: { after_n = 0, limit = 100 } }) => {
     const described = [...state.tasks.values()].flatMap(({ id: task_id, n, description }) =>
       n > after_n && description !== null ? [{ task_id, n, description }] : [],
     );

@@ -14,14 +14,14 @@ export interface CommittedChange {
   readonly total: ChangeTotal;
 }
 
-export interface ChangeTotal {
+interface ChangeTotal {
   readonly files: number;
   readonly additions: number;
   readonly deletions: number;
 }
 
 /** A rename is a deleted and a created file, as in the measurement of a session. */
-export interface ChangedFile extends MeasuredFile {
+interface ChangedFile extends MeasuredFile {
   /** Lines; 0 in a binary file. */
   readonly additions: number;
   readonly deletions: number;

@@ -41,7 +41,12 @@ function describeValue(value: unknown, indent: string): string {
   if (value === null || value === undefined || value === '') return '';
   if (Array.isArray(value)) return value.map((item) => `\n${indent}- ${describeItem(item, indent)}`).join('');
   if (typeof value === 'object') return `\n${describeFields(Object.entries(value), indent)}`;
-  return String(value).trim();
+  return describeScalar(value);
+}
+
+export function describeScalar(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
 /** An item of a list: its text, then its attributes in brackets. An element of free content has its name. */

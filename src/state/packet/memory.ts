@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../event.ts';
+import { excerptStart } from '../runs/excerpt.ts';
 import type { Task } from '../tasks/task.ts';
 
 /** Something that a session learned and that helps other tasks, too. */
@@ -11,32 +12,38 @@ export interface Lesson {
 /** What the project learned, newest last: under `PROJECT` for all of it, and under the id of each epic. */
 export type Memory = Map<string, readonly Lesson[]>;
 
-export const PROJECT = '';
+const PROJECT = '';
 
 const KEPT_LESSONS = 40;
 const KEPT_CHARACTERS = 400;
 
-/** The tips and warnings of results are kept; a lesson that is learned again moves to the end. */
-export function evolveMemory(
-  memory: Memory,
-  tasks: ReadonlyMap<string, Task>,
-  { type, data, seq }: RecordedEvent,
-): void {
-  if (type !== 'ResultSubmitted') return;
-  const task = tasks.get(data.task_id);
-  const learned = data.result.log
-    .filter(({ level }) => level === 'tip' || level === 'warn')
-    .map(({ message }) => ({
-      seq,
-      taskId: data.task_id,
-      text: message.replaceAll(/\s+/g, ' ').trim().slice(0, KEPT_CHARACTERS),
-    }));
-  if (learned.length === 0) return;
+/** Tips and warnings of results, and decisions in evidence, are kept; a lesson that is learned again moves to the end. */
+export function evolveMemory(memory: Memory, tasks: ReadonlyMap<string, Task>, recorded: RecordedEvent): void {
+  const found = lessonsIn(recorded);
+  if (found === undefined || found.texts.length === 0) return;
+  const { taskId } = found;
+  const task = tasks.get(taskId);
+  const { seq } = recorded;
+  const learned = found.texts.map((text) => ({ seq, taskId, text: cutLine(text) }));
+  const texts = new Set(learned.map(({ text }) => text));
   for (const scope of [PROJECT, ...(task?.epicId ? [task.epicId] : [])]) {
-    const texts = new Set(learned.map(({ text }) => text));
     const known = (memory.get(scope) ?? []).filter(({ text }) => !texts.has(text));
     memory.set(scope, [...known, ...learned].slice(-KEPT_LESSONS));
   }
+}
+
+function lessonsIn({
+  type,
+  data,
+}: RecordedEvent): { readonly taskId: string; readonly texts: readonly string[] } | undefined {
+  if (type === 'EvidenceRecorded') return { taskId: data.task_id, texts: data.decisions };
+  if (type !== 'ResultSubmitted') return undefined;
+  const lessons = data.result.log.filter(({ level }) => level === 'tip' || level === 'warn');
+  return { taskId: data.task_id, texts: lessons.map(({ message }) => message) };
+}
+
+function cutLine(text: string): string {
+  return excerptStart(text.replaceAll(/\s+/g, ' ').trim(), KEPT_CHARACTERS);
 }
 
 /** Of the task's epic first, then of the project; newest first, each once. */

@@ -21,7 +21,7 @@ export interface Packet {
   readonly before: Statement | null;
 }
 
-export interface PacketSection {
+interface PacketSection {
   readonly name: SectionName;
   readonly title: string;
   readonly items: readonly Statement[];

@@ -48,12 +48,13 @@ const FRAME_SHARE = 0.55;
 const HEADINGS_SHARE = 0.08;
 
 function describeTask({ task }: Packet): string {
-  const { id, title, phase, nextRole, progress, promptFile, flow } = task;
+  const { id, title, phase, nextRole, progress, promptFile, githubIssue, flow } = task;
   const facts = [
     `Phase: ${phase}`,
     nextRole === null ? '' : `Next role: ${cutLine(nextRole, 20)}`,
     progress === null ? '' : `Progress: ${progress} %`,
     flow.rounds === 0 ? '' : `Rounds back to the fixer: ${flow.rounds}`,
+    githubIssue === null ? '' : `GitHub issue: ${githubIssue.repository}#${githubIssue.number}`,
     promptFile === null ? '' : `Prompt file: ${cutLine(promptFile, 40)}`,
   ];
   return `# ${id}: ${cutLine(title, 60)}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;

@@ -6,7 +6,7 @@ import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeHandoff, describeRecord } from './describe-message.ts';
+import { describeFields, describeHandoff, describeRecord, describeScalar } from './describe-message.ts';
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
@@ -91,6 +91,12 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
     const text = describeFields(Object.entries({ notes, pr_url, evidence_bundle_ref }));
     return text === '' ? [] : [report('ending', `Exit signal: ${exit_reason}${claimed}`, text)];
   },
+  EvidenceRecorded: ({ head_sha, blob, commands, ...words }) => {
+    const run = commands.map(({ run, exit_code }) => `${run} (exit code ${exit_code})`);
+    const { failed_approaches, decisions, next_step } = words;
+    const fields = { next_step, failed_approaches, decisions, commands: run, head_sha, bundle: blob };
+    return [report('tried', `Evidence at ${head_sha.slice(0, 12)}`, describeFields(Object.entries(fields)))];
+  },
   ClaimCompleted: describeClaimEnd,
   ClaimBlocked: describeClaimEnd,
   ClaimFailed: describeClaimEnd,
@@ -127,12 +133,21 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           ),
         ],
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
-  DecisionResolved: ({ decision_id, action, message, option }, { source }) => {
+  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source }) => {
     const decision = source.decisions.get(decision_id);
     const asked = decision === undefined ? '' : `Question: ${decision.title}: ${questionOf(decision.context)}`;
     const chosen = decision?.options[option - 1]?.label ?? action;
     const text = message === null ? asked : `${message}\n${asked}`;
-    return [{ ...report('people', `Decision: ${oneLine(chosen)} (${action})`, text), ref: decision_id }];
+    return [
+      {
+        ...report(
+          'people',
+          `Decision: ${oneLine(chosen)} (${action}${hand_to === undefined ? '' : ` to ${hand_to.name}`})`,
+          text,
+        ),
+        ref: decision_id,
+      },
+    ];
   },
   AgentSignalled: ({ kind, message }) =>
     message === null ? [] : [report(kind === 'escalate' ? 'question' : 'progress', `Signal: ${kind}`, message)],
@@ -215,14 +230,20 @@ function describeMeasured(
   return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
 }
 
-const CLAIMED_NUMBERS = ['files_changed', 'tests_added', 'coverage', 'commits_added', 'commits'];
+const CLAIMED_NUMBERS: ReadonlySet<string> = new Set([
+  'files_changed',
+  'tests_added',
+  'coverage',
+  'commits_added',
+  'commits',
+]);
 
 function claimedNumbers({ xml }: HandoffRef): string {
   const parsed = parseHandoff(xml);
   if (!parsed.ok) return '';
   return Object.entries(parsed.value)
-    .filter(([name]) => CLAIMED_NUMBERS.includes(name))
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : String(value)}`)
+    .filter(([name]) => CLAIMED_NUMBERS.has(name))
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : describeScalar(value)}`)
     .join(', ');
 }
 

@@ -68,7 +68,7 @@ export interface Flow {
   readonly issueClosing: { readonly id: string; readonly outcome: 'wanted' | 'closed' | 'failed' } | null;
 }
 
-export type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
+type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
 
 interface SessionPlace {
   readonly workspace: string;
@@ -110,7 +110,7 @@ export interface CheckRun {
   readonly outcome: CheckOutcome | null;
 }
 
-export interface CheckFailureEnd {
+interface CheckFailureEnd {
   readonly exitCode: number | null;
   /** The end of what it printed. */
   readonly output: string | null;

@@ -111,7 +111,7 @@ function freeId({ tasks }: State): string {
 }
 
 /** An existing task can become a workflow while it is unclaimed, and before its work is checked or judged. */
-export function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
+function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
   const see = `See it: baton task show ${id}`;

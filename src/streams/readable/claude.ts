@@ -36,10 +36,10 @@ function readSystem(event: Fields): ContentOfLine {
   const subtype = textOf(event['subtype']);
   // These are events.
   if (subtype === 'init' || subtype === 'api_retry' || subtype === 'permission_denied') return NOTHING;
-  const [said = ''] = ['text', 'message', 'summary', 'description', 'status', 'content']
+  const said = ['text', 'message', 'summary', 'description', 'status', 'content']
     .map((name) => textOf(event[name]))
-    .filter((text) => text !== '');
-  return show({ kind: 'note', text: said === '' ? subtype : `${subtype}: ${said}` });
+    .find((text) => text !== '');
+  return show({ kind: 'note', text: said === undefined ? subtype : `${subtype}: ${said}` });
 }
 
 function readBlock({ type, text, thinking, name, input }: Fields): Content[] {

@@ -2,7 +2,7 @@ import { type Fields, objectsOf, textOf } from '../../protocol/shape/read-unknow
 
 /** The part of a tool's input that people look for: the command, or the file with the lines added and removed. */
 export function describeCall(input: Fields): string {
-  const [what = ''] = SUBJECTS.map((name) => textOf(input[name])).filter((text) => text !== '');
+  const what = SUBJECTS.map((name) => textOf(input[name])).find((text) => text !== '') ?? '';
   const edits = objectsOf(input['edits']);
   const counts = (edits.length > 0 ? edits : [input]).map(countLines);
   const added = counts.reduce((sum, { additions }) => sum + additions, 0);

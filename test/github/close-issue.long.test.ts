@@ -1,0 +1,1 @@
+import './close-issue.int.test.ts';
