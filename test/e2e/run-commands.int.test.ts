@@ -288,7 +288,7 @@ describe('what needs a person', () => {
     const cancel = options.at(-1)?.[1] ?? '';
     shell.type(`9\r`);
     shell.type(`${cancel}\r`);
-    await shell.shows('Reason, also sent to the agent');
+    await shell.shows('Note for the next session');
     shell.type('not today\r');
     expect(await shell.exit()).toBe(0);
     expect((await baton('pipeline', 'wait', pipeline)).code).toBe(1);
