@@ -101,7 +101,8 @@ describe('a workflow', () => {
       expect(given(2)).toContain(text);
 
     // Not recoverable: the decision shows everything that was reported.
-    expect(end).toMatchObject({ is: 'waits', phase: 'BLOCKED' });
+    expect(end?.is).toBe('waits');
+    expect(await scene.standing(id)).toMatchObject({ phase: 'BLOCKED' });
     for (const text of ['BuildError', 'TypeScript compilation failed', "'@/auth/types'", 'Check import paths'])
       expect(end?.because).toContain(text);
     const summary =
