@@ -1,10 +1,12 @@
 import type { DecisionEvidence } from '../../api/run-views.ts';
 import { renderCost } from '../costs.ts';
+import { paint } from '../status/paint.ts';
 import { printable } from '../text.ts';
+import { stageStrip } from '../view/stage-pieces.ts';
 
 /** The evidence of a decision in lines. All text is from agents and people, and is cut so that a question fits on a screen or two. */
 export function renderEvidence(
-  { goal, stage, items, output, diff, cost, commands }: DecisionEvidence,
+  { goal, stage, stages, items, output, diff, cost, commands }: DecisionEvidence,
   question: string,
 ): string[] {
   const said = items.flatMap(({ section, heading: title, title: what, author, entry, text }, i) => [
@@ -21,6 +23,7 @@ export function renderEvidence(
       ? []
       : [heading('Goal'), ...cutLines(goal, MOST_LINES, commands[0]).map((line) => `    ${line}`)]),
     ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
+    ...(stages.length === 0 ? [] : [paint([['    '], ...stageStrip(stages)], { columns: Infinity, colors: false })]),
     ...said,
     ...(output === null || question.includes(output.trim())
       ? []

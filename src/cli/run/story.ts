@@ -1,3 +1,4 @@
+import type { TaskOverview } from '../../api/operations/task-view.ts';
 import { findReportedError, summarizeError } from '../../protocol/handoff/index.ts';
 import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { oneLine, printable, shortId } from '../text.ts';
@@ -13,9 +14,18 @@ export class RunStory {
   readonly #members = new Map<string, { readonly name: string; readonly indent: string }>();
   #progress: RunProgress = { kind: 'running' };
 
-  constructor(root: string) {
+  /** `asked`: the decision that it waits for when the story begins. */
+  constructor(root: string, asked: string | null = null) {
     this.#root = root;
     this.#members.set(root, { name: shortId(root), indent: '' });
+    if (asked !== null) this.#progress = { kind: 'waiting', decisionId: asked };
+  }
+
+  /** Names a member that began before the story. Each owner must be named before what it owns. */
+  know(id: string, name: string, ownerId: string | null): void {
+    const owner = this.#members.get(ownerId ?? '');
+    if (owner === undefined && id !== this.#root) return;
+    this.#members.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
   }
 
   get progress(): RunProgress {
@@ -39,10 +49,8 @@ export class RunStory {
     if (type !== 'PipelineStarted' && type !== 'AgentRequested') return;
     const isAgent = type === 'AgentRequested';
     const id = textOf(data[isAgent ? 'agent_id' : 'pipeline_id']);
-    const owner = this.#members.get(textOf(fieldsOf(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
-    if (owner === undefined && id !== this.#root) return;
     const name = textOf(isAgent ? fieldsOf(data['plan'])['name'] : data['name']);
-    this.#members.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
+    this.know(id, name, textOf(fieldsOf(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
   }
 
   #follow(type: string, id: string, data: Fields): void {
@@ -123,8 +131,13 @@ export class WorkflowStory {
   #error = '';
   #outcome: string | undefined;
 
-  constructor(taskId: string) {
+  /** `seen`: how the task stood when the story began, unless it began with the story. */
+  constructor(taskId: string, seen?: TaskOverview) {
     this.#taskId = taskId;
+    if (seen === undefined) return;
+    if (seen.activity === 'done' || seen.activity === 'cancelled') this.#outcome = seen.activity;
+    for (const { id, result } of seen.decisions) if (result === null) this.#asked.add(id);
+    for (const { agent_id, agent } of seen.sessions) if (agent_id !== null) this.#agents.set(agent_id, agent ?? '');
   }
 
   get progress(): RunProgress {
