@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Agent } from '../processes/agent.ts';
 import { breakStore } from '../processes/break-store.ts';
 import {
   documentProject,
@@ -35,6 +36,8 @@ describe('failure mode', () => {
       status: 'done',
     });
     expect((await records()).map(({ data }) => data['epoch'])).toEqual([1]);
+    // The next agent inherits it as if nothing had happened.
+    await expectBrief(await world.agent('agent-b'), 'P0.1.2', 'agent-a: Record', commit, 'It is done. The tests pass.');
     expect(await findLedgerFault(world)).toBeUndefined();
   }, 60_000);
 
@@ -57,6 +60,8 @@ describe('failure mode', () => {
       [null, 'operator'],
       [1, 'operator'],
     ]);
+    // The next agent sees who wrote the record: not the agent whose work it is about.
+    await expectBrief(a, 'P0.1.2', /entry \d+, operator:\S+: Record/, commit);
   }, 60_000);
 
   it('2: agent B picks a task that A is working on', async () => {
@@ -86,6 +91,8 @@ describe('failure mode', () => {
     world.git(world.repository, 'worktree', 'remove', tree);
     world.git(world.repository, 'branch', '--quiet', '--delete', branch);
     expect(await nextActions(b)).toEqual(['P0.1.2', 'P0.1.4']);
+    // What B takes next begins with what A did.
+    await expectBrief(b, 'P0.1.2', 'agent-a: Record', commit, 'P0.1.4 (IMPLEMENTATION): Editor settings');
   }, 60_000);
 
   it('2: a branch that somebody has made by hand is a clear error that says where it is', async () => {
@@ -134,6 +141,15 @@ describe('failure mode', () => {
 
     // B does it again, and neither record of the past is a writeback for it.
     await b.do('task_claim', { task_id: 'P0.1.1', as: 'agent-b' });
+    await expectBrief(
+      b,
+      'P0.1.1',
+      'notes: Previous PR reverted, task reinstated',
+      'agent-b: Record',
+      'agent-a: Record',
+      `files_changed: ${first.file}`,
+      'Claim 1 of agent-a: completed',
+    );
     expect(await b.refused('task_update', { task_id: 'P0.1.1', status: 'done' })).toBe(WRITEBACK_REQUIRED);
     const again = await work(world, b, 'P0.1.1', 'again');
     await b.do('thought_record', record('P0.1.1', again.commit, { branch: again.branch }));
@@ -172,3 +188,9 @@ describe('failure mode', () => {
     expect(await findLedgerFault(world)).toBeUndefined();
   }, 60_000);
 });
+
+/** The brief with which an agent begins a task. */
+async function expectBrief(agent: Agent, taskId: string, ...words: readonly (string | RegExp)[]): Promise<void> {
+  const { text } = await agent.do('task_brief', { task_id: taskId });
+  for (const each of words) expect(text).toMatch(each);
+}

@@ -136,19 +136,25 @@ describe('the four stages', () => {
     const { token: _, ...claim } = await b.do('task_claim', { as: 'agent-b' });
     expect(claim).toMatchObject({ task_id: 'P0.1.2', epoch: 1 });
     const { text, tokens, references } = await b.do('task_brief', { task_id: 'P0.1.2' });
-    // In the order of the document: the latest record, its blockers, how others ended, what is next, the prompt, the files.
+    // In the order of the document: the latest record with its blockers, what is next, then the files.
     const headings = [...String(text).matchAll(/^## (.*)$/gm)].map((match) => match[1]);
     expect(headings).toEqual([
-      'Latest thought record',
-      'Blockers',
-      'How earlier sessions ended',
+      'Goal',
+      'Newest record of the project',
       'Next actions',
-      `Prompt file ${PROMPTS}`,
       'Read first',
+      `Prompt file ${PROMPTS}`,
     ]);
+    const files = [PROMPTS, EXTRACTION, 'CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md'];
+    expect(references).toEqual(files);
+    expect(text).toContain(`## Read first\n\n${files.map((path) => `- ${path}\n`).join('')}`);
     expect(text).toContain('Set the package up.');
     expect(tokens).toBeLessThanOrEqual(2500);
-    expect(references).toEqual([PROMPTS, EXTRACTION, 'CLAUDE.md', 'AGENTS.md', 'docs/guides/agent-bootstrap.md']);
+    // Agent C recorded last, and the record of a task stays with it.
+    expect(text).toMatch(/entry \d+, agent-c: Record at commit [0-9a-f]{12} of task P0\.2\.2/);
+    const { text: earlier } = await b.do('task_brief', { task_id: 'P0.1.1' });
+    for (const words of ['"resolution":"pinned"', 'tests_run: smoke.test.mjs, lint', done.commit, 'agent-a: Record'])
+      expect(earlier).toContain(words);
     const { path, branch } = await b.do('task_worktree');
     expect({ path, branch }).toEqual({
       path: join(world.repository, '.worktrees/p0-1-2-linter'),

@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { projectBrief, type ProjectBrief } from '../../api/operations/project.ts';
 import { taskBrief } from '../../api/operations/tasks.ts';
-import { readInside } from '../../git/worktree/read-inside.ts';
-import { isRelativePath } from '../../protocol/text/text-format.ts';
+import { readReadingList } from '../../effects/sessions/reading-list.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { buildPacket, type Packet } from '../../state/packet/packet.ts';
-import { renderPacket, type RenderOptions } from '../../state/packet/render-packet.ts';
+import { renderPacket } from '../../state/packet/render-packet.ts';
 import type { State } from '../../state/state.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { ClaimEnding, Task } from '../../state/tasks/task.ts';
@@ -23,35 +20,9 @@ export const briefHandler = handlerFor(taskBrief, async ({ input, project }) => 
     },
   });
   if (!settled.ok) return refusalOf(settled);
-  const { promptFile } = settled.answer.task;
-  const prompt = promptFile === null ? null : await readPrompt(project.path, promptFile);
-  const references = [
-    ...(promptFile === null ? [] : [promptFile]),
-    ...findMentionedPaths(prompt?.text ?? ''),
-    'CLAUDE.md',
-    'AGENTS.md',
-    'docs/guides/agent-bootstrap.md',
-  ];
-  const existing = [...new Set(references)].filter(
-    (path) => isRelativePath(path) && existsSync(join(project.path, path)),
-  );
-  return {
-    ok: true,
-    result: { ...renderPacket(settled.answer, { references: existing, prompt }), references: existing },
-  };
+  const { prompt, references } = await readReadingList(project.path, settled.answer.task.promptFile);
+  return { ok: true, result: { ...renderPacket(settled.answer, { references, prompt }), references: [...references] } };
 });
-
-async function readPrompt(folder: string, path: string): Promise<NonNullable<RenderOptions['prompt']> | null> {
-  const bytes = isRelativePath(path) ? await readInside(folder, path, MAX_PROMPT_BYTES) : undefined;
-  return bytes === undefined ? null : { path, text: bytes.toString('utf8') };
-}
-
-/** Paths in links, in backticks, or plain with a folder in front. */
-function findMentionedPaths(text: string): string[] {
-  return [...text.matchAll(/(?:^|[\s("'`])((?:[\w.-]+\/)+[\w.-]+\.\w{1,8})/gm)]
-    .map((match) => match[1] ?? '')
-    .slice(0, 50);
-}
 
 const MAX_LISTED = 5;
 
@@ -84,5 +55,3 @@ function findLastSession({ tasks }: State): ProjectBrief['last_session'] {
 function pickRecord({ summary, branch, commit_sha, blockers }: ThoughtRecord) {
   return { summary, branch, commit_sha, blockers };
 }
-
-const MAX_PROMPT_BYTES = 65_536;

@@ -14,6 +14,7 @@ const facts: TaskFacts = {
   owes: ['exit', 'result'],
   constraints: [],
   prompt: null,
+  references: [],
   leftovers: [],
   protectedPaths: [],
   change: null,

@@ -2,6 +2,7 @@ import type { Packet } from '../../state/packet/packet.ts';
 import { renderFence, renderPacket } from '../../state/packet/render-packet.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Form } from './forms.ts';
+import type { ReadingList } from './reading-list.ts';
 
 export interface TaskFacts {
   readonly packet: Packet;
@@ -11,7 +12,8 @@ export interface TaskFacts {
   readonly port: number | null;
   readonly owes: readonly string[];
   readonly constraints: readonly string[];
-  readonly prompt: { readonly path: string; readonly text: string } | null;
+  readonly prompt: ReadingList['prompt'];
+  readonly references: ReadingList['references'];
   readonly leftovers: readonly string[];
   /** For the judging roles. */
   readonly protectedPaths: readonly string[];
@@ -29,13 +31,13 @@ export interface BranchChange {
 
 /** task.md: the context packet, and around it what only this session needs. Text of others is in fences that it cannot close. */
 export function renderTaskFile(facts: TaskFacts): string {
-  const { packet, prompt, leftovers, protectedPaths, change } = facts;
+  const { packet, prompt, references, leftovers, protectedPaths, change } = facts;
   const { task } = packet;
   const { handoff } = task.flow;
   // The handoff to this role is its input, and is given whole.
   const without = new Set(handoff === null ? [] : [handoff.handoff_id]);
   const sections = [
-    renderPacket(packet, { heading: describePlace(facts), without }).text,
+    renderPacket(packet, { heading: describePlace(facts), references, without }).text,
     section('What you must not do', list(facts.constraints) || 'Nothing is forbidden beyond what your prompt says.'),
     prompt === null ? '' : section(`The task, as ${prompt.path} has it`, renderFence(prompt.text, 'markdown')),
     task.description === null

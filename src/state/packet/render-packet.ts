@@ -55,7 +55,7 @@ function describeTask({ task }: Packet): string {
     progress === null ? '' : `Progress: ${progress} %`,
     flow.rounds === 0 ? '' : `Rounds back to the fixer: ${flow.rounds}`,
     githubIssue === null ? '' : `GitHub issue: ${githubIssue.repository}#${githubIssue.number}`,
-    promptFile === null ? '' : `Prompt file: ${cutLine(promptFile, 40)}`,
+    promptFile === null ? '' : `Prompt file: ${cutLine(promptFile, PATH_TOKENS)}`,
   ];
   return `# ${id}: ${cutLine(title, 60)}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;
 }
@@ -92,7 +92,7 @@ function renderTail({ next, lessons, before }: Packet, { references = [] }: Rend
     .slice(0, most)
     .map(({ text, taskId, seq }) => `- ${cutLine(text, 40)} (${taskId}, entry ${seq})`);
   const actions = next.slice(0, most).map(({ id, title, phase }) => `- ${id} (${phase}): ${cutLine(title, 24)}`);
-  const files = references.slice(0, most).map((path) => `- ${cutLine(path, 30)}`);
+  const files = references.slice(0, most).map((path) => `- ${cutLine(path, PATH_TOKENS)}`);
   const rest = references.length > most ? [`- and ${references.length - most} more`] : [];
   return [
     before === null ? '' : `## Newest record of the project\n\n${renderItem(before, cut(before.text, 40 + 8 * most))}`,
@@ -144,6 +144,9 @@ function chooseItems(ranked: readonly Statement[], most: number): readonly Shown
   return shown;
 }
 
+/** A path that is cut leads nowhere: only an unusual one is longer. */
+const PATH_TOKENS = 120;
+
 /** What the heading and the fence of an item take at most, without its text. */
 const ITEM_TOKENS = 60;
 const SHARE_TOKENS = 200;
@@ -169,7 +172,7 @@ function withPrompt({ text, tokens }: RenderedPacket, { prompt }: RenderOptions,
   if (!prompt || most - tokens < 2 * ITEM_TOKENS) return { text, tokens };
   const body = cutToTokens(prompt.text, most - tokens - ITEM_TOKENS);
   const marked = body === prompt.text ? body : `${body}\n[cut here; the rest: ${prompt.path}]`;
-  const longer = `${text}\n\n## Prompt file ${cutLine(prompt.path, 30)}\n\n${renderFence(marked)}`;
+  const longer = `${text}\n\n## Prompt file ${cutLine(prompt.path, PATH_TOKENS)}\n\n${renderFence(marked)}`;
   const bound = boundTokens(longer);
   return bound <= most ? { text: longer, tokens: bound } : { text, tokens };
 }
