@@ -9,9 +9,10 @@ import { readLog } from '../agents/logs.ts';
 import { createObserver, reportCopying, reportWhenAway } from '../ask.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { renderDecision } from '../decisions/decisions.ts';
+import { askOne, mayAsk, withPrompt } from '../decisions/review.ts';
 import { reportError } from '../operation-command.ts';
 import { printable, shortId } from '../text.ts';
-import { followEntries, untilInterrupted } from './follow-entries.ts';
+import { followEntries, readHeadSeq, untilInterrupted } from './follow-entries.ts';
 import { logsOf, renderOutput } from './pipelines.ts';
 import { type RunProgress, RunStory, WorkflowStory } from './story.ts';
 import { type FollowedTask, showTask } from './workflow-screen.ts';
@@ -33,11 +34,25 @@ export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io
 async function followOnScreen(run: FollowedRun, given: ParsedArguments, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
   using client = createObserver(given, io);
-  const progress = await showTask(run, client, interrupt.signal, io);
-  if (progress.kind === 'running') return reportLeft(run, undefined, given, io);
-  const code = await reportEnd(progress, client, given, io);
-  if (code === EXIT.waiting) io.out(`Then follow it again: baton run --follow ${printable(run.id)}\n`);
-  return code;
+  let followed: FollowedTask = run;
+  for (;;) {
+    const progress = await showTask(followed, client, interrupt.signal, io);
+    if (progress.kind === 'running') return reportLeft(run, undefined, given, io);
+    if (progress.kind === 'over' || !mayAsk(io)) return reportEnd(progress, client, given, io);
+    // The person in front of the screen answers here, and the run is followed further.
+    const { decisionId } = progress;
+    io.out('\n');
+    const outcome = await withPrompt(async (ask) => askOne(decisionId, client, ask, io));
+    if (outcome !== 'answered') {
+      io.out(
+        `Answer later: baton decision show ${shortId(decisionId)}. Follow it again: baton run --follow ${printable(run.id)}\n`,
+      );
+      return EXIT.waiting;
+    }
+    const after = await readHeadSeq(client);
+    const seen = await client.call('task_view', { task_id: run.id });
+    followed = { id: run.id, after, ...(seen.ok ? { seen: seen.result } : {}) };
+  }
 }
 
 async function followInLines(run: FollowedRun, given: ParsedArguments, io: Io): Promise<number> {

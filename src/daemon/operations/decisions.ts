@@ -131,7 +131,7 @@ function commandsFor({ agentId, pipelineId }: Decision, task: Task | undefined):
   const id = task === undefined ? '' : shellWord(task.id);
   return [
     ...(task === undefined ? [] : [`baton task show ${id}`]),
-    ...((task?.flow.head ?? null) === null ? [] : [`baton task diff ${id}`]),
+    ...((task?.flow.commits ?? 0) === 0 ? [] : [`baton task diff ${id}`]),
     ...(task === undefined || task.endings.length === 0 ? [] : [`baton task log ${id}`]),
     ...(agentId === null ? [] : [`baton agent logs ${agentId.slice(0, 8)}`]),
     ...(pipelineId === null ? [] : [`baton pipeline show ${pipelineId.slice(0, 8)}`]),
