@@ -143,6 +143,7 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'BudgetRaised',
   'TaskHeld',
   'TaskFreed',
+  'TaskAssigned',
   'MergeFinished',
   ...Object.values(CLAIM_ENDS),
 ]);

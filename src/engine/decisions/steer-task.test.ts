@@ -4,6 +4,7 @@ import { renderPacket } from '../../state/packet/render-packet.ts';
 import type { DecisionAction } from '../../state/runs/decision.ts';
 import * as runs from '../../state/runs/say.cases.ts';
 import * as say from '../../state/say.cases.ts';
+import * as flow from '../../state/workflow/say.cases.ts';
 import { Play } from '../play.cases.ts';
 import { WorkflowPlay } from '../workflow.cases.ts';
 
@@ -126,6 +127,14 @@ describe('a task that a person took over', () => {
     expect(play.task.flow.assigned).toBeNull();
   });
 
+  it('goes back to the workers if an operator takes the assignment back', () => {
+    const play = withReviewers('READY_FOR_REVIEW');
+    choose(play, 'take_over');
+    play.order(say.release(play.id, { reason: 'ann is ill' })).checkReplay();
+    expect(play.task.claim).toMatchObject({ holder: 'reviewer' });
+    expect(packetOf(play)).toContain('ann is ill');
+  });
+
   it('is free again for every worker when it moves on to another role', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     choose(play, 'take_over', NOTE);
@@ -143,6 +152,19 @@ describe('an agent that waits for a person', () => {
     expect(task.claim).toMatchObject({ holder: 'other', epoch: 2 });
     expect(task.phase).toBe('IMPLEMENTATION');
     expect(renderPacket(buildPacket(play.state, task)).text).toContain(NOTE);
+  });
+
+  it('passes its task to another agent, and not to a worker that would make a workflow of it', () => {
+    const play = parked();
+    const backlog = { kind: 'workflow', workflow: 'issue', mode: 'autonomous' } as const;
+    play.say(flow.seeMain('1'.repeat(40), { by: null })).say(
+      runs.configure([
+        { name: 'a', concurrency: 1, plan: backlog },
+        { name: 'w', concurrency: 1, plan: { kind: 'agent', agent: runs.agentPlan() } },
+      ]),
+    );
+    choose(play, 'hand_over', NOTE);
+    expect(play.state.tasks.get('A')).toMatchObject({ claim: { holder: 'other' }, flow: { mode: null } });
   });
 
   it('leaves its task to the person', () => {
@@ -176,6 +198,13 @@ describe('an agent that waits for a person', () => {
 });
 
 describe('a blocked task', () => {
+  it('of a judging role is not handed to an author', () => {
+    const play = new WorkflowPlay().toReview();
+    play.say(say.exit('REVIEW', 'blocked', { eventId: 'e9', notes: 'no key' }), play.claim('reviewer'));
+    const author = { name: 'implementer', run: 'scripted', prompt: 'look' };
+    expect(play.refuse(answer(play, 'hand_over', NOTE, author)).code).toBe('separation-of-duties');
+  });
+
   it('is tried again, changes hands, or is cancelled', () => {
     const blocked = (): WorkflowPlay => {
       const play = new WorkflowPlay().turn('issue-manager').turn('prep');

@@ -81,6 +81,8 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
       ref: record_id,
     },
   ],
+  TaskAssigned: ({ reason }) =>
+    reason === undefined ? [] : [report('people', 'The assignment was taken back', reason)],
   TaskReinstated: ({ reason, by }, { recorded: { actor } }) => {
     // A worker without a claim is recorded as an operator; `by` names it.
     const section = by === undefined && isPerson(actor) ? 'people' : 'ending';

@@ -74,7 +74,7 @@ function checkAnswer(
     return refusal('wrong-role', message, 'Name an agent of that role: baton runbook list');
   }
   // A role that judges must not be played by an author. The open decision itself is no obstacle.
-  if (task !== undefined && JUDGED_PHASES.has(task.phase))
+  if (task !== undefined && JUDGED_PHASES.has(task.blocked?.from ?? task.phase))
     return checkIsNotAuthor(task, agentPrincipal(handTo.name), rules);
   return decided([], null);
 }
