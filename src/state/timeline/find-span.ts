@@ -27,7 +27,8 @@ export function findSpan(tasks: ReadonlyMap<string, Pick<Task, 'phase'>>, task: 
   if (phase === 'CI_PENDING' && (flow.checks?.outcome === null || flow.pull?.isWanted === true))
     return { activity: flow.held === null ? 'checks' : 'waiting', phase, round, gate: 'ci' };
   const isReady = task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED');
-  const activity = flow.held !== null ? 'waiting' : isReady ? 'queued' : 'pending';
+  const isPersons = flow.assigned !== null && 'person' in flow.assigned;
+  const activity = flow.held !== null || isPersons ? 'waiting' : isReady ? 'queued' : 'pending';
   return nextRole === null ? { activity, phase, round } : { activity, phase, round, role: nextRole };
 }
 
