@@ -37,8 +37,9 @@ export function statementsOf(source: StatementSource, recorded: RecordedEvent): 
   return { taskId: task.id, statements: reports.map((report) => ({ seq, at, author, ...report })) };
 }
 
-function findTaskId(
-  { agents, pipelines, decisions }: StatementSource,
+/** The task that an entry is about, also by way of a decision, a pipeline or an agent. */
+export function findTaskId(
+  { agents, pipelines, decisions }: Pick<StatementSource, 'agents' | 'pipelines' | 'decisions'>,
   { data }: RecordedEvent,
 ): string | null | undefined {
   if ('task_id' in data) return data.task_id;
