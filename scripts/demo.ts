@@ -6,12 +6,8 @@ import { createClient } from '../src/api/client/connect.ts';
 import { readDaemonRecord } from '../src/api/state-folder.ts';
 import { main } from '../src/cli/main.ts';
 import { processIo } from '../src/cli/process-io.ts';
-import { followEntries, readHeadSeq } from '../src/cli/run/follow-entries.ts';
-import { WorkflowStory } from '../src/cli/run/story.ts';
 import { findProcessesByMark } from '../src/effects/processes/supervised.ts';
 import { gitEnvironment } from '../src/git/run-git.ts';
-import { fieldsOf, textOf } from '../src/protocol/shape/read-unknown.ts';
-import { DemoScreen } from './demo-screen.ts';
 
 /**
  * `npm start`: the whole workflow, from a request to a merge, on a small real repository with scripted agents in place of models. It
@@ -43,10 +39,12 @@ try {
   makeRepository();
   io.out(`A sample repository, and everything else that this leaves behind: ${folder}\n\n`);
   await baton('run', 'issue', TITLE, '--plan');
-  io.out(`\n$ baton run issue "${TITLE}"\n`);
-  await walk();
+  await baton('run', 'issue', TITLE);
+  io.out('\n');
+  for (const block of await readBlocks()) io.out(`The implementer tried to stop, and was told: ${block}\n`);
   io.out('\n');
   shell('git log --oneline');
+  await baton('task', 'show', ID);
   await baton('handoff', 'list', ID);
   await sealed();
   await baton('ledger', 'root');
@@ -121,38 +119,16 @@ function makeRepository(): void {
   );
 }
 
-/** Starts the workflow and shows it until it is closed. */
-async function walk(): Promise<void> {
-  const after = await readHeadSeq(client);
-  const started = await client.call('run_start', { name: 'issue', args: [TITLE] });
-  if (!started.ok) throw new Error(started.error.message);
-  const story = new WorkflowStory(ID);
-  const screen = new DemoScreen(io);
-  const patience = AbortSignal.any([AbortSignal.timeout(300_000), leaving.signal]);
-  const implementers = new Set<string>();
-  for await (const { type, data } of followEntries(client, { after, signal: patience })) {
-    screen.note(type, data);
-    if (type === 'AgentRequested' && textOf(fieldsOf(data['plan'])['name']) === 'implementer')
-      implementers.add(textOf(data['agent_id']));
-    const line = story.describe(type, data);
-    if (type === 'SessionMeasured')
-      for (const block of blocksOf(implementers, textOf(data['session_id'])))
-        screen.say(`    implementer tried to stop, and was told: ${block}`);
-    if (line !== undefined) screen.say(line);
-    if (story.progress.kind === 'over') break;
-    if (story.progress.kind === 'waiting') throw new Error('the demo waits for a person, which it should not');
-  }
-  await unlessLeaving();
-  screen.end();
-  if (story.progress.kind !== 'over') throw new Error('the demo did not come to its end');
-}
-
 /** The stop hook's reason is only in the agent's conversation, not in the ledger. */
-function blocksOf(implementers: ReadonlySet<string>, id: string): string[] {
-  if (!implementers.has(id)) return [];
-  const kept = readFileSync(join(folder, 'state', 'agents', id, `scripted-${id}.json`), 'utf8');
-  const { messages } = JSON.parse(kept) as { messages: { text: string }[] }; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  return messages.flatMap(({ text }) => (text.startsWith('Stop hook feedback:') ? [text.split('\n')[1] ?? ''] : []));
+async function readBlocks(): Promise<string[]> {
+  const view = await client.call('task_view', { task_id: ID });
+  if (!view.ok) throw new Error(view.error.message);
+  return view.result.sessions.flatMap(({ agent, agent_id: id }) => {
+    if (agent !== 'implementer' || id === null) return [];
+    const kept = readFileSync(join(folder, 'state', 'agents', id, `scripted-${id}.json`), 'utf8');
+    const { messages } = JSON.parse(kept) as { messages: { text: string }[] }; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    return messages.flatMap(({ text }) => (text.startsWith('Stop hook feedback:') ? [text.split('\n')[1] ?? ''] : []));
+  });
 }
 
 /** The seal follows a moment after the end of the workflow. */
@@ -169,7 +145,11 @@ async function sealed(): Promise<void> {
 async function baton(...args: string[]): Promise<void> {
   await unlessLeaving();
   io.out(`\n$ baton ${args.map((arg) => (arg.includes(' ') ? JSON.stringify(arg) : arg)).join(' ')}\n`);
-  const code = await main(args, { ...io, env, cwd: repository, err: (text) => io.out(text) });
+  const err = (text: string): void => {
+    // Whoever leaves is told what became of the demo, and not that a run continues.
+    if (!leaving.signal.aborted) io.out(text);
+  };
+  const code = await main(args, { ...io, env, cwd: repository, err });
   await unlessLeaving();
   if (code !== 0) throw new Error(`baton ${args[0]} ended with ${code}`);
 }

@@ -71,7 +71,7 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
   },
   task_release: () => {
     const { value, marks } = fillOf('task_release', { task_id: 'A' });
-    return [played(marks, claimed().say(say.release('A', value as { reason: string }), say.session()))];
+    return [played(marks, claimed().say(say.release('A', value), say.session()))];
   },
   task_update: () => {
     const { value, marks } = fillOf('task_update', { task_id: 'A', status: 'in_progress', progress: 37 });
@@ -92,7 +92,14 @@ const PLAYS: Readonly<Record<string, () => readonly { readonly state: State; rea
     const { value, marks } = fillOf('task_import', { 'tasks[]': { task_id: 'A', status: 'blocked' } });
     const { source, tasks } = value as { source: string; tasks: ImportedInput[] };
     const each = tasks.map(({ title, reason, description, prompt_file: promptFile, github_issue: githubIssue }) => ({
-      ...{ id: 'A', title, reason, description, promptFile, githubIssue, after: [], priority: 0 },
+      id: 'A',
+      title,
+      reason,
+      description,
+      promptFile,
+      githubIssue,
+      after: [],
+      priority: 0,
       status: 'blocked' as const,
     }));
     return [played(marks, new Play().order({ kind: 'import-tasks', command: { source, tasks: each } }))];

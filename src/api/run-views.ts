@@ -2,6 +2,7 @@ import type { StoreHealth } from '../protocol/resource-faults.ts';
 import { HANDLERS } from '../protocol/run-plan.ts';
 import type { ValueOf } from '../protocol/shape/shape.ts';
 import { REASON_KINDS } from './all-clear.ts';
+import { stageView, workflowBrief } from './stage-views.ts';
 import {
   choice,
   count,
@@ -137,6 +138,7 @@ const changedFile = object({ path: text, action: text, additions: count, deletio
 const decisionEvidence = object({
   goal: { ...nullable(text), about: 'The title of the task and its requirements.' },
   stage: { ...nullable(text), about: 'The phase of the task, the next role, and the rounds.' },
+  stages: { ...list(stageView), about: 'Those of its workflow, with their times; empty if it is none.' },
   items: {
     ...list(object({ section: text, heading: text, title: text, author: text, entry: whole, at: text, text })),
     about: 'What was reported about the task that matters here, in the words of its authors.',
@@ -188,6 +190,10 @@ export const statusView = object({
   attention: { ...list(attentionView), about: 'What else needs a person.' },
   pipelines: list(pipelineView),
   agents: list(agentView),
+  workflows: {
+    ...list(workflowBrief),
+    about: 'Those that are not over: those that wait for a person first, then those that changed last. At most 50.',
+  },
   workers: list(object({ name: text, concurrency: whole, busy: count })),
   tasks: object({ todo: count, in_progress: count, blocked: count, done: count, cancelled: count }),
   store: typed<StoreHealth>(),

@@ -3,7 +3,7 @@ import { renderDollars } from '../protocol/price.ts';
 import { renderElapsedTime } from '../protocol/text/text-format.ts';
 import { operationCommand } from './operation-command.ts';
 import { renderTable } from './table.ts';
-import { printable } from './text.ts';
+import { printable, renderCount } from './text.ts';
 
 /** A cost with a + is a lower bound: some of its tokens have no known price. */
 export function renderCosts({ by, rows, total, list_prices }: Costs): string {
@@ -58,10 +58,6 @@ function renderBudget({ measure, used, limit, percent }: NonNullable<Costs['rows
   const show = measure === 'cost' ? renderDollars : measure === 'time' ? renderDuration : renderCount;
   const unit = measure === 'tokens' ? ' tokens' : '';
   return `${percent} % (${show(used)} of ${show(limit)}${unit})`;
-}
-
-function renderCount(value: number): string {
-  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
 function renderDuration(ms: number): string {

@@ -43,6 +43,36 @@ export function fitTo(text: string, columns: number): string {
   return `${fitted}…`;
 }
 
+/** Lines of at most `columns`, which must be 2 or more, broken at spaces; a longer word is broken where it must be. */
+export function wrapTo(text: string, columns: number): string[] {
+  if (widthOf(text) <= columns) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const part of text.split(' ').flatMap((word) => splitWord(word, columns))) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(part) > columns) {
+      lines.push(line);
+      line = part;
+    } else line = line === '' ? part : `${line} ${part}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+function splitWord(word: string, columns: number): string[] {
+  if (widthOf(word) <= columns) return [word];
+  const parts: string[] = [''];
+  let width = 0;
+  for (const { segment } of SEGMENTS.segment(word)) {
+    const wide = segmentWidth(segment);
+    if (width > 0 && width + wide > columns) {
+      parts.push('');
+      width = 0;
+    }
+    parts[parts.length - 1] += segment;
+    width += wide;
+  }
+  return parts;
+}
+
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitTo, padTo, widthOf } from './table.ts';
+import { fitTo, padTo, widthOf, wrapTo } from './table.ts';
 
 describe('widthOf', () => {
   it.each([
@@ -31,4 +31,11 @@ it('cuts to columns, never through a character', () => {
 it('pads to columns', () => {
   expect(padTo('語', 4)).toBe('語  ');
   expect(padTo('long', 2)).toBe('long');
+});
+
+it('breaks lines at spaces, and words that are too long', () => {
+  expect(wrapTo('a few words', 80)).toEqual(['a few words']);
+  expect(wrapTo('a few words', 6)).toEqual(['a few', 'words']);
+  expect(wrapTo('x abcdefghij y', 4)).toEqual(['x', 'abcd', 'efgh', 'ij y']);
+  expect(wrapTo('語語語 語', 5)).toEqual(['語語', '語 語']);
 });

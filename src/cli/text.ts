@@ -19,3 +19,8 @@ export function shortId(id: string): string {
 export function oneLine(text: string): string {
   return text.replaceAll(/(?<=\S)[^\S\r\n]*[\r\n]\s*(?=\S)/g, ' · ').replaceAll(/[\t\r\n]+/g, ' ');
 }
+
+/** `12,345`. */
+export function renderCount(value: number): string {
+  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -24,7 +24,6 @@ import { DECISION_HANDLERS } from './operations/decisions.ts';
 import { AGENT_RUN_HANDLERS, PIPELINE_HANDLERS } from './operations/runs.ts';
 import { RUN_HANDLERS } from './operations/start-run.ts';
 import { costsHandler, statusHandler } from './operations/status.ts';
-import { taskViewHandler } from './operations/task-view.ts';
 import { diffHandler } from './operations/task-diff.ts';
 import { TASK_HANDLERS } from './operations/tasks.ts';
 import { waitHandler } from './operations/task-wait.ts';
@@ -190,7 +189,6 @@ export const OPERATION_HANDLERS: Handlers = {
   costs_get: costsHandler,
   project_brief: projectBriefHandler,
   task_brief: briefHandler,
-  task_view: taskViewHandler,
   task_diff: diffHandler,
   task_wait: waitHandler,
   task_worktree: worktreeHandler,

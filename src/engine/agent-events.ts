@@ -13,7 +13,7 @@ import {
   undeliveredMessages,
 } from './context.ts';
 import { cancelLeaveTimer, endAgent } from './end-agent.ts';
-import { escalate } from './escalate.ts';
+import { escalate } from './decisions/escalate.ts';
 import { fireHandler, handlerPlan, isAtWork } from './handlers.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume, unparkAgent } from './resume.ts';
 

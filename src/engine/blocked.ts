@@ -1,26 +1,30 @@
-import { HANDOFF_EDGES, parseHandoff } from '../protocol/handoff/index.ts';
+import { findReportedError, HANDOFF_EDGES } from '../protocol/handoff/index.ts';
 import type { Event, EventOf, RecordedEvent } from '../state/event.ts';
+import { describeHandoff } from '../state/packet/describe-message.ts';
 import { rulesFor } from '../state/rules.ts';
 import { OPTION_LABELS } from '../state/runs/decision.ts';
 import { findTimers } from '../state/runs/effect.ts';
+import { excerptStart } from '../state/runs/excerpt.ts';
 import { returnFromBlocked } from '../state/tasks/operate-task.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
+import type { HandoffRef } from '../state/workflow/workflow-event.ts';
 import { cancelPending, type EngineContext, setTimer } from './context.ts';
-import { holdTask } from './hold-task.ts';
-import { askPeople } from './notify.ts';
-import { steeringOptions } from './steer-task.ts';
+import { holdTask } from './decisions/hold-task.ts';
+import { askPeople } from './decisions/notify.ts';
+import { steeringOptions } from './decisions/steer-task.ts';
 
 /** Asks a person, unless a person blocked it, a decision about it is open, or a retry is scheduled. */
 export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEvent & EventOf<'PhaseMoved'>): Event[] {
   const { actor, data } = recorded;
   const isMerge = data.cause === 'merge-refused';
-  if (task.flow.mode === null && !isMerge) return [];
+  const error = data.cause === 'handoff' ? task.flow.error : null;
+  if (task.flow.mode === null && !isMerge && error === null) return [];
   if (actor.startsWith('operator:') || data.cause === 'decision' || isCancelled(task)) return [];
   if (isAskedAbout(world, task.id) || isTriedAgain(world, task.id)) return [];
   return askPeople(world, {
     source: isMerge ? 'merge' : 'error',
     title: `Task needs attention: ${task.id} is blocked`,
-    context: `${task.title}\n${data.reason}`,
+    context: `${task.title}\n${error === null ? data.reason : describeError(task, error)}`,
     options: [
       { label: `Retry from ${task.blocked?.from ?? data.from}`, action: 'retry' },
       { label: 'Leave the task blocked', action: 'dismiss' },
@@ -28,6 +32,13 @@ export function onBlocked(world: EngineContext, task: Task, recorded: RecordedEv
     ],
     task_id: task.id,
   });
+}
+
+/** Everything that the agent reports: a person decides what a retry cannot solve. */
+export function describeError({ flow }: Task, error: HandoffRef): string {
+  const isUsedUp = findReportedError(error)?.recoverable === true;
+  const why = isUsedUp ? `reported a recoverable error ${flow.retries} times in a row` : 'reported an error';
+  return `${error.from} ${why}.\n${excerptStart(describeHandoff(error), 2000)}`;
 }
 
 function isAskedAbout({ state }: EngineContext, taskId: string): boolean {
@@ -42,10 +53,13 @@ function isTriedAgain({ state }: EngineContext, taskId: string): boolean {
 
 const RETRY_DELAYS_MS = HANDOFF_EDGES.flatMap((edge) => ('retry_after_ms' in edge ? edge.retry_after_ms : []));
 
-/** On an error handoff, which blocks its task: if the error is recoverable, the same role retries, a limited number of times. */
+/**
+ * On an error handoff, which blocks its task: if the error is recoverable, the same role retries, a limited number of times. A completed
+ * task cannot be blocked: if closing it fails, a person is asked.
+ */
 export function retryError(world: EngineContext, handoff: EventOf<'HandoffDelivered'>['data']): Event[] {
   const task = world.state.tasks.get(handoff.task_id);
-  if (handoff.to !== 'orchestrator' || task === undefined || !isRecoverable(handoff.xml)) return [];
+  if (task === undefined || task.phase === 'COMPLETED' || findReportedError(handoff)?.recoverable !== true) return [];
   const waitMs = RETRY_DELAYS_MS[task.flow.retries - 1];
   if (waitMs === undefined) return [];
   return [setTimer(world, waitMs, { kind: 'unblock', task_id: task.id, since: task.epoch })];
@@ -55,12 +69,6 @@ export function retryError(world: EngineContext, handoff: EventOf<'HandoffDelive
 export function retryAfterDelay({ rules }: EngineContext, task: Task | undefined, since: number): Event[] {
   if (task === undefined || task.blocked === null || task.epoch !== since) return [];
   return returnFromBlocked(task, { cause: 'retried', reason: 'tried again after a recoverable error' }, rules);
-}
-
-function isRecoverable(xml: string): boolean {
-  const parsed = parseHandoff(xml);
-  const error = parsed.ok && parsed.value.kind === 'handoff' ? parsed.value['error'] : undefined;
-  return typeof error === 'object' && 'recoverable' in error && error.recoverable === true;
 }
 
 /** How often the same finding may come back unchanged. */

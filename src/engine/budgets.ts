@@ -21,9 +21,9 @@ import type { Question } from '../state/runs/resolve-decision.ts';
 import { dayOf, nextDayMs, timeCategory } from '../state/runs/spent.ts';
 import type { State } from '../state/state.ts';
 import { addMs, cancelPending, type EngineContext, setTimer } from './context.ts';
-import { parkAgent } from './escalate.ts';
+import { parkAgent } from './decisions/escalate.ts';
 import { isAtWork } from './handlers.ts';
-import { askPeople } from './notify.ts';
+import { askPeople } from './decisions/notify.ts';
 
 /** On use by an agent, or before it starts: checks each budget that it draws on, the narrowest first. */
 export function watchBudgets(world: EngineContext, agent: AgentRun): Event[] {

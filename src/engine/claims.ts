@@ -1,12 +1,13 @@
 import { type ClaimEndType, event, type Event, type EventOf } from '../state/event.ts';
 import { agentsOfClaim } from '../state/runs/find-run.ts';
 import { isCancelled, type Task } from '../state/tasks/task.ts';
+import { describeError } from './blocked.ts';
 import { stopPipeline } from './cancel.ts';
 import type { EngineContext } from './context.ts';
 import { endAgent, outcomeOfClaim } from './end-agent.ts';
-import { escalate } from './escalate.ts';
-import { holdTask } from './hold-task.ts';
-import { askPeople } from './notify.ts';
+import { escalate } from './decisions/escalate.ts';
+import { holdTask } from './decisions/hold-task.ts';
+import { askPeople } from './decisions/notify.ts';
 
 export function onSignal(world: EngineContext, data: EventOf<'AgentSignalled'>['data']): Event[] {
   const agent = world.state.agents.get(data.agent_id);
@@ -81,10 +82,17 @@ export function onClaimEnd(world: EngineContext, type: ClaimEndType, data: Event
 /** A completed task cannot be blocked, so a person is asked before the next session tries to close it. */
 export function onUnclosed(world: EngineContext, task: Task, { reason }: EventOf<ClaimEndType>['data']): Event[] {
   if (task.phase !== 'COMPLETED' || task.nextRole === null || task.claim !== null) return [];
-  const context = `${task.title}\n${task.id} is merged, and could not be closed: ${reason ?? 'no reason was given'}`;
+  const { error } = task.flow;
+  const why = error === null ? (reason ?? 'no reason was given') : describeError(task, error);
+  const context = `${task.title}\n${task.id} is merged, and could not be closed: ${why}`;
   const options = [
     { label: 'Retry', action: 'retry' },
     { label: 'Leave the task unclosed', action: 'cancel' },
   ] as const;
   return holdTask(world, task, { source: 'error', stage: 'closing failed', context, options });
+}
+
+/** The same for a session that reported an error and then completed. */
+export function onUnclosedByError(world: EngineContext, task: Task, data: EventOf<ClaimEndType>['data']): Event[] {
+  return task.flow.error === null ? [] : onUnclosed(world, task, data);
 }

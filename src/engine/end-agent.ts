@@ -6,7 +6,7 @@ import type { RunOutcome, TaskRef } from '../state/runs/run-event.ts';
 import { endClaim, phaseMovedEvent } from '../state/tasks/claim-task.ts';
 import { describeMissing, findMissingMessages } from '../state/tasks/writeback.ts';
 import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, setTimer } from './context.ts';
-import { notifyEnd } from './notify.ts';
+import { notifyEnd } from './decisions/notify.ts';
 import { finishStep } from './steps.ts';
 
 /** Ends the run of an agent: its scheduled handlers are cancelled and its open decisions withdrawn. */

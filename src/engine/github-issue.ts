@@ -3,7 +3,7 @@ import type { Decision, DecisionAction } from '../state/runs/decision.ts';
 import type { Task } from '../state/tasks/task.ts';
 import { githubIssueUrl, requestIssueClosing } from '../state/workflow/github-issue.ts';
 import type { EngineContext } from './context.ts';
-import { askPeople } from './notify.ts';
+import { askPeople } from './decisions/notify.ts';
 
 /** On the end of a workflow: the issue that it was imported from is closed. If a person left the task unclosed, the issue stays open. */
 export function closeGithubIssue(

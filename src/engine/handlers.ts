@@ -5,7 +5,7 @@ import type { DecisionSource } from '../state/runs/decision.ts';
 import type { EffectSubject } from '../state/runs/effect.ts';
 import { addMs, type EngineContext, findWaitingHandler, pendingActions } from './context.ts';
 import { endAgent } from './end-agent.ts';
-import { escalate } from './escalate.ts';
+import { escalate } from './decisions/escalate.ts';
 import { CONTINUE_MESSAGE, resumeAgent, sendOrResume } from './resume.ts';
 
 interface HandlerFiring {

@@ -4,7 +4,7 @@ import type { Decision } from '../state/runs/decision.ts';
 import { excerptStart } from '../state/runs/excerpt.ts';
 import type { EngineContext } from './context.ts';
 import { diffCommand } from './merge.ts';
-import { askPeople } from './notify.ts';
+import { askPeople } from './decisions/notify.ts';
 
 /**
  * On `MainMoved`: commits that nobody accepted open one decision, however often the branch moves while it is open. It is withdrawn if the

@@ -10,8 +10,8 @@ import { fixerHandoff } from '../state/workflow/gate-handoffs.ts';
 import { refuseMerge, requestMerge } from '../state/workflow/merge.ts';
 import { renderPullBody } from '../state/workflow/pull.ts';
 import type { EngineContext } from './context.ts';
-import { applyHoldDecision, holdTask } from './hold-task.ts';
-import { askPeople } from './notify.ts';
+import { applyHoldDecision, holdTask } from './decisions/hold-task.ts';
+import { askPeople } from './decisions/notify.ts';
 import { describeReason } from './resume.ts';
 
 /** On `MergeHeld`: a branch that changes how work is checked is merged only after a person approved it. */

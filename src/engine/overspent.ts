@@ -8,7 +8,7 @@ import type { PipelineRun } from '../state/runs/pipeline-run.ts';
 import { isCancelled } from '../state/tasks/task.ts';
 import { renderScope, renderUse } from './budgets.ts';
 import type { EngineContext } from './context.ts';
-import { askPeople } from './notify.ts';
+import { askPeople } from './decisions/notify.ts';
 import { findQueued, runStep } from './steps.ts';
 
 /** On the last report, or the exit, of a process whose run is done: only now the use of its last request is known. */

@@ -9,10 +9,10 @@ import { onStall, retryAfterDelay } from './blocked.ts';
 import { endTimeBudget, onBudgetTimer, timeBudgets } from './budgets.ts';
 import { stopStep } from './cancel.ts';
 import type { EngineContext } from './context.ts';
-import { onNewDay, withdrawBudget } from './decisions.ts';
+import { onNewDay, withdrawBudget } from './decisions/answer.ts';
 import { endClaimOfRun, onLeaveTimer } from './end-agent.ts';
 import { afterGate, handlerPlan, isAtWork, runAction } from './handlers.ts';
-import { notifyEnd } from './notify.ts';
+import { notifyEnd } from './decisions/notify.ts';
 import { enterStep, finishStep } from './steps.ts';
 
 /** On `PipelineFinished`: the parent's step continues, or people are notified and the claim ends. */

@@ -30,13 +30,21 @@ import { onAttach } from './attach.ts';
 import { onBlocked, retryError, reviewRounds, setStallTimer } from './blocked.ts';
 import { endTimeBudget, timeBudgets, watchBudgets } from './budgets.ts';
 import { cancelPipeline, onCancelled } from './cancel.ts';
-import { onClaimEnd, onExitSignal, onReturned, onSignal, onUnblocked, onUnclosed } from './claims.ts';
+import {
+  onClaimEnd,
+  onExitSignal,
+  onReturned,
+  onSignal,
+  onUnblocked,
+  onUnclosed,
+  onUnclosedByError,
+} from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
-import { onDecision, withdrawFindings } from './decisions.ts';
+import { onDecision, withdrawFindings } from './decisions/answer.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
-import { holdAtCheckpoint } from './hold-task.ts';
+import { holdAtCheckpoint } from './decisions/hold-task.ts';
 import { onMainMoved } from './main-moved.ts';
 import {
   cancelMerge,
@@ -48,7 +56,7 @@ import {
   openProtectedDecision,
   requestPull,
 } from './merge.ts';
-import { notifyAttention } from './notify.ts';
+import { notifyAttention } from './decisions/notify.ts';
 import { askAfterAgent, askAfterPipeline, beginStepsAfterExit } from './overspent.ts';
 import { onCommand, onPipelineEnd, onTimer } from './pipelines.ts';
 import { beginStep, enterPipeline, finishStep, runStep } from './steps.ts';
@@ -203,7 +211,7 @@ const RULES: { readonly [T in EventType]?: Rule<T> } = {
   ClaimBlocked: all(onEnd, ofTask(onUnclosed)),
   ClaimFailed: all(onEnd, ofTask(onUnclosed)),
   ClaimReleased: all(onEnd, ofTask(onUnclosed)),
-  ClaimCompleted: onEnd,
+  ClaimCompleted: all(onEnd, ofTask(onUnclosedByError)),
   ClaimExpired: onEnd,
   ClaimRevoked: onEnd,
 };

@@ -8,7 +8,7 @@ import { type CurrentStep, findPipelinePlan, findStepPlan, type PipelineRun } fr
 import type { RunOutcome } from '../state/runs/run-event.ts';
 import type { State } from '../state/state.ts';
 import { cancelPending, type EngineContext, setTimer, timersOf } from './context.ts';
-import { notifyEnd } from './notify.ts';
+import { notifyEnd } from './decisions/notify.ts';
 
 export function beginStep(world: EngineContext, run: PipelineRun, visit: number): Event[] {
   return run.step?.visit === visit ? runStep(world, run) : [];

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Phase } from '../protocol/phase.ts';
+import { event } from './event.ts';
 import { given, OPEN, type Step } from './given.cases.ts';
 import * as say from './say.cases.ts';
 import { claim, create, exit, handoff, moved, operator, record, session, worker } from './say.cases.ts';
 import type { SendHandoff } from './tasks/send-handoff.ts';
+import * as flow from './workflow/say.cases.ts';
 
 const playing = (role: string, phase: Phase): Step[] => [
   [create('A', { phase, nextRole: role }), operator],
@@ -13,7 +15,7 @@ const ALL_WELL = ['AgentSessionCompleted', 'HandoffDelivered', 'ClaimCompleted',
 const implementing = playing('implementer', 'IMPLEMENTATION');
 
 describe('delivered with the exit signal', () => {
-  it('only with completed', () => {
+  it('with completed', () => {
     const { task } = given([...implementing, [handoff(), session()]])
       .when(exit(), session())
       .thenTypes(ALL_WELL);
@@ -88,6 +90,157 @@ describe('delivered with the exit signal', () => {
   });
 });
 
+describe('an error handoff', () => {
+  const REASON = 'NetworkError: no answer; suggested action: wait';
+  const failed = (role: string, more: Partial<SendHandoff> = {}) =>
+    handoff({
+      from: role === 'issue-manager' ? role : `${role}-agent`,
+      to: 'orchestrator',
+      senderRole: role,
+      phase: 'BLOCKED',
+      nextRole: role,
+      xml: flow.failure(true),
+      ...more,
+    });
+
+  it.each([
+    ['completed', exit(), 'ClaimCompleted', 'completed', REASON],
+    ['blocked', exit('IMPLEMENTATION', 'blocked'), 'ClaimBlocked', 'blocked', REASON],
+    ['error', exit('IMPLEMENTATION', 'error'), 'ClaimFailed', 'error', REASON],
+    [
+      'completed, but it broke a constraint',
+      exit('IMPLEMENTATION', 'completed', { violations: ['max_files: 9 > 3'] }),
+      'ClaimFailed',
+      'error',
+      `${REASON}; max_files: 9 > 3`,
+    ],
+  ] as const)('is delivered with an exit signal of any reason: %s', (_, signal, type, exit_reason, reason) => {
+    const { task, answer } = given([...implementing, [failed('implementer'), session()]])
+      .when(signal, session())
+      .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', type, 'PhaseMoved']);
+    expect(answer).toEqual({ next_phase: 'BLOCKED', exit_reason });
+    expect(task('A')).toMatchObject({
+      phase: 'BLOCKED',
+      nextRole: 'implementer',
+      blocked: { from: 'IMPLEMENTATION', reason },
+      flow: { retries: 1, error: { to: 'orchestrator' }, handoff: null },
+    });
+  });
+
+  it('is delivered if the result says that the work failed', () => {
+    given([...implementing, [say.result('failed'), session()], [failed('implementer'), session()]])
+      .when(exit(), session())
+      .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimFailed', 'PhaseMoved']);
+  });
+
+  it('gives its reason to the claim, unless the signal has notes of its own', () => {
+    const steps: Step[] = [...implementing, [failed('implementer'), session()]];
+    const reasonOf = (notes?: string) =>
+      given([...steps, [exit('IMPLEMENTATION', 'error', notes === undefined ? {} : { notes }), session()]]).task('A')
+        .endings[0]?.reason;
+    expect(reasonOf()).toBe(REASON);
+    expect(reasonOf('the registry is down')).toBe('the registry is down');
+  });
+
+  it.each<[string, Phase, Phase]>([
+    ['issue-manager', 'DRAFT', 'DRAFT'],
+    ['prep', 'DRAFT', 'DRAFT'],
+    ['implementer', 'IMPLEMENTATION', 'IMPLEMENTATION'],
+    ['reviewer', 'READY_FOR_REVIEW', 'REVIEW'],
+    ['fixer', 'IMPLEMENTATION', 'IMPLEMENTATION'],
+    ['validator', 'READY_FOR_MERGE', 'READY_FOR_MERGE'],
+  ])('blocks the task for the same role: %s in %s', (role, phase, working) => {
+    const rules = { ciGate: true, mergeGate: true };
+    const { task } = given([...playing(role, phase), [failed(role), session()]], rules)
+      .when(exit(working, 'error'), session())
+      .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimFailed', 'PhaseMoved']);
+    expect(task('A')).toMatchObject({ phase: 'BLOCKED', nextRole: role, blocked: { from: working, reason: REASON } });
+  });
+
+  it('replaces the one before it, and is replaced by work that is handed on', () => {
+    const first: Step[] = [...implementing, [failed('implementer', { handoffId: 'h1' }), session()]];
+    given(first)
+      .when(failed('implementer', { handoffId: 'h2' }), session())
+      .thenTypes(['HandoffDropped', 'HandoffHeld']);
+    const second: Step[] = [...first, [failed('implementer', { handoffId: 'h2' }), session()]];
+    const { task } = given([...second, [exit('IMPLEMENTATION', 'error'), session()]]);
+    expect(task('A').flow).toMatchObject({ retries: 1, error: { handoff_id: 'h2' } });
+    given([...second, [handoff({ handoffId: 'h3' }), session()]])
+      .when(exit('IMPLEMENTATION', 'error'), session())
+      .thenTypes(['AgentSessionCompleted', 'HandoffDropped', 'ClaimFailed', 'PhaseMoved']);
+  });
+
+  it.each([
+    ['ClaimReleased', say.release(), session()],
+    ['ClaimExpired', say.expire(), say.system],
+    ['ClaimRevoked', say.release(), operator],
+  ] as const)('is dropped if the claim ends without an exit signal: %s', (type, command, caller) => {
+    const { task } = given([...implementing, [failed('implementer'), session()]])
+      .when(command, caller)
+      .thenTypes(['HandoffDropped', type]);
+    expect(task('A').flow).toMatchObject({ retries: 0, error: null });
+  });
+
+  it('is delivered by an exit signal that the outbox kept while the claim lived', () => {
+    const expired: Step[] = [...implementing, [failed('implementer'), session()], [say.expire(), say.system]];
+    const { task } = given(expired)
+      .when(exit('IMPLEMENTATION', 'error'), { ...session(), keptAt: '2000-01-01T00:00:00.000Z' })
+      .thenTypes(['ClaimRestored', 'AgentSessionCompleted', 'HandoffDelivered', 'ClaimFailed', 'PhaseMoved']);
+    expect(task('A').blocked?.reason).toBe(REASON);
+  });
+
+  it('is delivered by `agent:signal complete` where the exit protocol is off', () => {
+    const complete: Parameters<ReturnType<typeof given>['when']>[0] = {
+      kind: 'signal-agent',
+      command: { signal: 'complete', exitProtocol: false, eventId: 'e1', at: '2026-01-01T00:00:00.000Z' },
+    };
+    const { task } = given([...implementing, [failed('implementer'), session()]])
+      .when(complete, session())
+      .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimCompleted', 'PhaseMoved']);
+    expect(task('A').blocked?.reason).toBe(REASON);
+  });
+
+  it('of an operator blocks the task with the same reason', () => {
+    const { task } = given(playing('implementer', 'IMPLEMENTATION').slice(0, 1))
+      .when(failed('implementer'), operator)
+      .thenTypes(['HandoffDelivered', 'PhaseMoved']);
+    expect(task('A').blocked?.reason).toBe(REASON);
+  });
+
+  it('leaves the input of the role as it was: the next session needs it again', () => {
+    const input = say.heldHandoff({ from: 'prep-agent', to: 'implementer-agent', next_role: 'implementer' });
+    const steps: Step[] = [...implementing, event('HandoffDelivered', input), [failed('implementer'), session()]];
+    const { task } = given([...steps, [exit('IMPLEMENTATION', 'error'), session()]]);
+    expect(task('A').flow.handoff).toEqual(input);
+  });
+
+  describe('counts its tries', () => {
+    const round = (epoch: number, recoverable: boolean): Step[] => [
+      [claim('A', `s${epoch}`, { role: 'implementer' }), worker],
+      [failed('implementer', { xml: flow.failure(recoverable) }), session(`s${epoch}`, 'A', epoch)],
+      [exit('IMPLEMENTATION', 'error', { eventId: `e${epoch}` }), session(`s${epoch}`, 'A', epoch)],
+      [say.operate('unblock'), operator],
+    ];
+    const start: Step[] = [[create('A', { nextRole: 'implementer' }), operator]];
+    const retries = (...steps: Step[]) => given([...start, ...steps]).task('A').flow.retries;
+
+    it('over sessions, and only those of recoverable errors', () => {
+      expect(retries(...round(1, true), ...round(2, true))).toBe(2);
+      expect(retries(...round(1, false), ...round(2, false))).toBe(0);
+      expect(retries(...round(1, true), ...round(2, false), ...round(3, true))).toBe(2);
+    });
+
+    it('from the start after a success, with a handoff or without', () => {
+      const next: Step = [claim('A', 's2', { role: 'implementer' }), worker];
+      const done: Step = [exit('IMPLEMENTATION', 'completed', { eventId: 'e2' }), session('s2', 'A', 2)];
+      const sent: Step = [handoff({ handoffId: 'h2' }), session('s2', 'A', 2)];
+      expect(retries(...round(1, true), next, done)).toBe(0);
+      expect(retries(...round(1, true), next, sent, done)).toBe(0);
+      expect(retries(...round(1, true), next, [say.expire('A', 2), say.system])).toBe(1);
+    });
+  });
+});
+
 describe('the closer', () => {
   const closing: Step[] = [
     [create(), operator],
@@ -125,6 +278,9 @@ describe('the closer', () => {
     given([...closing, [failed, session()]])
       .when(exit('COMPLETED'), session())
       .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimCompleted']);
+    given([...closing, [failed, session()]])
+      .when(exit('COMPLETED', 'error'), session())
+      .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimFailed']);
   });
 
   it('cannot send the task anywhere else', () => {

@@ -45,7 +45,7 @@ interface Live {
   readonly wasReady: boolean;
   readonly requires: readonly string[];
   result: string | null;
-  handoff: { readonly phase: Phase | null; readonly next: string | null } | null;
+  handoff: { readonly phase: Phase | null; readonly next: string | null; readonly isError: boolean } | null;
 }
 
 type Of<K extends Command['kind']> = Extract<Command, { kind: K }>['command'];
@@ -320,7 +320,7 @@ function exit(model: Model, { signal, violations, committed }: Of<'exit-session'
   const owed = new Set([...live.requires, ...(committed || isGated ? ['thought_record'] : [])]);
   if (claims && Object.entries(there).some(([what, isThere]) => owed.has(what) && !isThere)) return false;
   const succeeds = claims && violations.length === 0 && (live.result ?? 'completed') === 'completed';
-  const to = whereTo(task, succeeds ? live.handoff : null, succeeds);
+  const to = whereTo(task, succeeds || live.handoff?.isError === true ? live.handoff : null, succeeds);
   if (to !== null && isApproval(task.phase, to.phase) && !(isTurn(task) && mayJudge(task, live.principal)))
     return false;
   const handsOn = succeeds && live.handoff !== null && to?.phase === 'COMPLETED';
@@ -358,7 +358,7 @@ function whereTo(
 function send(
   model: Model,
   task: ModelTask,
-  { phase, nextRole: next, senderRole }: Of<'send-handoff'>,
+  { phase, nextRole: next, senderRole, to }: Of<'send-handoff'>,
   caller: Caller,
 ): boolean {
   const leaves = task.phase === 'COMPLETED' && phase !== null && phase !== 'COMPLETED' && phase !== 'BLOCKED';
@@ -367,7 +367,7 @@ function send(
     if (task.live === null || task.live.role === null || task.live.role !== senderRole) return false;
     const isVerdict = phase !== null && isApproval(task.phase, phase) && passesGates(model, task, phase);
     if (isVerdict && !mayJudge(task, task.live.principal)) return false;
-    task.live.handoff = { phase, next };
+    task.live.handoff = { phase, next, isError: to === 'orchestrator' };
     return true;
   }
   const turn = task.live?.role ?? task.role;

@@ -140,7 +140,9 @@ const handoff = fc.tuple(id, fc.option(phase), fc.option(role), role, pick).map(
     const task = model.tasks.get(caller.kind === 'session' ? caller.taskId : taskId);
     const senderRole = n % 6 === 0 ? other : (task?.live?.role ?? task?.role ?? other);
     const about = caller.kind === 'session' ? caller.taskId : taskId;
-    return [say.handoff({ handoffId: fresh(model, 'h'), taskId: about, senderRole, phase, nextRole }), caller];
+    const way =
+      n % 5 === 0 ? { to: 'orchestrator', phase: 'BLOCKED' as const, nextRole: senderRole } : { phase, nextRole };
+    return [say.handoff({ handoffId: fresh(model, 'h'), taskId: about, senderRole, ...way }), caller];
   }),
 );
 

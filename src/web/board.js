@@ -1,4 +1,3 @@
-import { stagesOf } from './stages.js';
 import { part, words } from './words.js';
 
 /** Renders the daemon's answers into the page. */
@@ -55,18 +54,19 @@ function taskItem({ id, title, phase, claim, next_role: role, blocked_because: b
   return line;
 }
 
-function stageList(workflow) {
+function stageList({ stages }) {
   const list = document.createElement('ol');
   list.className = 'stages';
-  for (const { name, is, times } of stagesOf(workflow)) {
-    const stage = part('li', `${SIGNS[is]} ${name}${times > 1 ? ` ×${times}` : ''}`, is);
-    if (is === 'now') stage.setAttribute('aria-current', 'step');
+  for (const { name, status, activity, visits } of stages) {
+    const sign = activity === 'waiting' ? '!' : SIGNS[status];
+    const stage = part('li', `${sign} ${name}${visits > 1 ? ` ×${visits}` : ''}`, status);
+    if (status === 'now') stage.setAttribute('aria-current', 'step');
     list.append(stage);
   }
   return list;
 }
 
-const SIGNS = { now: '●', done: '✓', failed: '✗', open: '·' };
+const SIGNS = { now: '●', done: '✓', failed: '✗', ahead: '·' };
 
 function decisionItem(decision, answers) {
   const line = item([decision.title], '');

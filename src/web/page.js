@@ -90,8 +90,8 @@ async function look() {
   ]);
   const done = newest.filter((task) => task.status === 'done').toReversed();
   const shown = [...busy, ...blocked, ...done].slice(0, MOST_WORKFLOWS);
-  const workflows = await Promise.all(shown.map(async ({ id }) => daemon.call('workflow_get', { task_id: id })));
-  const byTask = new Map(workflows.map((each) => [each.task_id, each]));
+  const views = await Promise.all(shown.map(async ({ id }) => daemon.call('task_view', { task_id: id })));
+  const byTask = new Map(views.map((view) => [view.id, briefOf(view)]));
   return {
     status,
     work: busy,
@@ -101,6 +101,15 @@ async function look() {
     cancelled: cancelled.toReversed(),
     workflows: byTask,
     costs: costs.rows.slice(-DAYS).toReversed(),
+  };
+}
+
+/** Without times, which change with every answer: the board is drawn anew only if something has happened. */
+function briefOf({ mode, merge_sha, stages }) {
+  return {
+    mode,
+    merge_sha,
+    stages: stages.map(({ name, status, activity, visits }) => ({ name, status, activity, visits })),
   };
 }
 

@@ -190,7 +190,11 @@ describe('baton run', () => {
     expect(shell.written).toMatch(/It continues in the background.*baton pipeline cancel ([0-9a-f]{8})/s);
     const id = /pipeline cancel ([0-9a-f]{8})/.exec(shell.written)?.[1] ?? '';
     expect(await json('pipeline', 'show', id)).toMatchObject({ status: 'running' });
+    await using again = await terminal(['run', '--follow', id]);
+    await again.shows('● work running');
     expect((await baton('pipeline', 'cancel', id, '-m', 'enough')).code).toBe(0);
+    expect(await again.exit()).toBe(1);
+    await again.shows(/patient: cancelled: enough\n(.*\n)* {2}work: cancelled: enough\nslow cancelled: enough/);
     expect((await baton('pipeline', 'wait', id)).code).toBe(1);
     expect(await json('pipeline', 'show', id)).toMatchObject({ status: 'cancelled' });
   });
@@ -244,6 +248,8 @@ describe('what needs a person', () => {
     );
     const outer = /^outer ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
     expect((await baton('pipeline', 'wait', outer)).code).toBe(3);
+    const followed = await baton('run', '--follow', outer);
+    expect(followed).toMatchObject({ code: 3, out: expect.stringContaining('Pipeline needs attention: careful') });
     expect(await json('pipeline', 'show', outer)).toMatchObject({ status: 'waiting', decision_id: expect.any(String) });
     expect((await baton('status')).out).toMatch(/! outer .*\n.*● inner .*\n.*! careful .*\n.*! review/);
     const id = /decision resolve ([0-9a-f]{8})/.exec(out)?.[1] ?? '';
@@ -288,7 +294,7 @@ describe('what needs a person', () => {
     const cancel = options.at(-1)?.[1] ?? '';
     shell.type(`9\r`);
     shell.type(`${cancel}\r`);
-    await shell.shows('Reason, also sent to the agent');
+    await shell.shows('Note for the next session');
     shell.type('not today\r');
     expect(await shell.exit()).toBe(0);
     expect((await baton('pipeline', 'wait', pipeline)).code).toBe(1);

@@ -30,7 +30,7 @@ describe('npm start', () => {
       const folder = join(place, left[0] ?? '');
       expect(said).toContain(folder);
       for (const words of [
-        'implementer tried to stop, and was told: You must explicitly signal completion',
+        'The implementer tried to stop, and was told: You must explicitly signal completion',
         'check test: failed',
         'handoff: ci-gate → fixer-agent',
         'handoff: reviewer-agent → fixer-agent',

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../src/daemon/running.cases.ts';
@@ -15,6 +15,27 @@ async function starts(walked: WorkflowScene, id: string, role: string): Promise<
   const claims = (await walked.story(id)).filter(({ type, data }) => type === 'TaskClaimed' && data['role'] === role);
   return claims.map(({ at }) => Date.parse(at));
 }
+
+/** An implementer that reports the error of document 003 twice, the second time for good, and then does its work. */
+const FAILING = `import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { baton, readTask } from './hand-on.mjs';
+
+const kept = (n) => process.env.BATON_STATE_DIR + '/task-' + n + '.md';
+const n = [1, 2, 3].find((each) => !existsSync(kept(each)));
+writeFileSync(kept(n), readTask());
+if (n === 3) {
+  for (const role of ['implement', 'implementer']) execFileSync('node', ['agents/play.mjs', role], { stdio: 'inherit' });
+} else {
+  const error = readFileSync('agents/error.xml', 'utf8');
+  writeFileSync('.baton/session/error.xml', n === 1 ? error : error.replace('>true<', '>false<'));
+  baton('handoff', 'send', '.baton/session/error.xml');
+  const exit = { protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed: 'IMPLEMENTATION' };
+  baton('emit', 'exit', JSON.stringify({ ...exit, exit_reason: n === 1 ? 'error' : 'blocked' }));
+}
+`;
+
+const ERROR = join(import.meta.dirname, '../fixtures/handoff/error.xml');
 
 /** The rules are proven in `src/engine/workflow.test.ts`; here real time, real commands and a real daemon follow one of them. */
 describe('a workflow', () => {
@@ -53,4 +74,47 @@ describe('a workflow', () => {
       );
     },
   );
+
+  it('passes a reported error to the next session, and to the person who is asked', { timeout: 120_000 }, async () => {
+    scene = new WorkflowScene();
+    scene.put('agents/fail.mjs', FAILING);
+    scene.put('agents/error.xml', readFileSync(ERROR, 'utf8'));
+    scene.put('agents/implementer.yaml', '- run: node agents/fail.mjs\n- stop\n');
+    scene.git('add', '--all');
+    scene.git('commit', '--quiet', '--message', 'an implementer that fails');
+    await scene.start();
+    const id = await scene.run('issue', 'Read durations back');
+    const end = await scene.ended(id, 60_000);
+    const given = (n: number): string => readFileSync(join(scene?.stateDir ?? '', `task-${n}.md`), 'utf8');
+
+    // Recoverable: the same role tries again, and knows what happened. It still has its own input.
+    const [first = 0, second = 0, ...more] = await starts(scene, id, 'implementer');
+    expect(second - first).toBeGreaterThanOrEqual(1000);
+    expect(more).toEqual([]);
+    expect(given(1)).not.toContain('TypeScript compilation failed');
+    for (const text of [
+      'TypeScript compilation failed',
+      "Cannot find module '@/auth/types'",
+      'Check import paths and module resolution',
+      'The handoff to you, from prep-agent',
+    ])
+      expect(given(2)).toContain(text);
+
+    // Not recoverable: the decision shows everything that was reported.
+    expect(end?.is).toBe('waits');
+    expect(await scene.standing(id)).toMatchObject({ phase: 'BLOCKED' });
+    for (const text of ['BuildError', 'TypeScript compilation failed', "'@/auth/types'", 'Check import paths'])
+      expect(end?.because).toContain(text);
+    const summary =
+      'BuildError: TypeScript compilation failed; suggested action: Check import paths and module resolution';
+    const { handoffs } = await scene.ask<{ handoffs: { to: string; status: string; reason: string | null }[] }>(
+      'handoff_list',
+      { task_id: id },
+    );
+    const reported = { to: 'orchestrator', status: 'delivered', reason: summary };
+    expect(handoffs.filter(({ to }) => to === 'orchestrator')).toMatchObject([reported, reported]);
+    await scene.resolveAll(id);
+    await until(async () => (await scene?.phases(id))?.includes('CI_PENDING (session)') === true, 'it goes on', 60_000);
+    expect(given(3)).toContain('Check import paths and module resolution');
+  });
 });

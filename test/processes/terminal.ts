@@ -105,6 +105,7 @@ function drawnBy(written: string): string[] {
     else if (final === 'K') screen[row] = (screen[row] ?? '').slice(0, column);
     else if (final === 'J' && args === '2') screen = [];
     else if (final === 'J') screen = [...screen.slice(0, row), (screen[row] ?? '').slice(0, column)];
+    else if (final === 'A') row = Math.max(0, row - Number(args || 1));
     else if (final === 'G') column = Math.max(0, Number(args || 1) - 1);
     else if (token === '\r') column = 0;
     else if (token === '\n') row += 1;

@@ -85,6 +85,7 @@ describe('builtin:prep', () => {
     expect(told.handoff).toContain(`<type>${type}</type>`);
     expect(told.handoff).toContain('no &lt;way>');
     expect(told.handoff).toContain(`<recoverable>${recoverable}</recoverable>`);
+    expect(told.said.at(-1)).toMatchObject({ operation: 'exit_signal', input: { exit_reason: 'error' } });
   });
 
   it('ends with agent:signal where exit signals are off, and goes on where the daemon was away', async () => {

@@ -2,7 +2,7 @@ import type { Answer } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { InputOf, OperationName, ResultOf } from '../../api/operations/registry.ts';
 import type { WorkflowView } from '../../api/operations/workflow.ts';
-import { renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import { isErrorHandoff, renderHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 
 /** The calls of a built-in role to the daemon, with the token of its session. */
 export class RoleSession {
@@ -52,7 +52,7 @@ export class RoleSession {
       protocol: 'apm2_agent_exit',
       version: '1.0.0',
       phase_completed: phase,
-      exit_reason: 'completed',
+      exit_reason: message.kind === 'handoff' && isErrorHandoff(message) ? 'error' : 'completed',
       notes,
     });
   }

@@ -1,31 +1,12 @@
-import { ACTIVITIES } from '../../protocol/activity.ts';
+import { ACTIVITIES } from '../../protocol/phase.ts';
 import { PHASES } from '../../protocol/phase.ts';
 import { choice, count, flag, list, nullable, object, text, whole } from '../../protocol/shape/build-shape.ts';
 import type { ValueOf } from '../../protocol/shape/shape.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { agentView, decisionView } from '../run-views.ts';
+import { stageView, times } from '../stage-views.ts';
 import { operation } from './operation.ts';
 import { taskDetails } from './tasks.ts';
-
-const times = {
-  pending_ms: { ...count, about: 'Until the tasks before it were done.' },
-  queued_ms: { ...count, about: 'Until somebody claimed it.' },
-  running_ms: { ...count, about: 'Under a claim.' },
-  checks_ms: count,
-  merging_ms: count,
-  waiting_ms: { ...count, about: 'Until a person answered.' },
-  blocked_ms: count,
-};
-
-const stageView = object({
-  name: { ...text, about: 'A role, `ci`, `merge`, or the phase of a task without roles.' },
-  status: choice(['done', 'failed', 'now', 'ahead']),
-  visits: { ...count, about: 'How often the task came to it; 0 if it lies ahead.' },
-  activity: { ...nullable(choice(ACTIVITIES)), about: 'What happens there now; null if the task is elsewhere.' },
-  outcome: { ...nullable(text), about: 'How its newest claim, checks or merge ended.' },
-  ...times,
-});
-export type StageView = ValueOf<typeof stageView>;
 
 const visitView = object({
   stage: text,
@@ -54,6 +35,7 @@ const sessionView = object({
   session_id: text,
   agent_id: { ...nullable(text), about: 'Null for a claim by hand.' },
   agent: nullable(text),
+  run: { ...nullable(text), about: 'What was started: `scripted`, `claude`, a command.' },
   status: nullable(agentView.fields.status),
   role: nullable(text),
   holder: text,

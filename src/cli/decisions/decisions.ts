@@ -51,10 +51,10 @@ export function renderDecision(decision: DecisionDetails, now: Date, { isAsked =
     `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(opened_at, now.getTime())].filter(Boolean).join(', ')})`,
     ...context.split('\n').map((line) => `  ${printable(line)}`.trimEnd()),
     ...aboutOf(decision),
-    ...(decision.result === null ? renderEvidence(evidence) : []),
+    ...(decision.result === null ? renderEvidence(evidence, context) : []),
     ...options.map(
       ({ label, action, recommended }, i) =>
-        `  ${i + 1}. ${printable(label)}${OPTION_NEEDS[action] ?? ''}${recommended ? ' (recommended)' : ''}`,
+        `  ${i + 1}. ${printable(label)}${OPTION_NEEDS[action]?.[isAsked ? 1 : 0] ?? ''}${recommended ? ' (recommended)' : ''}`,
     ),
     isAsked ? '' : resultOf(decision),
   ];
@@ -62,9 +62,9 @@ export function renderDecision(decision: DecisionDetails, now: Date, { isAsked =
 }
 
 /** What an option needs besides its number. */
-const OPTION_NEEDS: Readonly<Record<string, string>> = {
-  send_back: ' (needs -m TEXT)',
-  hand_over: ' (needs --agent NAME)',
+const OPTION_NEEDS: Readonly<Record<string, readonly [typed: string, asked: string]>> = {
+  send_back: [' (needs -m TEXT)', ' (needs a note)'],
+  hand_over: [' (needs --agent NAME)', ''],
 };
 
 function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {

@@ -1,10 +1,15 @@
 import type { DecisionEvidence } from '../../api/run-views.ts';
 import { renderCountOf } from '../../protocol/text/text-format.ts';
 import { renderCost } from '../costs.ts';
+import { paint } from '../status/paint.ts';
 import { printable } from '../text.ts';
+import { stageStrip } from '../view/stage-pieces.ts';
 
 /** The evidence of a decision in lines. All text is from agents and people, and is cut so that a question fits on a screen or two. */
-export function renderEvidence({ goal, stage, items, output, diff, cost, commands }: DecisionEvidence): string[] {
+export function renderEvidence(
+  { goal, stage, stages, items, output, diff, cost, commands }: DecisionEvidence,
+  question: string,
+): string[] {
   const said = items.flatMap(({ section, heading: title, title: what, author, entry, text }, i) => [
     ...(items[i - 1]?.section === section ? [] : [heading(title)]),
     `    ${printable(what)} (${printable(author)}, entry ${entry})`,
@@ -19,8 +24,11 @@ export function renderEvidence({ goal, stage, items, output, diff, cost, command
       ? []
       : [heading('Goal'), ...cutLines(goal, MOST_LINES, commands[0]).map((line) => `    ${line}`)]),
     ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
+    ...(stages.length === 0 ? [] : [paint([['    '], ...stageStrip(stages)], { columns: Infinity, colors: false })]),
     ...said,
-    ...(output === null ? [] : [heading('Last output'), ...lastLines(output).map((line) => `    ${line}`)]),
+    ...(output === null || question.includes(output.trim())
+      ? []
+      : [heading('Last output'), ...lastLines(output).map((line) => `    ${line}`)]),
     ...(diff === null || diff.total.files === 0
       ? []
       : [

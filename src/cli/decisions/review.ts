@@ -20,7 +20,7 @@ export const decisionReviewCommand: CliCommand = {
       const { decisions } = answer.result;
       if (decisions.length === 0) io.out('No open decisions.\n');
       // Without a terminal the decisions are only printed.
-      if (!io.isTerminal || !isatty(0)) {
+      if (!mayAsk(io)) {
         for (const decision of decisions) await printDecision(client, decision, io);
         return decisions.length === 0 ? EXIT.ok : EXIT.waiting;
       }
@@ -36,31 +36,41 @@ async function printDecision(client: Client, { id }: DecisionView, io: Io): Prom
 
 /** Returns how many are still open. */
 async function askEach(decisions: readonly DecisionView[], client: Client, io: Io): Promise<number> {
-  const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  // An iterator keeps lines that are typed ahead.
-  const lines = prompt[Symbol.asyncIterator]();
-  const ask = async (question: string): Promise<string | undefined> => {
-    prompt.setPrompt(question);
-    prompt.prompt();
-    const next = await lines.next();
-    // Ctrl-D or Ctrl-C.
-    return next.done === true ? undefined : next.value;
-  };
-  let left = decisions.length;
-  try {
-    for (const [i, decision] of decisions.entries()) {
+  return withPrompt(async (ask) => {
+    let left = decisions.length;
+    for (const [i, { id }] of decisions.entries()) {
       io.out(`\n${i + 1} of ${decisions.length}\n`);
-      const outcome = await askOne(decision.id, client, ask, io);
+      const outcome = await askOne(id, client, ask, io);
       if (outcome === 'quit') break;
       if (outcome === 'answered') left -= 1;
     }
+    return left;
+  });
+}
+
+/** Asks in the terminal. The answer to a question is undefined after Ctrl-D or Ctrl-C. */
+export async function withPrompt<R>(use: (ask: Ask) => Promise<R>): Promise<R> {
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  // An iterator keeps lines that are typed ahead.
+  const lines = prompt[Symbol.asyncIterator]();
+  try {
+    return await use(async (question) => {
+      prompt.setPrompt(question);
+      prompt.prompt();
+      const next = await lines.next();
+      return next.done === true ? undefined : next.value;
+    });
   } finally {
     prompt.close();
   }
-  return left;
 }
 
-export type Ask = (question: string) => Promise<string | undefined>;
+/** Whether a person can be asked: both ends are a terminal. */
+export function mayAsk(io: Io): boolean {
+  return io.isTerminal && isatty(0);
+}
+
+type Ask = (question: string) => Promise<string | undefined>;
 
 /** Shows a decision with its evidence and asks until it is answered or skipped: a refused answer is explained and asked again. */
 export async function askOne(id: string, client: Client, ask: Ask, io: Io): Promise<'answered' | 'skipped' | 'quit'> {

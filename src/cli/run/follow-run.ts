@@ -9,21 +9,53 @@ import { readLog } from '../agents/logs.ts';
 import { createObserver, reportCopying, reportWhenAway } from '../ask.ts';
 import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { renderDecision } from '../decisions/decisions.ts';
+import { askOne, mayAsk, withPrompt } from '../decisions/review.ts';
 import { reportError } from '../operation-command.ts';
-import { shortId } from '../text.ts';
-import { followEntries, untilInterrupted } from './follow-entries.ts';
+import { printable, shortId } from '../text.ts';
+import { followEntries, readHeadSeq, untilInterrupted } from './follow-entries.ts';
 import { logsOf, renderOutput } from './pipelines.ts';
-import { RunStory, WorkflowStory } from './story.ts';
+import { type RunProgress, RunStory, WorkflowStory } from './story.ts';
+import { type FollowedTask, showTask } from './workflow-screen.ts';
 
-export interface FollowedRun {
+export interface FollowedRun extends FollowedTask {
   readonly kind: string;
-  readonly id: string;
-  /** The newest entry before the run. */
-  readonly after: number;
+  /** Pipelines and agents that began before the follower, owners first. */
+  readonly members?: readonly { readonly id: string; readonly name: string; readonly owner: string | null }[];
+  /** The decision that a pipeline or agent waited for then. */
+  readonly asked?: string | null;
 }
 
-/** Prints the progress of a run until it ends, needs a person, or the user interrupts. */
+/** Shows the progress of a run until it ends, needs a person, or the user interrupts: a workflow at a terminal as a live tree, else in lines. */
 export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io): Promise<number> {
+  const isTree = run.kind === 'workflow' && io.isTerminal && !given.options.has('json') && io.env['TERM'] !== 'dumb';
+  return isTree ? followOnScreen(run, given, io) : followInLines(run, given, io);
+}
+
+async function followOnScreen(run: FollowedRun, given: ParsedArguments, io: Io): Promise<number> {
+  using interrupt = untilInterrupted();
+  using client = createObserver(given, io);
+  let followed: FollowedTask = run;
+  for (;;) {
+    const progress = await showTask(followed, client, interrupt.signal, io);
+    if (progress.kind === 'running') return reportLeft(run, undefined, given, io);
+    if (progress.kind === 'over' || !mayAsk(io)) return reportEnd(progress, client, given, io);
+    // The person in front of the screen answers here, and the run is followed further.
+    const { decisionId } = progress;
+    io.out('\n');
+    const outcome = await withPrompt(async (ask) => askOne(decisionId, client, ask, io));
+    if (outcome !== 'answered') {
+      io.out(
+        `Answer later: baton decision show ${shortId(decisionId)}. Follow it again: baton run --follow ${printable(run.id)}\n`,
+      );
+      return EXIT.waiting;
+    }
+    const after = await readHeadSeq(client);
+    const seen = await client.call('task_view', { task_id: run.id });
+    followed = { id: run.id, after, ...(seen.ok ? { seen: seen.result } : {}) };
+  }
+}
+
+async function followInLines(run: FollowedRun, given: ParsedArguments, io: Io): Promise<number> {
   using interrupt = untilInterrupted();
   using client = createObserver(given, io);
   using _away = reportWhenAway(io, client);
@@ -31,7 +63,8 @@ export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io
   const entries = followEntries(client, { after: run.after, signal: interrupt.signal });
   try {
     const outputs = new StepOutputs(run.id, findStateDir(io.env));
-    const story = run.kind === 'workflow' ? new WorkflowStory(run.id) : new RunStory(run.id);
+    const story = storyOf(run);
+    if (story.progress.kind !== 'running') return await reportEnd(story.progress, client, given, io);
     for (let next = await entries.next(); ; next = await entries.next()) {
       if (next.done === true) return reportLeft(run, next.value, given, io);
       const { type, data, json } = next.value;
@@ -42,16 +75,26 @@ export async function followRun(run: FollowedRun, given: ParsedArguments, io: Io
         io.out(`${line}\n`);
         await outputs.print(type, data, line, (below) => io.out(`${below}\n`));
       }
-      const { progress } = story;
-      if (progress.kind === 'over') return progress.outcome === 'done' ? EXIT.ok : EXIT.failed;
-      if (progress.kind === 'waiting') {
-        await printDecision(client, progress.decisionId, given, io);
-        return EXIT.waiting;
-      }
+      if (story.progress.kind !== 'running') return await reportEnd(story.progress, client, given, io);
     }
   } finally {
     await entries.return(undefined);
   }
+}
+
+function storyOf({ kind, id, seen, asked, members = [] }: FollowedRun): RunStory | WorkflowStory {
+  if (kind === 'workflow') return new WorkflowStory(id, seen);
+  const story = new RunStory(id, asked);
+  for (const member of members) story.know(member.id, member.name, member.owner);
+  return story;
+}
+
+type Ended = Exclude<RunProgress, { readonly kind: 'running' }>;
+
+async function reportEnd(progress: Ended, client: Client, given: ParsedArguments, io: Io): Promise<number> {
+  if (progress.kind === 'over') return progress.outcome === 'done' ? EXIT.ok : EXIT.failed;
+  await printDecision(client, progress.decisionId, given, io);
+  return EXIT.waiting;
 }
 
 function reportLeft({ kind, id }: FollowedRun, error: ApiError | undefined, given: ParsedArguments, io: Io): number {
@@ -59,7 +102,7 @@ function reportLeft({ kind, id }: FollowedRun, error: ApiError | undefined, give
   const stop = noun === 'agent' ? 'kill' : 'cancel';
   const next =
     kind === 'workflow'
-      ? `See it: baton task show ${id}, or everything: baton status --watch`
+      ? `Show it again: baton run --follow ${id}, or everything: baton status --watch`
       : `Wait for it: baton ${noun} wait ${shortId(id)}, stop it: baton ${noun} ${stop} ${shortId(id)}`;
   io.err(`It continues in the background. ${next}\n`);
   return error === undefined ? EXIT.interrupted : reportError(error, given, io);

@@ -17,6 +17,8 @@ const EXIT_CODES = {
   130: 'interrupted with Ctrl-C; the run continues',
 };
 const DETACH = { name: 'detach', short: 'd', about: 'Start it and return at once' } as const;
+const FOLLOW = { name: 'follow', value: 'ID', about: 'Show a workflow, pipeline or agent that runs already' } as const;
+const NO_NAME = 'missing argument: NAME';
 const FROM_GITHUB = {
   name: 'from-github',
   value: 'N,M',
@@ -33,12 +35,19 @@ export const runStartCommand: CliCommand = {
     'baton run ship --plan',
     'baton run ship v1.2 --detach',
     'baton run ship -- --json',
+    'baton run --follow W-00001',
   ],
-  args: [{ name: 'NAME', about: 'The command or pipeline; see: baton runbook list' }],
+  args: [{ name: 'NAME', about: 'The command or pipeline; see: baton runbook list', optional: true }],
   rest: { name: 'ARG', about: 'Arguments as the runbook defines them; after --, options too', options: true },
-  options: [PLAN, DETACH, FROM_GITHUB, ACCEPT_RULES, ...COMMON_OPTIONS],
+  options: [PLAN, DETACH, FOLLOW, FROM_GITHUB, ACCEPT_RULES, ...COMMON_OPTIONS],
   exitCodes: EXIT_CODES,
-  run: async (given, io) => startRun(given, io, {}),
+  run: async (given, io) => {
+    const followed = given.options.get(FOLLOW.name);
+    if (followed === undefined) return given.args.length === 0 ? { usage: NO_NAME } : startRun(given, io, {});
+    if (given.args.length > 0) return { usage: '--follow takes one id, and nothing is started with it' };
+    const { followExisting } = await import('./follow-existing.ts');
+    return followExisting(followed, given, io);
+  },
 };
 
 export const agentRunCommand: CliCommand = {

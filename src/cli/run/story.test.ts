@@ -71,6 +71,22 @@ describe('the story of a run', () => {
     });
   });
 
+  it('knows what began before it, if it is told', () => {
+    const story = new RunStory('p1', 'd1');
+    expect(story.progress).toEqual({ kind: 'waiting', decisionId: 'd1' });
+    for (const [id, name, owner] of [
+      ['p1', 'ship', null],
+      ['p2', 'checks', 'p1'],
+      ['a1', 'fixer', 'p2'],
+      ['a2', 'stranger', 'p9'],
+    ] as const)
+      story.know(id, name, owner);
+    expect(story.describe('AgentStarted', { agent_id: 'a1', start: 1 })).toBe('        fixer: started');
+    expect(story.describe('AgentStarted', { agent_id: 'a2', start: 1 })).toBeUndefined();
+    story.describe('StepResumed', { pipeline_id: 'p2', step: 'x' });
+    expect(story.progress).toEqual({ kind: 'running' });
+  });
+
   it('obeys nothing that agents write', () => {
     const signalled = ['AgentSignalled', { agent_id: 'a1', kind: 'escalate', message: 'a\u001B[2J\nb' }] as const;
     expect(tell('a1', [signalled]).lines).toEqual(['a1: signalled escalate: a\\u001b[2J · b']);

@@ -1,3 +1,5 @@
+import type { TaskOverview } from '../../api/operations/task-view.ts';
+import { findReportedError, summarizeError } from '../../protocol/handoff/index.ts';
 import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { oneLine, printable, shortId } from '../text.ts';
 
@@ -12,9 +14,18 @@ export class RunStory {
   readonly #members = new Map<string, { readonly name: string; readonly indent: string }>();
   #progress: RunProgress = { kind: 'running' };
 
-  constructor(root: string) {
+  /** `asked`: the decision that it waits for when the story begins. */
+  constructor(root: string, asked: string | null = null) {
     this.#root = root;
     this.#members.set(root, { name: shortId(root), indent: '' });
+    if (asked !== null) this.#progress = { kind: 'waiting', decisionId: asked };
+  }
+
+  /** Names a member that began before the story. Each owner must be named before what it owns. */
+  know(id: string, name: string, ownerId: string | null): void {
+    const owner = this.#members.get(ownerId ?? '');
+    if (owner === undefined && id !== this.#root) return;
+    this.#members.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
   }
 
   get progress(): RunProgress {
@@ -38,10 +49,8 @@ export class RunStory {
     if (type !== 'PipelineStarted' && type !== 'AgentRequested') return;
     const isAgent = type === 'AgentRequested';
     const id = textOf(data[isAgent ? 'agent_id' : 'pipeline_id']);
-    const owner = this.#members.get(textOf(fieldsOf(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
-    if (owner === undefined && id !== this.#root) return;
     const name = textOf(isAgent ? fieldsOf(data['plan'])['name'] : data['name']);
-    this.#members.set(id, { name, indent: owner === undefined ? '' : `${owner.indent}    ` });
+    this.know(id, name, textOf(fieldsOf(data[isAgent ? 'owner' : 'parent'])['pipeline_id']));
   }
 
   #follow(type: string, id: string, data: Fields): void {
@@ -118,10 +127,17 @@ export class WorkflowStory {
   readonly #agents = new Map<string, string>();
   /** The open decisions about the task. */
   readonly #asked = new Set<string>();
+  /** The summary of the error that an agent reported last. */
+  #error = '';
   #outcome: string | undefined;
 
-  constructor(taskId: string) {
+  /** `seen`: how the task stood when the story began, unless it began with the story. */
+  constructor(taskId: string, seen?: TaskOverview) {
     this.#taskId = taskId;
+    if (seen === undefined) return;
+    if (seen.activity === 'done' || seen.activity === 'cancelled') this.#outcome = seen.activity;
+    for (const { id, result } of seen.decisions) if (result === null) this.#asked.add(id);
+    for (const { agent_id, agent } of seen.sessions) if (agent_id !== null) this.#agents.set(agent_id, agent ?? '');
   }
 
   get progress(): RunProgress {
@@ -139,11 +155,19 @@ export class WorkflowStory {
     const agent = this.#agents.get(textOf(data['agent_id'] ?? ''));
     if (data['task_id'] !== this.#taskId && agent === undefined) return undefined;
     this.#follow(type, data);
-    const line = WORKFLOW_SENTENCES[type]?.(data, agent ?? '');
+    const line = WORKFLOW_SENTENCES[type]?.(this.#withoutError(type, data), agent ?? '');
     return line === undefined ? undefined : printable(oneLine(line).replaceAll(/(?<=\S)\s+/g, ' '));
   }
 
+  /** The error that blocks a task is shown with its handoff, and not again with the phase. */
+  #withoutError(type: string, data: Fields): Fields {
+    const reason = textOf(data['reason']);
+    if (type !== 'PhaseMoved' || this.#error === '' || !reason.startsWith(this.#error)) return data;
+    return { ...data, reason: reason.slice(this.#error.length).replace(/^; /, '') };
+  }
+
   #follow(type: string, data: Fields): void {
+    if (type === 'HandoffDelivered') this.#error = errorOf(data);
     if (type === 'PhaseMoved' && data['to'] === 'COMPLETED' && data['next_role'] === null) this.#outcome = 'done';
     else if (type === 'PhaseMoved' && data['cause'] === 'cancelled') this.#outcome = 'cancelled';
     else if (type === 'DecisionOpened' && data['task_id'] === this.#taskId)
@@ -160,7 +184,10 @@ const WORKFLOW_SENTENCES: Sentences = {
   SessionMeasured: ({ commits, file_count }) =>
     Number(commits) === 0 ? undefined : `    measured: ${counted(commits, 'commit')}, ${counted(file_count, 'file')}`,
   ThoughtRecorded: ({ record }) => `    record${workflowReason(fieldsOf(record)['summary'])}`,
-  HandoffDelivered: ({ from, to }) => `  handoff: ${textOf(from)} → ${to === null ? 'workflow-complete' : textOf(to)}`,
+  HandoffDelivered: (data) => {
+    const { from, to } = data;
+    return `  handoff: ${textOf(from)} → ${to === null ? 'workflow-complete' : textOf(to)}${reasonSuffix(errorOf(data), 600)}`;
+  },
   PhaseMoved: ({ from, to, reason }) => (from === to ? undefined : `${textOf(to)}${workflowReason(reason)}`),
   CheckFinished: ({ name, outcome }) => `  check ${textOf(name)}: ${textOf(outcome)}`,
   PullRequestPublished: ({ number, url, how }) => `  pull request #${Number(number)} ${textOf(how)}: ${textOf(url)}`,
@@ -173,6 +200,11 @@ const WORKFLOW_SENTENCES: Sentences = {
     `  merge: ${textOf(outcome)}${merge_sha === null ? workflowReason(reason) : ` as ${textOf(merge_sha).slice(0, 12)}`}`,
   DecisionOpened: ({ title }) => `waits for a person${workflowReason(title)}`,
 };
+
+function errorOf({ to, xml }: Fields): string {
+  const error = findReportedError({ to: textOf(to), xml: textOf(xml) });
+  return error === undefined ? '' : summarizeError(error);
+}
 
 /** Some reasons begin with the outcome: `cancelled: not now`. */
 function endOf(outcome: string, reason: string): string {

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../protocol/shape/read-unknown.ts';
+import { openDecision, taskOverview } from '../view/view.cases.ts';
 import { WorkflowStory } from './story.ts';
 
 function tell(entries: readonly (readonly [string, Fields])[]) {
@@ -25,6 +28,34 @@ describe('the story of a workflow', () => {
 
   it('is over when the task is completed and nobody has to close it', () => {
     expect(tell([moved('COMPLETED', 'handoff', 'merged')]).standing).toEqual({ kind: 'over', outcome: 'done' });
+  });
+
+  it.each([
+    ['running', { kind: 'running' }],
+    ['blocked', { kind: 'running' }],
+    ['done', { kind: 'over', outcome: 'done' }],
+    ['cancelled', { kind: 'over', outcome: 'cancelled' }],
+  ] as const)('begins as the task stands: %s', (activity, progress) => {
+    expect(new WorkflowStory('W-00001', taskOverview({ activity })).progress).toEqual(progress);
+  });
+
+  it('begins with the open question about the task', () => {
+    const seen = taskOverview({ activity: 'waiting', decisions: [openDecision({ id: 'd1' })] });
+    expect(new WorkflowStory('W-00001', seen).progress).toEqual({ kind: 'waiting', decisionId: 'd1' });
+  });
+
+  it('shows what an agent reports in an error handoff, and what it suggests, once', () => {
+    const xml = readFileSync(join(import.meta.dirname, '../../../test/fixtures/handoff/error.xml'), 'utf8');
+    const sent = { task_id: 'W-00001', from: 'implementer-agent', to: 'orchestrator', xml };
+    const error =
+      'BuildError: TypeScript compilation failed; suggested action: Check import paths and module resolution';
+    expect(tell([['HandoffDelivered', sent], moved('BLOCKED', 'handoff', error)]).lines).toEqual([
+      `  handoff: implementer-agent → orchestrator: ${error}`,
+      'BLOCKED',
+    ]);
+    expect(tell([['HandoffDelivered', sent], moved('BLOCKED', 'handoff', `${error}; max_files: 9 > 3`)]).lines).toEqual(
+      [`  handoff: implementer-agent → orchestrator: ${error}`, 'BLOCKED: max_files: 9 > 3'],
+    );
   });
 
   it('names an outcome once', () => {

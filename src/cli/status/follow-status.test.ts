@@ -10,7 +10,7 @@ it('reports a daemon that was not reached before it asks again', async () => {
   const client = { call: async () => (reported.push('asked'), never) } as unknown as Client; // oxlint-disable-line typescript/no-unsafe-type-assertion
   const unreached = { code: 'no-answer', message: 'the daemon does not answer (pid 7)', hint: 'kill -CONT 7' };
   const followed = followStatus(client, unreached, left.signal, {
-    onStatus: () => undefined,
+    onView: () => undefined,
     onAway: ({ message }) => void reported.push(message),
   });
   expect(reported).toEqual(['the daemon does not answer (pid 7)', 'asked']);

@@ -1,126 +1,15 @@
 import type { ApiError } from '../../api/answer.ts';
 import type { Client } from '../../api/client/client.ts';
 import type { StatusView } from '../../api/run-views.ts';
-import { delay } from '../../api/client/http.ts';
-import { followEntries, type FollowedEntry } from '../run/follow-entries.ts';
+import { followView, type ViewListener } from '../run/follow-view.ts';
 
-export interface StatusListener {
-  /** Called after each change, and when the daemon is back. `askedAt` is when the status was requested, in epoch milliseconds. */
-  readonly onStatus: (status: StatusView, askedAt: number) => void;
-  /** The daemon does not answer: the last status may be out of date. */
-  readonly onAway: (why: ApiError) => void;
-  readonly onEntry?: (entry: FollowedEntry) => void;
-}
-
-/** Reports after each change until `signal` aborts. Also polls: silence does not prove that nothing has changed. */
+/** Reports the status after each change until `signal` aborts. */
 export async function followStatus(
   client: Client,
   unreached: ApiError | undefined,
   signal: AbortSignal,
-  listener: StatusListener,
+  listener: ViewListener<StatusView>,
 ): Promise<void> {
-  if (unreached !== undefined) listener.onAway(unreached);
-  // The newest reported entry: a restarted daemon may have recorded more before the client reconnects.
-  let seq: number | undefined;
-  const onEntry = (entry: FollowedEntry): void => {
-    ({ seq } = entry);
-    listener.onEntry?.(entry);
-  };
-  while (!signal.aborted) {
-    const askedAt = Date.now();
-    const answer = await client.call('status_get', {}, { signal });
-    if (signal.aborted) return;
-    if (!answer.ok) {
-      listener.onAway(answer.error);
-      await sleep(RETRY_MS, signal);
-      continue;
-    }
-    listener.onStatus(answer.result, askedAt);
-    seq ??= answer.result.seq;
-    const why = await followFrom(seq, client, signal, { ...listener, onEntry });
-    if (why !== undefined) listener.onAway(why);
-    await sleep(RETRY_MS, signal);
-  }
+  const read = async (until: AbortSignal) => client.call('status_get', {}, { signal: until });
+  await followView(client, { read, signal, unreached }, listener);
 }
-
-/** Follows while the daemon answers; returns why it no longer does. */
-async function followFrom(
-  seq: number,
-  client: Client,
-  signal: AbortSignal,
-  listener: StatusListener,
-): Promise<ApiError | undefined> {
-  const lost = new AbortController();
-  const until = AbortSignal.any([signal, lost.signal]);
-  let why: ApiError | undefined;
-  const lose = (reason: ApiError): void => {
-    if (until.aborted) return;
-    why = reason;
-    lost.abort();
-  };
-  const refresh = new Refresh(async () => {
-    const askedAt = Date.now();
-    const answer = await client.call('status_get', {}, { signal: until });
-    if (until.aborted) return;
-    if (answer.ok) listener.onStatus(answer.result, askedAt);
-    else lose(answer.error);
-  }, until);
-  // Some things that need a person are not recorded: a runbook can become invalid without an entry.
-  const pulse = setInterval(() => refresh.request(), PULSE_MS);
-  try {
-    const entries = followEntries(client, { after: seq, signal: until, awayMs: 0 });
-    for (let next = await entries.next(); ; next = await entries.next()) {
-      if (next.done === true) return why ?? next.value;
-      listener.onEntry?.(next.value);
-      refresh.request();
-    }
-  } finally {
-    clearInterval(pulse);
-    lost.abort();
-  }
-}
-
-/** Runs at once if idle; requests during a run cause one more run after it. */
-class Refresh {
-  readonly #do: () => Promise<void>;
-  readonly #signal: AbortSignal;
-  #state: 'idle' | 'busy' | 'again' = 'idle';
-
-  constructor(run: () => Promise<void>, signal: AbortSignal) {
-    this.#do = run;
-    this.#signal = signal;
-  }
-
-  request(): void {
-    if (this.#state === 'idle') void this.#run();
-    else this.#state = 'again';
-  }
-
-  async #run(): Promise<void> {
-    do {
-      this.#state = 'busy';
-      await this.#do();
-      await sleep(SETTLE_MS, this.#signal);
-    } while (this.#isAsked() && !this.#signal.aborted);
-    this.#state = 'idle';
-  }
-
-  #isAsked(): boolean {
-    return this.#state === 'again';
-  }
-}
-
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const onAbort = (): void => resolve();
-  signal.addEventListener('abort', onAbort, { once: true });
-  await Promise.race([delay(ms), promise]);
-  signal.removeEventListener('abort', onAbort);
-}
-
-/** At most ten updates a second. */
-const SETTLE_MS = 100;
-const RETRY_MS = 300;
-
-const PULSE_MS = 3000;

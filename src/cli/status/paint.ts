@@ -6,7 +6,7 @@ export type Style = 'plain' | 'bold' | 'dim' | 'good' | 'bad' | 'busy' | 'call';
 /** A piece of a line. `paint` makes its text safe for the terminal. */
 export type Piece = readonly [text: string, style?: Style];
 
-export function paint(pieces: readonly Piece[], { columns, colors }: { columns: number; colors: boolean }): string {
+export function paint(pieces: readonly Piece[], { columns, colors }: Look): string {
   let left = columns;
   let line = '';
   for (const [text, style = 'plain'] of pieces) {
@@ -52,6 +52,17 @@ const SIGNS: Readonly<Record<string, readonly [string, Style]>> = {
 /** Only at a terminal; see also no-color.org. */
 export function wantsColors({ env, isTerminal }: Pick<Io, 'env' | 'isTerminal'>): boolean {
   return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+}
+
+/** How lines are painted. */
+export interface Look {
+  /** Infinity if the output is not a terminal. */
+  readonly columns: number;
+  readonly colors: boolean;
+}
+
+export function lookOf(io: Pick<Io, 'env' | 'isTerminal'>): Look {
+  return { columns: io.isTerminal ? process.stdout.columns || 80 : Infinity, colors: wantsColors(io) };
 }
 
 /** An age such as `5s`, `12m`, `3h` or `4d`. */

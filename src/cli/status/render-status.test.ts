@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentView, AttentionView, DecisionView, PipelineView, StepView } from '../../api/run-views.ts';
 import { widthOf } from '../table.ts';
+import { stage } from '../view/view.cases.ts';
 import { describeFault, renderStatus, type RenderStatusOptions, type ShownStatus } from './render-status.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -12,6 +13,7 @@ const NOTHING: ShownStatus = {
   summary: 'the verdict of the daemon',
   needs_you: [],
   attention: [],
+  workflows: [],
   pipelines: [],
   agents: [],
   tasks: NO_TASKS,
@@ -111,6 +113,7 @@ const busy: ShownStatus = {
   summary: 'the summary of the daemon',
   needs_you: [decision('d1d1d1d1-0000')],
   attention: [],
+  workflows: [],
   pipelines: [
     pipeline(
       'p1p1p1p1-0000',
@@ -286,5 +289,42 @@ describe('renderTree', () => {
   it('is not led astray by a pipeline that is its own parent', () => {
     const ring = pipeline('p', [step('again', 'running')], { parent: { pipeline_id: 'p', step: 'again' } });
     expect(renderStatus({ ...NOTHING, pipelines: [ring] }, options).length).toBeLessThan(24);
+  });
+});
+
+describe('a workflow', () => {
+  const workflow = (task_id: string, more: Partial<ShownStatus['workflows'][number]> = {}) => ({
+    task_id,
+    title: 'Read durations back',
+    activity: 'running' as const,
+    since: '2026-03-01T11:59:30Z',
+    rounds: 1,
+    stages: [
+      stage('implementer', 'done'),
+      stage('ci', 'failed', { visits: 2 }),
+      stage('fixer', 'now', { activity: 'running' }),
+      stage('validator', 'ahead'),
+    ],
+    ...more,
+  });
+
+  it('shows its stages, with the agent that has the task', () => {
+    const agents = [agent('a1a1a1a1-0000', { task_id: 'W-1' }), agent('a2a2a2a2-0000', { task_id: 'T-2' })];
+    expect(renderStatus({ ...NOTHING, workflows: [workflow('W-1')], agents }, options).slice(1)).toEqual([
+      'workflows (1 running)',
+      '  ● W-1 Read durations back  fixer running 30s  round 1',
+      '    ✓ implementer  ✗ ci ×2  ● fixer  · validator',
+      '    ● fixer a1a1a1a1 running 3m',
+      'agents (1 running)',
+      '  ● fixer a2a2a2a2 running 3m task T-2',
+    ]);
+  });
+
+  it('is one line if there are many', () => {
+    const workflows = Array.from({ length: 12 }, (_, i) => workflow(`W-${i}`, { activity: 'waiting' }));
+    const lines = renderStatus({ ...NOTHING, workflows }, { ...options, rows: 10, columns: 40 });
+    expect(lines).toHaveLength(10);
+    expect(lines.at(-1)).toContain('more: baton task list');
+    expect(lines.filter((line) => widthOf(line) > 40)).toEqual([]);
   });
 });

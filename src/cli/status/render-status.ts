@@ -1,7 +1,9 @@
 import type { ApiError } from '../../api/answer.ts';
 import { NOT_ANSWERING } from '../../api/client/reach.ts';
 import type { AgentView, AttentionView, DecisionView, StatusView } from '../../api/run-views.ts';
+import type { WorkflowBrief } from '../../api/stage-views.ts';
 import { shortId } from '../text.ts';
+import { ACTIVITY_WORDS, activitySign, stageStrip } from '../view/stage-pieces.ts';
 import { paint, type Piece, renderAge, signOf } from './paint.ts';
 import {
   agentPieces,
@@ -28,7 +30,7 @@ export interface Away {
   readonly why: ApiError;
 }
 
-function describeAway({ code, message }: ApiError): string {
+export function describeAway({ code, message }: ApiError): string {
   const isHung = code === 'no-answer' && message.startsWith(NOT_ANSWERING);
   return isHung
     ? 'The daemon does not answer'
@@ -49,7 +51,7 @@ const AWAY_CODES: ReadonlySet<string> = new Set(['daemon-away', 'no-answer', 'st
 
 export type ShownStatus = Pick<
   StatusView,
-  'all_clear' | 'summary' | 'importing' | 'needs_you' | 'attention' | 'pipelines' | 'agents' | 'tasks'
+  'all_clear' | 'summary' | 'importing' | 'needs_you' | 'attention' | 'workflows' | 'pipelines' | 'agents' | 'tasks'
 >;
 
 export function renderStatus(status: ShownStatus, options: RenderStatusOptions): string[] {
@@ -80,16 +82,28 @@ function renderHead({ all_clear, summary, importing }: ShownStatus, { away, now 
 }
 
 function sectionsOf(status: ShownStatus, nowMs: number): StatusSection[] {
-  const { needs_you, attention, pipelines, agents } = status;
+  const { needs_you, attention, workflows, pipelines, agents } = status;
   const runners = findAgentsBySteps(status);
   const shown = new Set(pipelines.map(({ id }) => id));
-  const alone = agents.filter(({ pipeline_id: within }) => within === null || !shown.has(within));
+  const byTask = Map.groupBy(agents, ({ task_id: task }) => task);
+  const inWorkflow = new Set<string | null>(workflows.map(({ task_id: task }) => task));
+  const alone = agents.filter(
+    ({ pipeline_id: within, task_id: task }) => (within === null || !shown.has(within)) && !inWorkflow.has(task),
+  );
   const roots = pipelines.filter(({ parent }) => parent === null || !shown.has(parent.pipeline_id));
   return [
     {
       title: [['needs you', 'bold']],
       more: attention.length === 0 ? 'baton decision list' : 'baton status',
       items: [...needs_you.map((decision) => decisionItem(decision, nowMs)), ...attention.map(attentionItem)],
+    },
+    {
+      title: [
+        ['workflows', 'bold'],
+        [renderCounts(workflows.map(({ activity }) => ({ status: activity }))), 'dim'],
+      ],
+      more: 'baton task list --status in_progress',
+      items: workflows.map((workflow) => workflowItem(workflow, byTask.get(workflow.task_id) ?? [], nowMs)),
     },
     {
       title: [
@@ -130,6 +144,24 @@ function attentionItem({ title, context, next }: AttentionView): StatusItem {
   const command: Piece = [next, 'bold'];
   const why: Line[] = context === '' ? [] : [[['    '], [context, 'dim']]];
   return { brief: [[...head, ['  '], command]], full: [head, ...why, [['    '], command]] };
+}
+
+/** Its stage, and in full all its stages and its agents. */
+function workflowItem(workflow: WorkflowBrief, agents: readonly AgentView[], nowMs: number): StatusItem {
+  const { task_id, title, activity, since, rounds, stages } = workflow;
+  const now = stages.find(({ status }) => status === 'now')?.name ?? '';
+  const brief: Line = [
+    ['  '],
+    activitySign(activity),
+    [` ${task_id}`, 'bold'],
+    [` ${title}`],
+    [`  ${now}`.trimEnd(), 'bold'],
+    [` ${ACTIVITY_WORDS[activity]}`],
+    [` ${renderAge(since, nowMs)}`, 'dim'],
+    ...(rounds === 0 ? [] : [[`  round ${rounds}`, 'dim'] as Piece]),
+  ];
+  const own = agents.map((agent): Line => [['    '], ...agentPieces({ ...agent, task_id: null }, nowMs)]);
+  return { brief: [brief], full: [brief, [['    '], ...stageStrip(stages)], ...own] };
 }
 
 function agentItem(agent: AgentView, nowMs: number) {

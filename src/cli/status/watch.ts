@@ -37,7 +37,7 @@ async function printJson(client: Client, unreached: ApiError | undefined, signal
     last = line;
   };
   await followStatus(client, unreached, signal, {
-    onStatus: (status) => print(status),
+    onView: (status) => print(status),
     onAway: ({ code, message, hint }) => print({ away: message, code, hint }),
   });
 }
@@ -52,7 +52,7 @@ async function printLines(client: Client, unreached: ApiError | undefined, signa
   const render = (status: StatusView, now: Date): string =>
     renderStatus(status, { columns: Infinity, now, colors: false }).join('\n');
   await followStatus(client, unreached, signal, {
-    onStatus: (status) => print(render(status, new Date(0)), `${render(status, new Date())}\n`),
+    onView: (status) => print(render(status, new Date(0)), `${render(status, new Date())}\n`),
     onAway: (why) => print(`${describeFault(why)}. ${why.hint}\n`),
   });
 }
@@ -65,6 +65,7 @@ const EMPTY_STATUS: ShownStatus = {
   importing: null,
   needs_you: [],
   attention: [],
+  workflows: [],
   pipelines: [],
   agents: [],
   tasks: { todo: 0, in_progress: 0, blocked: 0, done: 0, cancelled: 0 },
@@ -106,7 +107,7 @@ async function watchOnScreen(
   const clock = setInterval(paint, 1000);
   try {
     await followStatus(client, unreached, AbortSignal.any([interrupted, left.signal]), {
-      onStatus: (now, at) => {
+      onView: (now, at) => {
         [status, askedAt, away] = [now, at, undefined];
         paint();
       },
@@ -220,7 +221,7 @@ export function repaint(before: readonly string[], after: readonly string[]): st
   let text = '';
   for (let row = 0; row < Math.max(before.length, after.length); row++) {
     const line = after[row] ?? '';
-    if (line !== (before[row] ?? '')) text += `\u001B[${row + 1};1H${line}\u001B[K`;
+    if (line !== (before[row] ?? '')) text += `\u001B[${row + 1};1H\u001B[K${line}`;
   }
   return text === '' ? '' : `${BEGIN_UPDATE}${text}${END_UPDATE}`;
 }

@@ -5,7 +5,7 @@ import type { Io, ParsedArguments } from '../command.ts';
 import { operationCommand, pickOptions, SELF_APPROVE_OPTION, selfApprovalCall } from '../operation-command.ts';
 import { printable } from '../text.ts';
 import { MAX_WAIT_MS } from '../operation-input.ts';
-import { whyNobodyClaims } from './read.ts';
+import { whyNobodyClaims } from './describe-task.ts';
 
 export const taskClaimCommand = operationCommand({
   examples: [

@@ -9,7 +9,7 @@ const FILES: Readonly<Record<string, readonly [file: string, type: string]>> = {
   '/page.css': ['page.css', 'text/css; charset=utf-8'],
   '/icon.svg': ['icon.svg', 'image/svg+xml'],
   ...Object.fromEntries(
-    ['page', 'board', 'stages', 'daemon', 'standing', 'answers', 'words'].map((name) => [
+    ['page', 'board', 'daemon', 'standing', 'answers', 'words'].map((name) => [
       `/${name}.js`,
       [`${name}.js`, 'text/javascript; charset=utf-8'],
     ]),

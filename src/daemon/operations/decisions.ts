@@ -9,7 +9,8 @@ import { planAgentRun } from '../../runbook/plan.ts';
 import { actorOf } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
 import { findEvidence } from '../../state/packet/evidence.ts';
-import { SECTIONS } from '../../state/packet/statement.ts';
+import type { Rules } from '../../state/rules.ts';
+import { type SectionName, SECTIONS, type Statement } from '../../state/packet/statement.ts';
 import { costOfTask } from '../../state/runs/costs.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import type { ResolvedDecision } from '../../state/runs/resolve-decision.ts';
@@ -19,10 +20,11 @@ import type { Task } from '../../state/tasks/task.ts';
 import { runbookError } from '../rules/rulebook.ts';
 import { findPinned } from '../rules/pinned-runbook.ts';
 import { answerFor, type Call, handlerFor, inputErrorOf, keyOf, reads, refusalOf, unchanged } from './call.ts';
-import { decisionView } from './run-views.ts';
+import { decisionView } from '../views/run-views.ts';
 import { findRunByPrefix } from './runs.ts';
 import { CREDENTIAL_IN_PLAN, holdsCredential } from './start-run.ts';
 import { readTaskDiff } from './task-diff.ts';
+import { stagesOf } from '../views/task-view.ts';
 
 const find = (state: State, { id }: { readonly id: string }) => findRunByPrefix(state.decisions, id, 'decision');
 
@@ -35,9 +37,9 @@ export const DECISION_HANDLERS = {
   decision_show: handlerFor(operations.decisionShow, async (call): Promise<Answer<DecisionDetails>> => {
     const read = await call.project.commandLoop.submit<Shown>({
       actor: 'system:reader',
-      decide: ({ state }) => {
+      decide: ({ state, rules }) => {
         const found = find(state, call.input);
-        return found.ok ? unchanged(select(state, found.run, call.services.now().toISOString())) : found;
+        return found.ok ? unchanged(select(state, found.run, rules, call.services.now().toISOString())) : found;
       },
     });
     if (!read.ok) return refusalOf(read);
@@ -91,7 +93,7 @@ interface Shown {
   readonly details: DecisionDetails;
 }
 
-function select(state: State, decision: Decision, at: string): Shown {
+function select(state: State, decision: Decision, rules: Rules, at: string): Shown {
   const agent = state.agents.get(decision.agentId ?? '');
   const found = findEvidence(state, decision, decision.taskId ?? agent?.task?.task_id ?? null);
   const spent = found === undefined ? undefined : costOfTask(state, found.task.id, at);
@@ -107,15 +109,22 @@ function select(state: State, decision: Decision, at: string): Shown {
   const evidence: DecisionEvidence = {
     goal: found?.goal ?? null,
     stage: found === undefined ? null : describeStage(found.task),
-    items: (found?.items ?? []).map(({ section, title, author, seq, at, text }) => ({
-      ...{ section, heading: SECTIONS[section].title, title, author, entry: seq, at, text },
-    })),
+    stages: found === undefined || found.task.flow.mode === null ? [] : stagesOf(state, found.task, rules, at),
+    items: (found?.items ?? []).map(({ section, seq, ...said }) => toItem(section, seq, said)),
     output: agent?.exit?.output ?? null,
     diff: null,
     cost,
     commands: commandsFor(decision, found?.task),
   };
   return { task: found?.task, details: { ...decisionView(decision), evidence } };
+}
+
+function toItem(
+  section: SectionName,
+  entry: number,
+  { title, author, at, text }: Pick<Statement, 'title' | 'author' | 'at' | 'text'>,
+): DecisionEvidence['items'][number] {
+  return { section, heading: SECTIONS[section].title, title, author, entry, at, text };
 }
 
 function describeStage({ phase, nextRole, flow, claim }: Task): string {
@@ -135,7 +144,7 @@ function commandsFor({ agentId, pipelineId }: Decision, task: Task | undefined):
   const id = task === undefined ? '' : shellWord(task.id);
   return [
     ...(task === undefined ? [] : [`baton task show ${id}`]),
-    ...(task?.flow.head == null ? [] : [`baton task diff ${id}`]),
+    ...((task?.flow.commits ?? 0) === 0 ? [] : [`baton task diff ${id}`]),
     ...(task === undefined || task.endings.length === 0 ? [] : [`baton task log ${id}`]),
     ...(agentId === null ? [] : [`baton agent logs ${agentId.slice(0, 8)}`]),
     ...(pipelineId === null ? [] : [`baton pipeline show ${pipelineId.slice(0, 8)}`]),

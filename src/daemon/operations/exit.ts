@@ -18,7 +18,7 @@ import {
   storeUnavailableError,
   submitCommand,
 } from './call.ts';
-import { type EvidenceSubject, readEvidence } from './read-evidence.ts';
+import { type EvidenceSubject, readEvidence } from '../project/read-evidence.ts';
 
 /** All thirteen checks of the specification, in its order. Changes are measured before the answer: later ones are not the session's. */
 export const exitHandler: OperationHandler<ExitAnswer> = async (call) => {

@@ -5,7 +5,13 @@ import type { JsonObject } from '../../ledger/format/canonical-json.ts';
 import { parseEntry } from '../../ledger/format/entry.ts';
 import { redactJson } from '../../ledger/redact.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
-import { createHandoffDialect, type HandoffDialect, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import {
+  createHandoffDialect,
+  findReportedError,
+  type HandoffDialect,
+  type HandoffMessage,
+  summarizeError,
+} from '../../protocol/handoff/index.ts';
 import { actorOf, type Caller } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
 import { refusal } from '../../state/outcome.ts';
@@ -112,6 +118,7 @@ export interface FoundHandoff extends HandoffRef {
   readonly seq: number;
   readonly at: string;
   readonly status: 'held' | 'delivered' | 'dropped';
+  /** Why it was dropped, and the error that it reports. */
   readonly reason: string | null;
 }
 
@@ -139,7 +146,9 @@ function readHandoff(bytes: Uint8Array): FoundHandoff | undefined {
   if (recorded === undefined) return undefined;
   const { type, data, seq, at } = recorded;
   if (type !== 'HandoffHeld' && type !== 'HandoffDelivered' && type !== 'HandoffDropped') return undefined;
-  const reason = 'reason' in data ? data.reason : null;
+  const error = findReportedError(data);
+  const reasons = [...('reason' in data ? [data.reason] : []), ...(error === undefined ? [] : [summarizeError(error)])];
+  const reason = reasons.length === 0 ? null : reasons.join('; ');
   const { handoff_id, task_id, from, to, phase, next_role, xml } = data;
   return { handoff_id, task_id, from, to, phase, next_role, xml, seq, at, status: STATUS[type], reason };
 }

@@ -9,7 +9,7 @@ import type { State } from '../../state/state.ts';
 import { agentFiles, requireLaunch } from '../../supervisor/contract.ts';
 import { LATER } from '../loop/request.ts';
 import { answerFor, type Call, type FoundRun, handlerFor, reads, steers, unchanged } from './call.ts';
-import { agentView, pipelineView } from './run-views.ts';
+import { agentView, pipelineView } from '../views/run-views.ts';
 
 const find = ({ agents }: State, { id }: { readonly id: string }) => findRunByPrefix(agents, id, 'agent');
 /** The input with the whole id of the run, which the caller may have shortened. */

@@ -42,7 +42,8 @@ import {
   workersAttention,
 } from './attention.ts';
 import { answerFor, type Call, handlerFor, type Refused } from './call.ts';
-import { agentView, decisionView, pipelineView } from './run-views.ts';
+import { agentView, decisionView, pipelineView } from '../views/run-views.ts';
+import { listWorkflows } from '../views/task-view.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that does not answer in time is reported as busy. */
 export const statusHandler = handlerFor(statusGet, async (call) => {
@@ -141,6 +142,7 @@ function statusView(state: State, { project, store, attention, loop, clocks }: S
     attention: reasons.filter(({ kind }) => kind !== 'decision'),
     pipelines,
     agents,
+    workflows: listWorkflows(state, rulesInForce(state, rules), clocks.now.toISOString()),
     workers: [...state.workers.values()].map(({ name, concurrency }) => ({
       name,
       concurrency,

@@ -1,6 +1,7 @@
 import type { Operation } from '../../api/operations/operation.ts';
 import type { InputOf } from '../../api/operations/registry.ts';
 import * as imports from '../../api/operations/import.ts';
+import { taskViewRead } from '../../api/operations/task-view.ts';
 import * as operations from '../../api/operations/tasks.ts';
 import type { Claim, ClaimView, TaskDetails, TaskView } from '../../api/operations/tasks.ts';
 import { readProcessIdentity } from '../../api/processes.ts';
@@ -16,6 +17,7 @@ import { findFittingTasks, mayClaim } from '../../state/tasks/worker-fit.ts';
 import { githubIssueUrl } from '../../state/workflow/github-issue.ts';
 import { type DecideContext, LATER } from '../loop/request.ts';
 import type { Project } from '../project/project.ts';
+import { buildTaskView } from '../views/task-view.ts';
 import {
   answerFor,
   type Call,
@@ -57,6 +59,14 @@ export const TASK_HANDLERS = {
     const task = state.tasks.get(input.task_id);
     if (task === undefined) return refuseUnknownTask(input.task_id);
     return unchanged(taskDetails(project, state, task, services));
+  }),
+
+  task_view: reads(taskViewRead, ({ state, rules }, { input, caller, project, services }) => {
+    const task = state.tasks.get(input.task_id);
+    if (task === undefined) return refuseUnknownTask(input.task_id);
+    const details = taskDetails(project, state, task, services);
+    const showsDecisions = mayReadDecisions(state, caller, task.id);
+    return unchanged(buildTaskView(state, details, { at: services.now().toISOString(), rules, showsDecisions }));
   }),
 
   task_list: reads(operations.taskList, ({ state }, { input, project, services }) => {
@@ -173,6 +183,13 @@ function operates(
   );
 }
 
+/** A session reads what people were asked about its own task only. */
+function mayReadDecisions(state: State, caller: Caller, taskId: string): boolean {
+  if (caller.kind === 'session') return caller.taskId === taskId;
+  if (caller.kind === 'agent') return state.agents.get(caller.agentId)?.task?.task_id === taskId;
+  return caller.kind === 'operator';
+}
+
 /** The most urgent tasks that this caller may claim: an author is not offered the review of their own work. */
 function findClaimableTasks(
   { ready, state, rules }: DecideContext,
@@ -217,7 +234,7 @@ function taskView(project: Project, state: State, task: Task, clocks: ViewClocks
   };
 }
 
-export function taskDetails(project: Project, state: State, task: Task, clocks: ViewClocks): TaskDetails {
+function taskDetails(project: Project, state: State, task: Task, clocks: ViewClocks): TaskDetails {
   const { endings, latestRecord: latest_record, flow, description } = task;
   const view = { description, ...taskView(project, state, task, clocks), ...waitsView(state, task) };
   return { ...view, endings, latest_record, authors: flow.authors, self_approval: flow.selfApproval };

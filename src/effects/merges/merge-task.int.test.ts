@@ -192,7 +192,8 @@ describe('the commit of a merge is on record before the branch moves', () => {
     const effect = request();
     const before = main();
     const ended = await merge(effect, () => {
-      fold(event('MergeFinished', { merge_id: 'm1', task_id: 'A', head: effect.head, outcome: 'refused' } as never));
+      const ended = { base: null, merge_sha: null, reason: 'called off', files: [], output: null };
+      fold(event('MergeFinished', { merge_id: 'm1', task_id: 'A', head: effect.head, outcome: 'refused', ...ended }));
     });
     expect(ended).toBeUndefined();
     expect(main()).toBe(before);

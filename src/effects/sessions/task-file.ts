@@ -109,6 +109,7 @@ function describeForms({ forms, packet: { task } }: TaskFacts): string {
   const words = [
     'Each lies ready in `.baton/session/`, where git does not look: fill it in there, and send it. Then, last of all:',
     renderFence(`baton emit exit '${exit}'`, 'sh'),
+    ...(forms.some(({ file }) => file === ERROR_FORM) ? [FAILED] : []),
   ];
   const each = forms.map(
     ({ file, when, send, text }) =>
@@ -116,6 +117,9 @@ function describeForms({ forms, packet: { task } }: TaskFacts): string {
   );
   return [...words, ...each].join('\n\n');
 }
+
+const ERROR_FORM = 'handoff-to-orchestrator.xml';
+const FAILED = `If you cannot do the work, send \`${ERROR_FORM}\` with the error, and exit with the \`exit_reason\` "error".`;
 
 const MOST_OF_A_SECTION = 8_000;
 

@@ -25,4 +25,5 @@ export {
   type WorkflowComplete,
 } from './handoff.ts';
 export { InvalidHandoff } from './handoff.ts';
+export { findReportedError, isErrorHandoff, type ReportedError, summarizeError } from './reported-error.ts';
 export type { Route as HandoffRoute } from './handoff.ts';

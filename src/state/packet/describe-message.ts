@@ -1,4 +1,4 @@
-import { isHandoffOn, parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
+import { parseHandoff, type HandoffMessage } from '../../protocol/handoff/index.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { PLACEHOLDER_URL } from '../workflow/gate-handoffs.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
@@ -41,7 +41,12 @@ function describeValue(value: unknown, indent: string): string {
   if (value === null || value === undefined || value === '') return '';
   if (Array.isArray(value)) return value.map((item) => `\n${indent}- ${describeItem(item, indent)}`).join('');
   if (typeof value === 'object') return `\n${describeFields(Object.entries(value), indent)}`;
-  return String(value).trim();
+  return describeScalar(value);
+}
+
+export function describeScalar(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
 /** An item of a list: its text, then its attributes in brackets. An element of free content has its name. */
@@ -57,22 +62,6 @@ function describeItem(item: unknown, indent: string): string {
   return [words.filter((each) => each !== '').join(' '), tags.length === 0 ? '' : `(${tags.join(', ')})`]
     .filter((each) => each !== '')
     .join(' ');
-}
-
-export interface ErrorReport {
-  readonly type: string;
-  readonly message: string;
-  readonly suggestedAction: string;
-  readonly recoverable: boolean;
-}
-
-/** The error of an error handoff; undefined for every other handoff. */
-export function findErrorReport({ to, xml }: Pick<HandoffRef, 'to' | 'xml'>): ErrorReport | undefined {
-  if (to !== 'orchestrator') return undefined;
-  const parsed = parseHandoff(xml);
-  if (!parsed.ok || !isHandoffOn(parsed.value, '*', 'orchestrator')) return undefined;
-  const { type, message, suggested_action: suggestedAction, recoverable } = parsed.value.error;
-  return { type, message, suggestedAction, recoverable };
 }
 
 export function describeRecord(record: ThoughtRecord): string {

@@ -12,7 +12,7 @@ export interface Lesson {
 /** What the project learned, newest last: under `PROJECT` for all of it, and under the id of each epic. */
 export type Memory = Map<string, readonly Lesson[]>;
 
-export const PROJECT = '';
+const PROJECT = '';
 
 const KEPT_LESSONS = 40;
 const KEPT_CHARACTERS = 400;

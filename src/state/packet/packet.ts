@@ -1,8 +1,9 @@
 import type { Decision } from '../runs/decision.ts';
+import { excerptStart } from '../runs/excerpt.ts';
 import type { Task } from '../tasks/task.ts';
-import { describeHandoff } from './describe-message.ts';
+import { describeHandoff, describeRecord } from './describe-message.ts';
 import { type Lesson, lessonsFor } from './memory.ts';
-import { SECTION_NAMES, SECTIONS, type SectionName, type Statement } from './statement.ts';
+import { KEPT_CHARACTERS, SECTION_NAMES, SECTIONS, type SectionName, type Statement } from './statement.ts';
 
 /** Everything that the next session or person on a task needs, newest first in each section. A pure function of the state. */
 export interface Packet {
@@ -21,7 +22,7 @@ export interface Packet {
   readonly before: Statement | null;
 }
 
-export interface PacketSection {
+interface PacketSection {
   readonly name: SectionName;
   readonly title: string;
   readonly items: readonly Statement[];
@@ -61,12 +62,18 @@ function describeGoal({ title, description, flow: { issue } }: Task): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
+/** Its blockers are left out: they are those of another task. */
 function findNewestRecord({ tasks, statements }: PacketSource): Statement | null {
-  let newest: { readonly seq: number; readonly taskId: string } | undefined;
-  for (const { id, records } of tasks.values()) {
-    const seq = records.at(-1)?.seq ?? 0;
-    if (seq > (newest?.seq ?? 0)) newest = { seq, taskId: id };
+  let newest: { readonly seq: number; readonly task: Task } | undefined;
+  for (const task of tasks.values()) {
+    const seq = task.records.at(-1)?.seq ?? 0;
+    if (seq > (newest?.seq ?? 0)) newest = { seq, task };
   }
-  const found = statements.get(newest?.taskId ?? '')?.findLast(({ seq }) => seq === newest?.seq);
-  return found === undefined ? null : { ...found, title: `${found.title} of task ${newest?.taskId}` };
+  const record = newest?.task.latestRecord ?? null;
+  if (newest === undefined || record === null) return null;
+  const { seq, task } = newest;
+  const found = statements.get(task.id)?.findLast((each) => each.seq === seq && each.section === 'record');
+  if (found === undefined) return null;
+  const text = describeRecord({ ...record, blockers: [] });
+  return { ...found, title: `${found.title} of task ${task.id}`, text: excerptStart(text, KEPT_CHARACTERS) };
 }

@@ -1,4 +1,4 @@
-import { parseHandoff } from '../../protocol/handoff/index.ts';
+import { findReportedError, parseHandoff } from '../../protocol/handoff/index.ts';
 import type { Result } from '../../protocol/result.ts';
 import { renderCountOf } from '../../protocol/text/text-format.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
@@ -8,7 +8,7 @@ import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeHandoff, describeRecord, findErrorReport } from './describe-message.ts';
+import { describeFields, describeHandoff, describeRecord, describeScalar } from './describe-message.ts';
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
@@ -245,14 +245,20 @@ function describeMeasured(
   return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
 }
 
-const CLAIMED_NUMBERS = ['files_changed', 'tests_added', 'coverage', 'commits_added', 'commits'];
+const CLAIMED_NUMBERS: ReadonlySet<string> = new Set([
+  'files_changed',
+  'tests_added',
+  'coverage',
+  'commits_added',
+  'commits',
+]);
 
 function claimedNumbers({ xml }: HandoffRef): string {
   const parsed = parseHandoff(xml);
   if (!parsed.ok) return '';
   return Object.entries(parsed.value)
-    .filter(([name]) => CLAIMED_NUMBERS.includes(name))
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : String(value)}`)
+    .filter(([name]) => CLAIMED_NUMBERS.has(name))
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : describeScalar(value)}`)
     .join(', ');
 }
 
@@ -261,7 +267,7 @@ function describeDelivered(handoff: HandoffRef, { source }: Circumstances): read
   // It repeats the output of the failed checks, which have statements of their own.
   if (from === 'ci-gate') return [];
   const text = describeHandoff(handoff);
-  const error = findErrorReport(handoff);
+  const error = findReportedError(handoff);
   if (error !== undefined) {
     const recovery = error.recoverable ? 'recoverable' : 'not recoverable';
     return [{ ...report('error', `${oneLine(error.type)}, ${recovery}, from ${from}`, text), ref }];

@@ -1,5 +1,6 @@
 import { type AgentSessionCompleted, createAgentSessionCompleted } from '../../protocol/agent-session-completed.ts';
 import type { ExitSignal } from '../../protocol/exit-signal-shape.ts';
+import { findReportedError, isErrorHandoff, type ReportedError, summarizeError } from '../../protocol/handoff/index.ts';
 import { type ExitReason, nextPhase, type Phase } from '../../protocol/phase.ts';
 import type { Caller } from '../caller.ts';
 import { type Event, event } from '../event.ts';
@@ -96,7 +97,7 @@ function endSession(state: State, task: Task, claim: Claim, command: ExitSession
   const { signal, eventId, at } = command;
   const failure = signal.exit_reason === 'completed' ? findFailure(claim, command) : undefined;
   const exit_reason = failure === undefined ? signal.exit_reason : 'error';
-  const handoff = exit_reason === 'completed' ? claim.handoff : null;
+  const handoff = isDelivered(claim, exit_reason) ? claim.handoff : null;
   const to = destinationOf(task, exit_reason, handoff);
   const judge = isApproval(task.phase, to) ? checkExitApprover(state, task, claim, rules) : decided([], null);
   const seen = observedEvents(task, claim, command);
@@ -118,16 +119,29 @@ function endSession(state: State, task: Task, claim: Claim, command: ExitSession
     ...(failure === undefined ? {} : { claimed_exit_reason: signal.exit_reason }),
     next_phase: to,
   };
-  const reason = failure ?? signal.notes ?? null;
+  const error = handoff === null ? undefined : findReportedError(handoff);
+  const reason = failure ?? signal.notes ?? (error === undefined ? null : summarizeError(error));
   const delivered = handoff === null ? [] : [event('HandoffDelivered', handoff)];
   const left = handoff === null ? claim : { ...claim, handoff: null };
   const ended = endClaim(task, left, HOW_CLAIM_ENDS[exit_reason], reason);
   const moved =
-    handoff === null ? moveByExitSignal(task, to, exit_reason, reason) : moveByHandoff(handoff, task, to, reason);
+    handoff === null
+      ? moveByExitSignal(task, to, exit_reason, reason)
+      : moveByHandoff(handoff, task, to, error === undefined ? reason : describeError(error, failure));
   return decided([...seen, event('AgentSessionCompleted', completed), ...delivered, ...ended, ...moved], {
     next_phase: to,
     exit_reason,
   });
+}
+
+/** An error handoff is delivered however the session ends; `error` is the honest pair. Any other passes finished work on. */
+function isDelivered({ handoff }: Claim, exitReason: ExitReason): boolean {
+  return exitReason === 'completed' || (handoff !== null && isErrorHandoff(handoff));
+}
+
+/** What Baton measured stands behind the error that the agent reports. */
+function describeError(error: ReportedError, failure: string | undefined): string {
+  return failure === undefined ? summarizeError(error) : `${summarizeError(error)}; ${failure}`;
 }
 
 function checkExitApprover(state: State, task: Task, { role, principal }: Claim, rules: Rules): Outcome<null> {

@@ -1,3 +1,4 @@
+import { findReportedError, summarizeError } from '../../protocol/handoff/index.ts';
 import type { Phase } from '../../protocol/phase.ts';
 import { type Caller, checkClaim, includesPrincipal, principalOf } from '../caller.ts';
 import { event } from '../event.ts';
@@ -107,12 +108,9 @@ function deliverByOperator(
   const judge = checkHandoffApprover(state, task, handoff, principalOf(state, caller), rules);
   if (!judge.ok) return judge;
   const ended = task.claim === null ? [] : endClaim(task, task.claim, 'completed', 'handed on by an operator');
-  const moved = phaseMovedEvent(
-    task,
-    to,
-    { cause: 'handoff', reason: `handoff from ${handoff.from}` },
-    handoff.next_role,
-  );
+  const error = findReportedError(handoff);
+  const reason = error === undefined ? `handoff from ${handoff.from}` : summarizeError(error);
+  const moved = phaseMovedEvent(task, to, { cause: 'handoff', reason }, handoff.next_role);
   return decided([delivered, ...ended, moved], { held: false });
 }
 

@@ -1,4 +1,4 @@
-import type { Activity } from '../../protocol/activity.ts';
+import type { Activity } from '../../protocol/phase.ts';
 import { isCancelled, type Task } from '../tasks/task.ts';
 import type { Span, Timeline } from './timeline.ts';
 

@@ -1,4 +1,4 @@
-import type { Activity } from '../../protocol/activity.ts';
+import type { Activity } from '../../protocol/phase.ts';
 import type { Phase } from '../../protocol/phase.ts';
 
 /** How a task has spent its time. Immutable. */

@@ -1,4 +1,4 @@
-import { ACTIVITIES, type Activity, isOver } from '../../protocol/activity.ts';
+import { ACTIVITIES, type Activity, isOver } from '../../protocol/phase.ts';
 import type { Phase } from '../../protocol/phase.ts';
 import { stageName } from './evolve-timeline.ts';
 import { type Span, spanMs, type Timeline } from './timeline.ts';

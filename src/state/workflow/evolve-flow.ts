@@ -1,10 +1,11 @@
 import type { ViolationKind } from '../../protocol/agent-session-completed.ts';
-import { isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
+import { findReportedError, isErrorHandoff, isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
 import { isOperator } from '../caller.ts';
 import type { Event, EventOf } from '../event.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
 import { JUDGED_PHASES, type Task } from '../tasks/task.ts';
 import { authorsAfter } from './authors.ts';
+import type { HandoffRef } from './workflow-event.ts';
 import { type CheckRun, type Flow, NO_FLOW, type PullRequest } from './flow.ts';
 
 type FlowEvent = Event & { readonly seq: number; readonly at: string; readonly actor?: string };
@@ -58,9 +59,7 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
     case 'HandoffDelivered':
       return evolveDelivered(flow, recorded.data, approverOf(recorded, before));
     case 'AgentSessionCompleted':
-      return recorded.data.next_phase === 'READY_FOR_MERGE'
-        ? { ...flow, approval: { head: flow.head, ...approverOf(recorded, before) } }
-        : flow;
+      return evolveExit(flow, recorded.data, before.claim?.handoff ?? null, approverOf(recorded, before));
     case 'SelfApproved': {
       const { head, by, reason } = recorded.data;
       return { ...flow, selfApproval: { head, by, reason } };
@@ -183,20 +182,35 @@ function approverOf({ actor }: FlowEvent, { claim }: TaskBefore): Approver {
   return claim === null ? { by: 'operator' } : { by: claim.holder, principal: claim.principal };
 }
 
+/** A session that completes its phase is a success, also one without a handoff. */
+function evolveExit(
+  flow: Flow,
+  { exit_reason, next_phase }: EventOf<'AgentSessionCompleted'>['data'],
+  handoff: HandoffRef | null,
+  approver: Approver,
+): Flow {
+  const isSuccess = exit_reason === 'completed' && (handoff === null || !isErrorHandoff(handoff));
+  const after = isSuccess && flow.error !== null ? { ...flow, retries: 0, error: null } : flow;
+  return next_phase === 'READY_FOR_MERGE' ? { ...after, approval: { head: flow.head, ...approver } } : after;
+}
+
 function evolveDelivered(flow: Flow, handoff: EventOf<'HandoffDelivered'>['data'], approver: Approver): Flow {
+  if (isErrorHandoff(handoff)) {
+    const retries = flow.retries + (findReportedError(handoff)?.recoverable === true ? 1 : 0);
+    return { ...flow, error: handoff, retries };
+  }
   const reviews = flow.reviews + (handoff.from === 'reviewer-agent' ? 1 : 0);
-  const issue = handoff.from === 'issue-manager' && handoff.to !== 'orchestrator' ? handoff : flow.issue;
-  const after = { ...flow, handoff, issue, reviews };
-  if (handoff.to === 'orchestrator') return { ...after, retries: flow.retries + 1 };
+  const issue = handoff.from === 'issue-manager' ? handoff : flow.issue;
+  const after = { ...flow, handoff, issue, reviews, retries: 0, error: null };
   if (handoff.to === 'fixer-agent') {
     const found = findingsIn(handoff.xml);
     const findings = Object.fromEntries(found.map((each) => [each, (flow.findings[each] ?? 0) + 1]));
-    return { ...after, retries: 0, approval: null, rounds: flow.rounds + 1, findings };
+    return { ...after, approval: null, rounds: flow.rounds + 1, findings };
   }
   if (handoff.to === 'validator-agent') {
-    return { ...after, retries: 0, approval: { head: flow.head, ...approver } };
+    return { ...after, approval: { head: flow.head, ...approver } };
   }
-  return { ...after, retries: 0 };
+  return after;
 }
 
 type PullEvent =

@@ -25,7 +25,7 @@ export interface Flow {
   readonly judged?: string | null;
   /** Work that broke a constraint: the start and the end of that session. The next sessions answer for it too. */
   readonly unfit: { readonly base: string; readonly head: string } | null;
-  /** The newest delivered handoff: input of the next role. */
+  /** The newest delivered handoff that passed work on: input of the next role. */
   readonly handoff: HandoffRef | null;
   /** The issue-manager's handoff, which all later roles follow. */
   readonly issue: HandoffRef | null;
@@ -46,8 +46,10 @@ export interface Flow {
   readonly rounds: number;
   /** The last findings, with the number of consecutive rounds of each. */
   readonly findings: Readonly<Record<string, number>>;
-  /** How often a recoverable error was retried since the last success. */
+  /** How often a recoverable error was reported since the last success. */
   readonly retries: number;
+  /** The newest error handoff since the last success; null if there is none. */
+  readonly error: HandoffRef | null;
   readonly checks: CheckRun | null;
   readonly pull: PullRequest | null;
   readonly merge: PendingMerge | null;
@@ -66,7 +68,7 @@ export interface Flow {
   readonly issueClosing: { readonly id: string; readonly outcome: 'wanted' | 'closed' | 'failed' } | null;
 }
 
-export type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
+type Assignment = { readonly agent: AgentPlan } | { readonly person: string };
 
 interface SessionPlace {
   readonly workspace: string;
@@ -108,7 +110,7 @@ export interface CheckRun {
   readonly outcome: CheckOutcome | null;
 }
 
-export interface CheckFailureEnd {
+interface CheckFailureEnd {
   readonly exitCode: number | null;
   /** The end of what it printed. */
   readonly output: string | null;
@@ -137,6 +139,7 @@ export const NO_FLOW: Flow = {
   rounds: 0,
   findings: {},
   retries: 0,
+  error: null,
   checks: null,
   pull: null,
   merge: null,

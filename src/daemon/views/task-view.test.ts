@@ -7,10 +7,10 @@ import { renderHandoff } from '../../protocol/handoff/index.ts';
 import { defineMessage } from '../../protocol/shape/message.ts';
 import { parseJsonDocument } from '../../protocol/text/json.ts';
 import * as runs from '../../state/runs/say.cases.ts';
-import { claim, create, operator, release, session, SHA } from '../../state/say.cases.ts';
+import { claim, create, operate, operator, release, session, SHA } from '../../state/say.cases.ts';
 import { type Task, taskStatus } from '../../state/tasks/task.ts';
 import { changesRequested } from '../../state/workflow/say.cases.ts';
-import { buildTaskView } from './task-view.ts';
+import { buildTaskView, listWorkflows } from './task-view.ts';
 
 const RESULT = defineMessage({ title: 'Task view', shape: taskViewRead.result, read: parseJsonDocument });
 
@@ -95,6 +95,25 @@ describe('the view of a workflow', () => {
     play.order(runs.resolve(play.decision().id, 1, 'go on'));
     expect(viewOf(play, play.id).decisions).toMatchObject([{ status: 'resolved', result: { message: 'go on' } }]);
     expect(viewOf(play, play.id, false).decisions).toEqual([]);
+  });
+});
+
+describe('the workflows of a status', () => {
+  it('are those that are not over, what waits for a person first', () => {
+    const play = new WorkflowPlay().wait(1000);
+    const start = (id: string, mode: 'autonomous' | 'supervised') =>
+      play.order({ kind: 'start-workflow', command: { id, title: id, mode } });
+    start('asked', 'supervised');
+    start('queued', 'autonomous');
+    start('gone', 'autonomous');
+    play.order(operate('cancel', 'not now', 'gone')).order(create('plain'));
+    const listed = listWorkflows(play.state, play.rules, play.at);
+    expect(listed.map(({ task_id, activity }) => `${task_id} ${activity}`)).toEqual([
+      'asked waiting',
+      'queued queued',
+      'W-00001 queued',
+    ]);
+    expect(listed[2]?.stages[0]).toMatchObject({ name: 'issue-manager', status: 'now', queued_ms: 1000 });
   });
 });
 

@@ -1,37 +1,18 @@
-import { type SessionView, type TaskOverview, taskViewRead } from '../../api/operations/task-view.ts';
+import type { SessionView, TaskOverview } from '../../api/operations/task-view.ts';
 import type { TaskDetails } from '../../api/operations/tasks.ts';
-import type { Activity } from '../../protocol/activity.ts';
+import type { StageView, WorkflowBrief } from '../../api/stage-views.ts';
+import { type Activity, isOver } from '../../protocol/phase.ts';
 import { isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
-import type { Caller } from '../../state/caller.ts';
-import { type Rules, rulesFor, rulesInForce } from '../../state/rules.ts';
+import { type Rules, rulesFor } from '../../state/rules.ts';
 import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
 import { costOfTask } from '../../state/runs/costs.ts';
 import { tokensIn } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
-import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import type { Task } from '../../state/tasks/task.ts';
-import { sumTimes, type Timeline } from '../../state/timeline/timeline.ts';
+import { type Span, sumTimes, type Timeline } from '../../state/timeline/timeline.ts';
 import { listStages, listVisits, type Times } from '../../state/timeline/visits.ts';
-import { reads, unchanged } from './call.ts';
 import { decisionView } from './run-views.ts';
-import { taskDetails } from './tasks.ts';
-
-export const taskViewHandler = reads(taskViewRead, ({ state }, { input, caller, project, services }) => {
-  const task = state.tasks.get(input.task_id);
-  if (task === undefined) return refuseUnknownTask(input.task_id);
-  const details = taskDetails(project, state, task, services);
-  const at = services.now().toISOString();
-  const rules = rulesInForce(state, project.rules);
-  return unchanged(buildTaskView(state, details, { at, rules, showsDecisions: mayReadDecisions(state, caller, task) }));
-});
-
-/** A session reads what people were asked about its own task only. */
-function mayReadDecisions(state: State, caller: Caller, { id }: Task): boolean {
-  if (caller.kind === 'session') return caller.taskId === id;
-  if (caller.kind === 'agent') return state.agents.get(caller.agentId)?.task?.task_id === id;
-  return caller.kind === 'operator';
-}
 
 interface ViewOptions {
   readonly at: string;
@@ -46,11 +27,6 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
   if (task === undefined) throw new Error(`task ${details.id} is not in the state`);
   const timeline = state.timelines.get(task.id) ?? { spans: [] };
   const { flow } = task;
-  const visits = listVisits(timeline, at);
-  const stages = listStages(visits, {
-    isWorkflow: flow.mode !== null,
-    hasChecks: rulesFor(task, rules).ciGate,
-  });
   const last = timeline.spans.at(-1);
   const sessions = listSessions(state, task, timeline);
   const id = shellWord(task.id);
@@ -62,8 +38,8 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
     activity: last?.activity ?? 'queued',
     since: last?.from ?? at,
     times: timesView(sumTimes(timeline, at)),
-    stages: stages.map(({ ms, ...stage }) => ({ ...stage, ...timesView(ms) })),
-    visits: visits.map(({ ms, ...visit }) => ({ ...visit, ...timesView(ms) })),
+    stages: stagesOf(state, task, rules, at),
+    visits: listVisits(timeline, at).map(({ ms, ...visit }) => ({ ...visit, ...timesView(ms) })),
     issue: issueView(task),
     rounds: flow.rounds,
     reviews: flow.reviews,
@@ -83,6 +59,40 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
     diff_command: flow.head === null ? null : `baton task diff ${id}`,
     log_command: sessions.some(({ agent_id }) => agent_id !== null) ? `baton task log ${id}` : null,
   };
+}
+
+/** The stages of a task, those ahead included. */
+export function stagesOf(state: State, task: Task, rules: Rules, at: string): readonly StageView[] {
+  const visits = listVisits(state.timelines.get(task.id) ?? { spans: [] }, at);
+  const hasChecks = rulesFor(task, rules).ciGate;
+  const stages = listStages(visits, { isWorkflow: task.flow.mode !== null, hasChecks });
+  return stages.map(({ ms, ...stage }) => ({ ...stage, ...timesView(ms) }));
+}
+
+/** The workflows that are not over, for `status_get`. Those that wait for a person come first, then those that changed last. */
+export function listWorkflows(state: State, rules: Rules, at: string): readonly WorkflowBrief[] {
+  const open: { readonly task: Task; readonly last: Span }[] = [];
+  for (const task of state.tasks.values()) {
+    if (task.flow.mode === null) continue;
+    const last = state.timelines.get(task.id)?.spans.at(-1);
+    if (last !== undefined && !isOver(last.activity)) open.push({ task, last });
+  }
+  const isAsked = ({ last }: { readonly last: Span }): number => (last.activity === 'waiting' ? 0 : 1);
+  open.sort((a, b) => isAsked(a) - isAsked(b) || compareTimes(b.last.from, a.last.from));
+  return open.slice(0, MOST_WORKFLOWS).map(({ task, last }) => ({
+    task_id: task.id,
+    title: task.title,
+    activity: last.activity,
+    since: last.from,
+    rounds: task.flow.rounds,
+    stages: stagesOf(state, task, rules, at),
+  }));
+}
+
+const MOST_WORKFLOWS = 50;
+
+function compareTimes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function timesView(ms: Times): TaskOverview['times'] {
@@ -126,7 +136,7 @@ function checksView({ flow: { checks } }: Task): TaskOverview['checks'] {
 function listDecisions({ decisions }: State, { id }: Task): TaskOverview['decisions'] {
   return [...decisions.values()]
     .filter(({ taskId }) => taskId === id)
-    .toSorted((a, b) => (a.openedAt < b.openedAt ? -1 : a.openedAt > b.openedAt ? 1 : 0))
+    .toSorted((a, b) => compareTimes(a.openedAt, b.openedAt))
     .map(decisionView);
 }
 
@@ -156,6 +166,7 @@ function listSessions(state: State, task: Task, { spans }: Timeline): readonly S
 const NO_AGENT = {
   agent_id: null,
   agent: null,
+  run: null,
   status: null,
   model: null,
   processes: 0,
@@ -171,6 +182,7 @@ function agentPart(agent: AgentRun) {
   return {
     agent_id: id,
     agent: plan.name,
+    run: plan.run,
     status: agentStatus(agent),
     ...(plan.role === undefined ? {} : { role: plan.role }),
     model: usage?.model ?? plan.model ?? null,

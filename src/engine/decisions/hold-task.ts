@@ -1,10 +1,10 @@
-import { event, type Event, type EventOf } from '../state/event.ts';
-import type { Question } from '../state/runs/resolve-decision.ts';
-import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
-import type { Task } from '../state/tasks/task.ts';
-import type { EngineContext } from './context.ts';
+import { event, type Event, type EventOf } from '../../state/event.ts';
+import type { Question } from '../../state/runs/resolve-decision.ts';
+import { phaseMovedEvent } from '../../state/tasks/claim-task.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import type { EngineContext } from '../context.ts';
 import { askPeople } from './notify.ts';
-import { describeReason } from './resume.ts';
+import { describeReason } from '../resume.ts';
 import { assignTask, sendBack, steeringOptions } from './steer-task.ts';
 
 interface Hold extends Pick<Question, 'source' | 'context' | 'options'> {

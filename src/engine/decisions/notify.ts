@@ -1,8 +1,8 @@
-import { event, type Event } from '../state/event.ts';
-import { excerptStart } from '../state/runs/excerpt.ts';
-import { decisionOpenedEvent, type Question } from '../state/runs/resolve-decision.ts';
-import type { RunOutcome } from '../state/runs/run-event.ts';
-import type { EngineContext } from './context.ts';
+import { event, type Event } from '../../state/event.ts';
+import { excerptStart } from '../../state/runs/excerpt.ts';
+import { decisionOpenedEvent, type Question } from '../../state/runs/resolve-decision.ts';
+import type { RunOutcome } from '../../state/runs/run-event.ts';
+import type { EngineContext } from '../context.ts';
 
 /** Notifies people of runs that are done or failed. A cancelled run needs no notification: a person cancelled it. */
 export function notifyEnd(

@@ -1,9 +1,9 @@
-import { event, type Event } from '../state/event.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
-import { type DecisionAction, type DecisionSource, OPTION_LABELS } from '../state/runs/decision.ts';
-import { findSilenceDecision } from '../state/runs/open-decisions.ts';
-import type { Question } from '../state/runs/resolve-decision.ts';
-import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, timersOf } from './context.ts';
+import { event, type Event } from '../../state/event.ts';
+import type { AgentRun } from '../../state/runs/agent-run.ts';
+import { type DecisionAction, type DecisionSource, OPTION_LABELS } from '../../state/runs/decision.ts';
+import { findSilenceDecision } from '../../state/runs/open-decisions.ts';
+import type { Question } from '../../state/runs/resolve-decision.ts';
+import { cancelPending, type EngineContext, findWaitingHandler, pendingActions, timersOf } from '../context.ts';
 import { mayRecommendApproval } from './judge-prompt.ts';
 import { askPeople } from './notify.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentPlan } from '../protocol/run-plan.ts';
-import { agentStatus } from '../state/runs/agent-run.ts';
-import { pipelineStatus } from '../state/runs/pipeline-run.ts';
-import type { DecisionAction } from '../state/runs/decision.ts';
-import * as runs from '../state/runs/say.cases.ts';
-import { claim, create, operate, session, worker } from '../state/say.cases.ts';
-import { Play } from './play.cases.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { agentStatus } from '../../state/runs/agent-run.ts';
+import { pipelineStatus } from '../../state/runs/pipeline-run.ts';
+import type { DecisionAction } from '../../state/runs/decision.ts';
+import * as runs from '../../state/runs/say.cases.ts';
+import { claim, create, operate, session, worker } from '../../state/say.cases.ts';
+import { Play } from '../play.cases.ts';
 
 function pipeline(plan: Partial<AgentPlan> = {}, rest = [runs.shellStep('ship')]): Play {
   const steps = [runs.agentStep('code'), ...rest];

@@ -1,29 +1,36 @@
-import type { AgentPlan } from '../protocol/run-plan.ts';
-import { runbookAdoptedEvent } from '../state/adopt-runbook.ts';
-import { event, type Event, type EventOf } from '../state/event.ts';
-import { findAdoption } from '../state/rules.ts';
-import type { AgentRun } from '../state/runs/agent-run.ts';
-import type { BudgetScope } from '../state/runs/budget-scope.ts';
-import { findHighestUse } from '../state/runs/budget.ts';
-import type { Decision, DecisionAction } from '../state/runs/decision.ts';
-import { isOfDoneRun } from '../state/runs/open-decisions.ts';
-import { abandonClaim, phaseMovedEvent } from '../state/tasks/claim-task.ts';
-import { returnFromBlocked } from '../state/tasks/operate-task.ts';
-import { reinstate } from '../state/tasks/record-session.ts';
-import type { Task } from '../state/tasks/task.ts';
-import { finishTask } from '../state/tasks/update-task.ts';
-import { restartSilentAgent } from './agent-events.ts';
-import { countRaises, listOpenBudgetDecisions } from './budgets.ts';
-import type { EngineContext } from './context.ts';
-import { endAgent } from './end-agent.ts';
-import { isAboutGithubIssue, retryIssueClosing } from './github-issue.ts';
-import { NUDGE_MESSAGE } from './handlers.ts';
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { runbookAdoptedEvent } from '../../state/adopt-runbook.ts';
+import { event, type Event, type EventOf } from '../../state/event.ts';
+import { findAdoption } from '../../state/rules.ts';
+import type { AgentRun } from '../../state/runs/agent-run.ts';
+import type { BudgetScope } from '../../state/runs/budget-scope.ts';
+import { findHighestUse } from '../../state/runs/budget.ts';
+import type { Decision, DecisionAction } from '../../state/runs/decision.ts';
+import { isOfDoneRun } from '../../state/runs/open-decisions.ts';
+import { abandonClaim, phaseMovedEvent } from '../../state/tasks/claim-task.ts';
+import { returnFromBlocked } from '../../state/tasks/operate-task.ts';
+import { reinstate } from '../../state/tasks/record-session.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { finishTask } from '../../state/tasks/update-task.ts';
+import { restartSilentAgent } from '../agent-events.ts';
+import { countRaises, listOpenBudgetDecisions } from '../budgets.ts';
+import type { EngineContext } from '../context.ts';
+import { endAgent } from '../end-agent.ts';
+import { isAboutGithubIssue, retryIssueClosing } from '../github-issue.ts';
+import { NUDGE_MESSAGE } from '../handlers.ts';
 import { applyHoldDecision } from './hold-task.ts';
-import { applyProtectedDecision } from './merge.ts';
-import { beginStepsAfterAnswer } from './overspent.ts';
-import { CONTINUE_MESSAGE, describeReason, findOwnerPipeline, sendOrResume, unparkAgent, wakeAgent } from './resume.ts';
+import { applyProtectedDecision } from '../merge.ts';
+import { beginStepsAfterAnswer } from '../overspent.ts';
+import {
+  CONTINUE_MESSAGE,
+  describeReason,
+  findOwnerPipeline,
+  sendOrResume,
+  unparkAgent,
+  wakeAgent,
+} from '../resume.ts';
 import { assignTask } from './steer-task.ts';
-import { enterStep } from './steps.ts';
+import { enterStep } from '../steps.ts';
 
 export function onDecision(world: EngineContext, resolved: EventOf<'DecisionResolved'>['data']): Event[] {
   const { decision_id, action, message } = resolved;

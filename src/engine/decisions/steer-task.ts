@@ -1,11 +1,11 @@
-import { event, type Event, type EventOf } from '../state/event.ts';
-import { type DecisionAction, OPTION_LABELS } from '../state/runs/decision.ts';
-import type { Question } from '../state/runs/resolve-decision.ts';
-import { phaseMovedEvent } from '../state/tasks/claim-task.ts';
-import { JUDGED_PHASES, type Task } from '../state/tasks/task.ts';
-import { fixerHandoff } from '../state/workflow/gate-handoffs.ts';
-import type { EngineContext } from './context.ts';
-import { describeReason } from './resume.ts';
+import { event, type Event, type EventOf } from '../../state/event.ts';
+import { type DecisionAction, OPTION_LABELS } from '../../state/runs/decision.ts';
+import type { Question } from '../../state/runs/resolve-decision.ts';
+import { phaseMovedEvent } from '../../state/tasks/claim-task.ts';
+import { JUDGED_PHASES, type Task } from '../../state/tasks/task.ts';
+import { fixerHandoff } from '../../state/workflow/gate-handoffs.ts';
+import type { EngineContext } from '../context.ts';
+import { describeReason } from '../resume.ts';
 
 type Resolved = EventOf<'DecisionResolved'>['data'];
 
