@@ -97,9 +97,13 @@ function passOn(world: EngineContext, agent: AgentRun, resolved: Resolved): Even
   ];
 }
 
-/** On the answer about a task that nobody works on: it returns from BLOCKED, to the same role, to another agent or to a person. */
+/**
+ * On the answer about a task that nobody works on: it returns from BLOCKED, to the same role, to another agent or to a person. Nothing
+ * follows if the task is no longer blocked: the question was about another situation.
+ */
 function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Event[] {
   const { action, message } = resolved;
+  if (task.phase !== 'BLOCKED') return [];
   const reason = describeReason(action, message);
   switch (action) {
     case 'retry':
@@ -111,9 +115,7 @@ function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Eve
         ...returnFromBlocked(task, { cause: 'decision', reason }, world.rules),
       ];
     case 'cancel':
-      return task.phase === 'COMPLETED'
-        ? []
-        : [phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
+      return [phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
     default:
       return [];
   }
@@ -162,11 +164,15 @@ function onFindingDecision(
   return finished.ok ? [...finished.events] : [];
 }
 
-/** On a completed or reinstated task: decisions about whether it is complete are withdrawn. */
-export function withdrawFindings({ state }: EngineContext, taskId: string, reason: string): Event[] {
-  return [...state.decisions.values()]
-    .filter(({ source, taskId: about, result }) => source === 'reconcile' && about === taskId && result === null)
+/** On a completed task: decisions about whether it is complete are withdrawn, and the one that held it before. */
+export function onCompleted({ state }: EngineContext, taskId: string, held: string | undefined): Event[] {
+  const reason = 'the task was completed';
+  const withdrawn = [...state.decisions.values()]
+    .filter(({ id, source, taskId: about, result }) => {
+      return result === null && about === taskId && (source === 'reconcile' || id === held);
+    })
     .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
+  return held === undefined ? withdrawn : [...withdrawn, event('TaskFreed', { task_id: taskId })];
 }
 
 /** On the answer to a decision about a budget: it applies to every agent that waits for it. */

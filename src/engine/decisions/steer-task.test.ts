@@ -76,6 +76,16 @@ describe('a person who is asked at a checkpoint', () => {
     }
   });
 
+  it('is not asked any more if the task is completed meanwhile', () => {
+    const play = semiUntil('READY_FOR_MERGE');
+    const late = answer(play, 'send_back', NOTE);
+    play.order(say.operate('waive', 'merged by hand', play.id)).checkReplay();
+    expect(play.openDecisions()).toEqual([]);
+    expect(play.task.flow.held).toBeNull();
+    expect(play.refuse(late).code).toBe('decision-withdrawn');
+    expect(play.task.phase).toBe('COMPLETED');
+  });
+
   it('cancels the task', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     choose(play, 'cancel', 'not now');

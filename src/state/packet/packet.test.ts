@@ -74,6 +74,23 @@ describe('a context packet', () => {
     expect(text.indexOf('second note')).toBeLessThan(text.indexOf('first note'));
   });
 
+  it('lists as notes from people only what people wrote', () => {
+    const state = emptyState();
+    const at = '2026-01-01T00:00:00.000Z';
+    const reinstated = (actor: string, by?: string): void => {
+      const data = { task_id: 'A', reason: `says ${by ?? actor}`, ...(by === undefined ? {} : { by }) };
+      evolve(state, { ...event('TaskReinstated', data), seq: state.seq + 1, at, actor });
+    };
+    state.tasks.set('A', { ...say.emptyTask, id: 'A' });
+    reinstated('operator:ann');
+    // A worker without a claim is recorded as an operator.
+    reinstated('operator:bob', 'worker:bob');
+    reinstated('session:s1');
+    const { sections } = buildPacket(state, state.tasks.get('A') ?? say.emptyTask);
+    const listed = sections.map(({ name, items }) => [name, items.map(({ author }) => author)]);
+    expect(Object.fromEntries(listed)).toEqual({ ending: ['session:s1', 'worker:bob'], people: ['operator:ann'] });
+  });
+
   it('shows what a session reported beside what Baton measured', () => {
     const play = new WorkflowPlay().turn('issue-manager').turn('prep');
     const caller = play.claim('implementer', 'ada');

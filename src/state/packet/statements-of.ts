@@ -83,7 +83,12 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
       ref: record_id,
     },
   ],
-  TaskReinstated: ({ reason }) => [report('people', 'The task was reinstated', reason)],
+  TaskReinstated: ({ reason, by }, { recorded: { actor } }) => {
+    // A worker without a claim is recorded as an operator; `by` names it.
+    const section = by === undefined && isPerson(actor) ? 'people' : 'ending';
+    const author = by === undefined ? {} : { author: by };
+    return [{ ...report(section, 'The task was reinstated', reason), ...author }];
+  },
   WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
   SelfApproved: ({ reason, head }) => [report('people', `Approved by its author at ${head.slice(0, 12)}`, reason)],
   PhaseMoved: ({ cause, reason, to }, { recorded: { actor } }) =>
