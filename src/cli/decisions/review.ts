@@ -111,8 +111,11 @@ async function choose({ options }: DecisionView, ask: Ask): Promise<Chosen> {
     if (typed === 's') return 'skip';
     const option = typed === '' ? recommended : Number(typed);
     if (Number.isInteger(option) && option >= 1 && option <= options.length) {
-      const agent = options[option - 1]?.action === 'hand_over' ? await ask('Agent of the runbook: ') : '';
-      const message = await ask('Note for the next session (Enter for none): ');
+      const action = options[option - 1]?.action;
+      const agent = action === 'hand_over' ? await ask('Agent of the runbook: ') : '';
+      const message = await ask(
+        action === 'send_back' ? 'What must change: ' : 'Note for the next session (Enter for none): ',
+      );
       if (message === undefined || agent === undefined) return 'quit';
       const named = agent.trim() === '' ? {} : { agent: agent.trim() };
       return { option, ...named, ...(message.trim() === '' ? {} : { message }) };

@@ -1,7 +1,9 @@
 import { findReportedError, parseHandoff } from '../../protocol/handoff/index.ts';
 import type { Result } from '../../protocol/result.ts';
+import { renderCountOf } from '../../protocol/text/text-format.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
+import type { Decision } from '../runs/decision.ts';
 import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Task } from '../tasks/task.ts';
@@ -113,7 +115,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   ClaimRevoked: describeClaimEnd,
   ResultSubmitted: ({ result }) => describeResult(result),
   SessionMeasured: describeMeasured,
-  HandoffDelivered: (handoff) => describeDelivered(handoff),
+  HandoffDelivered: describeDelivered,
   HandoffDropped: (handoff) => [
     {
       ...report('handoff', `Not delivered, to ${handoff.to ?? 'nobody'}: ${handoff.reason}`, describeHandoff(handoff)),
@@ -141,9 +143,12 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           ),
         ],
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
-  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source }) => {
+  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source, task }) => {
     const decision = source.decisions.get(decision_id);
-    const asked = decision === undefined ? '' : `Question: ${decision.title}: ${questionOf(decision.context)}`;
+    const asked =
+      decision === undefined || isCheckpoint(decision, task)
+        ? ''
+        : `Question: ${decision.title}: ${questionOf(decision.context)}`;
     const chosen = decision?.options[option - 1]?.label ?? action;
     const text = message === null ? asked : `${message}\n${asked}`;
     return [
@@ -169,6 +174,11 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   PipelineCancelRequested: ({ reason }, { recorded: { actor } }) =>
     isPerson(actor) ? [report('people', 'The pipeline was cancelled', reason)] : [],
 };
+
+/** A checkpoint asks only whether to go on: its options say all of it. */
+function isCheckpoint({ context }: Decision, { id, phase }: Task): boolean {
+  return questionOf(context).startsWith(`${id} is ${phase}; next is `);
+}
 
 /** The last line: those before it repeat the title of the task. */
 function questionOf(context: string): string {
@@ -209,7 +219,11 @@ function describeResult({ status, log, issues = [], files_modified, completed_at
   return [
     report('log', `Log of a result that reports ${status}`, lines.join('\n')),
     ...(asked.length === 0 ? [] : [report('question', 'Issues of the result', asked.join('\n'))]),
-    report('measured', `Reported by the agent: ${status}, ${files.length} files, at ${completed_at}`, files.join('\n')),
+    report(
+      'measured',
+      `Reported by the agent: ${status}, ${renderCountOf(files.length, 'file')}, at ${completed_at}`,
+      files.join('\n'),
+    ),
   ];
 }
 
@@ -234,7 +248,8 @@ function describeMeasured(
     ['new dependencies', new_dependencies.join(', ')],
     ['files', files.map(({ path, action }) => `${action} ${path}`).join(', ')],
   ];
-  const title = `Measured by Baton: ${file_count} files, ${commits} commits, head ${head.slice(0, 12)}`;
+  const counts = `${renderCountOf(file_count, 'file')}, ${renderCountOf(commits, 'commit')}`;
+  const title = `Measured by Baton: ${counts}, head ${head.slice(0, 12)}`;
   return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
 }
 
@@ -255,7 +270,7 @@ function claimedNumbers({ xml }: HandoffRef): string {
     .join(', ');
 }
 
-function describeDelivered(handoff: HandoffRef): readonly Report[] {
+function describeDelivered(handoff: HandoffRef, { source }: Circumstances): readonly Report[] {
   const { from, to, handoff_id: ref } = handoff;
   // It repeats the output of the failed checks, which have statements of their own.
   if (from === 'ci-gate') return [];
@@ -266,7 +281,17 @@ function describeDelivered(handoff: HandoffRef): readonly Report[] {
     return [{ ...report('error', `${oneLine(error.type)}, ${recovery}, from ${from}`, text), ref }];
   }
   const title = `From ${from} to ${to ?? 'workflow-complete'}`;
-  return [{ ...report(to === 'fixer-agent' ? 'finding' : 'handoff', title, text), ref }];
+  const sent = { ...report(to === 'fixer-agent' ? 'finding' : 'handoff', title, text), ref };
+  const person = from === 'operator' ? findSender(source, handoff) : undefined;
+  return [person === undefined ? sent : { ...sent, author: person }];
+}
+
+/** The engine delivers the handoff of a person who sent work back. */
+function findSender({ decisions }: StatementSource, { task_id }: HandoffRef): string | undefined {
+  const senders = [...decisions.values()].flatMap(({ taskId, result }) =>
+    taskId === task_id && result?.kind === 'resolved' && result.action === 'send_back' ? result.by : [],
+  );
+  return senders.at(-1);
 }
 
 function report(section: SectionName, title: string, text: string): Report {
