@@ -1,4 +1,5 @@
 import type { State } from '../state.ts';
+import { findTakenOverBy } from '../workflow/flow.ts';
 import { isCancelled, type Task } from './task.ts';
 
 /** Whether a task is over, needs a person, or goes on by itself. */
@@ -21,6 +22,8 @@ export function taskOutlook(state: State, task: Task): TaskOutlook {
   if (decisionIds.length > 0) return { state: 'waiting', reason: title, decisionIds };
   if (task.blocked !== null)
     return { state: isRetried(state, task.id) ? 'going' : 'waiting', reason: task.blocked.reason, decisionIds };
+  const person = findTakenOverBy(task.flow);
+  if (person !== undefined) return { state: 'waiting', reason: `${person} took it over`, decisionIds };
   return { state: isDone(task) ? 'done' : 'going', reason: null, decisionIds };
 }
 
