@@ -97,6 +97,7 @@ describe('a task that a person gave to an agent', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     const plan = { run: 'scripted', prompt: 'look' };
     expect(play.refuse(answer(play, 'hand_over')).code).toBe('no-agent-named');
+    expect(play.refuse(answer(play, 'approve', NOTE, { ...plan, name: 'second' })).code).toBe('no-hand-over');
     expect(play.refuse(answer(play, 'hand_over', NOTE, { ...plan, name: 'fixer', role: 'fixer' })).code).toBe(
       'wrong-role',
     );
