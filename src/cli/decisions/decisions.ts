@@ -54,7 +54,7 @@ export function renderDecision(decision: DecisionDetails, now: Date, { isAsked =
     ...(decision.result === null ? renderEvidence(evidence, context) : []),
     ...options.map(
       ({ label, action, recommended }, i) =>
-        `  ${i + 1}. ${printable(label)}${OPTION_NEEDS[action]?.[isAsked ? 1 : 0] ?? ''}${recommended ? ' (recommended)' : ''}`,
+        `  ${i + 1}. ${printable(label)}${describeNeed(decision.source, action, isAsked)}${recommended ? ' (recommended)' : ''}`,
     ),
     isAsked ? '' : resultOf(decision),
   ];
@@ -62,10 +62,15 @@ export function renderDecision(decision: DecisionDetails, now: Date, { isAsked =
 }
 
 /** What an option needs besides its number. */
-const OPTION_NEEDS: Readonly<Record<string, readonly [typed: string, asked: string]>> = {
-  send_back: [' (needs -m TEXT)', ' (needs a note)'],
-  hand_over: [' (needs --agent NAME)', ''],
-};
+function describeNeed(source: string, action: string, isAsked: boolean): string {
+  if (needsNote(source, action)) return isAsked ? ' (needs a note)' : ' (needs -m TEXT)';
+  return action === 'hand_over' && !isAsked ? ' (needs --agent NAME)' : '';
+}
+
+/** A merge that is sent back has a finding of Baton's own. */
+export function needsNote(source: string, action: string): boolean {
+  return action === 'send_back' && source !== 'merge';
+}
 
 function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {
   const about = [

@@ -43,7 +43,7 @@ async function followOnScreen(run: FollowedRun, given: ParsedArguments, io: Io):
     const { decisionId } = progress;
     io.out('\n');
     const outcome = await withPrompt(async (ask) => askOne(decisionId, client, ask, io));
-    if (outcome !== 'answered') {
+    if (outcome === 'skipped' || outcome === 'quit') {
       io.out(
         `Answer later: baton decision show ${shortId(decisionId)}. Follow it again: baton run --follow ${printable(run.id)}\n`,
       );

@@ -3,6 +3,7 @@ import { buildPacket } from '../../state/packet/packet.ts';
 import { renderPacket } from '../../state/packet/render-packet.ts';
 import type { DecisionAction } from '../../state/runs/decision.ts';
 import * as runs from '../../state/runs/say.cases.ts';
+import { taskOutlook } from '../../state/timeline/task-outlook.ts';
 import * as say from '../../state/say.cases.ts';
 import * as flow from '../../state/workflow/say.cases.ts';
 import { Play } from '../play.cases.ts';
@@ -109,6 +110,7 @@ describe('a task that a person gave to an agent', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     const plan = { run: 'scripted', prompt: 'look' };
     expect(play.refuse(answer(play, 'hand_over')).code).toBe('no-agent-named');
+    expect(play.refuse(answer(play, 'approve', NOTE, { ...plan, name: 'second' })).code).toBe('no-hand-over');
     expect(play.refuse(answer(play, 'hand_over', NOTE, { ...plan, name: 'fixer', role: 'fixer' })).code).toBe(
       'wrong-role',
     );
@@ -124,9 +126,12 @@ describe('a task that a person took over', () => {
     choose(play, 'take_over', NOTE);
     expect(play.task.claim).toBeNull();
     expect(play.task.flow.assigned).toEqual({ person: 'operator:ann' });
+    expect(play.state.timelines.get(play.id)?.spans.at(-1)).toMatchObject({ activity: 'waiting', role: 'reviewer' });
+    expect(taskOutlook(play.state, play.task)).toMatchObject({ state: 'waiting', reason: 'operator:ann took it over' });
     expect(play.refuse(say.claim(play.id, 's9', { role: 'reviewer' }), say.worker).code).toBe('assigned');
     play.say(say.claim(play.id, 's9', { role: 'reviewer' }), say.operator);
     expect(play.task.flow.assigned).toBeNull();
+    expect(taskOutlook(play.state, play.task)).toMatchObject({ state: 'going' });
   });
 
   it('goes back to the workers if an operator takes the assignment back', () => {
