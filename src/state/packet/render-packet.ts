@@ -68,7 +68,7 @@ function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number, head
   return [
     heading,
     ...blocked,
-    ...(waits.length === 0 ? [] : [waits.join('\n')]),
+    ...(waits.length === 0 ? [] : [renderFence(waits.join('\n'))]),
     `## Goal\n\n${renderFence(cut(goal, tokens / 5))}`,
     ...(open.length === 0 ? [] : [`## Open decisions\n\n${open.slice(0, 2).map(renderOpen).join('\n')}`]),
   ].join('\n\n');
@@ -96,9 +96,9 @@ function renderTail({ next, lessons, before }: Packet, { references = [] }: Rend
   const rest = references.length > most ? [`- and ${references.length - most} more`] : [];
   return [
     before === null ? '' : `## Newest record of the project\n\n${renderItem(before, cut(before.text, 40 + 8 * most))}`,
-    // Lessons of other tasks are data like every other text: one line each, inside a fence.
+    // Lessons and titles of other tasks are data like every other text: one line each, inside a fence.
     learned.length === 0 ? '' : `## Project memory\n\n${renderFence(learned.join('\n'))}`,
-    actions.length === 0 ? '' : `## Next actions\n\n${actions.join('\n')}`,
+    actions.length === 0 ? '' : `## Next actions\n\n${renderFence(actions.join('\n'))}`,
     files.length === 0 ? '' : `## Read first\n\n${[...files, ...rest].join('\n')}`,
   ]
     .filter((part) => part !== '')

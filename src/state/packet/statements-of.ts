@@ -278,7 +278,7 @@ function describeDelivered(handoff: HandoffRef, { source }: Circumstances): read
   const error = findReportedError(handoff);
   if (error !== undefined) {
     const recovery = error.recoverable ? 'recoverable' : 'not recoverable';
-    return [{ ...report('error', `${oneLine(error.type)}, ${recovery}, from ${from}`, text), ref }];
+    return [{ ...report('error', `Error handoff from ${from}, ${recovery}`, text), ref }];
   }
   const title = `From ${from} to ${to ?? 'workflow-complete'}`;
   const sent = { ...report(to === 'fixer-agent' ? 'finding' : 'handoff', title, text), ref };
