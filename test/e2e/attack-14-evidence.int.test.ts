@@ -92,6 +92,6 @@ it('keeps nothing of a signal that is refused', async () => {
   world.write(world.repository, { 'refused.yaml': bundle });
   const signal = exitSignal('REVIEW', 'blocked', { evidence_bundle_ref: 'refused.yaml' });
   expect(refusalOf(await client.forward('exit_signal', signal))).toContain('IMPLEMENTATION');
-  const blob = createHash('sha256').update(bundle).digest('hex');
-  expect(world.baton(['ledger', 'blob', blob]).code).not.toBe(0);
+  const blob = `sha256:${createHash('sha256').update(bundle).digest('hex')}`;
+  expect(world.baton(['ledger', 'blob', blob]).code).toBe(1);
 });

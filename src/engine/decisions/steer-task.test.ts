@@ -101,6 +101,8 @@ describe('a task that a person gave to an agent', () => {
     choose(play, 'hand_over', NOTE, { name: 'second', run: 'scripted', prompt: 'look', role: 'reviewer' });
     expect(play.task.claim).toMatchObject({ holder: 'second', principal: 'agent:second', role: 'reviewer' });
     expect(play.newest('AgentRequested').plan).toMatchObject({ name: 'second' });
+    // Also what the worker's own agent would owe.
+    expect(play.task.claim?.requires).toEqual(['handoff', 'exit', 'result']);
     expect(play.task.flow.assigned).toBeNull();
   });
 
@@ -237,7 +239,7 @@ function semiUntil(phase: 'READY_FOR_REVIEW' | 'READY_FOR_MERGE', rules = {}): W
 }
 
 function withReviewers(phase: 'READY_FOR_REVIEW'): WorkflowPlay {
-  const agent = runs.agentPlan({ name: 'reviewer', role: 'reviewer' });
+  const agent = runs.agentPlan({ name: 'reviewer', role: 'reviewer', requires: ['handoff'] });
   const workers = [{ name: 'reviewers', concurrency: 1, roles: ['reviewer'], plan: { kind: 'agent', agent } as const }];
   return semiUntil(phase).say(runs.configure(workers));
 }

@@ -190,6 +190,7 @@ export function decisionOpenedEvent(
   id: string,
   { options, recommends = options[0]?.action, ...question }: Question,
 ): EventOf<'DecisionOpened'> {
+  const recommended = options.findIndex(({ action }) => action === recommends);
   return event('DecisionOpened', {
     agent_id: null,
     pipeline_id: null,
@@ -197,6 +198,6 @@ export function decisionOpenedEvent(
     ...question,
     decision_id: id,
     context: excerptStart(question.context),
-    options: options.map((option) => ({ ...option, recommended: option.action === recommends })),
+    options: options.map((option, i) => ({ ...option, recommended: i === recommended })),
   });
 }

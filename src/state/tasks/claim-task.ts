@@ -12,6 +12,7 @@ import {
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { State } from '../state.ts';
+import { findTakenOverBy } from '../workflow/flow.ts';
 import { refuseUnknownTask } from './create-task.ts';
 import { checkMayJudge } from './judging.ts';
 import { type Claim, isCancelled, isWorkable, JUDGED_PHASES, type Task } from './task.ts';
@@ -43,10 +44,10 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
     return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
   }
-  const { assigned } = task.flow;
-  if (assigned !== null && 'person' in assigned && assigned.person !== principal) {
+  const person = findTakenOverBy(task.flow);
+  if (person !== undefined && person !== principal) {
     const hint = `Find another: baton task next. An operator can take the assignment back: baton task release ${task.id}`;
-    return refusal('assigned', `task ${task.id} is assigned to ${assigned.person}`, hint);
+    return refusal('assigned', `task ${task.id} is assigned to ${person}`, hint);
   }
   const mayJudge = JUDGED_PHASES.has(task.phase) ? checkMayJudge(state, task, principal, rules) : decided([], null);
   if (!mayJudge.ok) return mayJudge;

@@ -1,5 +1,6 @@
 import type { State } from '../state.ts';
 import type { Task } from '../tasks/task.ts';
+import { findTakenOverBy } from '../workflow/flow.ts';
 import { findSpan } from './find-span.ts';
 
 /** Whether a task is over, needs a person, or goes on by itself. */
@@ -25,8 +26,9 @@ export function taskOutlook(state: State, task: Task): TaskOutlook {
   return { state: needsPerson ? 'waiting' : 'going', reason: blocked ?? describeAssignment(task), decisionIds };
 }
 
-function describeAssignment({ flow: { assigned } }: Task): string | null {
-  return assigned !== null && 'person' in assigned ? `${assigned.person} took it over` : null;
+function describeAssignment({ flow }: Task): string | null {
+  const person = findTakenOverBy(flow);
+  return person === undefined ? null : `${person} took it over`;
 }
 
 function isRetried({ effects }: State, taskId: string): boolean {
