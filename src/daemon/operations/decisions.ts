@@ -123,7 +123,7 @@ function toItem(
 
 function describeStage({ phase, nextRole, flow, claim }: Task): string {
   const next = claim !== null ? `${claim.holder} holds it` : nextRole === null ? null : `next is ${nextRole}`;
-  const rounds = flow.rounds === 0 ? null : `${flow.rounds} rounds back to the fixer`;
+  const rounds = flow.rounds === 0 ? null : `${flow.rounds} round${flow.rounds === 1 ? '' : 's'} back to the fixer`;
   return [phase, next, rounds].filter((each) => each !== null).join(', ');
 }
 

@@ -201,7 +201,11 @@ function describeResult({ status, log, issues = [], files_modified, completed_at
   return [
     report('log', `Log of a result that reports ${status}`, lines.join('\n')),
     ...(asked.length === 0 ? [] : [report('question', 'Issues of the result', asked.join('\n'))]),
-    report('measured', `Reported by the agent: ${status}, ${files.length} files, at ${completed_at}`, files.join('\n')),
+    report(
+      'measured',
+      `Reported by the agent: ${status}, ${countOf(files.length, 'file')}, at ${completed_at}`,
+      files.join('\n'),
+    ),
   ];
 }
 
@@ -226,7 +230,7 @@ function describeMeasured(
     ['new dependencies', new_dependencies.join(', ')],
     ['files', files.map(({ path, action }) => `${action} ${path}`).join(', ')],
   ];
-  const title = `Measured by Baton: ${file_count} files, ${commits} commits, head ${head.slice(0, 12)}`;
+  const title = `Measured by Baton: ${countOf(file_count, 'file')}, ${countOf(commits, 'commit')}, head ${head.slice(0, 12)}`;
   return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
 }
 
@@ -272,4 +276,8 @@ function reportEnd(section: SectionName, title: string, text: string): Report {
 
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
