@@ -92,7 +92,11 @@ class Desk {
       return promise;
     };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return askOne(ID, client as unknown as Client, typed, { out: (text) => void (this.out += text) });
+    return askOne(ID, client as unknown as Client, typed, {
+      out: (text) => void (this.out += text),
+      env: {},
+      isTerminal: false,
+    });
   }
 
   #call(operation: string, input: unknown): unknown {

@@ -6,6 +6,7 @@ import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
 import { followEntries, readHeadSeq } from '../run/follow-entries.ts';
+import { lookOf } from '../status/paint.ts';
 import { printable, shortId } from '../text.ts';
 import { describeResolved, needsNote, renderDecision } from './decisions.ts';
 
@@ -32,7 +33,7 @@ export const decisionReviewCommand: CliCommand = {
 
 async function printDecision(client: Client, { id }: DecisionView, io: Io): Promise<void> {
   const shown = await client.call('decision_show', { id });
-  if (shown.ok) io.out(`${renderDecision(shown.result, new Date())}\n`);
+  if (shown.ok) io.out(`${renderDecision(shown.result, new Date(), lookOf(io))}\n`);
 }
 
 /** Returns how many are still open. */
@@ -64,7 +65,10 @@ export async function withPrompt<R>(use: (ask: Ask) => Promise<R>): Promise<R> {
       const line = await Promise.race([next, untilAborted(signal)]);
       if (line === undefined) return undefined;
       next = undefined;
-      return line.done === true ? undefined : line.value;
+      if (line.done !== true) return line.value;
+      // After Ctrl-C and Ctrl-D the cursor is still behind the question.
+      process.stdout.write('\n');
+      return undefined;
     });
   } finally {
     prompt.close();
@@ -97,7 +101,7 @@ export async function askOne(
   id: string,
   client: Pick<Client, 'call' | 'events'>,
   ask: Ask,
-  io: Pick<Io, 'out'>,
+  io: Pick<Io, 'out' | 'env' | 'isTerminal'>,
 ): Promise<Asked> {
   const after = await readHeadSeq(client);
   const shown = await client.call('decision_show', { id });
@@ -105,7 +109,7 @@ export async function askOne(
     io.out(`Error: ${printable(shown.error.message)}\n`);
     return 'skipped';
   }
-  io.out(renderDecision(shown.result, new Date(), { isAsked: true }));
+  io.out(renderDecision(shown.result, new Date(), { isAsked: true, columns: lookOf(io).columns }));
   if (shown.result.result !== null) return 'settled';
   using watch = watchSettled(shown.result.id, after, client);
   for (;;) {
@@ -124,7 +128,7 @@ export async function askOne(
     const { code, message, hint } = answer.error;
     io.out(`Error: ${printable(message)}\n${hint === '' || OBVIOUS.has(code) ? '' : `  hint: ${printable(hint)}\n`}`);
     if (SETTLED.has(code)) return 'settled';
-    // Only these refusals depend on what was typed; any other would come again.
+    // These refusals depend on what was typed, or on a daemon that comes back; any other would come again.
     if (!CORRECTABLE.has(code)) return 'skipped';
   }
 }
@@ -162,6 +166,8 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
   'separation-of-duties',
   // An agent that the runbook does not have.
   'bad-request',
+  'daemon-away',
+  'no-answer',
 ]);
 
 type Chosen = { readonly option: number; readonly message?: string; readonly agent?: string } | 'skip' | 'quit';

@@ -46,6 +46,16 @@ describe('a context packet', () => {
       expect(text).toContain(`## ${title}\n\n- entry`);
   });
 
+  it('shows the end of the output of a failed check: the error stands there', () => {
+    const state = emptyState();
+    const output = `${'ok 1 - it works\n'.repeat(200)}AssertionError: 1860000 is not 5400000`;
+    const checked = { task_id: 'A', checks_id: 'c', name: 'test', head: say.SHA, exit_code: 1, output, log: null };
+    fold(state, created('A', null), event('CheckFinished', { ...checked, outcome: 'failed' }));
+    const { text } = renderPacket(buildPacket(state, state.tasks.get('A') ?? say.emptyTask), { tokens: 400 });
+    expect(text).toContain('AssertionError: 1860000 is not 5400000\n```');
+    expect(text).toMatch(/```text\n\[cut here; the rest: entry 2\]\nok 1/);
+  });
+
   it('keeps a bounded number of statements, whatever happens to a task', () => {
     const state = crowdedState('x'.repeat(5000), 10_000);
     const kept = state.statements.get('A') ?? [];
