@@ -28,6 +28,7 @@ const UNSERVED: UnservedTask = {
   title: 'do it',
   phase: 'READY_FOR_MERGE',
   role: 'validator',
+  takenBy: null,
   next: 'baton merge K1',
 };
 

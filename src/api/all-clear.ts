@@ -154,13 +154,16 @@ export interface UnservedTask {
   readonly title: string;
   readonly phase: string;
   readonly role: string | null;
+  /** The person who took it over; null if nobody did. */
+  readonly takenBy: string | null;
   readonly next: string;
 }
 
 export function provePhases(unserved: readonly UnservedTask[]): Proof<'phases'> {
-  const reasons = unserved.map(({ id, title, phase, role, next }): Reason => {
+  const reasons = unserved.map(({ id, title: name, phase, role, takenBy, next }): Reason => {
+    const title = takenBy === null ? `No worker takes task ${id} ${name}` : `${takenBy} took over task ${id} ${name}`;
     const context = `It is ${phase}${role === null ? '' : `, next role ${role}`}.`;
-    return { kind: 'unserved', count: 1, task_id: id, title: `No worker takes task ${id} ${title}`, context, next };
+    return { kind: 'unserved', count: 1, task_id: id, title, context, next };
   });
   const more = (count: number) => ({ title: `no worker takes ${count} more tasks`, next: 'baton task list' });
   return createProof('phases', summarizeReasons(reasons, more));

@@ -57,6 +57,17 @@ export function wrapTo(text: string, columns: number): string[] {
   return line === '' ? lines : [...lines, line];
 }
 
+/** Wraps a line below its own indent, so that no part of it begins further left. Tabs become spaces, since their width is unknown. */
+export function hangTo(line: string, columns: number): string[] {
+  const plain = columns === Infinity ? line : line.replaceAll('\t', '    ');
+  if (widthOf(plain) <= columns) return [plain];
+  const text = plain.trimStart();
+  const indent = ' '.repeat(Math.min(plain.length - text.length, MOST_INDENT));
+  return wrapTo(text, Math.max(MOST_INDENT, columns - indent.length)).map((part) => `${indent}${part.trim()}`);
+}
+
+const MOST_INDENT = 12;
+
 function splitWord(word: string, columns: number): string[] {
   if (widthOf(word) <= columns) return [word];
   const parts: string[] = [''];

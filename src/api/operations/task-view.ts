@@ -88,6 +88,7 @@ const taskOverview = object({
     work_ms: count,
     wait_ms: count,
   }),
+  taken_by: { ...nullable(text), about: 'The person who took it over; null from their claim on.' },
   branch: nullable(text),
   workspace: nullable(text),
   head: nullable(text),

@@ -1,7 +1,8 @@
 import type { ResultOf } from '../../api/operations/registry.ts';
 import type { DecisionDetails, DecisionView } from '../../api/run-views.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
-import { renderAge } from '../status/paint.ts';
+import { lookOf, renderAge } from '../status/paint.ts';
+import { hangTo } from '../table.ts';
 import { printable, shortId } from '../text.ts';
 import { renderEvidence } from './evidence.ts';
 
@@ -20,7 +21,7 @@ export const decisionShowCommand = operationCommand({
   args: [decisionArgument],
   operation: 'decision_show',
   input: ({ args: [id] }) => ({ value: { id } }),
-  show: (decision) => renderDecision(decision, new Date()),
+  show: (decision, _given, io) => renderDecision(decision, new Date(), { columns: lookOf(io).columns }),
 });
 
 export const decisionResolveCommand = operationCommand({
@@ -44,28 +45,43 @@ export function describeResolved({ id, action, next }: ResultOf<'decision_resolv
   return next === null ? told : `${told}Begin: ${printable(next)}\n`;
 }
 
-/** `isAsked` leaves out the command that answers, for a prompt that asks at once. */
-export function renderDecision(decision: DecisionDetails, now: Date, { isAsked = false } = {}): string {
+/**
+ * `isAsked` leaves out the command that answers, for a prompt that asks at once. What agents and people wrote stands deeper than headings
+ * and options, also after a line break, so that it cannot look like them.
+ */
+export function renderDecision(
+  decision: DecisionDetails,
+  now: Date,
+  { isAsked = false, columns = Infinity }: { readonly isAsked?: boolean; readonly columns?: number } = {},
+): string {
   const { id, title, context, options, opened_at, evidence } = decision;
+  const [question = '', ...details] = context.split('\n').filter((line) => line.trim() !== '');
   const lines = [
     `${shortId(id)}  ${printable(title)}  (${[decision.source, renderAge(opened_at, now.getTime())].filter(Boolean).join(', ')})`,
-    ...context.split('\n').map((line) => `  ${printable(line)}`.trimEnd()),
+    `  ${printable(question)}`.trimEnd(),
+    ...details.map((line) => `    ${printable(line)}`.trimEnd()),
     ...aboutOf(decision),
     ...(decision.result === null ? renderEvidence(evidence, context) : []),
     ...options.map(
       ({ label, action, recommended }, i) =>
-        `  ${i + 1}. ${printable(label)}${OPTION_NEEDS[action]?.[isAsked ? 1 : 0] ?? ''}${recommended ? ' (recommended)' : ''}`,
+        `  ${i + 1}. ${printable(label)}${describeNeed(decision.source, action, isAsked)}${recommended ? ' (recommended)' : ''}`,
     ),
     isAsked ? '' : resultOf(decision),
   ];
-  return `${lines.filter((line) => line !== '').join('\n')}\n`;
+  const shown = lines.filter((line) => line !== '').flatMap((line) => line.split('\n'));
+  return `${shown.flatMap((line) => hangTo(line, columns)).join('\n')}\n`;
 }
 
 /** What an option needs besides its number. */
-const OPTION_NEEDS: Readonly<Record<string, readonly [typed: string, asked: string]>> = {
-  send_back: [' (needs -m TEXT)', ' (needs a note)'],
-  hand_over: [' (needs --agent NAME)', ''],
-};
+function describeNeed(source: string, action: string, isAsked: boolean): string {
+  if (needsNote(source, action)) return isAsked ? ' (needs a note)' : ' (needs -m TEXT)';
+  return action === 'hand_over' && !isAsked ? ' (needs --agent NAME)' : '';
+}
+
+/** A merge that is sent back has a finding of Baton's own. */
+export function needsNote(source: string, action: string): boolean {
+  return action === 'send_back' && source !== 'merge';
+}
 
 function aboutOf({ pipeline_id, agent_id, task_id }: DecisionView): string[] {
   const about = [

@@ -13,22 +13,24 @@ export function renderEvidence(
   const said = items.flatMap(({ section, heading: title, title: what, author, entry, text }, i) => [
     ...(items[i - 1]?.section === section ? [] : [heading(title)]),
     `    ${printable(what)} (${printable(author)}, entry ${entry})`,
-    ...(section === 'check' ? lastLines(text) : cutLines(text, MOST_LINES, `baton ledger show ${entry}`)).map(
-      (line) => `      ${line}`,
-    ),
+    ...(section === 'check' ? lastLines : cutLines)(text, `baton ledger show ${entry}`).map((line) => `      ${line}`),
   ]);
   const files = (diff?.files ?? []).slice(0, MOST_FILES);
   const rest = (diff?.total.files ?? 0) - files.length;
   return [
-    ...(goal === null
-      ? []
-      : [heading('Goal'), ...cutLines(goal, MOST_LINES, commands[0]).map((line) => `    ${line}`)]),
+    ...(goal === null ? [] : [heading('Goal'), ...cutLines(goal, commands[0]).map((line) => `    ${line}`)]),
     ...(stage === null ? [] : [heading('Where it stands'), `    ${printable(stage)}`]),
     ...(stages.length === 0 ? [] : [paint([['    '], ...stageStrip(stages)], { columns: Infinity, colors: false })]),
     ...said,
     ...(output === null || question.includes(output.trim())
       ? []
-      : [heading('Last output'), ...lastLines(output).map((line) => `    ${line}`)]),
+      : [
+          heading('Last output'),
+          ...lastLines(
+            output,
+            commands.find((each) => each.includes(' logs ')),
+          ).map((line) => `    ${line}`),
+        ]),
     ...(diff === null || diff.total.files === 0
       ? []
       : [
@@ -58,17 +60,23 @@ function heading(title: string): string {
   return `\n  ${printable(title)}`;
 }
 
-function cutLines(text: string, most: number, where = ''): string[] {
-  const lines = text.split('\n').map((line) => printable(line).slice(0, LINE_CHARACTERS));
-  if (lines.length <= most) return text === '' ? [] : lines;
-  return [...lines.slice(0, most), `… ${lines.length - most} more lines${where === '' ? '' : `: ${where}`}`];
+function cutLines(text: string, where?: string): string[] {
+  const lines = linesOf(text);
+  if (lines.length <= MOST_LINES) return lines;
+  return [...lines.slice(0, MOST_LINES), describeRest(lines, 'more', where)];
 }
 
 /** Of a program's output the end counts. */
-function lastLines(text: string): string[] {
-  return text
-    .trimEnd()
-    .split('\n')
-    .slice(-MOST_LINES)
-    .map((line) => printable(line).slice(0, LINE_CHARACTERS));
+function lastLines(text: string, where?: string): string[] {
+  const lines = linesOf(text.trimEnd());
+  if (lines.length <= MOST_LINES) return lines;
+  return [describeRest(lines, 'earlier', where), ...lines.slice(-MOST_LINES)];
+}
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.split('\n').map((line) => printable(line).slice(0, LINE_CHARACTERS));
+}
+
+function describeRest({ length }: readonly string[], which: string, where?: string): string {
+  return `… ${length - MOST_LINES} ${which} lines${where === undefined ? '' : `: ${where}`}`;
 }

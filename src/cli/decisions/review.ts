@@ -5,8 +5,10 @@ import type { DecisionView } from '../../api/run-views.ts';
 import { withClient } from '../ask.ts';
 import { type CliCommand, EXIT, type Io } from '../command.ts';
 import { COMMON_OPTIONS, reportError } from '../operation-command.ts';
-import { printable } from '../text.ts';
-import { describeResolved, renderDecision } from './decisions.ts';
+import { followEntries, readHeadSeq } from '../run/follow-entries.ts';
+import { lookOf } from '../status/paint.ts';
+import { printable, shortId } from '../text.ts';
+import { describeResolved, needsNote, renderDecision } from './decisions.ts';
 
 export const decisionReviewCommand: CliCommand = {
   examples: ['baton decision review'],
@@ -31,7 +33,7 @@ export const decisionReviewCommand: CliCommand = {
 
 async function printDecision(client: Client, { id }: DecisionView, io: Io): Promise<void> {
   const shown = await client.call('decision_show', { id });
-  if (shown.ok) io.out(`${renderDecision(shown.result, new Date())}\n`);
+  if (shown.ok) io.out(`${renderDecision(shown.result, new Date(), lookOf(io))}\n`);
 }
 
 /** Returns how many are still open. */
@@ -42,7 +44,7 @@ async function askEach(decisions: readonly DecisionView[], client: Client, io: I
       io.out(`\n${i + 1} of ${decisions.length}\n`);
       const outcome = await askOne(id, client, ask, io);
       if (outcome === 'quit') break;
-      if (outcome === 'answered') left -= 1;
+      if (outcome === 'answered' || outcome === 'settled') left -= 1;
     }
     return left;
   });
@@ -54,15 +56,30 @@ export async function withPrompt<R>(use: (ask: Ask) => Promise<R>): Promise<R> {
   // An iterator keeps lines that are typed ahead.
   const lines = prompt[Symbol.asyncIterator]();
   try {
-    return await use(async (question) => {
+    let next: ReturnType<typeof lines.next> | undefined;
+    return await use(async (question, signal) => {
       prompt.setPrompt(question);
       prompt.prompt();
-      const next = await lines.next();
-      return next.done === true ? undefined : next.value;
+      // A line that is typed after an abort answers the next question.
+      next ??= lines.next();
+      const line = await Promise.race([next, untilAborted(signal)]);
+      if (line === undefined) return undefined;
+      next = undefined;
+      if (line.done !== true) return line.value;
+      // After Ctrl-C and Ctrl-D the cursor is still behind the question.
+      process.stdout.write('\n');
+      return undefined;
     });
   } finally {
     prompt.close();
   }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return undefined;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  return promise;
 }
 
 /** Whether a person can be asked: both ends are a terminal. */
@@ -70,39 +87,95 @@ export function mayAsk(io: Io): boolean {
   return io.isTerminal && isatty(0);
 }
 
-type Ask = (question: string) => Promise<string | undefined>;
+/** Undefined after Ctrl-D, Ctrl-C, or when `signal` aborts. */
+type Ask = (question: string, signal: AbortSignal) => Promise<string | undefined>;
 
-/** Shows a decision with its evidence and asks until it is answered or skipped: a refused answer is explained and asked again. */
-export async function askOne(id: string, client: Client, ask: Ask, io: Io): Promise<'answered' | 'skipped' | 'quit'> {
+/** `settled`: answered elsewhere, or withdrawn. */
+type Asked = 'answered' | 'settled' | 'skipped' | 'quit';
+
+/**
+ * Shows a decision with its evidence and asks until it is answered or skipped: a refused answer is explained and asked again. The question
+ * ends when somebody else answers it.
+ */
+export async function askOne(
+  id: string,
+  client: Pick<Client, 'call' | 'events'>,
+  ask: Ask,
+  io: Pick<Io, 'out' | 'env' | 'isTerminal'>,
+): Promise<Asked> {
+  const after = await readHeadSeq(client);
   const shown = await client.call('decision_show', { id });
   if (!shown.ok) {
     io.out(`Error: ${printable(shown.error.message)}\n`);
     return 'skipped';
   }
-  io.out(renderDecision(shown.result, new Date(), { isAsked: true }));
+  io.out(renderDecision(shown.result, new Date(), { isAsked: true, columns: lookOf(io).columns }));
+  if (shown.result.result !== null) return 'settled';
+  using watch = watchSettled(shown.result.id, after, client);
   for (;;) {
-    const chosen = await choose(shown.result, ask);
+    const chosen = await choose(shown.result, async (question) => ask(question, watch.signal));
+    if (watch.signal.aborted) {
+      io.out(`\nDecision ${shortId(id)} was settled elsewhere.\n`);
+      return 'settled';
+    }
     if (chosen === 'quit') return 'quit';
     if (chosen === 'skip') return 'skipped';
     const answer = await client.call('decision_resolve', { id, ...chosen });
-    io.out(answer.ok ? describeResolved(answer.result) : `Error: ${printable(answer.error.message)}\n`);
-    if (answer.ok) return 'answered';
-    // Only these refusals depend on what was typed; any other would come again.
-    if (!CORRECTABLE.has(answer.error.code)) return 'skipped';
+    if (answer.ok) {
+      io.out(describeResolved(answer.result));
+      return 'answered';
+    }
+    const { code, message, hint } = answer.error;
+    io.out(`Error: ${printable(message)}\n${hint === '' || OBVIOUS.has(code) ? '' : `  hint: ${printable(hint)}\n`}`);
+    if (SETTLED.has(code)) return 'settled';
+    // These refusals depend on what was typed, or on a daemon that comes back; any other would come again.
+    if (!CORRECTABLE.has(code)) return 'skipped';
   }
 }
+
+/** Aborts when the decision is answered or withdrawn after the entry `after`. */
+function watchSettled(
+  id: string,
+  after: number,
+  client: Pick<Client, 'events'>,
+): Disposable & { readonly signal: AbortSignal } {
+  const settled = new AbortController();
+  const over = new AbortController();
+  const watch = async (): Promise<void> => {
+    const isWanted = (json: string): boolean => json.includes(id);
+    const entries = followEntries(client, { after, signal: over.signal, isWanted });
+    for (let next = await entries.next(); next.done !== true; next = await entries.next()) {
+      const { type, data } = next.value;
+      const isAnswer = type === 'DecisionResolved' || type === 'DecisionWithdrawn';
+      if (isAnswer && data['decision_id'] === id && !over.signal.aborted) settled.abort();
+    }
+  };
+  void watch();
+  return { signal: settled.signal, [Symbol.dispose]: () => over.abort() };
+}
+
+const SETTLED: ReadonlySet<string> = new Set(['decision-resolved', 'decision-withdrawn']);
+
+/** The prompt itself asks for what these miss. */
+const OBVIOUS: ReadonlySet<string> = new Set(['no-note', 'no-agent-named', ...SETTLED]);
 
 const CORRECTABLE: ReadonlySet<string> = new Set([
   'no-note',
   'no-agent-named',
   'wrong-role',
   'separation-of-duties',
-  'runbook/unknown-agent',
+  // An agent that the runbook does not have.
+  'bad-request',
+  'daemon-away',
+  'no-answer',
 ]);
 
 type Chosen = { readonly option: number; readonly message?: string; readonly agent?: string } | 'skip' | 'quit';
 
-async function choose({ options }: DecisionView, ask: Ask): Promise<Chosen> {
+async function choose(
+  { options, source }: DecisionView,
+  ask: (question: string) => Promise<string | undefined>,
+): Promise<Chosen> {
   const recommended = options.findIndex((option) => option.recommended) + 1;
   const standard = recommended === 0 ? '' : `, Enter for ${recommended}`;
   for (;;) {
@@ -113,9 +186,8 @@ async function choose({ options }: DecisionView, ask: Ask): Promise<Chosen> {
     if (Number.isInteger(option) && option >= 1 && option <= options.length) {
       const action = options[option - 1]?.action;
       const agent = action === 'hand_over' ? await ask('Agent of the runbook: ') : '';
-      const message = await ask(
-        action === 'send_back' ? 'What must change: ' : 'Note for the next session (Enter for none): ',
-      );
+      const needed = action !== undefined && needsNote(source, action) ? 'needed' : 'Enter for none';
+      const message = agent === undefined ? undefined : await ask(`Note for the next session (${needed}): `);
       if (message === undefined || agent === undefined) return 'quit';
       const named = agent.trim() === '' ? {} : { agent: agent.trim() };
       return { option, ...named, ...(message.trim() === '' ? {} : { message }) };

@@ -26,7 +26,7 @@ export interface FollowOptions {
  * Returns the error that ended it; undefined if `signal` aborted.
  */
 export async function* followEntries(
-  client: Client,
+  client: Pick<Client, 'events'>,
   { after, signal, awayMs = AWAY_MS, isWanted }: FollowOptions,
 ): AsyncGenerator<FollowedEntry, ApiError | undefined> {
   let seq = after;
@@ -57,7 +57,7 @@ export async function* followEntries(
   return undefined;
 }
 
-export async function readHeadSeq(client: Client): Promise<number> {
+export async function readHeadSeq(client: Pick<Client, 'call'>): Promise<number> {
   const answer = await client.call('ledger_head', {});
   return answer.ok ? answer.result.size : 0;
 }

@@ -11,6 +11,7 @@ import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { renderDecision } from '../decisions/decisions.ts';
 import { askOne, mayAsk, withPrompt } from '../decisions/review.ts';
 import { reportError } from '../operation-command.ts';
+import { lookOf } from '../status/paint.ts';
 import { printable, shortId } from '../text.ts';
 import { followEntries, readHeadSeq, untilInterrupted } from './follow-entries.ts';
 import { logsOf, renderOutput } from './pipelines.ts';
@@ -43,7 +44,7 @@ async function followOnScreen(run: FollowedRun, given: ParsedArguments, io: Io):
     const { decisionId } = progress;
     io.out('\n');
     const outcome = await withPrompt(async (ask) => askOne(decisionId, client, ask, io));
-    if (outcome !== 'answered') {
+    if (outcome === 'skipped' || outcome === 'quit') {
       io.out(
         `Answer later: baton decision show ${shortId(decisionId)}. Follow it again: baton run --follow ${printable(run.id)}\n`,
       );
@@ -111,7 +112,7 @@ function reportLeft({ kind, id }: FollowedRun, error: ApiError | undefined, give
 export async function printDecision(client: Client, id: string, given: ParsedArguments, io: Io): Promise<void> {
   if (given.options.has('json')) return;
   const answer = await client.call('decision_show', { id });
-  if (answer.ok) io.out(`\n${renderDecision(answer.result, new Date())}`);
+  if (answer.ok) io.out(`\n${renderDecision(answer.result, new Date(), lookOf(io))}`);
   else io.out(`Decide: baton decision show ${shortId(id)}\n`);
 }
 

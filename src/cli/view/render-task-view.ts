@@ -34,6 +34,7 @@ function taskFacts(view: TaskOverview): Fact[] {
     ['phase', `${view.phase}${view.next_role ? `, next: ${toText(view.next_role)}` : ''}`],
     ['claimable', view.claimable ? 'yes' : 'no'],
     ['claim', claim ? `${toText(claim.holder)}, epoch ${claim.epoch}, until ${claim.expires_at}` : ''],
+    ['taken', view.taken_by === null ? '' : `over by ${toText(view.taken_by)}`],
     ['after', describeAfter(view)],
     ['github', toText(view.github_issue)],
     ['progress', view.progress === null ? '' : `${view.progress} %`],

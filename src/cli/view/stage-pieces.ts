@@ -130,7 +130,8 @@ export function renderTimes(times: Times, except: Activity | null = null): strin
 export function visitPieces(visit: VisitView, names: number): Piece[] {
   const { stage, round, holder, outcome, to, activity } = visit;
   const isOn = to === null;
-  const status = isOn ? 'now' : outcome === null || GOOD.has(outcome) ? 'done' : 'failed';
+  const isSentBack = outcome === null && activity === 'waiting';
+  const status = isOn ? 'now' : isSentBack ? 'ahead' : outcome === null || GOOD.has(outcome) ? 'done' : 'failed';
   const times = renderTimes(visit, isOn ? activity : null);
   return [
     stageSign({ status, activity }),

@@ -63,6 +63,7 @@ export function taskOverview(more: Partial<TaskOverview> = {}): TaskOverview {
       work_ms: 0,
       wait_ms: 0,
     },
+    taken_by: null,
     branch: null,
     workspace: null,
     head: null,

@@ -24,7 +24,7 @@ import { decisionView } from '../views/run-views.ts';
 import { findRunByPrefix } from './runs.ts';
 import { CREDENTIAL_IN_PLAN, holdsCredential } from './start-run.ts';
 import { readTaskDiff } from './task-diff.ts';
-import { stagesOf } from '../views/task-view.ts';
+import { claimCommand, hasCommits, stagesOf } from '../views/task-view.ts';
 
 const find = (state: State, { id }: { readonly id: string }) => findRunByPrefix(state.decisions, id, 'decision');
 
@@ -144,7 +144,7 @@ function commandsFor({ agentId, pipelineId }: Decision, task: Task | undefined):
   const id = task === undefined ? '' : shellWord(task.id);
   return [
     ...(task === undefined ? [] : [`baton task show ${id}`]),
-    ...((task?.flow.commits ?? 0) === 0 ? [] : [`baton task diff ${id}`]),
+    ...(task === undefined || !hasCommits(task) ? [] : [`baton task diff ${id}`]),
     ...(task === undefined || task.endings.length === 0 ? [] : [`baton task log ${id}`]),
     ...(agentId === null ? [] : [`baton agent logs ${agentId.slice(0, 8)}`]),
     ...(pipelineId === null ? [] : [`baton pipeline show ${pipelineId.slice(0, 8)}`]),
@@ -156,8 +156,7 @@ function nextCommand(state: State, { taskId, agentId }: Decision, action: string
   if (action !== 'take_over') return null;
   const task = state.tasks.get(taskId ?? state.agents.get(agentId ?? '')?.task?.task_id ?? '');
   if (task === undefined) return null;
-  const role = task.claim?.role ?? task.nextRole;
-  return `baton task claim ${shellWord(task.id)} --as NAME${role === null ? '' : ` --role ${shellWord(role)}`}`;
+  return claimCommand(task);
 }
 
 /** The agent as the runbook of the task defines it: the pinned one of a workflow, else the working one. */

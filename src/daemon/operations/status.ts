@@ -25,6 +25,7 @@ import { addSpending, NO_SPENDING } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
 import { taskStatus } from '../../state/tasks/task.ts';
 import { findUnservedTasks } from '../../state/tasks/worker-fit.ts';
+import { findTakenOverBy } from '../../state/workflow/flow.ts';
 import { readRestarts } from '../../watchdog/restart-record.ts';
 import { SERVER_LIMITS } from '../limits.ts';
 import type { Project } from '../project/project.ts';
@@ -43,7 +44,7 @@ import {
 } from './attention.ts';
 import { answerFor, type Call, handlerFor, type Refused } from './call.ts';
 import { agentView, decisionView, pipelineView } from '../views/run-views.ts';
-import { listWorkflows } from '../views/task-view.ts';
+import { claimCommand, listWorkflows } from '../views/task-view.ts';
 
 /** Everything that `baton status` shows, as of one moment. A project that does not answer in time is reported as busy. */
 export const statusHandler = handlerFor(statusGet, async (call) => {
@@ -173,10 +174,10 @@ export function unservedView(state: State, rules: Rules): readonly UnservedTask[
   const inForce = rulesInForce(state, rules);
   return findUnservedTasks(state, rules).map((task) => {
     const { id, title, phase, nextRole: role } = task;
-    const as = role === null ? '' : ` --role ${shellWord(role)}`;
-    const isMerge = phase === 'READY_FOR_MERGE' && rulesFor(task, inForce).mergeGate;
-    const next = isMerge ? `baton merge ${shellWord(id)}` : `baton task claim ${shellWord(id)} --as NAME${as}`;
-    return { id, title, phase, role, next };
+    const takenBy = findTakenOverBy(task.flow) ?? null;
+    const isMerge = takenBy === null && phase === 'READY_FOR_MERGE' && rulesFor(task, inForce).mergeGate;
+    const next = isMerge ? `baton merge ${shellWord(id)}` : claimCommand(task);
+    return { id, title, phase, role, takenBy, next };
   });
 }
 

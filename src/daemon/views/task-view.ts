@@ -12,6 +12,7 @@ import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { type Span, sumTimes, type Timeline } from '../../state/timeline/timeline.ts';
 import { listStages, listVisits, type Times } from '../../state/timeline/visits.ts';
+import { findTakenOverBy } from '../../state/workflow/flow.ts';
 import { decisionView } from './run-views.ts';
 
 interface ViewOptions {
@@ -49,6 +50,7 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
     sessions,
     decisions: showsDecisions ? listDecisions(state, task) : [],
     cost: costView(state, task, at),
+    taken_by: findTakenOverBy(flow) ?? null,
     branch: flow.branch,
     workspace: flow.place?.workspace ?? null,
     head: flow.head,
@@ -56,9 +58,21 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
     pull_request:
       flow.pull === null ? null : { number: flow.pull.number, url: flow.pull.url, is_closed: flow.pull.isClosed },
     merge_sha: flow.mergeSha,
-    diff_command: flow.head === null ? null : `baton task diff ${id}`,
+    diff_command: !hasCommits(task) ? null : `baton task diff ${id}`,
     log_command: sessions.some(({ agent_id }) => agent_id !== null) ? `baton task log ${id}` : null,
   };
+}
+
+/** The commits of a claim by hand are not measured: its record names the head. */
+export function hasCommits({ flow, latestRecord }: Task): boolean {
+  return flow.head !== null && (flow.commits > 0 || latestRecord !== null);
+}
+
+/** The command with which a person begins work on a task. The work of a workflow is on a branch of its own. */
+export function claimCommand({ id, claim, nextRole, flow }: Task): string {
+  const role = claim?.role ?? nextRole;
+  const options = `${role === null ? '' : ` --role ${shellWord(role)}`}${flow.mode === null ? '' : ' --worktree'}`;
+  return `baton task claim ${shellWord(id)} --as NAME${options}`;
 }
 
 /** The stages of a task, those ahead included. */

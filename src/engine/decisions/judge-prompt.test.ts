@@ -9,6 +9,9 @@ describe('a permission prompt', () => {
     ['Edit', { file_path: 'src/a.ts', old_string: 'a', new_string: 'b' }],
     ['Bash', { command: 'npm test' }],
     ['Bash', { command: 'cargo test --all' }],
+    ['Bash', { command: 'npm run build', description: 'Builds it' }],
+    ['Bash', { command: 'go test ./pkg' }],
+    ['Bash', { command: 'rg -n TODO src' }],
   ])('may recommend its approval: %s %j', (tool, input) => {
     expect(mayRecommendApproval(ask(tool, input))).toBe(true);
   });
@@ -28,6 +31,16 @@ describe('a permission prompt', () => {
     ['Bash', { command: 'npm exec something' }],
     ['Bash', { command: 'npm config set ignore-scripts false' }],
     ['Bash', { command: 'cat $HOME/x' }],
+    ['Bash', { command: 'npm i left-pad' }],
+    ['Bash', { command: 'pnpm dlx left-pad' }],
+    ['Bash', { command: 'npm publish' }],
+    ['Bash', { command: 'npm init left-pad' }],
+    ['Bash', { command: 'go generate' }],
+    ['Bash', { command: 'go build -toolexec=./x' }],
+    ['Bash', { command: 'rg --pre ./x y' }],
+    ['Bash', { description: 'x', command: 'npm test' }],
+    ['Bash', { command: 'constructor' }],
+    ['NotebookEdit', { notebook_path: '/home/u/a.ipynb' }],
     ['mcp__other__tool', { anything: 1 }],
     ['Task', {}],
   ])('never recommends what changes or could change controls: %s %j', (tool, input) => {
@@ -35,6 +48,7 @@ describe('a permission prompt', () => {
   });
 
   it('does not recommend what it cannot read', () => {
+    expect(mayRecommendApproval('May I use Write? {"file_path": "/etc/passwd"}')).toBe(false);
     expect(mayRecommendApproval('Claude needs your permission to use Bash')).toBe(false);
     expect(mayRecommendApproval(ask('Bash', { command: 'npm test' }).slice(0, -1))).toBe(false);
   });

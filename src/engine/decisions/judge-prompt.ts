@@ -31,32 +31,39 @@ const PROTECTED =
   /\.claude|\.codex|\.gemini|\.baton|baton|hooks?\b|settings|\.git\b|\.gitattributes|\.gitmodules|\.mcp|mcp|\.npmrc|\.env|\.vscode|\.idea|\.husky|\.ssh|\.config|profile|bashrc|zshrc|agents?\.md|claude\.md|gemini\.md|\\u/i;
 
 /** Outside of the worktree, or in a home folder. */
-const CLIMBING = /\.\.|"(?:file_)?path":"[/~]/;
+const CLIMBING = /\.\.|"\w*path":\s*"[/~]/;
 
-/** One program that runs the project's own tools; no interpreter, no redirection, no quoting that could hide a name. */
+/** One call of the project's own tools; no interpreter, no redirection, no quoting that could hide a name. */
 function isPlainCommand(input: string): boolean {
-  const command = /"command":"([^"\\]*)"/.exec(input)?.[1];
+  const command = /^\{"command":"([^"\\]*)"/.exec(input)?.[1];
   if (command === undefined || !/^[\w ./:=@,-]+$/.test(command) || CLIMBING.test(command)) return false;
-  return (
-    PLAIN_PROGRAMS.has(command.split(' ')[0] ?? '') &&
-    !/\b(?:exec|eval|config|set|install|add)\b|\s-[ce]\b/.test(command)
-  );
+  const [program = '', subcommand = ''] = command.split(' ');
+  const subcommands = PLAIN_PROGRAMS.get(program);
+  if (subcommands === undefined || STARTS_ANOTHER.test(command)) return false;
+  return subcommands === null || subcommands.includes(subcommand);
 }
 
-const PLAIN_PROGRAMS: ReadonlySet<string> = new Set([
-  'ls',
-  'cat',
-  'head',
-  'tail',
-  'wc',
-  'grep',
-  'rg',
-  'pwd',
-  'npm',
-  'pnpm',
-  'yarn',
-  'cargo',
-  'go',
-  'pytest',
-  'tsc',
+/** Options with which a plain program starts another one, or reads its settings from elsewhere. */
+const STARTS_ANOTHER =
+  /\b(?:exec|eval|config|set|install|add)\b|-(?:toolexec|vettool|pre)\b|\s-[cep]\b|\s--(?:prefix|cwd)\b/;
+
+const SCRIPTS: readonly string[] = ['test', 'run'];
+
+/** By program, the subcommands that fetch, publish and configure nothing; null for a program without subcommands. */
+const PLAIN_PROGRAMS: ReadonlyMap<string, readonly string[] | null> = new Map([
+  ['ls', null],
+  ['cat', null],
+  ['head', null],
+  ['tail', null],
+  ['wc', null],
+  ['grep', null],
+  ['rg', null],
+  ['pwd', null],
+  ['pytest', null],
+  ['tsc', null],
+  ['npm', SCRIPTS],
+  ['pnpm', SCRIPTS],
+  ['yarn', SCRIPTS],
+  ['cargo', ['build', 'check', 'clippy', 'test']],
+  ['go', ['build', 'test', 'vet']],
 ]);

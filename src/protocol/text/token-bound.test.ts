@@ -3,7 +3,7 @@ import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { ONE_TOKEN_WORDS } from './one-token-words.ts';
-import { boundTokens, cutToTokens } from './token-bound.ts';
+import { boundTokens, cutStartToTokens, cutToTokens } from './token-bound.ts';
 
 /** Texts may contain the names of special tokens; they are counted as text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
@@ -233,5 +233,28 @@ describe('cutToTokens', () => {
     const huge = report.repeat(3_000);
     expect(cutToTokens(huge, 2_500).length).toBeGreaterThan(5_000);
     expect(boundTokens(cutToTokens(huge, 2_500))).toBeLessThanOrEqual(2_500);
+  });
+});
+
+describe('cutStartToTokens', () => {
+  it('returns the end within the bound, splits no surrogate pair, and leaves a text that fits', () => {
+    fc.assert(
+      fc.property(adversarial, fc.integer({ min: -5, max: 60 }), (text, most) => {
+        const cut = cutStartToTokens(text, most);
+        expect(text.endsWith(cut)).toBe(true);
+        expect(boundTokens(cut)).toBeLessThanOrEqual(Math.max(0, most));
+        const isPairSplit = /^[\udc00-\udfff]/.test(cut) && /[\ud800-\udbff]$/.test(text.slice(0, -cut.length));
+        expect(isPairSplit).toBe(false);
+        if (boundTokens(text) <= most) expect(cut).toBe(text);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('begins at the begin of a line if one is near, and uses the budget up if there is no place to cut', () => {
+    const lines = 'a first line\na second line\na third line\n';
+    expect(cutStartToTokens(lines, boundTokens(lines) - 2)).toBe('a second line\na third line\n');
+    for (const text of ['x'.repeat(5_000), '龘'.repeat(5_000), ' '.repeat(50_000), '='.repeat(50_000)])
+      expect(boundTokens(cutStartToTokens(text, 1_000))).toBeGreaterThanOrEqual(990);
   });
 });

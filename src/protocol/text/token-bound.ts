@@ -15,6 +15,17 @@ export function cutToTokens(text: string, most: number): string {
   return end === text.length ? text : text.slice(0, endOfLineOrWord(text, end));
 }
 
+/** The end of a text whose bound is at most `most`; it begins at a line or word if one is near. For the output of programs. */
+export function cutStartToTokens(text: string, most: number): string {
+  const surplus = scan(text, Number.POSITIVE_INFINITY).quarters - most * QUARTERS;
+  if (surplus <= 0) return text;
+  const { end } = scan(text, surplus);
+  let kept = text.slice(beginOfLineOrWord(text, end < text.length ? step(text, end) : end));
+  // A step costs more if less stands before it, so a few more may have to go.
+  while (kept !== '' && boundTokens(kept) > most) kept = kept.slice(beginOfLineOrWord(kept, step(kept, 0)));
+  return kept;
+}
+
 /** Costs are counted in quarters of a token, so that sums stay whole. */
 const QUARTERS = 4;
 /** A known word that stands alone, and the addition for its capital. A known part of a longer word costs more: words in one run are cut elsewhere. */
@@ -190,4 +201,12 @@ function endOfLineOrWord(text: string, end: number): number {
   for (let at = end; at > end - NEAR_LINE && at > 0; at--) if (text.charCodeAt(at) === LINE_FEED) return at;
   for (let at = end; at > end - NEAR_WORD && at > 0; at--) if (text.charCodeAt(at) === SPACE) return at;
   return end;
+}
+
+/** The begin of the next line or word at or after `start`, if one is near; else `start`. */
+function beginOfLineOrWord(text: string, start: number): number {
+  const line = text.indexOf('\n', Math.max(0, start - 1)) + 1;
+  if (line > 0 && line < text.length && line <= start + NEAR_LINE) return line;
+  const word = text.indexOf(' ', start) + 1;
+  return word > 0 && word < text.length && word <= start + NEAR_WORD ? word : start;
 }

@@ -46,6 +46,16 @@ describe('a context packet', () => {
       expect(text).toContain(`## ${title}\n\n- entry`);
   });
 
+  it('shows the end of the output of a failed check: the error stands there', () => {
+    const state = emptyState();
+    const output = `${'ok 1 - it works\n'.repeat(200)}AssertionError: 1860000 is not 5400000`;
+    const checked = { task_id: 'A', checks_id: 'c', name: 'test', head: say.SHA, exit_code: 1, output, log: null };
+    fold(state, created('A', null), event('CheckFinished', { ...checked, outcome: 'failed' }));
+    const { text } = renderPacket(buildPacket(state, state.tasks.get('A') ?? say.emptyTask), { tokens: 400 });
+    expect(text).toContain('AssertionError: 1860000 is not 5400000\n```');
+    expect(text).toMatch(/```text\n\[cut here; the rest: entry 2\]\nok 1/);
+  });
+
   it('keeps a bounded number of statements, whatever happens to a task', () => {
     const state = crowdedState('x'.repeat(5000), 10_000);
     const kept = state.statements.get('A') ?? [];
@@ -72,6 +82,23 @@ describe('a context packet', () => {
     expect(text).toContain('question: Which zone?');
     expect(text).toMatch(/entry \d+, operator:ann: Moved to REVIEW \(unblocked\)/);
     expect(text.indexOf('second note')).toBeLessThan(text.indexOf('first note'));
+  });
+
+  it('lists as notes from people only what people wrote', () => {
+    const state = emptyState();
+    const at = '2026-01-01T00:00:00.000Z';
+    const reinstated = (actor: string, by?: string): void => {
+      const data = { task_id: 'A', reason: `says ${by ?? actor}`, ...(by === undefined ? {} : { by }) };
+      evolve(state, { ...event('TaskReinstated', data), seq: state.seq + 1, at, actor });
+    };
+    state.tasks.set('A', { ...say.emptyTask, id: 'A' });
+    reinstated('operator:ann');
+    // A worker without a claim is recorded as an operator.
+    reinstated('operator:bob', 'worker:bob');
+    reinstated('session:s1');
+    const { sections } = buildPacket(state, state.tasks.get('A') ?? say.emptyTask);
+    const listed = sections.map(({ name, items }) => [name, items.map(({ author }) => author)]);
+    expect(Object.fromEntries(listed)).toEqual({ ending: ['session:s1', 'worker:bob'], people: ['operator:ann'] });
   });
 
   it('shows what a session reported beside what Baton measured', () => {

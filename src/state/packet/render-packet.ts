@@ -1,4 +1,4 @@
-import { boundTokens, cutToTokens } from '../../protocol/text/token-bound.ts';
+import { boundTokens, cutStartToTokens, cutToTokens } from '../../protocol/text/token-bound.ts';
 import type { Decision } from '../runs/decision.ts';
 import type { Packet } from './packet.ts';
 import { SECTIONS, type Statement } from './statement.ts';
@@ -126,7 +126,7 @@ function chooseItems(ranked: readonly Statement[], most: number): readonly Shown
   const shown: { readonly item: Statement; text: string; cost: number }[] = [];
   for (const item of ranked) {
     if (room < ITEM_TOKENS) break;
-    const text = cut(item.text, Math.min(share, room - ITEM_TOKENS), item.seq);
+    const text = cutItem(item, Math.min(share, room - ITEM_TOKENS));
     const cost = boundTokens(renderItem(item, text));
     if (cost > room) continue;
     room -= cost;
@@ -135,7 +135,7 @@ function chooseItems(ranked: readonly Statement[], most: number): readonly Shown
   for (const each of shown) {
     if (room < ITEM_TOKENS) break;
     if (each.text === each.item.text) continue;
-    const text = cut(each.item.text, each.cost + room - 2 * ITEM_TOKENS, each.item.seq);
+    const text = cutItem(each.item, each.cost + room - 2 * ITEM_TOKENS);
     const cost = boundTokens(renderItem(each.item, text));
     if (cost <= each.cost || cost > each.cost + room) continue;
     room -= cost - each.cost;
@@ -177,9 +177,18 @@ function withPrompt({ text, tokens }: RenderedPacket, { prompt }: RenderOptions,
   return bound <= most ? { text: longer, tokens: bound } : { text, tokens };
 }
 
-function cut(text: string, most: number, seq?: number): string {
+/** Of the output of a program the end counts. */
+function cutItem({ section, text, seq }: Statement, most: number): string {
+  const isOutput = section === 'check';
+  const kept = isOutput ? cutStartToTokens(text, most) : cutToTokens(text, most);
+  if (kept === text) return text;
+  const mark = `[cut here; the rest: entry ${seq}]`;
+  return isOutput ? `${mark}\n${kept.trimStart()}` : `${kept.trimEnd()}\n${mark}`;
+}
+
+function cut(text: string, most: number): string {
   const kept = cutToTokens(text, most);
-  return kept === text ? text : `${kept.trimEnd()}\n[cut here${seq === undefined ? '' : `; the rest: entry ${seq}`}]`;
+  return kept === text ? text : `${kept.trimEnd()}\n[cut here]`;
 }
 
 function cutLine(text: string, most: number): string {

@@ -39,8 +39,9 @@ export function statementsOf(source: StatementSource, recorded: RecordedEvent): 
   return { taskId: task.id, statements: reports.map((report) => ({ seq, at, author, ...report })) };
 }
 
-function findTaskId(
-  { agents, pipelines, decisions }: StatementSource,
+/** The task that an entry is about, also by way of a decision, a pipeline or an agent. */
+export function findTaskId(
+  { agents, pipelines, decisions }: Pick<StatementSource, 'agents' | 'pipelines' | 'decisions'>,
   { data }: RecordedEvent,
 ): string | null | undefined {
   if ('task_id' in data) return data.task_id;
@@ -83,7 +84,14 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
       ref: record_id,
     },
   ],
-  TaskReinstated: ({ reason }) => [report('people', 'The task was reinstated', reason)],
+  TaskAssigned: ({ reason }) =>
+    reason === undefined ? [] : [report('people', 'The assignment was taken back', reason)],
+  TaskReinstated: ({ reason, by }, { recorded: { actor } }) => {
+    // A worker without a claim is recorded as an operator; `by` names it.
+    const section = by === undefined && isPerson(actor) ? 'people' : 'ending';
+    const author = by === undefined ? {} : { author: by };
+    return [{ ...report(section, 'The task was reinstated', reason), ...author }];
+  },
   WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
   SelfApproved: ({ reason, head }) => [report('people', `Approved by its author at ${head.slice(0, 12)}`, reason)],
   PhaseMoved: ({ cause, reason, to }, { recorded: { actor } }) =>

@@ -52,7 +52,7 @@ export function decideResolveDecision(state: State, command: ResolveDecision, ru
 /** Work is sent back with a note, and handed to an agent that may do it. */
 function checkAnswer(
   state: State,
-  { id, source, taskId, agentId }: Decision,
+  { id, source, options, taskId, agentId }: Decision,
   action: DecisionAction,
   { option, message = '', handTo }: ResolveDecision,
   rules: Rules,
@@ -62,7 +62,7 @@ function checkAnswer(
     const hint = `Say what must change: baton decision resolve ${id} ${option} -m "…"`;
     return refusal('no-note', 'work is sent back with a note', hint);
   }
-  if (action !== 'hand_over') return decided([], null);
+  if (action !== 'hand_over') return handTo === undefined ? decided([], null) : refuseAgent(options, option);
   if (handTo === undefined) {
     const hint = `Name it: baton decision resolve ${id} ${option} --agent NAME (see: baton runbook list)`;
     return refusal('no-agent-named', 'the decision does not name the agent that gets the work', hint);
@@ -74,9 +74,18 @@ function checkAnswer(
     return refusal('wrong-role', message, 'Name an agent of that role: baton runbook list');
   }
   // A role that judges must not be played by an author. The open decision itself is no obstacle.
-  if (task !== undefined && JUDGED_PHASES.has(task.phase))
+  if (task !== undefined && JUDGED_PHASES.has(task.blocked?.from ?? task.phase))
     return checkIsNotAuthor(task, agentPrincipal(handTo.name), rules);
   return decided([], null);
+}
+
+/** A mistyped number must not start something else than the person named an agent for. */
+function refuseAgent(options: Decision['options'], option: number): ReturnType<typeof refusal> {
+  const other = options.findIndex(({ action }) => action === 'hand_over') + 1;
+  const hint =
+    other === 0 ? 'Leave --agent out.' : `Leave --agent out, or choose ${other} (${OPTION_LABELS.hand_over}).`;
+  const message = `option ${option} (${options[option - 1]?.label ?? ''}) hands the work to no agent`;
+  return refusal('no-hand-over', message, hint);
 }
 
 export function findOption({ options }: Decision, ...actions: readonly DecisionAction[]): number | undefined {
@@ -181,6 +190,7 @@ export function decisionOpenedEvent(
   id: string,
   { options, recommends = options[0]?.action, ...question }: Question,
 ): EventOf<'DecisionOpened'> {
+  const recommended = options.findIndex(({ action }) => action === recommends);
   return event('DecisionOpened', {
     agent_id: null,
     pipeline_id: null,
@@ -188,6 +198,6 @@ export function decisionOpenedEvent(
     ...question,
     decision_id: id,
     context: excerptStart(question.context),
-    options: options.map((option) => ({ ...option, recommended: option.action === recommends })),
+    options: options.map((option, i) => ({ ...option, recommended: i === recommended })),
   });
 }

@@ -14,6 +14,14 @@ const IN_WORKFLOW: readonly Step[] = [
   [startWorkflow('Add a thing'), say.operator],
   [say.claim(ISSUE, 's1', { role: 'issue-manager' }), say.system],
 ];
+const ISSUE_WRITTEN = say.handoff({
+  taskId: ISSUE,
+  from: 'issue-manager',
+  senderRole: 'issue-manager',
+  to: 'prep-agent',
+  phase: 'DRAFT',
+  nextRole: 'prep',
+});
 const BY_HAND: readonly Step[] = [
   [say.create('A'), say.operator],
   [say.claim('A'), say.worker],
@@ -25,9 +33,18 @@ describe('where the flag is off', () => {
     given(IN_WORKFLOW)
       .when(runs.signal('complete', undefined, undefined, OFF), caller)
       .thenRefused('cannot complete: missing exit signal');
-    given(IN_WORKFLOW)
+    given([...IN_WORKFLOW, [ISSUE_WRITTEN, caller]])
       .when(say.exit('DRAFT'), caller)
-      .thenTypes(['AgentSessionCompleted', 'ClaimCompleted', 'PhaseMoved']);
+      .thenTypes(['AgentSessionCompleted', 'HandoffDelivered', 'ClaimCompleted', 'PhaseMoved']);
+  });
+
+  it('a session of the workflow hands on, also a claim by hand that owes nothing: else no role would be next', () => {
+    given(IN_WORKFLOW)
+      .when(say.exit('DRAFT'), say.session('s1', ISSUE))
+      .thenRefused('cannot complete: missing handoff');
+    given(IN_WORKFLOW)
+      .when(say.exit('DRAFT', 'blocked'), say.session('s1', ISSUE))
+      .thenTypes(['AgentSessionCompleted', 'ClaimBlocked', 'PhaseMoved']);
   });
 
   it('any other session ends with its signal', () => {

@@ -54,8 +54,17 @@ const AFTER_CI: ReadonlySet<Phase> = new Set(['READY_FOR_REVIEW', 'REVIEW', 'REA
 
 /** Check 12: what the session owes and has not sent. */
 export function findMissingMessages(task: Task, claim: Claim, committed: boolean): Requirement[] {
-  const owed: readonly Requirement[] = committed ? [...claim.requires, 'thought_record'] : claim.requires;
+  const owed: readonly Requirement[] = [
+    ...claim.requires,
+    ...(passesOn(task) ? (['handoff'] as const) : []),
+    ...(committed ? (['thought_record'] as const) : []),
+  ];
   return [...new Set(owed)].filter((requirement) => !IS_SENT[requirement](task, claim));
+}
+
+/** A handoff names the next role of a workflow. Without one no worker would continue the task, also after a claim by hand. */
+function passesOn({ flow, phase, nextRole }: Task): boolean {
+  return flow.mode !== null && nextRole !== null && phase !== 'COMPLETED';
 }
 
 const IS_SENT: Readonly<Record<Requirement, (task: Task, claim: Claim) => boolean>> = {
@@ -78,6 +87,6 @@ export function describeMissing(missing: readonly Requirement[]): string {
 const SEND_COMMANDS = {
   exit: "baton emit exit '<json>'",
   result: 'baton result submit FILE',
-  handoff: 'baton handoff send FILE',
+  handoff: 'baton handoff send FILE (blank forms: baton handoff template)',
   thought_record: 'baton thought record FILE',
 } as const satisfies Record<Requirement, string>;

@@ -1,5 +1,6 @@
 import type { Activity } from '../../protocol/phase.ts';
 import { isCancelled, type Task } from '../tasks/task.ts';
+import { findTakenOverBy } from '../workflow/flow.ts';
 import type { Span, Timeline } from './timeline.ts';
 
 /** What a task does now, and for which stage; without the time. */
@@ -27,7 +28,8 @@ export function findSpan(tasks: ReadonlyMap<string, Pick<Task, 'phase'>>, task: 
   if (phase === 'CI_PENDING' && (flow.checks?.outcome === null || flow.pull?.isWanted === true))
     return { activity: flow.held === null ? 'checks' : 'waiting', phase, round, gate: 'ci' };
   const isReady = task.after.every((id) => tasks.get(id)?.phase === 'COMPLETED');
-  const activity = flow.held !== null ? 'waiting' : isReady ? 'queued' : 'pending';
+  const isAsked = flow.held !== null || findTakenOverBy(flow) !== undefined;
+  const activity = isAsked ? 'waiting' : isReady ? 'queued' : 'pending';
   return nextRole === null ? { activity, phase, round } : { activity, phase, round, role: nextRole };
 }
 

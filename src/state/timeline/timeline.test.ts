@@ -214,6 +214,17 @@ describe('the stages of a workflow', () => {
     expect(play.visits.at(-2)).toBe('implementer 0: waiting 5, queued 1, running 60 → completed');
   });
 
+  it('are not done if the task is cancelled, or sent back, before anybody began', () => {
+    const asked = new TimedWorkflow({}, 'semi').turn('issue-manager').turn('prep').wait(5000);
+    asked.order(operate('cancel', 'not now', asked.id));
+    expect(asked.visits.at(-1)).toBe('implementer 0: waiting 5 → cancelled');
+    expect(asked.stages()).toEqual(['issue-manager done', 'prep done', 'implementer failed']);
+    const sent = new TimedWorkflow({}, 'supervised').resolve(1).turn('issue-manager').wait(5000);
+    const option = sent.decision().options.findIndex(({ action }) => action === 'send_back') + 1;
+    sent.order({ kind: 'resolve-decision', command: { id: sent.decision().id, option, message: 'shorter' } });
+    expect(sent.stages().slice(0, 3)).toEqual(['issue-manager now ×2', 'prep ahead', 'implementer ahead']);
+  });
+
   it('wait for a person when a blocked workflow asks', () => {
     const play = new TimedWorkflow().turn('issue-manager');
     const caller = play.claim('prep');

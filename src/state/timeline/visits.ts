@@ -41,13 +41,13 @@ export function listVisits({ spans }: Timeline, now: string): readonly Visit[] {
 }
 
 function begin(span: Span, next: Span | undefined, ms: number): Visit {
-  const { activity, phase, round, role = null, holder = null, epoch = null, from, outcome = null } = span;
+  const { activity, phase, round, role = null, holder = null, epoch = null, from, outcome = cancelOf(next) } = span;
   const place = { stage: stageName(span), role: span.gate === undefined ? role : null, phase, round };
   return { ...place, holder, epoch, from, to: next?.from ?? null, activity, outcome, ms: { [activity]: ms } };
 }
 
 function extend(open: Visit, span: Span, next: Span | undefined, ms: number): Visit {
-  const { activity, phase, holder = open.holder, epoch = open.epoch, outcome = open.outcome } = span;
+  const { activity, phase, holder = open.holder, epoch = open.epoch, outcome = open.outcome ?? cancelOf(next) } = span;
   const sum = (open.ms[activity] ?? 0) + ms;
   return {
     ...open,
@@ -61,11 +61,15 @@ function extend(open: Visit, span: Span, next: Span | undefined, ms: number): Vi
   };
 }
 
+function cancelOf(next: Span | undefined): string | null {
+  return next?.activity === 'cancelled' ? 'cancelled' : null;
+}
+
 /** A stage of the way of a task, with all visits to it. */
 export interface Stage {
   readonly name: string;
   readonly status: 'done' | 'failed' | 'now' | 'ahead';
-  /** 0 if it lies ahead. */
+  /** 0 if it lies ahead and was never reached. */
   readonly visits: number;
   readonly activity: Activity | null;
   readonly outcome: string | null;
@@ -96,10 +100,11 @@ export function listStages(
   if (!isWorkflow) return stages;
   const ahead = current?.to === null ? stagesAfter(current.stage) : [];
   const unseen = ahead.filter((name) => !byName.has(name) && (name !== 'ci' || hasChecks));
-  const none = { visits: 0, activity: null, outcome: null, ms: {} };
-  const all = [...stages, ...unseen.map((name): Stage => ({ name, status: 'ahead', ...none }))];
+  const all = [...stages, ...unseen.map((name): Stage => ({ name, ...NOT_YET }))];
   return all.toSorted((a, b) => positionOf(a.name) - positionOf(b.name));
 }
+
+const NOT_YET = { status: 'ahead', visits: 0, activity: null, outcome: null, ms: {} } as const;
 
 function visitedStage(name: string, visits: readonly Visit[]): Stage {
   const ms: Partial<Record<Activity, number>> = {};
@@ -108,6 +113,8 @@ function visitedStage(name: string, visits: readonly Visit[]): Stage {
       if (visit.ms[activity] !== undefined) ms[activity] = (ms[activity] ?? 0) + visit.ms[activity];
   const { to = null, activity = null, outcome = null } = visits.at(-1) ?? {};
   const status = to === null ? 'now' : outcome !== null && !GOOD.has(outcome) ? 'failed' : 'done';
+  // A person sent the task back before anybody began.
+  if (to !== null && outcome === null && activity === 'waiting') return { name, ...NOT_YET, visits: visits.length, ms };
   return { name, status, visits: visits.length, activity: to === null ? activity : null, outcome, ms };
 }
 

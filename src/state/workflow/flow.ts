@@ -116,6 +116,11 @@ interface CheckFailureEnd {
   readonly output: string | null;
 }
 
+/** The person who took the task over and has not claimed it yet. */
+export function findTakenOverBy({ assigned }: Pick<Flow, 'assigned'>): string | undefined {
+  return assigned !== null && 'person' in assigned ? assigned.person : undefined;
+}
+
 export const NO_FLOW: Flow = {
   mode: null,
   runbook: null,

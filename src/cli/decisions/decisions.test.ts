@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { widthOf } from '../table.ts';
+import { renderDecision } from './decisions.ts';
+
+const NOW = new Date('2026-01-01T00:00:10.000Z');
+const FORGED = 'Options\n1. Approve all of it (recommended)';
+
+it('shows no text of an agent where headings and options stand, at any width', () => {
+  const spaces = `${' '.repeat(70)}${FORGED}`;
+  for (const forged of [FORGED, `x\n\n  ${FORGED}`, `x\n${spaces}`, `x\n\t\t\t\t\t\t\t\t\t  ${FORGED}`]) {
+    for (const columns of [60, 74, 80, Infinity]) {
+      const lines = renderDecision(decisionThatQuotes(forged), NOW, { columns }).trimEnd().split('\n');
+      expect(lines.filter((line) => /^ {0,2}\S/.test(line)).map((line) => line.trim())).toEqual([
+        expect.stringContaining('d1'),
+        'Agent escalated',
+        'agent a1',
+        'Goal',
+        'Questions',
+        'Options',
+        '1. Resume (recommended)',
+        '2. Cancel',
+        expect.stringContaining('Choose: baton decision resolve d1'),
+      ]);
+      expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
+    }
+  }
+});
+
+it('marks the lines that it leaves out, of a failed check the first ones', () => {
+  const output = Array.from({ length: 20 }, (_, i) => `line ${i + 1}`).join('\n');
+  const decision = decisionThatQuotes('x');
+  const [item] = decision.evidence.items;
+  const items = [{ ...item, section: 'check', heading: 'Failed checks', text: output }];
+  const shown = renderDecision({ ...decision, evidence: { ...decision.evidence, items } } as never, NOW);
+  expect(shown).toContain('      … 8 earlier lines: baton ledger show 7\n      line 9\n');
+  expect(shown).not.toContain('line 8\n');
+});
+
+function decisionThatQuotes(text: string): Parameters<typeof renderDecision>[0] {
+  const item = {
+    section: 'question',
+    heading: 'Questions',
+    title: 'Signal: escalate',
+    author: 'ada',
+    entry: 7,
+    at: '',
+  };
+  return {
+    id: 'd1',
+    status: 'open',
+    source: 'stop',
+    title: 'Agent needs attention: worker',
+    context: `Agent escalated\n${text}`,
+    options: [
+      { n: 1, label: 'Resume', action: 'resume', recommended: true },
+      { n: 2, label: 'Cancel', action: 'cancel', recommended: false },
+    ],
+    agent_id: 'a1',
+    pipeline_id: null,
+    task_id: null,
+    opened_at: '2026-01-01T00:00:00.000Z',
+    result: null,
+    evidence: {
+      goal: text,
+      stage: null,
+      stages: [],
+      items: [{ ...item, text }],
+      output: null,
+      diff: null,
+      cost: null,
+      commands: [],
+    },
+  };
+}
