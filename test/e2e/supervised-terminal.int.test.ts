@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -38,8 +38,8 @@ const WALK: readonly Checkpoint[] = [
     shows: ['Read durations back', 'DRAFT, next is issue-manager', 'baton task show W-00001'],
     note: WORDS.begin,
   },
-  { stage: 'issue written', shows: [WORDS.requirement, WORDS.begin, '12,345 tokens, $0.25'] },
-  { stage: 'ready for work', shows: [WORDS.requirement, 'branch: feature/w-00001'], note: WORDS.ready },
+  { stage: 'issue written', shows: [WORDS.requirement, WORDS.begin, /Cost so far\n +12,345 tokens/] },
+  { stage: 'ready for work', shows: [WORDS.requirement, 'branch: feature/w-00001'], by: 'resolve', note: WORDS.ready },
   {
     stage: 'fix decision',
     shows: [
@@ -50,13 +50,18 @@ const WALK: readonly Checkpoint[] = [
       /created +\+1 -0 +src\/parse-duration\.js\n +1 file, \+1 -0/,
       `summary: ${WORDS.implemented}`,
       'IMPLEMENTATION, next is fixer, 1 round back to the fixer, check test: failed at',
+      'baton task diff W-00001',
       'baton task log W-00001',
     ],
-    lookCloser: { command: 'baton task diff W-00001', shows: '+// minutes' },
+    by: 'review',
   },
   {
     stage: 'ready for review',
-    shows: ['check test: passed at', `- ${WORDS.fixed} (location: src/parse-duration.js:1)`, '37,035 tokens, $0.75'],
+    shows: [
+      'check test: passed at',
+      `- ${WORDS.fixed} (location: src/parse-duration.js:1)`,
+      /[\d,]+ tokens, \$0\.(?:50|75), \d+s of work/,
+    ],
     // The check of an earlier commit is no evidence against this one, and an answer without a note is none for it.
     hides: [WORDS.output, 'Decision: Accept the issue'],
     choose: 'Send back with a note',
@@ -83,67 +88,57 @@ interface Checkpoint {
   readonly stage: string;
   readonly shows: readonly (string | RegExp)[];
   readonly hides?: readonly string[];
-  readonly lookCloser?: { readonly command: string; readonly shows: string };
+  /** The command that takes the answer. */
+  readonly by?: 'the run' | 'resolve' | 'review';
   /** The label of an option; the recommended one if absent. */
   readonly choose?: string;
   readonly note?: string;
 }
 
 /** Each session of the agents checks that it got the notes, too: `test/processes/supervised-agents.mjs`. */
-it(
-  'a person decides every checkpoint of a supervised workflow from the terminal alone',
-  { timeout: 150_000 },
-  async () => {
-    scene = supervised();
-    await scene.start();
-    await using person = new Person(scene);
-    const begun = await person.types('baton run issue "Read durations back" --mode supervised');
-    expect(begun).toMatch(/Choose: baton decision resolve [0-9a-f]{8} N/);
-    for (const checkpoint of [...WALK, ...(isLongLane ? LONG_WALK : [])]) {
-      const waited = await person.types('baton task wait W-00001');
-      const id = /decision show ([0-9a-f]{8})/.exec(waited)?.[1] ?? '';
-      // A session that lacks something has blocked the task, and the decision tells what it was.
-      if (!waited.includes(`W-00001 ${checkpoint.stage};`))
-        throw new Error(await person.types(`baton decision show ${id}`));
-      expect(waited).toContain('\n[3] $ ');
-      await decide(person, checkpoint, id);
-    }
-    expect(await person.types('baton task wait W-00001')).toMatch(
-      isLongLane ? /done +COMPLETED[^]*\n\[0\] \$ / : /cancelled[^]*\n\[1\] \$ /,
-    );
-  },
-);
+it('a person decides every checkpoint of a supervised workflow from the terminal alone', async () => {
+  scene = supervised();
+  await scene.start();
+  await using person = await Person.in(scene);
+  let seen = await person.types('baton run issue "Read durations back" --mode supervised', ASKED);
+  for (const checkpoint of [...WALK, ...(isLongLane ? LONG_WALK : [])]) seen = await decide(person, checkpoint, seen);
+  expect(seen).toMatch(isLongLane ? /\n\[0\] \$ $/ : /\n\[1\] \$ $/);
+}, 150_000);
 
-async function decide(
-  person: Person,
-  { stage, shows, hides = [], lookCloser, choose, note = '' }: Checkpoint,
-  id: string,
-): Promise<void> {
-  const isByCommand = stage === 'ready for work';
-  const screen = await (isByCommand
-    ? person.types(`baton decision show ${id}`)
-    : person.types('baton decision review', /q to quit: $/));
-  for (const each of shows) expect(screen, stage).toMatch(each);
-  for (const each of hides) expect(screen, stage).not.toContain(each);
-  if (lookCloser !== undefined) {
-    expect(screen).toContain(lookCloser.command);
-    await person.types('q');
-    expect(await person.types(lookCloser.command)).toContain(lookCloser.shows);
-    await person.types('baton decision review', /q to quit: $/);
-  }
+/** Judges the question on the screen and answers it. Returns what the terminal shows next. */
+async function decide(person: Person, checkpoint: Checkpoint, seen: string): Promise<string> {
+  const { stage, shows, hides = [], by = 'the run', choose, note = '' } = checkpoint;
+  const asked = [...seen.matchAll(/^([0-9a-f]{8}) {2}Task needs attention: W-00001 .*? {2}\(/gm)].at(-1);
+  const screen = seen.slice(asked?.index);
+  // A session that lacks something has blocked the task, and the decision tells what it was.
+  expect(screen).toContain(`Task needs attention: W-00001 ${stage}  (`);
+  for (const each of shows) expect(screen).toMatch(each);
+  for (const each of hides) expect(screen).not.toContain(each);
   const label = choose === undefined ? /(\d)\. .* \(recommended\)$/m : new RegExp(`(\\d)\\. ${choose}`);
-  const option = label.exec(screen)?.[1] ?? '';
-  if (isByCommand) {
-    expect(await person.types(`baton decision resolve ${id} ${option} -m "${note}"`)).toContain('approve');
-    return;
-  }
-  await person.types(option, /: $/);
-  if (choose === 'Send back with a note') {
-    // A note is needed: it is asked for again.
-    expect(await person.types('', /q to quit: $/)).toContain('Error: ');
+  const [id = '', option = ''] = [asked?.[1], label.exec(screen)?.[1]];
+  if (by === 'the run') return answer(person, option, note, ASKED);
+  // The person leaves, looks closer, answers with another command, and follows the run again.
+  expect(await person.types('q')).toMatch(/baton run --follow W-00001\n\[3\] \$ $/);
+  const look = by === 'resolve' ? `baton decision show ${id}` : 'baton task diff W-00001';
+  expect(await person.types(look)).toContain(
+    by === 'resolve' ? `Choose: baton decision resolve ${id} N` : '+// minutes',
+  );
+  if (by === 'review') await person.types('baton decision review', ASKED);
+  const answered = await (by === 'review'
+    ? answer(person, option, note)
+    : person.types(`baton decision resolve ${id} ${option} -m "${note}"`));
+  expect(answered).toContain(`Decision ${id}: approve`);
+  return person.types('baton run --follow W-00001', ASKED);
+}
+
+async function answer(person: Person, option: string, note: string, waitsFor = ENDED): Promise<string> {
+  const question = await person.types(option, /: $/);
+  if (question.includes('What must change')) {
+    // It is asked for again.
+    expect(await person.types('', ASKED)).toContain('Error: ');
     await person.types(option, /What must change: $/);
   }
-  expect(await person.types(note)).toContain(`Decision ${id}: `);
+  return person.types(note, waitsFor);
 }
 
 /** The sample repository with agents that check what they were given. The check is cheap, and fails for the first change. */
@@ -173,9 +168,18 @@ class Person implements AsyncDisposable {
   readonly #terminal: Terminal;
   #mark = 0;
 
-  constructor({ repository: cwd, scene: { env } }: WorkflowScene) {
-    this.#terminal = new Terminal(['/bin/sh', '-i'], { cwd, env: { ...env, PS1: PROMPT }, columns: 200, rows: 60 });
-    this.#terminal.type(`baton() { '${process.execPath}' '${BATON}' "$@"; }\n`);
+  private constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  static async in({ repository: cwd, scene: { folder, env } }: WorkflowScene): Promise<Person> {
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'baton'), `#!/bin/sh\nexec '${process.execPath}' '${BATON}' "$@"\n`, { mode: 0o755 });
+    const settings = { ...env, PS1: PROMPT, PATH: `${bin}:${env['PATH'] ?? ''}` };
+    const person = new Person(new Terminal(['/bin/sh', '-i'], { cwd, env: settings, columns: 200, rows: 60 }));
+    await until('the shell is ready', () => ENDED.test(person.#seen));
+    return person;
   }
 
   /** Types a line, and reads until the terminal shows this. */
@@ -190,8 +194,7 @@ class Person implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#terminal.type('exit\n');
-    await this.#terminal.exit();
+    this.#terminal.hangUp();
     await this.#terminal[Symbol.asyncDispose]();
   }
 }
@@ -199,3 +202,5 @@ class Person implements AsyncDisposable {
 const PROMPT = '[$?] $ ';
 /** The shell asks for the next command. */
 const ENDED = /^\[\d+\] \$ $/m;
+/** Baton asks for an answer, or the command has ended. */
+const ASKED = /, s to skip, q to quit: $|^\[\d+\] \$ $/m;

@@ -51,9 +51,9 @@ const MOST_OF_A_SECTION = 2;
 const MOST: Partial<Readonly<Record<SectionName, number>>> = { record: 1, finding: 1 };
 
 /** The answer to this very question is no evidence for it, and a text that the question quotes is not repeated. Some titles tell nothing without a text. */
-function isRepeated({ id, context }: Decision, { ref, section, text }: Statement): boolean {
+function isRepeated(decision: Decision, { ref, section, text }: Statement): boolean {
   if (text === '') return section === 'people' || section === 'measured';
-  return ref === id || context.includes(text);
+  return ref === decision.id || decision.context.includes(text);
 }
 
 /** A check that failed tells nothing about the commits that were recorded after it, and a finding nothing after the approval. */

@@ -176,8 +176,8 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
 };
 
 /** A checkpoint asks only whether to go on: its options say all of it. */
-function isCheckpoint({ context }: Decision, { id, phase }: Task): boolean {
-  return questionOf(context).startsWith(`${id} is ${phase}; next is `);
+function isCheckpoint({ id, source, options }: Decision, { flow: { held } }: Task): boolean {
+  return source === 'review' && held?.decisionId === id && options[0]?.action === 'approve';
 }
 
 /** The last line: those before it repeat the title of the task. */

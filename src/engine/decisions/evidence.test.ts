@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findEvidence } from '../state/packet/evidence.ts';
-import { buildPacket } from '../state/packet/packet.ts';
-import * as say from '../state/say.cases.ts';
-import { TO_FIXER, WorkflowPlay } from './workflow.cases.ts';
+import { findEvidence } from '../../state/packet/evidence.ts';
+import { buildPacket } from '../../state/packet/packet.ts';
+import * as say from '../../state/say.cases.ts';
+import { TO_FIXER, WorkflowPlay } from '../workflow.cases.ts';
 
 const SECOND = '2'.repeat(40);
 const FOUND = { ...TO_FIXER, handoffId: 'found' };
