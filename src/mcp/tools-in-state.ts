@@ -46,7 +46,7 @@ const BY_HAND_TOOLS: readonly OperationName[] = ['task_heartbeat', 'task_worktre
 
 /** An ended session may read its own task, report on its process, and seal what it recorded. */
 function toolsAfterClaim({ started }: SessionView): OperationName[] {
-  return [...READING, ...when(started, 'agent_signal'), ...SEALING];
+  return ['task_get', 'task_brief', ...when(started, 'agent_signal'), ...SEALING];
 }
 
 function when(holds: boolean, ...tools: readonly OperationName[]): readonly OperationName[] {

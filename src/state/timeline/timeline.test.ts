@@ -236,6 +236,18 @@ describe('the stages of a workflow', () => {
     expect(play.visits.at(-1)).toBe('prep 0: queued 1, running 60, waiting 7, blocked 1 → blocked');
   });
 
+  it('leave out the time in the backlog, before the task became a workflow', () => {
+    const play = new Play({ ciGate: true, checks: [{ name: 'unit', run: 'true' }] }).order(create()).wait(1000);
+    play.order({ kind: 'start-workflow', command: { tasks: ['A'], mode: 'autonomous' } });
+    const stages = listStages(listVisits(timelineOf(play), play.at), { isWorkflow: true, hasChecks: true });
+    expect(stages.map(({ name, status }) => `${name} ${status}`).slice(0, 3)).toEqual([
+      'issue-manager now',
+      'prep ahead',
+      'implementer ahead',
+    ]);
+    expect(stages).toHaveLength(8);
+  });
+
   it('put a role of the runbook between review and validation', () => {
     const visit = { role: null, phase: 'REVIEW', round: 0, holder: null, epoch: null, outcome: null, ms: {} } as const;
     const at = { from: 'T1', to: 'T2', activity: 'running' } as const;

@@ -94,7 +94,7 @@ export function listStages(
   visits: readonly Visit[],
   { isWorkflow, hasChecks }: { readonly isWorkflow: boolean; readonly hasChecks: boolean },
 ): readonly Stage[] {
-  const byName = Map.groupBy(visits, ({ stage }) => stage);
+  const byName = Map.groupBy(isWorkflow ? visits.filter((visit) => !isBefore(visit)) : visits, ({ stage }) => stage);
   const stages = [...byName].map(([name, those]) => visitedStage(name, those));
   const current = visits.at(-1);
   if (!isWorkflow) return stages;
@@ -102,6 +102,11 @@ export function listStages(
   const unseen = ahead.filter((name) => !byName.has(name) && (name !== 'ci' || hasChecks));
   const all = [...stages, ...unseen.map((name): Stage => ({ name, ...NOT_YET }))];
   return all.toSorted((a, b) => positionOf(a.name) - positionOf(b.name));
+}
+
+/** In the backlog, before the task became a workflow: it waited without a role, and nobody had it. */
+function isBefore({ stage, phase, epoch, to }: Visit): boolean {
+  return stage === phase && epoch === null && to !== null;
 }
 
 const NOT_YET = { status: 'ahead', visits: 0, activity: null, outcome: null, ms: {} } as const;

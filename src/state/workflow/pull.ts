@@ -114,12 +114,17 @@ function handoffParts(handoff: HandoffMessage): string[] {
   return [];
 }
 
-/** Escapes mentions, issue-closing words and comment marks in text of agents. */
-function escapeAgentText(text: string): string {
+/**
+ * Escapes mentions, references to issues and comment marks in text of agents. A backtick does not protect: GitHub reads what follows one that
+ * is never closed. An issue is also closed by `GH-12` and by its address, so the words that close one are broken, too.
+ */
+export function escapeAgentText(text: string): string {
   return excerptStart(text.toWellFormed(), 2000)
     .replaceAll('<!--', '<! --')
-    .replaceAll(/(^|[^\w`])@(?=\w)/g, '$1@\u200B')
-    .replaceAll(/(?<=\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+\S*)#(?=\d)/gi, '#\u200B');
+    .replaceAll(/(?<!\w)@(?=\w)/g, '@\u200B')
+    .replaceAll(/#(?=\d)/g, '#\u200B')
+    .replaceAll(/\bGH-(?=\d)/gi, '$&\u200B')
+    .replaceAll(/\b(?:clos|fix|resolv)(?=e?[sd]?\b\W*(?:https?:|\S*\/|#|GH-))/gi, '$&\u200B');
 }
 
 const MOST_FIXES = 50;

@@ -114,8 +114,8 @@ function freeId({ tasks }: State): string {
 function findTaskForWorkflow(state: State, id: string): Outcome<Task> {
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
-  const see = `See it: baton task show ${id}`;
-  if (task.flow.mode !== null) return refusal('workflow-started', `task ${id} is a workflow already`, see);
+  if (task.flow.mode !== null)
+    return refusal('workflow-started', `task ${id} is a workflow already`, `Follow it: baton run --follow ${id}`);
   if (task.claim !== null) {
     const hint = `Wait for the end of that claim, or end it: baton task release ${id}`;
     return refusal('already-claimed', `task ${id} is claimed by ${task.claim.holder}`, hint);
