@@ -1,24 +1,14 @@
-import { findReportedError, parseHandoff } from '../../protocol/handoff/index.ts';
-import type { Result } from '../../protocol/result.ts';
-import { renderCountOf } from '../../protocol/text/text-format.ts';
+import { findReportedError } from '../../protocol/handoff/index.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
 import type { Decision } from '../runs/decision.ts';
-import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
-import type { Runs } from '../runs/runs.ts';
+import { excerptStart } from '../runs/excerpt.ts';
 import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeHandoff, describeRecord, describeScalar } from './describe-message.ts';
-import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
-
-/** The part of the state that statements are made of, as it is before the entry is folded. */
-export interface StatementSource extends Pick<Runs, 'agents' | 'pipelines' | 'decisions'> {
-  readonly tasks: ReadonlyMap<string, Task>;
-  readonly sessions: ReadonlyMap<
-    string,
-    { readonly result?: Result; readonly exit: { readonly notes?: string } | null }
-  >;
-}
+import { describeFields, describeHandoff, describeRecord } from './describe-message.ts';
+import { describeMeasured, describeResult } from './describe-work.ts';
+import { type Circumstances, oneLine, type Report, report, reportEnd, type StatementSource } from './report.ts';
+import type { Statement } from './statement.ts';
 
 export interface TaskStatements {
   readonly taskId: string;
@@ -60,14 +50,6 @@ function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
   const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
   if (live) return live.role === null ? live.holder : `${live.holder} (${live.role})`;
   return endings.findLast(({ sessionId }) => sessionId === id)?.holder ?? actor;
-}
-
-type Report = Pick<Statement, 'section' | 'title' | 'text'> & Partial<Pick<Statement, 'ref' | 'author'>>;
-
-interface Circumstances {
-  readonly source: StatementSource;
-  readonly task: Task;
-  readonly recorded: RecordedEvent;
 }
 
 type Describer<T extends EventType> = (data: EventOf<T>['data'], around: Circumstances) => readonly Report[];
@@ -208,68 +190,6 @@ function describeClaimEnd(
   return [report('ending', `Claim ${claim?.epoch ?? ''}${whose}: ${how}`, text)];
 }
 
-const LEVELS = ['critical', 'error', 'warn', 'tip', 'info'] as const;
-
-function describeResult({ status, log, issues = [], files_modified, completed_at }: Result): readonly Report[] {
-  const lines = LEVELS.flatMap((level) =>
-    log.filter((each) => each.level === level).map(({ message }) => `${level}: ${oneLine(message)}`),
-  );
-  const asked = issues.map(({ type, description }) => `${type}: ${description}`);
-  const files = files_modified.map(({ path, action }) => `${action} ${path}`);
-  return [
-    report('log', `Log of a result that reports ${status}`, lines.join('\n')),
-    ...(asked.length === 0 ? [] : [report('question', 'Issues of the result', asked.join('\n'))]),
-    report(
-      'measured',
-      `Reported by the agent: ${status}, ${renderCountOf(files.length, 'file')}, at ${completed_at}`,
-      files.join('\n'),
-    ),
-  ];
-}
-
-/** Numbers that an agent reports are claims: they stand beside what Baton measured. */
-function describeMeasured(
-  { session_id, head, commits, file_count, files, new_dependencies, violations }: EventOf<'SessionMeasured'>['data'],
-  { source, task }: Circumstances,
-): readonly Report[] {
-  const reported = source.sessions.get(session_id)?.result?.files_modified.map(({ path }) => path);
-  const measured = new Set(files.map(({ path }) => path));
-  const { claim } = task;
-  const claimed = claim?.sessionId === session_id && claim.handoff !== null ? claimedNumbers(claim.handoff) : '';
-  if (file_count + commits + violations.length + (reported?.length ?? 0) === 0) return [];
-  const fields: (readonly [string, unknown])[] = [
-    ['violations', violations],
-    ['reported in the handoff', claimed],
-    ['reported, not changed', reported?.filter((path) => !measured.has(path)).join(', ')],
-    [
-      'changed, not reported',
-      reported === undefined ? '' : [...measured].filter((path) => !reported.includes(path)).join(', '),
-    ],
-    ['new dependencies', new_dependencies.join(', ')],
-    ['files', files.map(({ path, action }) => `${action} ${path}`).join(', ')],
-  ];
-  const counts = `${renderCountOf(file_count, 'file')}, ${renderCountOf(commits, 'commit')}`;
-  const title = `Measured by Baton: ${counts}, head ${head.slice(0, 12)}`;
-  return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
-}
-
-const CLAIMED_NUMBERS: ReadonlySet<string> = new Set([
-  'files_changed',
-  'tests_added',
-  'coverage',
-  'commits_added',
-  'commits',
-]);
-
-function claimedNumbers({ xml }: HandoffRef): string {
-  const parsed = parseHandoff(xml);
-  if (!parsed.ok) return '';
-  return Object.entries(parsed.value)
-    .filter(([name]) => CLAIMED_NUMBERS.has(name))
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : describeScalar(value)}`)
-    .join(', ');
-}
-
 function describeDelivered(handoff: HandoffRef, { source }: Circumstances): readonly Report[] {
   const { from, to, handoff_id: ref } = handoff;
   // It repeats the output of the failed checks, which have statements of their own.
@@ -292,17 +212,4 @@ function findSender({ decisions }: StatementSource, { task_id }: HandoffRef): st
     taskId === task_id && result?.kind === 'resolved' && result.action === 'send_back' ? result.by : [],
   );
   return senders.at(-1);
-}
-
-function report(section: SectionName, title: string, text: string): Report {
-  return { section, title: excerptStart(title, 200), text: excerptStart(text.trim(), KEPT_CHARACTERS) };
-}
-
-/** Of the output of a program the end counts. */
-function reportEnd(section: SectionName, title: string, text: string): Report {
-  return { section, title: excerptStart(title, 200), text: excerptEnd(text.trim(), KEPT_CHARACTERS) };
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
 }
