@@ -1,10 +1,11 @@
 import { findReportedError, parseHandoff } from '../../protocol/handoff/index.ts';
+import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
 import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Task } from '../tasks/task.ts';
+import type { Claim, Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 import { describeFields, describeHandoff, describeRecord, describeScalar } from './describe-message.ts';
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
@@ -55,8 +56,22 @@ function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
     return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
   const id = actor.slice('session:'.length);
   const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
-  if (live) return live.role === null ? live.holder : `${live.holder} (${live.role})`;
-  return endings.findLast(({ sessionId }) => sessionId === id)?.holder ?? actor;
+  if (live) return nameHolder(live);
+  const ended = endings.findLast(({ sessionId }) => sessionId === id);
+  return ended === undefined ? actor : nameHolder({ holder: ended.holder, role: null });
+}
+
+/** Callers choose the name of a holder, and outside of gates the role: what could pass for a person or for Baton is in quotes. */
+function nameHolder({ holder, role }: Pick<Claim, 'holder' | 'role'>): string {
+  const name = quoteUnlessName(holder);
+  return role === null ? name : `${name} (${quoteUnlessName(role)})`;
+}
+
+function quoteUnlessName(text: string): string {
+  const line = excerptStart(showInvisible(oneLine(text)), 60);
+  return /^(?!(?:baton|operator|system)\b)[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@-]*$/iu.test(line)
+    ? line
+    : JSON.stringify(line);
 }
 
 type Report = Pick<Statement, 'section' | 'title' | 'text'> & Partial<Pick<Statement, 'ref' | 'author'>>;
@@ -81,7 +96,9 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
       ref: record_id,
     },
   ],
-  TaskReinstated: ({ reason }) => [report('people', 'The task was reinstated', reason)],
+  TaskReinstated: ({ reason }, { recorded: { actor } }) => [
+    report(isPerson(actor) ? 'people' : 'ending', 'The task was reinstated', reason),
+  ],
   WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
   SelfApproved: ({ reason, head }) => [report('people', `Approved by its author at ${head.slice(0, 12)}`, reason)],
   PhaseMoved: ({ cause, reason, to }, { recorded: { actor } }) =>
@@ -135,7 +152,9 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
   DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source }) => {
     const decision = source.decisions.get(decision_id);
-    const asked = decision === undefined ? '' : `Question: ${decision.title}: ${questionOf(decision.context)}`;
+    // An agent may have written the question: it is quoted, so that no part of it reads as the answer.
+    const asked =
+      decision === undefined ? '' : `Question: ${decision.title}: ${JSON.stringify(questionOf(decision.context))}`;
     const chosen = decision?.options[option - 1]?.label ?? action;
     const text = message === null ? asked : `${message}\n${asked}`;
     return [
@@ -180,10 +199,7 @@ function describeClaimEnd(
 ): readonly Report[] {
   const how = HOW_CLAIM_ENDED.get(recorded.type) ?? 'ended';
   const { claim } = task;
-  const whose =
-    claim?.sessionId === session_id
-      ? ` of ${oneLine(claim.holder)}${claim.role === null ? '' : ` (${claim.role})`}`
-      : '';
+  const whose = claim?.sessionId === session_id ? ` of ${nameHolder(claim)}` : '';
   // The exit signal of the session, or the update that ended it, has a statement of its own.
   const isKnown = reason === task.notes || reason === source.sessions.get(session_id)?.exit?.notes;
   const text = isKnown ? '' : (reason ?? '');
@@ -259,19 +275,34 @@ function describeDelivered(handoff: HandoffRef): readonly Report[] {
   const error = findReportedError(handoff);
   if (error !== undefined) {
     const recovery = error.recoverable ? 'recoverable' : 'not recoverable';
-    return [{ ...report('error', `${oneLine(error.type)}, ${recovery}, from ${from}`, text), ref }];
+    return [{ ...report('error', `Error from ${from}, ${recovery}`, text), ref }];
   }
   const title = `From ${from} to ${to ?? 'workflow-complete'}`;
   return [{ ...report(to === 'fixer-agent' ? 'finding' : 'handoff', title, text), ref }];
 }
 
+/** A run of invisible characters becomes shorter, so more is read than kept; not all of it, since this runs for each entry. */
+const READ_CHARACTERS = 4 * KEPT_CHARACTERS;
+
 function report(section: SectionName, title: string, text: string): Report {
-  return { section, title: excerptStart(title, 200), text: excerptStart(text.trim(), KEPT_CHARACTERS) };
+  return {
+    section,
+    title: titleOf(title),
+    text: excerptStart(showInvisible(text.slice(0, READ_CHARACTERS).trim()), KEPT_CHARACTERS),
+  };
 }
 
 /** Of the output of a program the end counts. */
 function reportEnd(section: SectionName, title: string, text: string): Report {
-  return { section, title: excerptStart(title, 200), text: excerptEnd(text.trim(), KEPT_CHARACTERS) };
+  return {
+    section,
+    title: titleOf(title),
+    text: excerptEnd(showInvisible(text.slice(-READ_CHARACTERS).trim()), KEPT_CHARACTERS),
+  };
+}
+
+function titleOf(title: string): string {
+  return excerptStart(showInvisible(oneLine(title)), 200);
 }
 
 function oneLine(text: string): string {
