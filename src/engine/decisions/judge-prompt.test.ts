@@ -28,6 +28,18 @@ describe('a permission prompt', () => {
     ['Bash', { command: 'npm exec something' }],
     ['Bash', { command: 'npm config set ignore-scripts false' }],
     ['Bash', { command: 'cat $HOME/x' }],
+    ['Bash', { command: 'cat /home/u/key.pem' }],
+    ['Bash', { command: 'npm x something' }],
+    ['Bash', { command: 'pnpm dlx something' }],
+    ['Bash', { command: 'npm publish' }],
+    ['Bash', { command: 'go run ./evil' }],
+    ['Bash', { command: 'rg --pre ./evil.sh x' }],
+    ['Bash', { note: { command: 'npm test' }, command: 'rm x' }],
+    ['Bash', { command: ['bash', '-lc', 'npm test'] }],
+    ['Read', { file_path: '/home/u/key.pem' }],
+    ['NotebookEdit', { notebook_path: '/home/u/a.ipynb' }],
+    ['write_file', { absolute_path: '/home/u/a.txt' }],
+    ['Write', { edits: { file_path: '/etc/passwd' }, file_path: 'src/a.ts' }],
     ['mcp__other__tool', { anything: 1 }],
     ['Task', {}],
   ])('never recommends what changes or could change controls: %s %j', (tool, input) => {
@@ -37,5 +49,7 @@ describe('a permission prompt', () => {
   it('does not recommend what it cannot read', () => {
     expect(mayRecommendApproval('Claude needs your permission to use Bash')).toBe(false);
     expect(mayRecommendApproval(ask('Bash', { command: 'npm test' }).slice(0, -1))).toBe(false);
+    expect(mayRecommendApproval('May I use Bash? {"command":"npm test"}{"command":"rm x"}')).toBe(false);
+    expect(mayRecommendApproval('May I use Bash? {"command":"npm test","command":"rm x"}')).toBe(false);
   });
 });

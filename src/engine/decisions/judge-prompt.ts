@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
+
 /**
  * Whether a permission prompt may recommend its own approval. The prompt is written by the agent's client and quotes the agent, so this
  * decides nothing: it only keeps Baton from recommending what would change hooks, settings or Baton's own files. A prompt that cannot be
@@ -6,11 +8,19 @@
 export function mayRecommendApproval(prompt: string): boolean {
   const asked = /^(?:Agent asks: )?May I use ([A-Za-z_]+)\? (\{.*\})$/s.exec(prompt);
   const tool = asked?.[1] ?? '';
-  const input = asked?.[2] ?? '';
-  if (PROTECTED.test(input)) return false;
-  if (READING.has(tool)) return true;
-  if (WRITING.has(tool)) return !CLIMBING.test(input);
-  return SHELL.has(tool) && isPlainCommand(input);
+  const text = asked?.[2] ?? '';
+  const input = parseInput(text);
+  if (input === undefined || PROTECTED.test(text)) return false;
+  if (READING.has(tool) || WRITING.has(tool)) return !Object.entries(input).some(leavesWorktree);
+  return SHELL.has(tool) && isPlainCommand(input['command']);
+}
+
+function parseInput(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 const READING: ReadonlySet<string> = new Set([
@@ -30,33 +40,29 @@ const SHELL: ReadonlySet<string> = new Set(['Bash', 'run_shell_command', 'shell'
 const PROTECTED =
   /\.claude|\.codex|\.gemini|\.baton|baton|hooks?\b|settings|\.git\b|\.gitattributes|\.gitmodules|\.mcp|mcp|\.npmrc|\.env|\.vscode|\.idea|\.husky|\.ssh|\.config|profile|bashrc|zshrc|agents?\.md|claude\.md|gemini\.md|\\u/i;
 
-/** Outside of the worktree, or in a home folder. */
-const CLIMBING = /\.\.|"(?:file_)?path":"[/~]/;
+/** Outside of the worktree, or in a home folder. Clients have several names for the field. A nested value is not looked through. */
+function leavesWorktree([name, value]: readonly [string, unknown]): boolean {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
+  return /path|file|dir/i.test(name) && (typeof value !== 'string' || /^[/~]|\.\./.test(value));
+}
 
 /** One program that runs the project's own tools; no interpreter, no redirection, no quoting that could hide a name. */
-function isPlainCommand(input: string): boolean {
-  const command = /"command":"([^"\\]*)"/.exec(input)?.[1];
-  if (command === undefined || !/^[\w ./:=@,-]+$/.test(command) || CLIMBING.test(command)) return false;
+function isPlainCommand(command: unknown): boolean {
+  if (typeof command !== 'string' || !/^[\w ./:=@,-]+$/.test(command) || /\.\.|(?:^|[ =:])[/~]/.test(command))
+    return false;
+  const [program = '', first = ''] = command.split(' ');
+  const tasks = PLAIN_PROGRAMS.get(program);
   return (
-    PLAIN_PROGRAMS.has(command.split(' ')[0] ?? '') &&
-    !/\b(?:exec|eval|config|set|install|add)\b|\s-[ce]\b/.test(command)
+    tasks !== undefined &&
+    (tasks.length === 0 || tasks.includes(first)) &&
+    !/\b(?:exec|eval|config|set|install|add|publish|pre)\b|\s-[ce]\b/.test(command)
   );
 }
 
-const PLAIN_PROGRAMS: ReadonlySet<string> = new Set([
-  'ls',
-  'cat',
-  'head',
-  'tail',
-  'wc',
-  'grep',
-  'rg',
-  'pwd',
-  'npm',
-  'pnpm',
-  'yarn',
-  'cargo',
-  'go',
-  'pytest',
-  'tsc',
+/** With the first argument that it must have; any if the list is empty. `npm x` and `go run` would start anything. */
+const PLAIN_PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...['ls', 'cat', 'head', 'tail', 'wc', 'grep', 'rg', 'pwd', 'pytest', 'tsc'].map((name) => [name, []] as const),
+  ...['npm', 'pnpm', 'yarn'].map((name) => [name, ['test', 'run', 'lint', 'build', 'ls']] as const),
+  ['cargo', ['test', 'build', 'check', 'clippy', 'fmt']],
+  ['go', ['test', 'build', 'vet', 'fmt']],
 ]);
