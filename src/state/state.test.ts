@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, RecordedEvent } from './event.ts';
 import { given } from './given.cases.ts';
-import { create, operator } from './say.cases.ts';
+import { claim, create, operator, result, session, worker } from './say.cases.ts';
 import { emptyState, evolve } from './state.ts';
 import { TrackedMap } from './tracked-map.ts';
 
@@ -32,6 +32,19 @@ describe('the fold', () => {
       entry({ type: 'DependencyAdded', data: { task_id: 'A', after: 'B' }, settles: { key: 'k', answer: 1 } }),
     );
     expect(state.settled).toEqual(new Map([['k', 1]]));
+  });
+
+  it('forgets the result of a claim by hand when the claim ends', () => {
+    const { state } = given([
+      [create(), operator],
+      [claim(), worker],
+      [result(), session()],
+    ]);
+    expect(state.sessions.get('s1')?.result).toBeDefined();
+    const released = { task_id: 'A', epoch: 1, session_id: 's1', reason: null };
+    evolve(state, entry({ type: 'ClaimReleased', data: released }));
+    expect(state.sessions.get('s1')).toMatchObject({ taskId: 'A' });
+    expect(state.sessions.get('s1')).not.toHaveProperty('result');
   });
 
   it('can be taken back, with maps that can', () => {

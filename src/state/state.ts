@@ -1,6 +1,6 @@
 import type { AgentSessionCompleted } from '../protocol/agent-session-completed.ts';
 import type { Result } from '../protocol/result.ts';
-import type { RecordedEvent, SettledRequest } from './event.ts';
+import { HOW_CLAIM_ENDED, type RecordedEvent, type SettledRequest } from './event.ts';
 import { evolveMain, type MainBranches } from './main/main-branch.ts';
 import { evolveMemory, type Memory } from './packet/memory.ts';
 import { addStatements, type Statements } from './packet/statement.ts';
@@ -156,6 +156,8 @@ function evolveWithTask(state: State, recorded: RecordedEvent): void {
   if (recorded.type === 'ResultSubmitted')
     updateSession(state, recorded.data.session_id, { result: recorded.data.result });
   if (recorded.type === 'SessionMeasured') measureSession(state, recorded.data.session_id);
+  if (HOW_CLAIM_ENDED.has(recorded.type) && 'session_id' in recorded.data)
+    forgetUnmeasured(state, recorded.data.session_id ?? '');
   if (recorded.type === 'AgentSessionCompleted')
     updateSession(state, recorded.data.session_id, { exit: recorded.data });
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
@@ -189,6 +191,14 @@ function measureSession(state: State, id: string): void {
   if (session === undefined) return;
   const { result: _, ...rest } = session;
   state.sessions.set(id, { ...rest, measured: true });
+}
+
+/** A claim by hand is never measured: without this, a caller that claims and reports again and again would fill the memory. */
+function forgetUnmeasured(state: State, id: string): void {
+  const session = state.sessions.get(id);
+  if (session?.result === undefined || session.prepared !== undefined) return;
+  const { result: _, ...rest } = session;
+  state.sessions.set(id, rest);
 }
 
 /** An audit of a task is settled by a record of that task; one without a task, by any record of its actor. */

@@ -1,5 +1,5 @@
 import type { Packet } from '../../state/packet/packet.ts';
-import { renderFence, renderPacket } from '../../state/packet/render-packet.ts';
+import { renderFence, renderPacket, renderPath } from '../../state/packet/render-packet.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import type { Form } from './forms.ts';
 import type { ReadingList } from './reading-list.ts';
@@ -39,7 +39,9 @@ export function renderTaskFile(facts: TaskFacts): string {
   const sections = [
     renderPacket(packet, { heading: describePlace(facts), references, without }).text,
     section('What you must not do', list(facts.constraints) || 'Nothing is forbidden beyond what your prompt says.'),
-    prompt === null ? '' : section(`The task, as ${prompt.path} has it`, renderFence(prompt.text, 'markdown')),
+    prompt === null
+      ? ''
+      : section(`The task, as ${renderPath(prompt.path)} has it`, renderFence(prompt.text, 'markdown')),
     task.description === null
       ? ''
       : section('What is to be done, as its author wrote it', renderFence(task.description, 'markdown')),

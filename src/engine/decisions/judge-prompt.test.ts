@@ -32,15 +32,23 @@ describe('a permission prompt', () => {
     ['Bash', { command: 'npm config set ignore-scripts false' }],
     ['Bash', { command: 'cat $HOME/x' }],
     ['Bash', { command: 'npm i left-pad' }],
-    ['Bash', { command: 'pnpm dlx left-pad' }],
-    ['Bash', { command: 'npm publish' }],
     ['Bash', { command: 'npm init left-pad' }],
     ['Bash', { command: 'go generate' }],
     ['Bash', { command: 'go build -toolexec=./x' }],
-    ['Bash', { command: 'rg --pre ./x y' }],
-    ['Bash', { description: 'x', command: 'npm test' }],
     ['Bash', { command: 'constructor' }],
+    ['Bash', { command: 'cat /home/u/key.pem' }],
+    ['Bash', { command: 'npm x something' }],
+    ['Bash', { command: 'pnpm dlx something' }],
+    ['Bash', { command: 'npm publish' }],
+    ['Bash', { command: 'npm run test --prefix elsewhere' }],
+    ['Bash', { command: 'go run ./evil' }],
+    ['Bash', { command: 'rg --pre ./evil.sh x' }],
+    ['Bash', { note: { command: 'npm test' }, command: 'rm x' }],
+    ['Bash', { command: ['bash', '-lc', 'npm test'] }],
+    ['Read', { file_path: '/home/u/key.pem' }],
     ['NotebookEdit', { notebook_path: '/home/u/a.ipynb' }],
+    ['write_file', { absolute_path: '/home/u/a.txt' }],
+    ['Write', { edits: { file_path: '/etc/passwd' }, file_path: 'src/a.ts' }],
     ['mcp__other__tool', { anything: 1 }],
     ['Task', {}],
   ])('never recommends what changes or could change controls: %s %j', (tool, input) => {
@@ -51,5 +59,7 @@ describe('a permission prompt', () => {
     expect(mayRecommendApproval('May I use Write? {"file_path": "/etc/passwd"}')).toBe(false);
     expect(mayRecommendApproval('Claude needs your permission to use Bash')).toBe(false);
     expect(mayRecommendApproval(ask('Bash', { command: 'npm test' }).slice(0, -1))).toBe(false);
+    expect(mayRecommendApproval('May I use Bash? {"command":"npm test"}{"command":"rm x"}')).toBe(false);
+    expect(mayRecommendApproval('May I use Bash? {"command":"npm test","command":"rm x"}')).toBe(false);
   });
 });

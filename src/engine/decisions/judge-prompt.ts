@@ -1,3 +1,5 @@
+import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
+
 /**
  * Whether a permission prompt may recommend its own approval. The prompt is written by the agent's client and quotes the agent, so this
  * decides nothing: it only keeps Baton from recommending what would change hooks, settings or Baton's own files. A prompt that cannot be
@@ -6,11 +8,19 @@
 export function mayRecommendApproval(prompt: string): boolean {
   const asked = /^(?:Agent asks: )?May I use ([A-Za-z_]+)\? (\{.*\})$/s.exec(prompt);
   const tool = asked?.[1] ?? '';
-  const input = asked?.[2] ?? '';
-  if (PROTECTED.test(input)) return false;
-  if (READING.has(tool)) return true;
-  if (WRITING.has(tool)) return !CLIMBING.test(input);
-  return SHELL.has(tool) && isPlainCommand(input);
+  const text = asked?.[2] ?? '';
+  const input = parseInput(text);
+  if (input === undefined || PROTECTED.test(text)) return false;
+  if (READING.has(tool) || WRITING.has(tool)) return !Object.entries(input).some(leavesWorktree);
+  return SHELL.has(tool) && isPlainCommand(input['command']);
+}
+
+function parseInput(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 const READING: ReadonlySet<string> = new Set([
@@ -30,40 +40,29 @@ const SHELL: ReadonlySet<string> = new Set(['Bash', 'run_shell_command', 'shell'
 const PROTECTED =
   /\.claude|\.codex|\.gemini|\.baton|baton|hooks?\b|settings|\.git\b|\.gitattributes|\.gitmodules|\.mcp|mcp|\.npmrc|\.env|\.vscode|\.idea|\.husky|\.ssh|\.config|profile|bashrc|zshrc|agents?\.md|claude\.md|gemini\.md|\\u/i;
 
-/** Outside of the worktree, or in a home folder. */
-const CLIMBING = /\.\.|"\w*path":\s*"[/~]/;
-
-/** One call of the project's own tools; no interpreter, no redirection, no quoting that could hide a name. */
-function isPlainCommand(input: string): boolean {
-  const command = /^\{"command":"([^"\\]*)"/.exec(input)?.[1];
-  if (command === undefined || !/^[\w ./:=@,-]+$/.test(command) || CLIMBING.test(command)) return false;
-  const [program = '', subcommand = ''] = command.split(' ');
-  const subcommands = PLAIN_PROGRAMS.get(program);
-  if (subcommands === undefined || STARTS_ANOTHER.test(command)) return false;
-  return subcommands === null || subcommands.includes(subcommand);
+/** Outside of the worktree, or in a home folder. Clients have several names for the field. A nested value is not looked through. */
+function leavesWorktree([name, value]: readonly [string, unknown]): boolean {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
+  return /path|file|dir/i.test(name) && (typeof value !== 'string' || /^[/~]|\.\./.test(value));
 }
 
-/** Options with which a plain program starts another one, or reads its settings from elsewhere. */
+/** One program that runs the project's own tools; no interpreter, no redirection, no quoting that could hide a name. */
+function isPlainCommand(command: unknown): boolean {
+  if (typeof command !== 'string' || !/^[\w ./:=@,-]+$/.test(command) || /\.\.|(?:^|[ =:])[/~]/.test(command))
+    return false;
+  const [program = '', first = ''] = command.split(' ');
+  const tasks = PLAIN_PROGRAMS.get(program);
+  return tasks !== undefined && (tasks.length === 0 || tasks.includes(first)) && !STARTS_ANOTHER.test(command);
+}
+
+/** Words and options with which a plain program starts another one, or reads its settings from elsewhere. */
 const STARTS_ANOTHER =
-  /\b(?:exec|eval|config|set|install|add)\b|-(?:toolexec|vettool|pre)\b|\s-[cep]\b|\s--(?:prefix|cwd)\b/;
+  /\b(?:exec|eval|config|set|install|add|publish|pre)\b|-(?:toolexec|vettool)\b|\s-[cep]\b|\s--(?:prefix|cwd)\b/;
 
-const SCRIPTS: readonly string[] = ['test', 'run'];
-
-/** By program, the subcommands that fetch, publish and configure nothing; null for a program without subcommands. */
-const PLAIN_PROGRAMS: ReadonlyMap<string, readonly string[] | null> = new Map([
-  ['ls', null],
-  ['cat', null],
-  ['head', null],
-  ['tail', null],
-  ['wc', null],
-  ['grep', null],
-  ['rg', null],
-  ['pwd', null],
-  ['pytest', null],
-  ['tsc', null],
-  ['npm', SCRIPTS],
-  ['pnpm', SCRIPTS],
-  ['yarn', SCRIPTS],
-  ['cargo', ['build', 'check', 'clippy', 'test']],
-  ['go', ['build', 'test', 'vet']],
+/** With the first argument that it must have; any if the list is empty. `npm x` and `go run` would start anything. */
+const PLAIN_PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...['ls', 'cat', 'head', 'tail', 'wc', 'grep', 'rg', 'pwd', 'pytest', 'tsc'].map((name) => [name, []] as const),
+  ...['npm', 'pnpm', 'yarn'].map((name) => [name, ['test', 'run', 'lint', 'build', 'ls']] as const),
+  ['cargo', ['test', 'build', 'check', 'clippy', 'fmt']],
+  ['go', ['test', 'build', 'vet', 'fmt']],
 ]);

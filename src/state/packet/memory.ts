@@ -15,9 +15,11 @@ export type Memory = Map<string, readonly Lesson[]>;
 const PROJECT = '';
 
 const KEPT_LESSONS = 40;
+/** Of one task: a session with many tips does not push out what the others learned. */
+const KEPT_OF_A_TASK = 8;
 const KEPT_CHARACTERS = 400;
 
-/** Tips and warnings of results, and decisions in evidence, are kept; a lesson that is learned again moves to the end. */
+/** Tips and warnings of results, and decisions in evidence, are kept; a lesson that is learned again moves to the end, and stays that of the first task. */
 export function evolveMemory(memory: Memory, tasks: ReadonlyMap<string, Task>, recorded: RecordedEvent): void {
   const found = lessonsIn(recorded);
   if (found === undefined || found.texts.length === 0) return;
@@ -27,8 +29,18 @@ export function evolveMemory(memory: Memory, tasks: ReadonlyMap<string, Task>, r
   const learned = found.texts.map((text) => ({ seq, taskId, text: cutLine(text) }));
   const texts = new Set(learned.map(({ text }) => text));
   for (const scope of [PROJECT, ...(task?.epicId ? [task.epicId] : [])]) {
-    const known = (memory.get(scope) ?? []).filter(({ text }) => !texts.has(text));
-    memory.set(scope, [...known, ...learned].slice(-KEPT_LESSONS));
+    const known = memory.get(scope) ?? [];
+    const others = known.filter((lesson) => lesson.taskId !== taskId);
+    const again = new Set(others.map(({ text }) => text).filter((text) => texts.has(text)));
+    const own = [
+      ...known.filter((lesson) => lesson.taskId === taskId && !texts.has(lesson.text)),
+      ...learned.filter(({ text }) => !again.has(text)),
+    ];
+    const [older, newer] = [
+      others.filter(({ text }) => !again.has(text)),
+      others.filter(({ text }) => again.has(text)),
+    ];
+    memory.set(scope, [...older, ...newer, ...own.slice(-KEPT_OF_A_TASK)].slice(-KEPT_LESSONS));
   }
 }
 

@@ -1,5 +1,7 @@
+import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import { boundTokens, cutStartToTokens, cutToTokens } from '../../protocol/text/token-bound.ts';
 import type { Decision } from '../runs/decision.ts';
+import type { Task } from '../tasks/task.ts';
 import type { Packet } from './packet.ts';
 import { SECTIONS, type Statement } from './statement.ts';
 
@@ -55,23 +57,25 @@ function describeTask({ task }: Packet): string {
     progress === null ? '' : `Progress: ${progress} %`,
     flow.rounds === 0 ? '' : `Rounds back to the fixer: ${flow.rounds}`,
     githubIssue === null ? '' : `GitHub issue: ${githubIssue.repository}#${githubIssue.number}`,
-    promptFile === null ? '' : `Prompt file: ${cutLine(promptFile, PATH_TOKENS)}`,
+    promptFile === null ? '' : `Prompt file: ${renderPath(promptFile)}`,
   ];
   return `# ${id}: ${cutLine(title, 60)}\n\n${facts.filter((fact) => fact !== '').join('\n')}`;
 }
 
 function renderHead({ task, goal, open, waitsFor }: Packet, tokens: number, heading: string): string {
   const blocked = task.blocked === null ? [] : [renderFence(cut(task.blocked.reason, tokens / 20))];
-  const waits = waitsFor
-    .slice(0, 3)
-    .map(({ id, title, phase }) => `- waits for ${id} (${phase}): ${cutLine(title, 24)}`);
+  const waits = waitsFor.slice(0, 3).map(renderOther);
   return [
     heading,
     ...blocked,
-    ...(waits.length === 0 ? [] : [renderFence(waits.join('\n'))]),
+    ...(waits.length === 0 ? [] : [`Waits for:\n\n${renderFence(waits.join('\n'))}`]),
     `## Goal\n\n${renderFence(cut(goal, tokens / 5))}`,
     ...(open.length === 0 ? [] : [`## Open decisions\n\n${open.slice(0, 2).map(renderOpen).join('\n')}`]),
   ].join('\n\n');
+}
+
+function renderOther({ id, title, phase }: Pick<Task, 'id' | 'title' | 'phase'>): string {
+  return `- ${id} (${phase}): ${cutLine(title, 24)}`;
 }
 
 function renderOpen({ id, title, context }: Decision): string {
@@ -91,8 +95,8 @@ function renderTail({ next, lessons, before }: Packet, { references = [] }: Rend
   const learned = lessons
     .slice(0, most)
     .map(({ text, taskId, seq }) => `- ${cutLine(text, 40)} (${taskId}, entry ${seq})`);
-  const actions = next.slice(0, most).map(({ id, title, phase }) => `- ${id} (${phase}): ${cutLine(title, 24)}`);
-  const files = references.slice(0, most).map((path) => `- ${cutLine(path, PATH_TOKENS)}`);
+  const actions = next.slice(0, most).map(renderOther);
+  const files = references.slice(0, most).map((path) => `- ${renderPath(path)}`);
   const rest = references.length > most ? [`- and ${references.length - most} more`] : [];
   return [
     before === null ? '' : `## Newest record of the project\n\n${renderItem(before, cut(before.text, 40 + 8 * most))}`,
@@ -170,9 +174,10 @@ function renderItem({ seq, author, title }: Statement, text: string): string {
 
 function withPrompt({ text, tokens }: RenderedPacket, { prompt }: RenderOptions, most: number): RenderedPacket {
   if (!prompt || most - tokens < 2 * ITEM_TOKENS) return { text, tokens };
-  const body = cutToTokens(prompt.text, most - tokens - ITEM_TOKENS);
-  const marked = body === prompt.text ? body : `${body}\n[cut here; the rest: ${prompt.path}]`;
-  const longer = `${text}\n\n## Prompt file ${cutLine(prompt.path, PATH_TOKENS)}\n\n${renderFence(marked)}`;
+  const whole = showInvisible(prompt.text);
+  const body = cutToTokens(whole, most - tokens - ITEM_TOKENS);
+  const marked = body === whole ? body : `${body}\n[cut here; the rest is in the file]`;
+  const longer = `${text}\n\n## Prompt file ${renderPath(prompt.path)}\n\n${renderFence(marked)}`;
   const bound = boundTokens(longer);
   return bound <= most ? { text: longer, tokens: bound } : { text, tokens };
 }
@@ -187,19 +192,25 @@ function cutItem({ section, text, seq }: Statement, most: number): string {
 }
 
 function cut(text: string, most: number): string {
-  const kept = cutToTokens(text, most);
-  return kept === text ? text : `${kept.trimEnd()}\n[cut here]`;
+  const shown = showInvisible(text);
+  const kept = cutToTokens(shown, most);
+  return kept === shown ? shown : `${kept.trimEnd()}\n[cut here]`;
 }
 
 function cutLine(text: string, most: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = showInvisible(text.replaceAll(/\s+/g, ' ').trim());
   const kept = cutToTokens(line, most);
   return kept === line ? line : `${kept.trimEnd()}…`;
 }
 
+/** A path of usual characters as it is, any other in quotes: a file can have a sentence as its name. */
+export function renderPath(path: string): string {
+  return /^[\w./@+-]+$/.test(path) ? cutLine(path, PATH_TOKENS) : JSON.stringify(cutLine(path, PATH_TOKENS));
+}
+
 /** A fence that the text cannot close. Long runs of backticks are shortened: a fence that outbids them would cost more than the text. */
 export function renderFence(text: string, language = 'text'): string {
-  const tame = text.replaceAll(/`{9,}/g, '`'.repeat(8));
+  const tame = showInvisible(text).replaceAll(/`{9,}/g, '`'.repeat(8));
   const longest = Math.max(2, ...[...tame.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${tame}\n${fence}`;

@@ -1,11 +1,12 @@
 import { findReportedError } from '../../protocol/handoff/index.ts';
+import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
 import type { Decision } from '../runs/decision.ts';
 import { excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Task } from '../tasks/task.ts';
+import type { Claim, Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
 import { describeFields, describeHandoff, describeRecord } from './describe-message.ts';
 import { describeMeasured, describeResult } from './describe-session.ts';
@@ -59,8 +60,22 @@ function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
     return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
   const id = actor.slice('session:'.length);
   const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
-  if (live) return live.role === null ? live.holder : `${live.holder} (${live.role})`;
-  return endings.findLast(({ sessionId }) => sessionId === id)?.holder ?? actor;
+  if (live) return nameHolder(live);
+  const ended = endings.findLast(({ sessionId }) => sessionId === id);
+  return ended === undefined ? actor : nameHolder({ holder: ended.holder, role: null });
+}
+
+/** Callers choose the name of a holder, and outside of gates the role: what could pass for a person or for Baton is in quotes. */
+function nameHolder({ holder, role }: Pick<Claim, 'holder' | 'role'>): string {
+  const name = quoteUnlessName(holder);
+  return role === null ? name : `${name} (${quoteUnlessName(role)})`;
+}
+
+function quoteUnlessName(text: string): string {
+  const line = excerptStart(showInvisible(oneLine(text)), 60);
+  return /^(?!(?:baton|operator|system)\b)[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@-]*$/iu.test(line)
+    ? line
+    : JSON.stringify(line);
 }
 
 interface Circumstances {
@@ -144,10 +159,11 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
   DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source, task }) => {
     const decision = source.decisions.get(decision_id);
+    // An agent may have written the question: it is quoted, so that no part of it reads as the answer.
     const asked =
       decision === undefined || isCheckpoint(decision, task)
         ? ''
-        : `Question: ${decision.title}: ${questionOf(decision.context)}`;
+        : `Question: ${decision.title}: ${JSON.stringify(questionOf(decision.context))}`;
     const chosen = decision?.options[option - 1]?.label ?? action;
     const text = message === null ? asked : `${message}\n${asked}`;
     return [
@@ -197,10 +213,7 @@ function describeClaimEnd(
 ): readonly Report[] {
   const how = HOW_CLAIM_ENDED.get(recorded.type) ?? 'ended';
   const { claim } = task;
-  const whose =
-    claim?.sessionId === session_id
-      ? ` of ${oneLine(claim.holder)}${claim.role === null ? '' : ` (${claim.role})`}`
-      : '';
+  const whose = claim?.sessionId === session_id ? ` of ${nameHolder(claim)}` : '';
   // The exit signal of the session, or the update that ended it, has a statement of its own.
   const isKnown = reason === task.notes || reason === source.sessions.get(session_id)?.exit?.notes;
   const text = isKnown ? '' : (reason ?? '');

@@ -22,6 +22,17 @@ const made: Step[] = [[create(), operator]];
 const held: Step[] = [...made, [claim(), worker]];
 const review: Step[] = [[create('A', { phase: 'READY_FOR_REVIEW', nextRole: 'reviewer' }), operator]];
 
+it('refuses a holder or a role that is no name: each claim keeps them', () => {
+  const long = 'x'.repeat(201);
+  for (const more of [{ holder: long }, { role: long }])
+    given([[create(), operator]])
+      .when(claim('A', 's1', more), worker)
+      .thenRefused('too-long');
+  given([])
+    .when({ kind: 'create-task', command: { id: 'A', title: 'x'.repeat(4001) } }, operator)
+    .thenRefused('too-long');
+});
+
 describe('a claim', () => {
   it('is the exclusive right to work on a task', () => {
     const claimed = event('TaskClaimed', {

@@ -13,7 +13,7 @@ import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { State } from '../state.ts';
 import { findTakenOverBy } from '../workflow/flow.ts';
-import { refuseUnknownTask } from './create-task.ts';
+import { findTooLong, refuseUnknownTask } from './create-task.ts';
 import { checkMayJudge } from './judging.ts';
 import { type Claim, isCancelled, isWorkable, JUDGED_PHASES, type Task } from './task.ts';
 
@@ -35,6 +35,8 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
   const { sessionId, holder, role = null, requires = [], principal = agentPrincipal(holder) } = command;
   const task = state.tasks.get(command.id);
   if (task === undefined) return refuseUnknownTask(command.id);
+  const long = findTooLong({ as: holder, role: command.role });
+  if (long !== undefined) return long;
   if (state.sessions.has(sessionId))
     return refusal('session-exists', `session ${sessionId} has had its claim`, 'Begin a new session for a new claim.');
   const isClosing = isClosable(task) && role === task.nextRole;

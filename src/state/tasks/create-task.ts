@@ -31,6 +31,9 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
     return refusal('invalid-id', `Invalid task_id: ${id}`, `Use ${taskIdShape.expected} characters.`);
   if (title.trim() === '')
     return refusal('empty-title', 'a task needs a title', 'Say in a few words what is to be done.');
+  const names = { role: command.nextRole, epic_id: command.epicId, prd_id: command.prdId };
+  const long = findTooLong({ title, prompt_file: command.promptFile }, TITLE_CHARACTERS) ?? findTooLong(names);
+  if (long !== undefined) return long;
   if (!firstPhases(caller).has(phase)) {
     const hint = `Start it in ${[...firstPhases(caller)].join(', ')}.`;
     return refusal('invalid-phase', `a task cannot start in ${phase}`, hint);
@@ -63,6 +66,19 @@ export function decideCreateTask(state: State, command: CreateTask, caller: Call
     ...(command.githubIssue === undefined ? {} : { github_issue: command.githubIssue }),
   });
   return decided([created], { n });
+}
+
+const TITLE_CHARACTERS = 4000;
+const NAME_CHARACTERS = 200;
+
+/** Names and titles are kept with each claim and shown in each list, so that they stay short. Texts have fields of their own. */
+export function findTooLong(
+  fields: Readonly<Record<string, string | undefined>>,
+  most = NAME_CHARACTERS,
+): ReturnType<typeof refusal> | undefined {
+  for (const [name, { length } = ''] of Object.entries(fields))
+    if (length > most) return refusal('too-long', `${name} has ${length} characters; at most ${most}`, 'Shorten it.');
+  return undefined;
 }
 
 /** Every write of a session needs its live claim, also if it is about something else. */
