@@ -5,9 +5,10 @@ import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
 import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Claim, Task } from '../tasks/task.ts';
+import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeHandoff, describeRecord, describeScalar } from './describe-message.ts';
+import { authorOf, nameHolder } from './author-of.ts';
+import { describeFields, describeHandoff, describeRecord, describeScalar, oneLine } from './describe-message.ts';
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
@@ -49,29 +50,6 @@ function findTaskId(
   }
   if ('pipeline_id' in data) return pipelines.get(data.pipeline_id ?? '')?.task?.task_id;
   return 'agent_id' in data ? agents.get(data.agent_id)?.task?.task_id : undefined;
-}
-
-function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
-  if (!actor.startsWith('session:'))
-    return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
-  const id = actor.slice('session:'.length);
-  const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
-  if (live) return nameHolder(live);
-  const ended = endings.findLast(({ sessionId }) => sessionId === id);
-  return ended === undefined ? actor : nameHolder({ holder: ended.holder, role: null });
-}
-
-/** Callers choose the name of a holder, and outside of gates the role: what could pass for a person or for Baton is in quotes. */
-function nameHolder({ holder, role }: Pick<Claim, 'holder' | 'role'>): string {
-  const name = quoteUnlessName(holder);
-  return role === null ? name : `${name} (${quoteUnlessName(role)})`;
-}
-
-function quoteUnlessName(text: string): string {
-  const line = excerptStart(showInvisible(oneLine(text)), 60);
-  return /^(?!(?:baton|operator|system)\b)[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@-]*$/iu.test(line)
-    ? line
-    : JSON.stringify(line);
 }
 
 type Report = Pick<Statement, 'section' | 'title' | 'text'> & Partial<Pick<Statement, 'ref' | 'author'>>;
@@ -303,10 +281,6 @@ function reportEnd(section: SectionName, title: string, text: string): Report {
 
 function titleOf(title: string): string {
   return excerptStart(showInvisible(oneLine(title)), 200);
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 function countOf(count: number, noun: string): string {
