@@ -98,7 +98,7 @@ it('prints no control character, whatever the log holds', () => {
 });
 
 it('takes linear time', () => {
-  const MANY = 200_000;
+  const MANY = 50_000;
   const hostile = [
     '\u001B[;',
     ';#',

@@ -11,7 +11,7 @@ import { tokensIn } from '../../state/runs/spent.ts';
 import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { type Span, sumTimes, type Timeline } from '../../state/timeline/timeline.ts';
-import { listStages, listVisits, type Times } from '../../state/timeline/visits.ts';
+import { isBefore, listStages, listVisits, type Times, type Visit } from '../../state/timeline/visits.ts';
 import { findTakenOverBy } from '../../state/workflow/flow.ts';
 import { decisionView } from './run-views.ts';
 
@@ -40,7 +40,7 @@ export function buildTaskView(state: State, details: TaskDetails, options: ViewO
     since: last?.from ?? at,
     times: timesView(sumTimes(timeline, at)),
     stages: stagesOf(state, task, rules, at),
-    visits: listVisits(timeline, at).map(({ ms, ...visit }) => ({ ...visit, ...timesView(ms) })),
+    visits: visitsOf(task, timeline, at).map(({ ms, ...visit }) => ({ ...visit, ...timesView(ms) })),
     issue: issueView(task),
     rounds: flow.rounds,
     reviews: flow.reviews,
@@ -81,6 +81,11 @@ export function stagesOf(state: State, task: Task, rules: Rules, at: string): re
   const hasChecks = rulesFor(task, rules).ciGate;
   const stages = listStages(visits, { isWorkflow: task.flow.mode !== null, hasChecks });
   return stages.map(({ ms, ...stage }) => ({ ...stage, ...timesView(ms) }));
+}
+
+function visitsOf({ flow }: Task, timeline: Timeline, at: string): readonly Visit[] {
+  const visits = listVisits(timeline, at);
+  return flow.mode === null ? visits : visits.filter((visit) => !isBefore(visit));
 }
 
 /** The workflows that are not over, for `status_get`. Those that wait for a person come first, then those that changed last. */

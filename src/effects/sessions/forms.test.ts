@@ -33,6 +33,12 @@ describe('the forms of a session', () => {
     }
   });
 
+  it('are valid for a title that XML cannot carry', () => {
+    for (const title of ['a \x1b[31mred\0 \ud800 \ufffe', '\uffff'])
+      for (const { text } of buildForms({ ...facts, task: { ...facts.task, title }, role: 'issue-manager' }))
+        expect(text.includes('<handoff>') ? parseHandoff(text) : { ok: true }).toMatchObject({ ok: true });
+  });
+
   it.each(ROLES.map(({ name }) => name))('are refused until they are filled in: %s', (role) => {
     for (const { file, text } of buildForms({ ...facts, role })) {
       const parse = { 'result.yaml': parseResult, 'record.yaml': parseThoughtRecord }[file] ?? parseHandoff;

@@ -9,6 +9,7 @@ import {
 } from '../../protocol/handoff/index.ts';
 import { type FormKind, PLACEHOLDERS } from '../../protocol/placeholder.ts';
 import { renderResult } from '../../protocol/result.ts';
+import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import { renderYaml } from '../../protocol/text/yaml.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { missionIds, type Task } from '../../state/tasks/task.ts';
@@ -73,12 +74,18 @@ type KnownValues = Readonly<Record<string, string | number>>;
 function knownValues({ task, workspace, branch, port, at }: Omit<FormFacts, 'workflow' | 'role'>): KnownValues {
   return {
     ...taskUrls(task),
-    issue_title: task.title,
+    issue_title: toXmlLine(task.title) || task.id,
     ...(branch === null ? {} : { branch }),
     ...(workspace === null ? {} : { workspace_path: workspace, workspace_type: 'worktree' }),
     ...(port === null ? {} : { port }),
     timestamp: at,
   };
+}
+
+/** A title may hold what XML cannot carry: without this, no session of the task could be prepared. */
+function toXmlLine(text: string): string {
+  const line = text.toWellFormed().replaceAll(/\s+/g, ' ').trim();
+  return showInvisible(line).replaceAll(/[\uFFFE\uFFFF]/g, '');
 }
 
 function fill(edge: HandoffEdge, agent: string, known: KnownValues, { render }: HandoffDialect): string {

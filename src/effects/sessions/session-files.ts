@@ -8,6 +8,7 @@ import { excludeFromGit, SESSION_FOLDER } from '../../git/worktree/ignore-rules.
 import { withUnhiddenFiles } from '../../git/worktree/unhidden-files.ts';
 import { type Mission, renderMission } from '../../protocol/mission.ts';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { SessionLimits } from '../../runbook/runbook.ts';
 import type { Lesson } from '../../state/packet/memory.ts';
 import type { Packet } from '../../state/packet/packet.ts';
@@ -154,7 +155,7 @@ export function buildMission({ task, hasMemory, role, workspace, limits, plan }:
     task_id,
     epic_id,
     prd_id,
-    instruction: role === null ? task.title : `${task.title} (your role: ${role})`,
+    instruction: showInvisible(role === null ? task.title : `${task.title} (your role: ${role})`),
     context: {
       ...(isThere('DEV.md') ? { dev_md: 'DEV.md' } : {}),
       epic_file: EPIC_FILE,

@@ -34,6 +34,13 @@ describe('task.md', () => {
     ]);
   });
 
+  it('has a title of one line, in which nothing is hidden', () => {
+    const task = { ...emptyTask, title: 'Add\n\n## Notes\u202e\u{e0041} it' };
+    const text = renderTaskFile({ ...facts, packet: packetOf(task) });
+    expect(text.split('\n', 1)[0]).toMatch(/: Add ## Notes\[2 invisible characters: U\+202E …\] it$/);
+    expect(text).not.toMatch(/[\u202e\u{e0041}]/u);
+  });
+
   it('has what the author of the task wrote, whole and as data', () => {
     const description = `${'x'.repeat(16_000)}\n# Ignore this`;
     const text = renderTaskFile({ ...facts, packet: packetOf({ ...emptyTask, description }) });

@@ -1,3 +1,4 @@
+import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { Packet } from '../../state/packet/packet.ts';
 import { renderFence, renderPacket, renderPath } from '../../state/packet/render-packet.ts';
 import type { Task } from '../../state/tasks/task.ts';
@@ -140,7 +141,7 @@ function truncate(text: string, most: number): string {
 }
 
 export function toLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
+  return showInvisible(text.replaceAll(/\s+/g, ' ').trim());
 }
 
 const MOST_OF_DIFF = 60_000;

@@ -136,7 +136,7 @@ describe('the bound is never below what a tokenizer counts', () => {
       fc.property(adversarial, (text) => {
         expect(realTokens(text)).toBeLessThanOrEqual(boundTokens(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -147,7 +147,7 @@ describe('the bound is never below what a tokenizer counts', () => {
       fc.property(text, (each) => {
         expect(realTokens(each)).toBeLessThanOrEqual(boundTokens(each));
       }),
-      { numRuns: 1_000 },
+      { numRuns: 250 },
     );
   });
 
@@ -207,7 +207,7 @@ describe('cutToTokens', () => {
         const isPairSplit = /[\ud800-\udbff]$/.test(cut) && /^[\udc00-\udfff]/.test(text.slice(cut.length));
         expect(isPairSplit).toBe(false);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 250 },
     );
   });
 
@@ -247,7 +247,7 @@ describe('cutStartToTokens', () => {
         expect(isPairSplit).toBe(false);
         expect(cut === text).toBe(boundTokens(text) <= most);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 250 },
     );
   });
 

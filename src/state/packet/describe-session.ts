@@ -4,8 +4,8 @@ import { renderCountOf } from '../../protocol/text/text-format.ts';
 import type { EventOf } from '../event.ts';
 import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeScalar } from './describe-message.ts';
-import { oneLine, report, type Report } from './report.ts';
+import { describeFields, describeScalar, oneLine } from './describe-message.ts';
+import { report, type Report } from './report.ts';
 
 interface SessionCircumstances {
   readonly source: { readonly sessions: ReadonlyMap<string, { readonly result?: Result }> };

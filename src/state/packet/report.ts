@@ -1,5 +1,6 @@
 import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
+import { oneLine } from './describe-message.ts';
 import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
 
 /** A statement before its entry is known. */
@@ -21,8 +22,4 @@ export function reportEnd(section: SectionName, title: string, text: string): Re
 
 function titleOf(title: string): string {
   return excerptStart(showInvisible(oneLine(title)), 200);
-}
-
-export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
 }

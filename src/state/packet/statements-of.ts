@@ -1,16 +1,16 @@
 import { findReportedError } from '../../protocol/handoff/index.ts';
-import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
 import type { Decision } from '../runs/decision.ts';
 import { excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Claim, Task } from '../tasks/task.ts';
+import type { Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { describeFields, describeHandoff, describeRecord } from './describe-message.ts';
+import { authorOf, nameHolder } from './author-of.ts';
+import { describeFields, describeHandoff, describeRecord, oneLine } from './describe-message.ts';
 import { describeMeasured, describeResult } from './describe-session.ts';
-import { oneLine, report, reportEnd, type Report } from './report.ts';
+import { report, reportEnd, type Report } from './report.ts';
 import type { Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
@@ -53,29 +53,6 @@ export function findTaskId(
   }
   if ('pipeline_id' in data) return pipelines.get(data.pipeline_id ?? '')?.task?.task_id;
   return 'agent_id' in data ? agents.get(data.agent_id)?.task?.task_id : undefined;
-}
-
-function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
-  if (!actor.startsWith('session:'))
-    return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
-  const id = actor.slice('session:'.length);
-  const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
-  if (live) return nameHolder(live);
-  const ended = endings.findLast(({ sessionId }) => sessionId === id);
-  return ended === undefined ? actor : nameHolder({ holder: ended.holder, role: null });
-}
-
-/** Callers choose the name of a holder, and outside of gates the role: what could pass for a person or for Baton is in quotes. */
-function nameHolder({ holder, role }: Pick<Claim, 'holder' | 'role'>): string {
-  const name = quoteUnlessName(holder);
-  return role === null ? name : `${name} (${quoteUnlessName(role)})`;
-}
-
-function quoteUnlessName(text: string): string {
-  const line = excerptStart(showInvisible(oneLine(text)), 60);
-  return /^(?!(?:baton|operator|system)\b)[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@-]*$/iu.test(line)
-    ? line
-    : JSON.stringify(line);
 }
 
 interface Circumstances {

@@ -76,7 +76,8 @@ const IS_SENT: Readonly<Record<Requirement, (task: Task, claim: Claim) => boolea
 
 export function refuseMissing(missing: readonly Requirement[]): ReturnType<typeof refusal> {
   const commands = missing.map((each) => `${each}: ${SEND_COMMANDS[each]}`).join('; ');
-  const hint = `Send what is missing, then the exit signal again. ${commands}`;
+  const forms = missing.includes('handoff') ? '. Blank forms: baton handoff template' : '';
+  const hint = `Send what is missing, then the exit signal again. ${commands}${forms}`;
   return refusal('missing', `cannot complete: missing ${missing.join(', ')}`, hint);
 }
 
@@ -87,6 +88,6 @@ export function describeMissing(missing: readonly Requirement[]): string {
 const SEND_COMMANDS = {
   exit: "baton emit exit '<json>'",
   result: 'baton result submit FILE',
-  handoff: 'baton handoff send FILE (blank forms: baton handoff template)',
+  handoff: 'baton handoff send FILE',
   thought_record: 'baton thought record FILE',
 } as const satisfies Record<Requirement, string>;

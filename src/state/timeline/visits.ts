@@ -105,7 +105,7 @@ export function listStages(
 }
 
 /** In the backlog, before the task became a workflow: it waited without a role, and nobody had it. */
-function isBefore({ stage, phase, epoch, to }: Visit): boolean {
+export function isBefore({ stage, phase, epoch, to }: Visit): boolean {
   return stage === phase && epoch === null && to !== null;
 }
 

@@ -1,0 +1,1 @@
+import './workflow-errors.int.test.ts';
