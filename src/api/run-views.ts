@@ -156,7 +156,7 @@ const decisionEvidence = object({
     about: 'The change so far; null if there is none.',
   },
   cost: {
-    ...nullable(object({ tokens: count, cost_millicents: count, work_ms: count })),
+    ...nullable(object({ tokens: count, cost_millicents: count, unpriced_tokens: count, work_ms: count })),
     about: 'Of the task so far.',
   },
   commands: { ...list(text), about: 'Commands that show more.' },

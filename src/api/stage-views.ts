@@ -4,7 +4,7 @@ import type { ValueOf } from '../protocol/shape/shape.ts';
 
 export const times = {
   pending_ms: { ...count, about: 'Until the tasks before it were done.' },
-  queued_ms: { ...count, about: 'Until somebody claimed it.' },
+  queued_ms: { ...count, about: 'Until it was claimed.' },
   running_ms: { ...count, about: 'Under a claim.' },
   checks_ms: count,
   merging_ms: count,

@@ -32,7 +32,7 @@ function renderRow(name: string, spent: Costs['total'], used: Costs['rows'][numb
     renderCount(spent.input_tokens),
     renderCount(spent.output_tokens),
     renderCount(spent.cached_tokens),
-    `${renderDollars(spent.cost_millicents)}${spent.unpriced_tokens > 0 ? '+' : ''}`,
+    renderPrice(spent),
     renderDuration(spent.work_ms),
     renderDuration(spent.wait_ms),
     renderCount(spent.waiting_tokens),
@@ -40,14 +40,18 @@ function renderRow(name: string, spent: Costs['total'], used: Costs['rows'][numb
   ];
 }
 
-/** One line: `12,345 tokens, $0.42, 3m 10s of work`. */
+/** One line: `12,345 tokens, $0.42+, 3m 10s of work`. */
 export function renderCost(spent: {
   readonly tokens: number;
   readonly cost_millicents: number;
+  readonly unpriced_tokens: number;
   readonly work_ms: number;
 }): string {
-  const { tokens, cost_millicents: cost, work_ms: work } = spent;
-  return `${renderCount(tokens)} tokens, ${renderDollars(cost)}, ${renderDuration(work)} of work`;
+  return `${renderCount(spent.tokens)} tokens, ${renderPrice(spent)}, ${renderDuration(spent.work_ms)} of work`;
+}
+
+function renderPrice(spent: Pick<Costs['total'], 'cost_millicents' | 'unpriced_tokens'>): string {
+  return `${renderDollars(spent.cost_millicents)}${spent.unpriced_tokens > 0 ? '+' : ''}`;
 }
 
 function renderBudget({ measure, used, limit, percent }: NonNullable<Costs['rows'][number]['budget']>): string {

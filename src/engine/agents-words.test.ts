@@ -127,7 +127,7 @@ describe('the source of the rules', () => {
     ['effects/merges/merge-pull.ts', 'problem.message)'],
     ['effects/merges/merge-pull.ts', "message.split('\\n')"],
     // Shown to a person: a text that the question quotes is not repeated below it, and a long question is shortened.
-    ['state/packet/evidence.ts', 'decision.context.includes(text)'],
+    ['state/packet/evidence.ts', 'context.includes(text)'],
     ['state/packet/statements-of.ts', "context.trim().split('\\n')"],
     // A message that is part of the next one is not sent twice.
     ['effects/agents/launch-agent.ts', 'message?.includes(text)'],

@@ -39,7 +39,7 @@ function askAboutTask(world: EngineContext, sessionId: string, message: string):
   return askPeople(world, { source: 'stop', title, context: message, options, task_id });
 }
 
-/** Unblocked or reinstated by a person: hold and decisions end, except about budgets, which agents wait for. */
+/** On a task that a person unblocked, or that was reinstated: hold and decisions end, except about budgets, which agents wait for. */
 export function onUnblocked({ state }: EngineContext, taskId: string, reason: string): Event[] {
   const withdrawn = [...state.decisions.values()]
     .filter(({ result, agentId, taskId: about }) => result === null && agentId === null && about === taskId)

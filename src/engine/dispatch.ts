@@ -1,4 +1,4 @@
-import type { AgentPlan, Plan, WorkerPlan } from '../protocol/run-plan.ts';
+import type { AgentPlan, Plan, Requirement, WorkerPlan } from '../protocol/run-plan.ts';
 import { agentPrincipal } from '../state/caller.ts';
 import { type Event, event } from '../state/event.ts';
 import { rulesFor } from '../state/rules.ts';
@@ -137,7 +137,7 @@ function claimAndStart(world: EngineContext, worker: WorkerPlan, own: Plan, task
       sessionId: id,
       holder,
       principal: agentPrincipal(holder),
-      requires: agentFor(worker, task)?.requires ?? ['exit', 'result'],
+      requires: owedFor(worker, chosen),
       ...(role === undefined ? {} : { role }),
     },
     world.rules,
@@ -166,10 +166,21 @@ function assignedAgent({ flow: { assigned } }: Task): AgentPlan | undefined {
   return assigned !== null && 'agent' in assigned ? assigned.agent : undefined;
 }
 
-/** The agent that a worker starts first on a task; for a pipeline, the agent of its first agent step. */
-function agentFor({ plan }: WorkerPlan, task: Task): AgentPlan | undefined {
-  const chosen = assignedAgent(task);
-  if (chosen !== undefined) return chosen;
+/** What the session owes. An agent that a person named owes what the worker's own agent would: handing work over loosens no rule. */
+function owedFor(worker: WorkerPlan, chosen: AgentPlan | undefined): readonly Requirement[] {
+  const own = agentOf(worker)?.requires ?? OWED;
+  return chosen === undefined ? own : [...new Set([...own, ...(chosen.requires ?? OWED)])];
+}
+
+const OWED: readonly Requirement[] = ['exit', 'result'];
+
+/** The agent that a worker starts first on a task. */
+function agentFor(worker: WorkerPlan, task: Task): AgentPlan | undefined {
+  return assignedAgent(task) ?? agentOf(worker);
+}
+
+/** For a pipeline, the agent of its first agent step. */
+function agentOf({ plan }: WorkerPlan): AgentPlan | undefined {
   if (plan.kind !== 'pipeline') return plan.kind === 'agent' ? plan.agent : undefined;
   const steps = plan.pipelines[plan.pipeline]?.steps ?? [];
   const first = steps.find(({ run }) => run.kind === 'agent')?.run;

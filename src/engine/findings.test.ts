@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RaisedFinding } from '../state/runs/resolve-decision.ts';
 import * as runs from '../state/runs/say.cases.ts';
-import { claim, create, record, session, update, worker } from '../state/say.cases.ts';
+import { claim, create, exit, record, session, update, worker } from '../state/say.cases.ts';
 import { Play } from './play.cases.ts';
+import { WorkflowPlay } from './workflow.cases.ts';
 
 /** A task with a record whose claim was released. */
 function worked(rules: ConstructorParameters<typeof Play>[0] = {}): Play {
@@ -90,6 +91,20 @@ describe('a finding of reconciliation', () => {
     const withdrawn = { kind: 'withdrawn', reason: 'reinstated by worker:bob: it was reverted' };
     expect(play.decision(gone.decisionId).result).toMatchObject(withdrawn);
     expect(play.refuse(record({ status: 'todo' }), worker).code).toBe('not-undone');
+    play.checkReplay();
+  });
+
+  it('takes the question about the finished work with it if an agent reinstates the task', () => {
+    const play = new WorkflowPlay().toMerge().turn('validator').merge('merged', 'b'.repeat(40));
+    const closer = play.claim('closer');
+    play.say(exit('COMPLETED', 'error', { eventId: 'e9', notes: 'no network' }), closer);
+    expect(play.openDecisions()).toEqual(['Task needs attention: W-00001 closing failed']);
+    const { epoch, flow } = play.task;
+    const about = { taskId: play.id, kind: 'commit-gone', epoch, movedAt: flow.movedAt } as const;
+    play.say(runs.raise([found(play, 'reinstate', about)]));
+    play.say(record({ task_id: play.id, status: 'todo', notes: 'it was reverted' }), worker);
+    expect(play.openDecisions()).toEqual([]);
+    expect(play.task).toMatchObject({ phase: 'IMPLEMENTATION', flow: { held: null } });
     play.checkReplay();
   });
 

@@ -142,8 +142,8 @@ describe('the answer to a silence', () => {
     expect(silent(play).types()).toContain('DecisionOpened');
   });
 
-  it('a message is sent to the running process', () => {
-    expect(answer('nudge', 'Still there?').the('MessageRequested').text).toBe('Still there?');
+  it.each(['nudge', 'dismiss'])('a message is sent to the running process (%s)', (action) => {
+    expect(answer(action, 'Still there?').the('MessageRequested').text).toBe('Still there?');
   });
 
   it('restart ends the process, and the next one continues the conversation', () => {

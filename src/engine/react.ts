@@ -40,7 +40,7 @@ import {
   onUnclosedByError,
 } from './claims.ts';
 import type { EngineContext, EngineInputs } from './context.ts';
-import { onDecision, withdrawFindings } from './decisions/answer.ts';
+import { onCompleted, onDecision } from './decisions/answer.ts';
 import { fillCapacity } from './dispatch.ts';
 import { afterAgent, endAgent } from './end-agent.ts';
 import { closeGithubIssue, onGithubIssueClosed } from './github-issue.ts';
@@ -143,6 +143,7 @@ const MAKES_ROOM: ReadonlySet<string> = new Set<EventType>([
   'BudgetRaised',
   'TaskHeld',
   'TaskFreed',
+  'TaskAssigned',
   'MergeFinished',
   ...Object.values(CLAIM_ENDS),
 ]);
@@ -252,11 +253,9 @@ function onEnd(world: EngineContext, data: Data<ClaimEndType>, { type }: EventOf
   return onClaimEnd(world, type, data);
 }
 
-/** An agent that reinstates settles only the finding that allowed it: it must not get rid of another decision that way. */
+/** What people were asked about the finished work is settled. An agent reinstates only completed work: it gets rid of no other question. */
 function onReinstated(world: EngineContext, { task_id, by, reason }: Data<'TaskReinstated'>): Event[] {
-  return by === undefined
-    ? onUnblocked(world, task_id, 'the task was reinstated')
-    : withdrawFindings(world, task_id, `reinstated by ${by}: ${reason}`);
+  return onUnblocked(world, task_id, by === undefined ? 'the task was reinstated' : `reinstated by ${by}: ${reason}`);
 }
 
 function onMove(
@@ -265,12 +264,15 @@ function onMove(
   recorded: RecordedEvent & EventOf<'PhaseMoved'>,
 ): Event[] {
   const { from, to, task_id } = data;
-  const task = world.state.tasks.get(task_id);
+  const moved = world.state.tasks.get(task_id);
+  // The question was about the phase before.
+  const held = to === 'COMPLETED' && from !== to ? moved?.flow.held?.decisionId : undefined;
+  const task = held === undefined || moved === undefined ? moved : { ...moved, flow: { ...moved.flow, held: null } };
   const isBlocked = to === 'BLOCKED' && task !== undefined;
   return [
     ...(from === 'BLOCKED' && to !== 'BLOCKED' ? onLeftBlocked(world, data) : []),
     ...(isBlocked ? [...onBlocked(world, task, recorded), ...closePullOfCancelled(world, task, data)] : []),
-    ...(to === 'COMPLETED' ? withdrawFindings(world, task_id, 'the task was completed') : []),
+    ...(to === 'COMPLETED' ? onCompleted(world, task_id, held) : []),
     ...(to === 'COMPLETED' && task !== undefined ? closeGithubIssue(world, task, data) : []),
     ...(task === undefined ? [] : onMoved(world, task, recorded)),
   ];

@@ -64,6 +64,15 @@ describe('a worker that makes workflows of tasks', () => {
     play.checkReplay();
   });
 
+  it('does not wait for a workflow that was reinstated after its end: a person decides who works on it', () => {
+    const play = new BacklogPlay().add('A', 'B', 'C').order(say.operate('waive', 'done by hand', 'A'));
+    expect(play.started).toEqual(['A', 'B']);
+    play.order(say.operate('reinstate', 'it was reverted', 'A')).order(say.operate('waive', 'done by hand', 'B'));
+    expect(play.started).toEqual(['A', 'B', 'C']);
+    expect(findUnservedTasks(play.state, play.rules)).toMatchObject([{ id: 'A' }]);
+    play.checkReplay();
+  });
+
   it('starts no task twice: not after a restart, and not if two things make room at once', () => {
     const play = new BacklogPlay(backlog({ concurrency: 9 })).add('A', 'B');
     expect(play.started).toEqual(['A', 'B']);

@@ -75,7 +75,7 @@ export class McpConnection {
     const key = this.keyFor(requestId, name, input);
     if (taskId !== undefined) {
       const held = this.#claims.get(taskId);
-      // Whoever held the task may reinstate it later, like anybody else.
+      // The former holder may reinstate the task later, like every other caller.
       if (held?.endedBy !== undefined && held.endedBy !== key && reinstates(name, input)) return undefined;
       // Another task: an operation that needs no claim is called without one, any other under the newest live claim.
       return held ?? (access.includes('worker') ? undefined : this.#newestLive());

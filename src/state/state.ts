@@ -163,8 +163,9 @@ function evolveWithTask(state: State, recorded: RecordedEvent): void {
   if (recorded.type === 'ThoughtRecorded') settleAudits(state, recorded);
 }
 
+/** Without a next role no worker continues it, for example after it was reinstated: it must not keep its starter from the next task. */
 function trackWorkflow({ workersWorkflows }: State, task: Task, worker: string): void {
-  const isOver = isCancelled(task) || (task.phase === 'COMPLETED' && task.nextRole === null);
+  const isOver = isCancelled(task) || task.nextRole === null;
   if (isOver) workersWorkflows.delete(task.id);
   else if (!workersWorkflows.has(task.id)) workersWorkflows.set(task.id, worker);
 }

@@ -104,7 +104,7 @@ async function look() {
   };
 }
 
-/** Without times, which change with every answer: the board is drawn anew only if something has happened. */
+/** Without times, which change with every answer: the board is redrawn only if something has changed. */
 function briefOf({ mode, merge_sha, stages }) {
   return {
     mode,

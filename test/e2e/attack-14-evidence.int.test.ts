@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refusalOf, resultOf, tokenOf } from '../processes/answers.ts';
 import { findLedgerFault, readLedger } from '../processes/ledger.ts';
@@ -81,4 +82,16 @@ it('keeps the bytes that were checked, whatever happens to the file afterwards',
   expect(printed.out).toBe(bundle.replace(secret, /\[redacted:[\w-]+\]/.exec(printed.out)?.[0] ?? ''));
   expect(printed.out).not.toContain(secret);
   expect(await findLedgerFault(world)).toBeUndefined();
+});
+
+it('keeps nothing of a signal that is refused', async () => {
+  await world.order('task_create', { task_id: 'REFUSED', title: 'refuse it' });
+  const client = world.client(tokenOf(await world.order('task_claim', { task_id: 'REFUSED', as: 'ann' })));
+  const head = world.git(world.repository, 'rev-parse', 'HEAD');
+  const bundle = `task_id: REFUSED\nphase: REVIEW\nhead_sha: ${head}\ncommands: []\nfiles: []\nnext_step: none\n`;
+  world.write(world.repository, { 'refused.yaml': bundle });
+  const signal = exitSignal('REVIEW', 'blocked', { evidence_bundle_ref: 'refused.yaml' });
+  expect(refusalOf(await client.forward('exit_signal', signal))).toContain('IMPLEMENTATION');
+  const blob = `sha256:${createHash('sha256').update(bundle).digest('hex')}`;
+  expect(world.baton(['ledger', 'blob', blob]).code).toBe(1);
 });

@@ -36,10 +36,10 @@ export function parsePacket(markdown) {
 
 /** Collects what is missing. `end` fails the session if there is anything. */
 export class Expectations {
-  #missing = [];
+  #missing = '';
 
   holds(what, isTrue) {
-    if (!isTrue) this.#missing.push(what);
+    if (!isTrue) this.#missing += `${what} | `;
   }
 
   /** Each text is in its section, fenced, with its author and entry. */
@@ -62,7 +62,7 @@ export class Expectations {
   }
 
   end() {
-    if (this.#missing.length > 0) fail(`not given: ${this.#missing.join(' | ')}`);
+    if (this.#missing !== '') fail(`not given: ${this.#missing}`);
   }
 }
 

@@ -274,18 +274,27 @@ async function baton(...argv: string[]): Promise<Ran> {
   return { code, out: timed(out), err: timed(err) };
 }
 
-/** Times and ids that are not in the recorded ledger are those of this run. */
+/** Times and ids that are not in the recorded ledger are those of this run. So is how long an unfinished task has been waiting. */
 function steadier(recorded: string): (transcript: Transcript) => Transcript {
-  const steady = (text: string): string =>
-    text
+  const steady = (text: string, isOpen: boolean): string =>
+    (isOpen
+      ? text.replaceAll(/("\w+_ms":)[1-9]\d*/g, '$1"<since>"').replaceAll(/\b\d+[dhms](?: \d+[dhms])*\b/g, '<since>')
+      : text
+    )
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) => (recorded.includes(time) ? time : '<now>'))
       .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, (id) => (recorded.includes(id) ? id : '<new>'));
-  return ({ machine: out, words, ...rest }) => ({
-    ...rest,
-    ...(out === undefined ? {} : { machine: steady(out) }),
-    ...(words === undefined ? {} : { words: words.map(steady) }),
-  });
+  return ({ id, machine: out, words, ...rest }) => {
+    const isOpen = OPEN_TASKS.test(id);
+    return {
+      id,
+      ...rest,
+      ...(out === undefined ? {} : { machine: steady(out, isOpen) }),
+      ...(words === undefined ? {} : { words: words.map((text) => steady(text, isOpen)) }),
+    };
+  };
 }
+
+const OPEN_TASKS = /^task show T[23]\b/;
 
 interface ExportedEntry {
   readonly seq: number;

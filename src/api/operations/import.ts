@@ -5,7 +5,7 @@ import { operation } from './operation.ts';
 
 export const description = optional(
   text,
-  'What is to be done, with all that whoever works on it must know; at most 16 KiB.',
+  'What is to be done, with everything that the agent must know; at most 16 KiB.',
 );
 
 const githubIssue = object({
@@ -19,7 +19,7 @@ const githubIssue = object({
 });
 
 export const importedTasks = object({
-  source: { kind: 'text', notEmpty: true, about: 'Where they come from: it stands in the waivers.' },
+  source: { kind: 'text', notEmpty: true, about: 'The tool or file that they come from. Waivers name it.' },
   tasks: {
     kind: 'list',
     min: 1,

@@ -102,7 +102,7 @@ export const formGet = operation({
 export const handoffSend = operation({
   name: 'handoff_send',
   about:
-    'Pass your work on to the next role, as XML. Without `handoff` nothing is sent: you get the forms to fill in. It is delivered if your exit signal says completed, else dropped.',
+    'Pass your work on to the next role, as XML. Without `handoff` nothing is sent: you get the forms to fill in. It is delivered if your exit signal says completed; an error handoff always is. Otherwise it is dropped.',
   command: 'send-handoff',
   input: object({
     handoff: { kind: 'text', notEmpty: true, optional: true, about: 'The <handoff> element.' },

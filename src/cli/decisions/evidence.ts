@@ -1,4 +1,5 @@
 import type { DecisionEvidence } from '../../api/run-views.ts';
+import { renderCountOf } from '../../protocol/text/text-format.ts';
 import { renderCost } from '../costs.ts';
 import { paint } from '../status/paint.ts';
 import { printable } from '../text.ts';
@@ -38,8 +39,8 @@ export function renderEvidence(
             ({ path, action, additions, deletions }) =>
               `    ${action.padEnd(8)} +${additions} -${deletions}  ${printable(path)}`,
           ),
-          ...(rest > 0 ? [`    and ${rest} more files`] : []),
-          `    ${diff.total.files} file${diff.total.files === 1 ? '' : 's'}, +${diff.total.additions} -${diff.total.deletions}`,
+          ...(rest > 0 ? [`    and ${renderCountOf(rest, 'more file')}`] : []),
+          `    ${renderCountOf(diff.total.files, 'file')}, +${diff.total.additions} -${diff.total.deletions}`,
         ]),
     ...(cost === null || (cost.tokens === 0 && cost.work_ms === 0)
       ? []

@@ -24,7 +24,7 @@ describe('a question at the terminal', () => {
     ]);
     expect(desk.out).toContain('Error: there is no agent nobody\n  hint: There are: reviewer.\n');
     expect(desk.out).not.toContain('Say what must change');
-    expect(desk.questions).toContain('Note for the next session (needed): ');
+    expect(desk.questions).toContain('What must change: ');
   });
 
   it('ends when somebody else answers it, before and after something is typed', async () => {

@@ -186,8 +186,9 @@ async function choose(
     if (Number.isInteger(option) && option >= 1 && option <= options.length) {
       const action = options[option - 1]?.action;
       const agent = action === 'hand_over' ? await ask('Agent of the runbook: ') : '';
-      const needed = action !== undefined && needsNote(source, action) ? 'needed' : 'Enter for none';
-      const message = agent === undefined ? undefined : await ask(`Note for the next session (${needed}): `);
+      const isNeeded = action !== undefined && needsNote(source, action);
+      const question = isNeeded ? 'What must change: ' : 'Note for the next session (Enter for none): ';
+      const message = agent === undefined ? undefined : await ask(question);
       if (message === undefined || agent === undefined) return 'quit';
       const named = agent.trim() === '' ? {} : { agent: agent.trim() };
       return { option, ...named, ...(message.trim() === '' ? {} : { message }) };

@@ -78,7 +78,7 @@ export class LiveRegion implements Disposable {
   };
 }
 
-/** Every line is cleared and written anew; whatever was below the last one goes. Clearing after a line that ends in the last column would erase its end. */
+/** Clears and rewrites every line, and erases what was below the last one. Clearing after a line that ends in the last column would erase its end. */
 export function repaintRegion(lines: readonly string[]): string {
   return `${lines.map((line) => `\r\u001B[K${line}\n`).join('')}\u001B[J`;
 }

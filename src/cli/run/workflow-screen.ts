@@ -18,7 +18,7 @@ export interface FollowedTask {
   readonly id: string;
   /** The newest entry before the follower began to look. */
   readonly after: number;
-  /** The view at that time, for a task that was started before; what it shows is not told again. */
+  /** The view at that time, for a task that was started before: its content is not reported again. */
   readonly seen?: TaskOverview;
 }
 

@@ -58,7 +58,7 @@ function treeLines(view: TaskOverview, options: TreeOptions): Line[] {
   ]);
 }
 
-/** Checks that have passed say nothing that their stage does not say. */
+/** If all checks passed, they are not listed: the status of their stage shows it. */
 function checkLines({ checks }: TaskOverview): Line[] {
   if (checks === null || checks.outcome === 'passed') return [];
   return checks.checks.map(({ name, outcome, exit_code }): Line => {

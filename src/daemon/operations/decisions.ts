@@ -2,6 +2,7 @@ import type { Answer } from '../../api/answer.ts';
 import * as operations from '../../api/operations/workflow.ts';
 import type { DecisionDetails, DecisionEvidence } from '../../api/run-views.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
+import { renderCountOf } from '../../protocol/text/text-format.ts';
 import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { planAgentRun } from '../../runbook/plan.ts';
@@ -99,7 +100,12 @@ function select(state: State, decision: Decision, rules: Rules, at: string): Sho
   const cost =
     spent === undefined
       ? null
-      : { tokens: tokensIn(spent), cost_millicents: spent.cost_millicents, work_ms: spent.work_ms };
+      : {
+          tokens: tokensIn(spent),
+          cost_millicents: spent.cost_millicents,
+          unpriced_tokens: spent.unpriced_tokens,
+          work_ms: spent.work_ms,
+        };
   const evidence: DecisionEvidence = {
     goal: found?.goal ?? null,
     stage: found === undefined ? null : describeStage(found.task),
@@ -123,8 +129,15 @@ function toItem(
 
 function describeStage({ phase, nextRole, flow, claim }: Task): string {
   const next = claim !== null ? `${claim.holder} holds it` : nextRole === null ? null : `next is ${nextRole}`;
-  const rounds = flow.rounds === 0 ? null : `${flow.rounds} round${flow.rounds === 1 ? '' : 's'} back to the fixer`;
-  return [phase, next, rounds].filter((each) => each !== null).join(', ');
+  const rounds = flow.rounds === 0 ? null : `${renderCountOf(flow.rounds, 'round')} back to the fixer`;
+  return [phase, next, rounds, describeChecks(flow)].filter((each) => each !== null).join(', ');
+}
+
+/** Of the newest commit: a check that failed before it may pass now. */
+function describeChecks({ head, checks }: Task['flow']): string | null {
+  if (checks === null || checks.head !== head) return null;
+  const outcomes = checks.plans.map(({ name }) => `check ${name}: ${checks.outcomes[name] ?? 'not run'}`);
+  return outcomes.length === 0 ? null : `${outcomes.join(', ')} at ${head.slice(0, 12)}`;
 }
 
 function commandsFor({ agentId, pipelineId }: Decision, task: Task | undefined): string[] {

@@ -1,4 +1,4 @@
-import type { ApiError } from '../../api/answer.ts';
+import type { Answer, ApiError } from '../../api/answer.ts';
 import { findFence } from '../../git/fence/install.ts';
 import { findWorktree } from '../../git/worktree/worktree.ts';
 import { redactText } from '../../ledger/redact.ts';
@@ -6,7 +6,8 @@ import { storeTextBlob } from '../../ledger/snapshots-and-blobs.ts';
 import type { EvidenceBundle } from '../../protocol/evidence.ts';
 import type { ExitSignal } from '../../protocol/exit-signal-shape.ts';
 import { parseExitSignalIfEnabled } from '../../protocol/exit-signal.ts';
-import { type ExitAnswer, isSameSignal } from '../../state/tasks/exit-session.ts';
+import { type Command, decide } from '../../state/decide.ts';
+import { type ExitAnswer, type ExitSession, isSameSignal } from '../../state/tasks/exit-session.ts';
 import type { SessionEvidence } from '../../state/tasks/record-evidence.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { measureOwn, type OwnSession, readOwnSession } from './agents.ts';
@@ -15,6 +16,7 @@ import {
   type Call,
   type OperationHandler,
   problemAnswer,
+  refusalOf,
   storeUnavailableError,
   submitCommand,
 } from './call.ts';
@@ -27,24 +29,34 @@ export const exitHandler: OperationHandler<ExitAnswer> = async (call) => {
   const parsed = parseExitSignalIfEnabled(input, undefined, own.usesExitProtocol);
   if (!parsed.ok) return problemAnswer(parsed.problems[0]);
   const signal = redactSignal(parsed.value, call.project.ledger.secrets);
-  const kept = await keepEvidence(signal, call, own);
-  if (!kept.ok) return kept;
+  const shown = await checkEvidence(signal, call, own);
+  if (!shown.ok) return shown;
   const command = {
     signal,
-    ...(kept.evidence === undefined ? {} : { evidence: kept.evidence }),
     eventId: services.newId(),
     at: services.now().toISOString(),
     ...(await measureOwn(call, own)),
   };
-  return answerFor(await submitCommand(call, { kind: 'exit-session', command }), (answer) => answer);
+  const kept = shown.evidence === undefined ? undefined : await keepEvidence(shown.evidence, call, command);
+  if (kept?.ok === false) return kept;
+  const evidence = kept === undefined ? {} : { evidence: kept.result };
+  return answerFor(
+    await submitCommand(call, { kind: 'exit-session', command: { ...command, ...evidence } }),
+    (answer) => answer,
+  );
 };
 
-type KeptEvidence =
-  | { readonly ok: true; readonly evidence?: SessionEvidence }
+interface CheckedEvidence {
+  readonly ref: string;
+  readonly bytes: Uint8Array;
+  readonly bundle: EvidenceBundle;
+}
+
+type EvidenceCheck =
+  | { readonly ok: true; readonly evidence?: CheckedEvidence }
   | { readonly ok: false; readonly error: ApiError };
 
-/** Checks the bundle that the signal names and stores its bytes, before the entry that names them is recorded. */
-async function keepEvidence(signal: ExitSignal, call: Call, own: OwnSession): Promise<KeptEvidence> {
+async function checkEvidence(signal: ExitSignal, call: Call, own: OwnSession): Promise<EvidenceCheck> {
   const { evidence_bundle_ref: ref, phase_completed: phase } = signal;
   if (ref === undefined) return { ok: true };
   const { caller, project } = call;
@@ -55,11 +67,26 @@ async function keepEvidence(signal: ExitSignal, call: Call, own: OwnSession): Pr
   const worktree = isSession ? (prepared?.workspace ?? (await findOwnWorktree(project.path, caller, own.task))) : null;
   const subject = isSession ? subjectOf(own, caller.epoch) : undefined;
   const read = await readEvidence(ref, { workspace: worktree ?? project.path, own: project.own, phase, subject });
-  if (!read.ok) return read;
+  return read.ok ? { ok: true, evidence: { ref, bytes: read.bytes, bundle: read.bundle } } : read;
+}
+
+/**
+ * Stores the bytes of a bundle before the entry that names them is recorded. A signal that would be refused stores nothing: blobs that no
+ * entry names are never removed.
+ */
+async function keepEvidence(
+  { ref, bytes, bundle }: CheckedEvidence,
+  { project, caller }: Call,
+  command: ExitSession,
+): Promise<Answer<SessionEvidence>> {
+  const exit: Command = { kind: 'exit-session', command };
+  const tried = await project.commandLoop.read(({ state, rules }) => decide(state, exit, caller, rules));
+  if (!tried.ok) return refusalOf(tried);
+  if (!tried.answer.ok) return refusalOf(tried.answer);
   const { store, sha256, secrets } = project.ledger;
-  const kept = await storeTextBlob(store, sha256, decoder.decode(read.bytes), secrets);
+  const kept = await storeTextBlob(store, sha256, decoder.decode(bytes), secrets);
   if (!kept.ok) return { ok: false, error: storeUnavailableError(kept.problems[0]) };
-  return { ok: true, evidence: { ref, blob: kept.value, bundle: redactBundle(read.bundle, secrets) } };
+  return { ok: true, result: { ref, blob: kept.value, bundle: redactBundle(bundle, secrets) } };
 }
 
 /** Keeps a byte order mark: the blob has the bytes of the file. */

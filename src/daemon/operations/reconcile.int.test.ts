@@ -80,6 +80,17 @@ describe('reconciling', () => {
     expect(await reinstate()).toMatchObject({ ok: true });
     expect(await ask('task_get', { task_id: 'A' })).toMatchObject({ status: 'todo', phase: 'IMPLEMENTATION' });
     expect((await decisions()).filter(({ source }) => source === 'reconcile')).toEqual([]);
+    const { size } = (await ask('ledger_head', {})) as { size: number };
+    for (let seq = 1; seq <= size; seq += 1) {
+      const { type } = (await ask('entry_get', { seq })) as { type: string };
+      const answer = await client.forward('entry_get', { seq }, { token });
+      const isQuestion = /^Decision|^Notification/.test(type);
+      expect(answer).toMatchObject(isQuestion ? { ok: false, error: { code: 'wrong-task' } } : { ok: true });
+    }
+    expect(await client.forward('entry_get', { seq: size + 1 }, { token })).toMatchObject({
+      ok: false,
+      error: { code: 'no-such-entry' },
+    });
   });
 
   it('opens decisions when a project is opened, and withdraws those that no longer apply', async () => {

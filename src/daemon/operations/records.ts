@@ -10,6 +10,9 @@ import { parseResult } from '../../protocol/result.ts';
 import type { ThoughtRecord } from '../../protocol/thought-record.ts';
 import { actorOf } from '../../state/caller.ts';
 import type { AnswerOf, CommandOf } from '../../state/decide.ts';
+import { refusal } from '../../state/outcome.ts';
+import { mayReadEntry } from '../../state/read-access.ts';
+import { toRecordedEvent } from '../../state/recorded-event.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
 import { refreshFindings } from './reconcile.ts';
 import {
@@ -129,11 +132,17 @@ export const LEDGER_HANDLERS = {
     };
   }),
 
-  entry_get: handlerFor(operations.entryGet, async ({ project, input: { seq } }) => {
+  entry_get: handlerFor(operations.entryGet, async ({ project, caller, input: { seq } }) => {
     await project.commandLoop.whenIdle();
     for await (const [stored] of project.ledger.store.entries({ from: seq, to: seq })) {
       const entry = stored === undefined ? undefined : parseEntry(stored.bytes);
       if (entry?.ok !== true) break;
+      const recorded = toRecordedEvent(entry.value);
+      const read = await project.commandLoop.read(
+        ({ state }) => recorded === undefined || mayReadEntry(state, caller, recorded),
+      );
+      if (!read.ok) return refusalOf(read);
+      if (!read.answer) return refusalOf(refusal('wrong-task', `entry ${seq} is a question to people`, NOT_YOURS));
       const { at, actor, type, cause, data } = entry.value;
       return { ok: true, result: { seq, at, actor, type, cause, data } };
     }
@@ -151,3 +160,5 @@ export const LEDGER_HANDLERS = {
 function sealView({ seq, at, size, root, checkpoint }: Seal) {
   return { seq, at, size, root, checkpoint };
 }
+
+const NOT_YOURS = 'A session reads the questions about its own task only: call task_brief.';

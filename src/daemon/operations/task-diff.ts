@@ -10,11 +10,12 @@ import type { Ledger } from '../../ledger/writer/ledger.ts';
 import { refusal } from '../../state/outcome.ts';
 import { toRecordedEvent } from '../../state/recorded-event.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
+import { shownHead } from '../../state/tasks/judging.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { sessionSettingsOf } from '../project/effect-context.ts';
 import { type Call, handlerFor, problemAnswer, refusalOf, unchanged } from './call.ts';
 
-/** Reads what the commits of a task change. Refs come from the repository, which an agent can write; commits from Baton's own. */
+/** Reads what the commits of a task change: up to the judged commit, or to where the branch is while the work goes on. */
 export const diffHandler = handlerFor(taskDiff, async (call) => {
   const { input, caller, project } = call;
   if (caller.kind === 'session' && caller.taskId !== input.task_id) {
@@ -66,8 +67,7 @@ async function findChange(task: Task, call: Pick<Call, 'project' | 'services'>):
   if (mergeSha !== null && mergeBase !== null && mergeBase !== mergeSha)
     return { of: 'merge', base: mergeBase, head: mergeSha };
   const { project } = call;
-  const tip = branch === null ? null : await findSha(project.path, `refs/heads/${branch}`);
-  const head = tip ?? task.flow.head;
+  const head = shownHead(task, branch === null ? null : await findSha(project.path, `refs/heads/${branch}`));
   if (head === null) return noCommit(task);
   return { of: mergeSha === null ? 'branch' : 'merge', base: await findBase(task, head, call), head };
 }

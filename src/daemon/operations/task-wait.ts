@@ -1,6 +1,6 @@
 import { taskWait } from '../../api/operations/task-work.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
-import { taskOutlook } from '../../state/tasks/task-outlook.ts';
+import { taskOutlook } from '../../state/timeline/task-outlook.ts';
 import { taskStatus } from '../../state/tasks/task.ts';
 import { handlerFor } from './call.ts';
 import { waitForRun } from './runs.ts';

@@ -8,6 +8,7 @@ import { readProcessIdentity } from '../../api/processes.ts';
 import { type Caller, principalOf } from '../../state/caller.ts';
 import { decide } from '../../state/decide.ts';
 import { refusal } from '../../state/outcome.ts';
+import { mayReadDecisions } from '../../state/read-access.ts';
 import { rulesInForce } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import { refuseUnknownTask } from '../../state/tasks/create-task.ts';
@@ -181,13 +182,6 @@ function operates(
     ({ task_id: id, reason }) => ({ id, action, reason }),
     (_, { task_id }) => ({ task_id }),
   );
-}
-
-/** A session reads what people were asked about its own task only. */
-function mayReadDecisions(state: State, caller: Caller, taskId: string): boolean {
-  if (caller.kind === 'session') return caller.taskId === taskId;
-  if (caller.kind === 'agent') return state.agents.get(caller.agentId)?.task?.task_id === taskId;
-  return caller.kind === 'operator';
 }
 
 /** The most urgent tasks that this caller may claim: an author is not offered the review of their own work. */

@@ -147,8 +147,7 @@ function fillIn(started: StartedAgent, before: EarlierProcesses, context: Effect
       : fill(prompt.text, 'none', isUnpinned ? withAllowedEnvironment(started, context) : templates);
   if (reasons.length > 0)
     return { ok: false, reason: `${reasons.join('; ')}${isUnpinned ? UNPASSED_VARIABLE_HINT : ''}` };
-  const notedPrompt =
-    filledPrompt === null || run.note === undefined ? filledPrompt : appendNote(filledPrompt, run.note);
+  const notedPrompt = run.note === undefined ? filledPrompt : appendNote(filledPrompt, run.note);
   const message = run.resume?.message ?? null;
   const filledMessage = message === null ? null : fillMessage(run.plan, message, templates);
   return {
@@ -158,8 +157,9 @@ function fillIn(started: StartedAgent, before: EarlierProcesses, context: Effect
   };
 }
 
-function appendNote(prompt: string, note: string): string {
-  return `${prompt}\n\nA person was asked about this work and answered:\n\n${renderFence(note)}`;
+function appendNote(prompt: string | null, note: string): string {
+  const before = prompt === null ? '' : `${prompt}\n\n`;
+  return `${before}A person was asked about this work and answered:\n\n${renderFence(note)}`;
 }
 
 /**

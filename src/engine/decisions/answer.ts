@@ -1,4 +1,3 @@
-import type { AgentPlan } from '../../protocol/run-plan.ts';
 import { runbookAdoptedEvent } from '../../state/adopt-runbook.ts';
 import { event, type Event, type EventOf } from '../../state/event.ts';
 import { findAdoption } from '../../state/rules.ts';
@@ -66,7 +65,9 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
       // A process that has exited needs a message to be started again.
       return [
         ...unparkAgent(world, agent),
-        ...(agent.process === 'gone' ? [sendOrResume(world, agent, CONTINUE_MESSAGE)] : []),
+        ...(agent.process === 'gone' || message !== null
+          ? [sendOrResume(world, agent, message ?? CONTINUE_MESSAGE)]
+          : []),
       ];
     case 'done':
     case 'skip':
@@ -74,7 +75,7 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
     case 'cancel':
       return [...unparkAgent(world, agent), ...endAgent(world, agent, 'cancelled', describeReason(action, message))];
     case 'retry':
-      return startNewAgent(world, agent, agent.plan, resolved);
+      return startNewAgent(world, agent, resolved);
     case 'hand_over':
     case 'take_over':
       return passOn(world, agent, resolved);
@@ -86,20 +87,20 @@ export function onDecision(world: EngineContext, resolved: EventOf<'DecisionReso
 /** The work of the agent goes to another agent, or to the person. */
 function passOn(world: EngineContext, agent: AgentRun, resolved: Resolved): Event[] {
   const task = world.state.tasks.get(agent.task?.task_id ?? '');
-  if (task?.claim === null || task?.claim.sessionId !== agent.task?.session_id || task === undefined)
-    return startNewAgent(world, agent, resolved.hand_to ?? agent.plan, resolved);
   const reason = describeReason(resolved.action, resolved.message);
-  return [
-    ...unparkAgent(world, agent),
-    ...endAgent(world, agent, 'cancelled', reason),
-    ...assignTask(world, task, resolved),
-    ...abandonClaim(task, task.claim, 'released', reason),
-  ];
+  const ended = [...unparkAgent(world, agent), ...endAgent(world, agent, 'cancelled', reason)];
+  // Without its claim the agent has nothing to pass on.
+  if (task === undefined || task.claim === null || task.claim.sessionId !== agent.task?.session_id) return ended;
+  return [...ended, ...assignTask(world, task, resolved), ...abandonClaim(task, task.claim, 'released', reason)];
 }
 
-/** On the answer about a task that nobody works on: it returns from BLOCKED, to the same role, to another agent or to a person. */
+/**
+ * On the answer about a task that nobody works on: it returns from BLOCKED, to the same role, to another agent or to a person. Nothing
+ * follows if the task is no longer blocked: the question was about another situation.
+ */
 function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Event[] {
   const { action, message } = resolved;
+  if (task.phase !== 'BLOCKED') return [];
   const reason = describeReason(action, message);
   switch (action) {
     case 'retry':
@@ -111,9 +112,7 @@ function steerBlocked(world: EngineContext, task: Task, resolved: Resolved): Eve
         ...returnFromBlocked(task, { cause: 'decision', reason }, world.rules),
       ];
     case 'cancel':
-      return task.phase === 'COMPLETED'
-        ? []
-        : [phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
+      return [phaseMovedEvent(task, 'BLOCKED', { cause: 'cancelled', reason: `cancelled: ${reason}` })];
     default:
       return [];
   }
@@ -130,12 +129,12 @@ function adoptByDecision({ state }: EngineContext, { adopts, result }: Decision,
 type Resolved = EventOf<'DecisionResolved'>['data'];
 
 /** Starts a new agent, in a new conversation, for the same work; the changes of the old agent stay. It gets the person's note. */
-function startNewAgent(world: EngineContext, agent: AgentRun, plan: AgentPlan, { action, message }: Resolved): Event[] {
+function startNewAgent(world: EngineContext, agent: AgentRun, { action, message }: Resolved): Event[] {
   const reason = describeReason(action, message);
   const run = findOwnerPipeline(world, agent);
   const ended = endAgent(world, agent, 'cancelled', reason);
   if (run === undefined || run.step === null) {
-    const { vars, task, worker, onStop: on_stop } = agent;
+    const { plan, vars, task, worker, onStop: on_stop } = agent;
     const note = message === null ? {} : { note: message };
     return [
       event('AgentRequested', { agent_id: world.newId(), plan, owner: null, vars, task, worker, on_stop, ...note }),
@@ -162,11 +161,15 @@ function onFindingDecision(
   return finished.ok ? [...finished.events] : [];
 }
 
-/** On a completed or reinstated task: decisions about whether it is complete are withdrawn. */
-export function withdrawFindings({ state }: EngineContext, taskId: string, reason: string): Event[] {
-  return [...state.decisions.values()]
-    .filter(({ source, taskId: about, result }) => source === 'reconcile' && about === taskId && result === null)
+/** On a completed task: decisions about whether it is complete are withdrawn, and the one that held it before. */
+export function onCompleted({ state }: EngineContext, taskId: string, held: string | undefined): Event[] {
+  const reason = 'the task was completed';
+  const withdrawn = [...state.decisions.values()]
+    .filter(({ id, source, taskId: about, result }) => {
+      return result === null && about === taskId && (source === 'reconcile' || id === held);
+    })
     .map(({ id }) => event('DecisionWithdrawn', { decision_id: id, reason }));
+  return held === undefined ? withdrawn : [...withdrawn, event('TaskFreed', { task_id: taskId })];
 }
 
 /** On the answer to a decision about a budget: it applies to every agent that waits for it. */

@@ -9,6 +9,9 @@ describe('a permission prompt', () => {
     ['Edit', { file_path: 'src/a.ts', old_string: 'a', new_string: 'b' }],
     ['Bash', { command: 'npm test' }],
     ['Bash', { command: 'cargo test --all' }],
+    ['Bash', { command: 'npm run build', description: 'Builds it' }],
+    ['Bash', { command: 'go test ./pkg' }],
+    ['Bash', { command: 'rg -n TODO src' }],
   ])('may recommend its approval: %s %j', (tool, input) => {
     expect(mayRecommendApproval(ask(tool, input))).toBe(true);
   });
@@ -28,10 +31,16 @@ describe('a permission prompt', () => {
     ['Bash', { command: 'npm exec something' }],
     ['Bash', { command: 'npm config set ignore-scripts false' }],
     ['Bash', { command: 'cat $HOME/x' }],
+    ['Bash', { command: 'npm i left-pad' }],
+    ['Bash', { command: 'npm init left-pad' }],
+    ['Bash', { command: 'go generate' }],
+    ['Bash', { command: 'go build -toolexec=./x' }],
+    ['Bash', { command: 'constructor' }],
     ['Bash', { command: 'cat /home/u/key.pem' }],
     ['Bash', { command: 'npm x something' }],
     ['Bash', { command: 'pnpm dlx something' }],
     ['Bash', { command: 'npm publish' }],
+    ['Bash', { command: 'npm run test --prefix elsewhere' }],
     ['Bash', { command: 'go run ./evil' }],
     ['Bash', { command: 'rg --pre ./evil.sh x' }],
     ['Bash', { note: { command: 'npm test' }, command: 'rm x' }],
@@ -47,6 +56,7 @@ describe('a permission prompt', () => {
   });
 
   it('does not recommend what it cannot read', () => {
+    expect(mayRecommendApproval('May I use Write? {"file_path": "/etc/passwd"}')).toBe(false);
     expect(mayRecommendApproval('Claude needs your permission to use Bash')).toBe(false);
     expect(mayRecommendApproval(ask('Bash', { command: 'npm test' }).slice(0, -1))).toBe(false);
     expect(mayRecommendApproval('May I use Bash? {"command":"npm test"}{"command":"rm x"}')).toBe(false);

@@ -52,12 +52,12 @@ function isPlainCommand(command: unknown): boolean {
     return false;
   const [program = '', first = ''] = command.split(' ');
   const tasks = PLAIN_PROGRAMS.get(program);
-  return (
-    tasks !== undefined &&
-    (tasks.length === 0 || tasks.includes(first)) &&
-    !/\b(?:exec|eval|config|set|install|add|publish|pre)\b|\s-[ce]\b/.test(command)
-  );
+  return tasks !== undefined && (tasks.length === 0 || tasks.includes(first)) && !STARTS_ANOTHER.test(command);
 }
+
+/** Words and options with which a plain program starts another one, or reads its settings from elsewhere. */
+const STARTS_ANOTHER =
+  /\b(?:exec|eval|config|set|install|add|publish|pre)\b|-(?:toolexec|vettool)\b|\s-[cep]\b|\s--(?:prefix|cwd)\b/;
 
 /** With the first argument that it must have; any if the list is empty. `npm x` and `go run` would start anything. */
 const PLAIN_PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([

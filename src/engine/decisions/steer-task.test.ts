@@ -3,8 +3,9 @@ import { buildPacket } from '../../state/packet/packet.ts';
 import { renderPacket } from '../../state/packet/render-packet.ts';
 import type { DecisionAction } from '../../state/runs/decision.ts';
 import * as runs from '../../state/runs/say.cases.ts';
-import { taskOutlook } from '../../state/tasks/task-outlook.ts';
+import { taskOutlook } from '../../state/timeline/task-outlook.ts';
 import * as say from '../../state/say.cases.ts';
+import * as flow from '../../state/workflow/say.cases.ts';
 import { Play } from '../play.cases.ts';
 import { WorkflowPlay } from '../workflow.cases.ts';
 
@@ -77,6 +78,16 @@ describe('a person who is asked at a checkpoint', () => {
     }
   });
 
+  it('is not asked any more if the task is completed meanwhile', () => {
+    const play = semiUntil('READY_FOR_MERGE');
+    const late = answer(play, 'send_back', NOTE);
+    play.order(say.operate('waive', 'merged by hand', play.id)).checkReplay();
+    expect(play.openDecisions()).toEqual([]);
+    expect(play.task.flow.held).toBeNull();
+    expect(play.refuse(late).code).toBe('decision-withdrawn');
+    expect(play.task.phase).toBe('COMPLETED');
+  });
+
   it('cancels the task', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     choose(play, 'cancel', 'not now');
@@ -90,6 +101,8 @@ describe('a task that a person gave to an agent', () => {
     choose(play, 'hand_over', NOTE, { name: 'second', run: 'scripted', prompt: 'look', role: 'reviewer' });
     expect(play.task.claim).toMatchObject({ holder: 'second', principal: 'agent:second', role: 'reviewer' });
     expect(play.newest('AgentRequested').plan).toMatchObject({ name: 'second' });
+    // Also what the worker's own agent would owe.
+    expect(play.task.claim?.requires).toEqual(['handoff', 'exit', 'result']);
     expect(play.task.flow.assigned).toBeNull();
   });
 
@@ -121,6 +134,14 @@ describe('a task that a person took over', () => {
     expect(taskOutlook(play.state, play.task)).toMatchObject({ state: 'going' });
   });
 
+  it('goes back to the workers if an operator takes the assignment back', () => {
+    const play = withReviewers('READY_FOR_REVIEW');
+    choose(play, 'take_over');
+    play.order(say.release(play.id, { reason: 'ann is ill' })).checkReplay();
+    expect(play.task.claim).toMatchObject({ holder: 'reviewer' });
+    expect(packetOf(play)).toContain('ann is ill');
+  });
+
   it('is free again for every worker when it moves on to another role', () => {
     const play = semiUntil('READY_FOR_REVIEW');
     choose(play, 'take_over', NOTE);
@@ -138,6 +159,19 @@ describe('an agent that waits for a person', () => {
     expect(task.claim).toMatchObject({ holder: 'other', epoch: 2 });
     expect(task.phase).toBe('IMPLEMENTATION');
     expect(renderPacket(buildPacket(play.state, task)).text).toContain(NOTE);
+  });
+
+  it('passes its task to another agent, and not to a worker that would make a workflow of it', () => {
+    const play = parked();
+    const backlog = { kind: 'workflow', workflow: 'issue', mode: 'autonomous' } as const;
+    play.say(flow.seeMain('1'.repeat(40), { by: null })).say(
+      runs.configure([
+        { name: 'a', concurrency: 1, plan: backlog },
+        { name: 'w', concurrency: 1, plan: { kind: 'agent', agent: runs.agentPlan() } },
+      ]),
+    );
+    choose(play, 'hand_over', NOTE);
+    expect(play.state.tasks.get('A')).toMatchObject({ claim: { holder: 'other' }, flow: { mode: null } });
   });
 
   it('leaves its task to the person', () => {
@@ -171,6 +205,13 @@ describe('an agent that waits for a person', () => {
 });
 
 describe('a blocked task', () => {
+  it('of a judging role is not handed to an author', () => {
+    const play = new WorkflowPlay().toReview();
+    play.say(say.exit('REVIEW', 'blocked', { eventId: 'e9', notes: 'no key' }), play.claim('reviewer'));
+    const author = { name: 'implementer', run: 'scripted', prompt: 'look' };
+    expect(play.refuse(answer(play, 'hand_over', NOTE, author)).code).toBe('separation-of-duties');
+  });
+
   it('is tried again, changes hands, or is cancelled', () => {
     const blocked = (): WorkflowPlay => {
       const play = new WorkflowPlay().turn('issue-manager').turn('prep');
@@ -198,7 +239,7 @@ function semiUntil(phase: 'READY_FOR_REVIEW' | 'READY_FOR_MERGE', rules = {}): W
 }
 
 function withReviewers(phase: 'READY_FOR_REVIEW'): WorkflowPlay {
-  const agent = runs.agentPlan({ name: 'reviewer', role: 'reviewer' });
+  const agent = runs.agentPlan({ name: 'reviewer', role: 'reviewer', requires: ['handoff'] });
   const workers = [{ name: 'reviewers', concurrency: 1, roles: ['reviewer'], plan: { kind: 'agent', agent } as const }];
   return semiUntil(phase).say(runs.configure(workers));
 }

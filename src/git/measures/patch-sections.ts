@@ -19,7 +19,7 @@ export class PatchSections {
   readonly #limits: PatchLimits;
   readonly #sections: { text: string; isCut: boolean }[] = [];
   #kept = 0;
-  /** The start of a line that is too short to be told apart. */
+  /** The start of a line, still too short to classify. */
   #start = '';
   #isInLine = false;
 

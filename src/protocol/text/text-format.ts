@@ -144,3 +144,8 @@ const UNITS = [
   ['m', 60_000],
   ['s', 1000],
 ] as const;
+
+/** `1 file`, `2 files`. */
+export function renderCountOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

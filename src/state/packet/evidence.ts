@@ -33,15 +33,30 @@ export function findEvidence(
   const task = source.tasks.get(taskId ?? '');
   if (task === undefined) return undefined;
   const { goal, sections } = buildPacket(source, task);
+  const itemsOf = (name: SectionName): readonly Statement[] =>
+    sections.find((section) => section.name === name)?.items ?? [];
+  const recordedAt = itemsOf('record')[0]?.seq ?? 0;
   const items = EVIDENCE[decision.source].flatMap((name) => {
-    const found = sections.find((section) => section.name === name)?.items ?? [];
-    // The answer to this very question is no evidence for it, and a text that the question quotes is not repeated.
-    const others = found.filter(
-      ({ ref, text }) => ref !== decision.id && (text === '' || !decision.context.includes(text)),
+    const telling = itemsOf(name).filter(
+      (item) =>
+        !isRepeated(decision, item) && !(decision.source === 'review' && isOutdated(task.flow, item, recordedAt)),
     );
-    return others.slice(0, MOST_OF_A_SECTION);
+    return telling.slice(0, MOST[name] ?? MOST_OF_A_SECTION);
   });
   return { task, goal, items };
 }
 
 const MOST_OF_A_SECTION = 2;
+/** The newest of these replaces those before it. */
+const MOST: Partial<Readonly<Record<SectionName, number>>> = { record: 1, finding: 1 };
+
+/** The answer to this very question is no evidence for it, and a text that the question quotes is not repeated. Some titles tell nothing without a text. */
+function isRepeated(decision: Decision, { ref, section, text }: Statement): boolean {
+  if (text === '') return section === 'people' || section === 'measured';
+  return ref === decision.id || decision.context.includes(text);
+}
+
+/** A check that failed tells nothing about the commits that were recorded after it, and a finding nothing after the approval. */
+function isOutdated({ approval }: Task['flow'], { section, seq }: Statement, recordedAt: number): boolean {
+  return (section === 'check' && seq < recordedAt) || (section === 'finding' && approval !== null);
+}

@@ -2,7 +2,7 @@ import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { WorkflowPlay } from '../../engine/workflow.cases.ts';
-import type { Event } from '../event.ts';
+import type { Event, EventOf } from '../event.ts';
 import { event } from '../event.ts';
 import * as say from '../say.cases.ts';
 import { emptyState, evolve, type State } from '../state.ts';
@@ -82,6 +82,35 @@ describe('a context packet', () => {
     expect(text).toContain('question: Which zone?');
     expect(text).toMatch(/entry \d+, operator:ann: Moved to REVIEW \(unblocked\)/);
     expect(text.indexOf('second note')).toBeLessThan(text.indexOf('first note'));
+  });
+
+  it('shows titles of other tasks, and the type of an error, only inside fences', () => {
+    const play = new WorkflowPlay().order(say.create('B', { title: 'OTHER' }));
+    play.order({ kind: 'add-dependency', command: { id: play.id, after: 'B' } });
+    const sent = { ...event('HandoffDelivered', errorHandoff(play.id)), at: play.at, actor: 'session:s1' };
+    evolve(play.state, { ...sent, seq: play.state.seq + 1 });
+    const { text } = renderPacket(buildPacket(play.state, play.task, [...play.state.tasks.values()]));
+    for (const word of ['OTHER', 'ODD_TYPE']) expect(text).toContain(word);
+    const outside = text.replaceAll(/^(`{3,})text\n[^]*?\n\1$/gm, '');
+    expect(outside).toContain('## Next actions');
+    for (const word of ['OTHER', 'ODD_TYPE']) expect(outside).not.toContain(word);
+  });
+
+  it('lists as notes from people only what people wrote', () => {
+    const state = emptyState();
+    const at = '2026-01-01T00:00:00.000Z';
+    const reinstated = (actor: string, by?: string): void => {
+      const data = { task_id: 'A', reason: `says ${by ?? actor}`, ...(by === undefined ? {} : { by }) };
+      evolve(state, { ...event('TaskReinstated', data), seq: state.seq + 1, at, actor });
+    };
+    state.tasks.set('A', { ...say.emptyTask, id: 'A' });
+    reinstated('operator:ann');
+    // A worker without a claim is recorded as an operator.
+    reinstated('operator:bob', 'worker:bob');
+    reinstated('session:s1');
+    const { sections } = buildPacket(state, state.tasks.get('A') ?? say.emptyTask);
+    const listed = sections.map(({ name, items }) => [name, items.map(({ author }) => author)]);
+    expect(Object.fromEntries(listed)).toEqual({ ending: ['session:s1', 'worker:bob'], people: ['operator:ann'] });
   });
 
   it('shows what a session reported beside what Baton measured', () => {
@@ -205,4 +234,16 @@ function learned(task_id: string, level: 'tip' | 'warn' | 'info', message: strin
     completed_at: timestamp,
   } as const;
   return event('ResultSubmitted', { task_id, epoch: 1, session_id: 's1', result });
+}
+
+function errorHandoff(task_id: string): EventOf<'HandoffDelivered'>['data'] {
+  return {
+    handoff_id: 'h1',
+    task_id,
+    from: 'prep-agent',
+    to: 'orchestrator',
+    phase: 'BLOCKED' as const,
+    next_role: 'prep',
+    xml: '<handoff><from>prep-agent</from><to>orchestrator</to><status>failure</status><error><type>ODD_TYPE</type><message>m</message><details>d</details><recoverable>true</recoverable><suggested_action>s</suggested_action></error></handoff>',
+  };
 }

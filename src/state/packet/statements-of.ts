@@ -1,15 +1,17 @@
-import { findReportedError, parseHandoff } from '../../protocol/handoff/index.ts';
+import { findReportedError } from '../../protocol/handoff/index.ts';
 import { showInvisible } from '../../protocol/text/show-invisible.ts';
 import type { Result } from '../../protocol/result.ts';
 import type { EventOf, EventType, RecordedEvent } from '../event.ts';
 import { HOW_CLAIM_ENDED } from '../event.ts';
-import { excerptEnd, excerptStart } from '../runs/excerpt.ts';
+import type { Decision } from '../runs/decision.ts';
+import { excerptStart } from '../runs/excerpt.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Task } from '../tasks/task.ts';
+import type { Claim, Task } from '../tasks/task.ts';
 import type { HandoffRef } from '../workflow/workflow-event.ts';
-import { authorOf, nameHolder } from './author-of.ts';
-import { describeFields, describeHandoff, describeRecord, describeScalar, oneLine } from './describe-message.ts';
-import { KEPT_CHARACTERS, type SectionName, type Statement } from './statement.ts';
+import { describeFields, describeHandoff, describeRecord } from './describe-message.ts';
+import { describeMeasured, describeResult } from './describe-session.ts';
+import { oneLine, report, reportEnd, type Report } from './report.ts';
+import type { Statement } from './statement.ts';
 
 /** The part of the state that statements are made of, as it is before the entry is folded. */
 export interface StatementSource extends Pick<Runs, 'agents' | 'pipelines' | 'decisions'> {
@@ -39,8 +41,9 @@ export function statementsOf(source: StatementSource, recorded: RecordedEvent): 
   return { taskId: task.id, statements: reports.map((report) => ({ seq, at, author, ...report })) };
 }
 
-function findTaskId(
-  { agents, pipelines, decisions }: StatementSource,
+/** The task that an entry is about, also by way of a decision, a pipeline or an agent. */
+export function findTaskId(
+  { agents, pipelines, decisions }: Pick<StatementSource, 'agents' | 'pipelines' | 'decisions'>,
   { data }: RecordedEvent,
 ): string | null | undefined {
   if ('task_id' in data) return data.task_id;
@@ -52,7 +55,28 @@ function findTaskId(
   return 'agent_id' in data ? agents.get(data.agent_id)?.task?.task_id : undefined;
 }
 
-type Report = Pick<Statement, 'section' | 'title' | 'text'> & Partial<Pick<Statement, 'ref' | 'author'>>;
+function authorOf(actor: string, { claim, lapsed, endings }: Task): string {
+  if (!actor.startsWith('session:'))
+    return actor.startsWith('system:') ? `Baton (${actor.slice('system:'.length)})` : actor;
+  const id = actor.slice('session:'.length);
+  const live = [claim, lapsed?.claim].find((each) => each?.sessionId === id);
+  if (live) return nameHolder(live);
+  const ended = endings.findLast(({ sessionId }) => sessionId === id);
+  return ended === undefined ? actor : nameHolder({ holder: ended.holder, role: null });
+}
+
+/** Callers choose the name of a holder, and outside of gates the role: what could pass for a person or for Baton is in quotes. */
+function nameHolder({ holder, role }: Pick<Claim, 'holder' | 'role'>): string {
+  const name = quoteUnlessName(holder);
+  return role === null ? name : `${name} (${quoteUnlessName(role)})`;
+}
+
+function quoteUnlessName(text: string): string {
+  const line = excerptStart(showInvisible(oneLine(text)), 60);
+  return /^(?!(?:baton|operator|system)\b)[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@-]*$/iu.test(line)
+    ? line
+    : JSON.stringify(line);
+}
 
 interface Circumstances {
   readonly source: StatementSource;
@@ -74,9 +98,14 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
       ref: record_id,
     },
   ],
-  TaskReinstated: ({ reason }, { recorded: { actor } }) => [
-    report(isPerson(actor) ? 'people' : 'ending', 'The task was reinstated', reason),
-  ],
+  TaskAssigned: ({ reason }) =>
+    reason === undefined ? [] : [report('people', 'The assignment was taken back', reason)],
+  TaskReinstated: ({ reason, by }, { recorded: { actor } }) => {
+    // A worker without a claim is recorded as an operator; `by` names it.
+    const section = by === undefined && isPerson(actor) ? 'people' : 'ending';
+    const author = by === undefined ? {} : { author: by };
+    return [{ ...report(section, 'The task was reinstated', reason), ...author }];
+  },
   WritebackWaived: ({ reason }) => [report('people', 'The thought record was waived', reason)],
   SelfApproved: ({ reason, head }) => [report('people', `Approved by its author at ${head.slice(0, 12)}`, reason)],
   PhaseMoved: ({ cause, reason, to }, { recorded: { actor } }) =>
@@ -100,7 +129,7 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
   ClaimRevoked: describeClaimEnd,
   ResultSubmitted: ({ result }) => describeResult(result),
   SessionMeasured: describeMeasured,
-  HandoffDelivered: (handoff) => describeDelivered(handoff),
+  HandoffDelivered: describeDelivered,
   HandoffDropped: (handoff) => [
     {
       ...report('handoff', `Not delivered, to ${handoff.to ?? 'nobody'}: ${handoff.reason}`, describeHandoff(handoff)),
@@ -128,11 +157,13 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
           ),
         ],
   PullRequestFailed: ({ reason }) => [report('check', 'The pull request could not be opened or updated', reason)],
-  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source }) => {
+  DecisionResolved: ({ decision_id, action, message, option, hand_to }, { source, task }) => {
     const decision = source.decisions.get(decision_id);
     // An agent may have written the question: it is quoted, so that no part of it reads as the answer.
     const asked =
-      decision === undefined ? '' : `Question: ${decision.title}: ${JSON.stringify(questionOf(decision.context))}`;
+      decision === undefined || isCheckpoint(decision, task)
+        ? ''
+        : `Question: ${decision.title}: ${JSON.stringify(questionOf(decision.context))}`;
     const chosen = decision?.options[option - 1]?.label ?? action;
     const text = message === null ? asked : `${message}\n${asked}`;
     return [
@@ -159,6 +190,11 @@ const DESCRIBERS: { readonly [T in EventType]?: Describer<T> } = {
     isPerson(actor) ? [report('people', 'The pipeline was cancelled', reason)] : [],
 };
 
+/** A checkpoint asks only whether to go on: its options say all of it. */
+function isCheckpoint({ id, source, options }: Decision, { flow: { held } }: Task): boolean {
+  return source === 'review' && held?.decisionId === id && options[0]?.action === 'approve';
+}
+
 /** The last line: those before it repeat the title of the task. */
 function questionOf(context: string): string {
   return excerptStart(context.trim().split('\n').at(-1) ?? '', 200);
@@ -184,68 +220,7 @@ function describeClaimEnd(
   return [report('ending', `Claim ${claim?.epoch ?? ''}${whose}: ${how}`, text)];
 }
 
-const LEVELS = ['critical', 'error', 'warn', 'tip', 'info'] as const;
-
-function describeResult({ status, log, issues = [], files_modified, completed_at }: Result): readonly Report[] {
-  const lines = LEVELS.flatMap((level) =>
-    log.filter((each) => each.level === level).map(({ message }) => `${level}: ${oneLine(message)}`),
-  );
-  const asked = issues.map(({ type, description }) => `${type}: ${description}`);
-  const files = files_modified.map(({ path, action }) => `${action} ${path}`);
-  return [
-    report('log', `Log of a result that reports ${status}`, lines.join('\n')),
-    ...(asked.length === 0 ? [] : [report('question', 'Issues of the result', asked.join('\n'))]),
-    report(
-      'measured',
-      `Reported by the agent: ${status}, ${countOf(files.length, 'file')}, at ${completed_at}`,
-      files.join('\n'),
-    ),
-  ];
-}
-
-/** Numbers that an agent reports are claims: they stand beside what Baton measured. */
-function describeMeasured(
-  { session_id, head, commits, file_count, files, new_dependencies, violations }: EventOf<'SessionMeasured'>['data'],
-  { source, task }: Circumstances,
-): readonly Report[] {
-  const reported = source.sessions.get(session_id)?.result?.files_modified.map(({ path }) => path);
-  const measured = new Set(files.map(({ path }) => path));
-  const { claim } = task;
-  const claimed = claim?.sessionId === session_id && claim.handoff !== null ? claimedNumbers(claim.handoff) : '';
-  if (file_count + commits + violations.length + (reported?.length ?? 0) === 0) return [];
-  const fields: (readonly [string, unknown])[] = [
-    ['violations', violations],
-    ['reported in the handoff', claimed],
-    ['reported, not changed', reported?.filter((path) => !measured.has(path)).join(', ')],
-    [
-      'changed, not reported',
-      reported === undefined ? '' : [...measured].filter((path) => !reported.includes(path)).join(', '),
-    ],
-    ['new dependencies', new_dependencies.join(', ')],
-    ['files', files.map(({ path, action }) => `${action} ${path}`).join(', ')],
-  ];
-  const title = `Measured by Baton: ${countOf(file_count, 'file')}, ${countOf(commits, 'commit')}, head ${head.slice(0, 12)}`;
-  return [{ ...report('measured', title, describeFields(fields)), author: 'Baton (measurement)' }];
-}
-
-const CLAIMED_NUMBERS: ReadonlySet<string> = new Set([
-  'files_changed',
-  'tests_added',
-  'coverage',
-  'commits_added',
-  'commits',
-]);
-
-function claimedNumbers({ xml }: HandoffRef): string {
-  const parsed = parseHandoff(xml);
-  if (!parsed.ok) return '';
-  return Object.entries(parsed.value)
-    .filter(([name]) => CLAIMED_NUMBERS.has(name))
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.length : describeScalar(value)}`)
-    .join(', ');
-}
-
-function describeDelivered(handoff: HandoffRef): readonly Report[] {
+function describeDelivered(handoff: HandoffRef, { source }: Circumstances): readonly Report[] {
   const { from, to, handoff_id: ref } = handoff;
   // It repeats the output of the failed checks, which have statements of their own.
   if (from === 'ci-gate') return [];
@@ -253,36 +228,18 @@ function describeDelivered(handoff: HandoffRef): readonly Report[] {
   const error = findReportedError(handoff);
   if (error !== undefined) {
     const recovery = error.recoverable ? 'recoverable' : 'not recoverable';
-    return [{ ...report('error', `Error from ${from}, ${recovery}`, text), ref }];
+    return [{ ...report('error', `Error handoff from ${from}, ${recovery}`, text), ref }];
   }
   const title = `From ${from} to ${to ?? 'workflow-complete'}`;
-  return [{ ...report(to === 'fixer-agent' ? 'finding' : 'handoff', title, text), ref }];
+  const sent = { ...report(to === 'fixer-agent' ? 'finding' : 'handoff', title, text), ref };
+  const person = from === 'operator' ? findSender(source, handoff) : undefined;
+  return [person === undefined ? sent : { ...sent, author: person }];
 }
 
-/** A run of invisible characters becomes shorter, so more is read than kept; not all of it, since this runs for each entry. */
-const READ_CHARACTERS = 4 * KEPT_CHARACTERS;
-
-function report(section: SectionName, title: string, text: string): Report {
-  return {
-    section,
-    title: titleOf(title),
-    text: excerptStart(showInvisible(text.slice(0, READ_CHARACTERS).trim()), KEPT_CHARACTERS),
-  };
-}
-
-/** Of the output of a program the end counts. */
-function reportEnd(section: SectionName, title: string, text: string): Report {
-  return {
-    section,
-    title: titleOf(title),
-    text: excerptEnd(showInvisible(text.slice(-READ_CHARACTERS).trim()), KEPT_CHARACTERS),
-  };
-}
-
-function titleOf(title: string): string {
-  return excerptStart(showInvisible(oneLine(title)), 200);
-}
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** The engine delivers the handoff of a person who sent work back. */
+function findSender({ decisions }: StatementSource, { task_id }: HandoffRef): string | undefined {
+  const senders = [...decisions.values()].flatMap(({ taskId, result }) =>
+    taskId === task_id && result?.kind === 'resolved' && result.action === 'send_back' ? result.by : [],
+  );
+  return senders.at(-1);
 }

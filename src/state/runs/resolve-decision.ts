@@ -74,7 +74,7 @@ function checkAnswer(
     return refusal('wrong-role', message, 'Name an agent of that role: baton runbook list');
   }
   // A role that judges must not be played by an author. The open decision itself is no obstacle.
-  if (task !== undefined && JUDGED_PHASES.has(task.phase))
+  if (task !== undefined && JUDGED_PHASES.has(task.blocked?.from ?? task.phase))
     return checkIsNotAuthor(task, agentPrincipal(handTo.name), rules);
   return decided([], null);
 }
@@ -190,6 +190,7 @@ export function decisionOpenedEvent(
   id: string,
   { options, recommends = options[0]?.action, ...question }: Question,
 ): EventOf<'DecisionOpened'> {
+  const recommended = options.findIndex(({ action }) => action === recommends);
   return event('DecisionOpened', {
     agent_id: null,
     pipeline_id: null,
@@ -197,6 +198,6 @@ export function decisionOpenedEvent(
     ...question,
     decision_id: id,
     context: excerptStart(question.context),
-    options: options.map((option) => ({ ...option, recommended: option.action === recommends })),
+    options: options.map((option, i) => ({ ...option, recommended: i === recommended })),
   });
 }

@@ -12,6 +12,7 @@ import {
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { State } from '../state.ts';
+import { findTakenOverBy } from '../workflow/flow.ts';
 import { findTooLong, refuseUnknownTask } from './create-task.ts';
 import { checkMayJudge } from './judging.ts';
 import { type Claim, isCancelled, isWorkable, JUDGED_PHASES, type Task } from './task.ts';
@@ -45,9 +46,11 @@ export function decideClaimTask(state: State, command: ClaimTask, rules: Rules):
     const message = `task ${task.id} waits for the role ${task.nextRole}, not ${role}`;
     return refusal('wrong-role', message, `Claim it with --role ${task.nextRole}.`);
   }
-  const { assigned } = task.flow;
-  if (assigned !== null && 'person' in assigned && assigned.person !== principal)
-    return refusal('assigned', `task ${task.id} is assigned to ${assigned.person}`, 'Find another: baton task next');
+  const person = findTakenOverBy(task.flow);
+  if (person !== undefined && person !== principal) {
+    const hint = `Find another: baton task next. An operator can take the assignment back: baton task release ${task.id}`;
+    return refusal('assigned', `task ${task.id} is assigned to ${person}`, hint);
+  }
   const mayJudge = JUDGED_PHASES.has(task.phase) ? checkMayJudge(state, task, principal, rules) : decided([], null);
   if (!mayJudge.ok) return mayJudge;
   const epoch = task.epoch + 1;
@@ -114,10 +117,15 @@ interface ExpireClaim {
   readonly reason?: string;
 }
 
+/** Ends the claim. If nobody has claimed the task, an operator takes its assignment to a person or an agent back. */
 export function decideReleaseClaim(state: State, command: ReleaseClaim, caller: Caller): Outcome<null> {
   const { id, epoch, reason } = command;
   const task = state.tasks.get(id);
   if (task === undefined) return refuseUnknownTask(id);
+  if (caller.kind !== 'session' && epoch === undefined && task.claim === null && task.flow.assigned !== null) {
+    const why = reason === undefined ? {} : { reason };
+    return decided([event('TaskAssigned', { task_id: id, agent: null, person: null, ...why })], null);
+  }
   if (caller.kind !== 'session')
     return endNewestClaim(task, epoch ?? task.epoch, 'revoked', reason ?? 'revoked by an operator');
   const held = checkClaim(task, caller);

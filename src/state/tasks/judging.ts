@@ -3,7 +3,7 @@ import { decided, type Outcome, refusal } from '../outcome.ts';
 import { type Rules, rulesFor } from '../rules.ts';
 import type { Decision } from '../runs/decision.ts';
 import type { State } from '../state.ts';
-import { type Task, writebackRecords } from './task.ts';
+import { JUDGED_PHASES, type Task, writebackRecords } from './task.ts';
 
 /**
  * Whether this principal may judge the task: claim it for review, approve it, complete it from there, or request its merge. Every path to
@@ -43,6 +43,16 @@ export function isSelfApproved(task: Task, principal: Principal): boolean {
 /** The commit that is judged and would be merged; undefined before one is recorded. */
 export function judgedHead(task: Task): string | undefined {
   return task.flow.head ?? writebackRecords(task).at(-1)?.commitSha.toLowerCase();
+}
+
+/**
+ * The head of the change that people are shown. From the checks on it is the judged commit: the branch is in a repository that agents can
+ * write, and a moved branch must not show people another change than the one that they approve. `tip` is where the branch points to.
+ */
+export function shownHead(task: Task, tip: string | null): string | null {
+  const phase = task.blocked?.from ?? task.phase;
+  const isFixed = phase === 'CI_PENDING' || JUDGED_PHASES.has(phase);
+  return (isFixed ? judgedHead(task) : undefined) ?? tip ?? task.flow.head;
 }
 
 /** Requesting the merge of a change that another principal approved is no approval: its author may do it. */

@@ -17,7 +17,8 @@ export interface PinnedWorker {
 /** Whether a worker would claim this task. Dispatch offers nothing else, so a task that fits no worker is never started. */
 export function fitsWorker(state: State, { worker, runbook }: PinnedWorker, task: Task, rules: Rules): boolean {
   const { assigned } = task.flow;
-  if (assigned !== null && 'person' in assigned) return false;
+  // A workflow would give the task to other agents.
+  if (assigned !== null && ('person' in assigned || worker.plan.kind === 'workflow')) return false;
   const principals = assigned === null ? principalsOf(worker) : [agentPrincipal(assigned.agent.name)];
   return (
     isOfRunbook(state, task, runbook) &&

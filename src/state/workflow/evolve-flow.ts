@@ -35,7 +35,8 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
       return { ...flow, held: null, heldMerge: null };
     case 'TaskAssigned': {
       const { agent, person } = recorded.data;
-      return { ...flow, assigned: agent === null ? { person: person ?? '' } : { agent } };
+      const toPerson = person === null ? null : { person };
+      return { ...flow, assigned: agent === null ? toPerson : { agent } };
     }
     case 'TaskClaimed':
       return flow.assigned === null ? flow : { ...flow, assigned: null };

@@ -219,8 +219,14 @@ export const WORKFLOW_EVENTS = {
   /** The task cannot be claimed until a person answers: a checkpoint of its workflow's mode. */
   TaskHeld: { task_id: text, decision_id: text, stage: text },
   TaskFreed: { task_id: text },
-  /** The next claim belongs to this agent, or to this person. One of the two is null. */
-  TaskAssigned: { task_id: text, agent: nullable(typed<AgentPlan>()), person: nullable(text) },
+  /** The next claim belongs to this agent, or to this person; to anybody if both are null. */
+  TaskAssigned: {
+    task_id: text,
+    agent: nullable(typed<AgentPlan>()),
+    person: nullable(text),
+    /** Why an operator took an assignment back. */
+    reason: optional(text),
+  },
   /**
    * `runbook`: the one that the workflow follows to its end. Entries from before runbooks were adopted have none. `worker`: the worker that
    * started it; missing if an operator did.

@@ -20,7 +20,7 @@ export function readClaudeContent(event: Fields): ContentOfLine | null {
   }
 }
 
-/** Lines that only say what others say too: the end of a turn, parts of a message, progress of a tool. */
+/** Lines that only repeat others: the end of a turn, parts of a message, progress of a tool. */
 const SILENT: ReadonlySet<string> = new Set([
   'result',
   'stream_event',

@@ -56,6 +56,16 @@ it('waits for a person while its agent waits for a decision that is not about th
   });
 });
 
+it('waits for the person who took it over', () => {
+  const assigned = event('TaskAssigned', { task_id: 'A', agent: null, person: 'operator:ann' });
+  expect(outlook(given([made, assigned]))).toEqual({
+    state: 'waiting',
+    reason: 'operator:ann took it over',
+    decisionIds: [],
+  });
+  expect(outlook(given([made, assigned, [claim(), operator]]))).toMatchObject({ state: 'going', reason: null });
+});
+
 it('waits for a person when it is blocked, unless it is retried by itself', () => {
   const blocked = [made, [claim(), worker], [update('blocked', { notes: 'no disk' }), session()]] as const;
   expect(outlook(given(blocked))).toMatchObject({ state: 'waiting', reason: expect.stringContaining('no disk') });

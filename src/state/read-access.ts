@@ -1,0 +1,28 @@
+import type { Caller } from './caller.ts';
+import type { EventType, RecordedEvent } from './event.ts';
+import { findTaskId } from './packet/statements-of.ts';
+import type { State } from './state.ts';
+
+/** Whether a caller reads what people were asked about a task: operators do, and sessions and agents for their own task. */
+export function mayReadDecisions(state: State, caller: Caller, taskId: string | null | undefined): boolean {
+  if (caller.kind === 'operator') return true;
+  const own = caller.kind === 'agent' ? state.agents.get(caller.agentId)?.task?.task_id : taskOf(caller);
+  return own !== undefined && own === taskId;
+}
+
+function taskOf(caller: Caller): string | undefined {
+  return caller.kind === 'session' ? caller.taskId : undefined;
+}
+
+/** Entries are read by everybody, except what people were asked. */
+export function mayReadEntry(state: State, caller: Caller, recorded: RecordedEvent): boolean {
+  return !FOR_PEOPLE.has(recorded.type) || mayReadDecisions(state, caller, findTaskId(state, recorded));
+}
+
+const FOR_PEOPLE: ReadonlySet<EventType> = new Set<EventType>([
+  'DecisionOpened',
+  'DecisionExtended',
+  'DecisionResolved',
+  'DecisionWithdrawn',
+  'NotificationRequested',
+]);

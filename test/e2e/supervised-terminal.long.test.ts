@@ -1,0 +1,1 @@
+import './supervised-terminal.int.test.ts';
