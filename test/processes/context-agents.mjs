@@ -87,7 +87,9 @@ function first() {
 function second() {
   const expects = new Expectations();
   const me = 'coder (implementer)';
-  expects.has(packet, 'Thought records', me, words.summary, words.blocker, words.notes, words.hostile);
+  // Control characters are shown as codes.
+  const shown = words.hostile.replaceAll('\u001B', '[U+001B]').replaceAll('\u0007', '[U+0007]');
+  expects.has(packet, 'Thought records', me, words.summary, words.blocker, words.notes, shown);
   expects.has(packet, 'How earlier sessions ended', me, words.exit);
   expects.has(
     packet,
