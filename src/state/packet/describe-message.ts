@@ -75,3 +75,7 @@ export function describeRecord(record: ThoughtRecord): string {
     ...Object.entries(others).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const),
   ]);
 }
+
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
