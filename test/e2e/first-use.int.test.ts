@@ -117,7 +117,9 @@ describe('a new user', () => {
   it('reads in a brief what the task waits for, and whose record it is', () => {
     baton('task', 'add', 'first', '--title', 'The first');
     baton('task', 'add', 'second', '--title', 'The second', '--after', 'first');
-    expect(baton('task', 'brief', 'second').out).toContain('Waits for:\n\n```text\n- first (IMPLEMENTATION): The first\n```');
+    expect(baton('task', 'brief', 'second').out).toContain(
+      'Waits for:\n\n```text\n- first (IMPLEMENTATION): The first\n```',
+    );
     expect(record({ task_id: 'first', blockers: [{ what: 'of the first' }] })).toMatchObject({ code: 0 });
     const { out } = baton('task', 'brief', 'second');
     expect(out).toMatch(/## Newest record of the project\n\n- entry \d+, .*: Record at commit \w+ of task first/);

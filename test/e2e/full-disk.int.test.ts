@@ -22,7 +22,11 @@ it.skipIf(probe === undefined)(
     const client = world.client();
     let n = 1;
     const refused = await until('nothing can be recorded', async () => {
-      const answer = await client.call('task_create', { task_id: `T${(n += 1)}`, title: 'y'.repeat(20_000) });
+      const answer = await client.call('task_create', {
+        task_id: `T${(n += 1)}`,
+        title: 'y',
+        description: 'y'.repeat(16_000),
+      });
       return !answer.ok && answer;
     });
     expect(refused).toMatchObject({

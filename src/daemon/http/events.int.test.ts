@@ -91,14 +91,14 @@ describe('the stream of events', () => {
     const path = encodeURI(`${scene.folder}/repo`);
     socket.write(`GET /v1/events HTTP/1.1\r\n${headers}baton-project-path: ${path}\r\n\r\n`);
     const from = made + 2;
-    await createTasks(600, 'x'.repeat(5000));
+    await createTasks(750, 'x'.repeat(4000));
     let heard = '';
     for await (const chunk of socket.setEncoding('utf8')) {
       heard += String(chunk);
       if (heard.includes(`\nid: ${made + 1}\n`)) break;
     }
     const seqs = [...heard.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
-    expect(seqs).toEqual(Array.from({ length: 600 }, (_, i) => from + i));
+    expect(seqs).toEqual(Array.from({ length: 750 }, (_, i) => from + i));
   });
 
   it('cuts off a reader that takes nothing at all', async () => {
