@@ -7,6 +7,33 @@
 export const SANDBOX_MODES = ['auto', 'bubblewrap', 'container', 'user', 'sandbox-exec', 'none'] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 export type SandboxKind = Exclude<SandboxMode, 'auto'>;
+export const SANDBOX_KINDS = [
+  'bubblewrap',
+  'container',
+  'user',
+  'sandbox-exec',
+  'none',
+] as const satisfies readonly SandboxKind[];
+
+/** Whether a process in this sandbox cannot write the git directory of the user's repository. No record counts as no sandbox. */
+export function isIsolated(kind: string | undefined): boolean {
+  return kind === 'bubblewrap' || kind === 'container' || kind === 'user';
+}
+
+/** In the words of every surface: `bubblewrap, network full`, or `no sandbox`. */
+export function renderSandbox(kind: string, network: string | null = null): string {
+  if (kind === 'none') return 'no sandbox';
+  return network === null ? kind : `${kind}, network ${network}`;
+}
+
+/** What a session would have on this machine. */
+export interface SandboxAdvice {
+  /** Null if it would not start: the mode that its runbook names does not work here. */
+  readonly kind: SandboxKind | null;
+  readonly notes: readonly string[];
+}
+
+export type AdviseSandbox = (mode: SandboxMode) => Promise<SandboxAdvice>;
 
 /** Paths are absolute, begin with `~/`, or are relative to the project. */
 export interface SandboxPlan {
@@ -36,6 +63,24 @@ export interface NetworkPlan {
 export interface SecretPlan {
   readonly env: string;
   readonly inject: 'header';
+}
+
+/**
+ * The secrets that can be injected, by the variable that the client would read, with the client. A client must have a setting for the base
+ * URL of its API: its requests then go to Baton, which adds the secret.
+ */
+export const INJECTABLE_SECRETS = {
+  ANTHROPIC_API_KEY: 'claude',
+  ANTHROPIC_AUTH_TOKEN: 'claude',
+  OPENAI_API_KEY: 'codex',
+  CODEX_API_KEY: 'codex',
+  GEMINI_API_KEY: 'gemini',
+  GOOGLE_API_KEY: 'gemini',
+} as const;
+
+/** The client that uses the secret; undefined if it cannot be injected. */
+export function findClientOfSecret(name: string): string | undefined {
+  return Object.entries(INJECTABLE_SECRETS).find(([known]) => known === name)?.[1];
 }
 
 /** One path inside the sandbox. Later mounts cover earlier ones. */
@@ -100,6 +145,10 @@ export interface PrivateGit {
   readonly fence: { readonly livePath: string; readonly epoch: number } | null;
   /** The user's hooks folder, visible read-only; null if there is none. */
   readonly hooks: string | null;
+  /** Mounts that only some repositories need: submodules, Git LFS files, hidden lists of alternates. */
+  readonly also: readonly Mount[];
+  /** There are no mounts: the session sees the user's objects and hooks at their own places. */
+  readonly isUnmounted?: true;
 }
 
 /** A credential file of the client: copied for the session, and copied back if the client renewed it. */
@@ -129,18 +178,35 @@ export interface SandboxSpec {
   readonly temporary: readonly string[];
   /** Folders whose size counts against `disk_bytes`. */
   readonly measured: readonly string[];
+  /** Folders that others write too, such as package caches: what changes while the process runs counts as well. */
+  readonly shared: readonly string[];
+  /** The program, for kind `bubblewrap`. */
+  readonly bwrap: { readonly path: string; readonly version: string } | null;
   readonly container: ContainerSpec | null;
-  readonly user: UserSpec | null;
+  readonly user: UserSession | null;
   /** What the session lacks or has on top, in plain sentences. */
   readonly notes: readonly string[];
 }
 
 export interface ContainerSpec {
-  readonly engine: string;
+  readonly engine: ContainerEngine;
   /** An image name, or a root folder. */
   readonly source: { readonly image: string } | { readonly rootfs: string };
+  /** Further arguments of `run`: the volumes of a devcontainer. */
   readonly args: readonly string[];
+}
+
+/** An engine that works on this machine; see `src/sandbox/container/probe-containers.ts`. */
+export interface ContainerEngine {
+  readonly name: 'podman' | 'docker';
+  /** Runs the engine: `podman`, with more arguments if it needs them here. */
+  readonly command: readonly string[];
   readonly isRootless: boolean;
+  /** Whether `--init` works. */
+  readonly hasInit: boolean;
+  readonly limits: SandboxRecord['limits'];
+  /** The engine's own seccomp profile, which Baton tightens; null if it has none as a file. */
+  readonly seccomp: string | null;
 }
 
 /** Another user id of this machine. */
@@ -150,12 +216,25 @@ export interface UserSpec {
   readonly gid: number;
 }
 
+/** One session of another user. */
+export interface UserSession extends UserSpec {
+  /** What it may read besides, outside of the state folder. */
+  readonly folder: string;
+  /** What it may write; the operator's again at the end. */
+  readonly shared: readonly string[];
+  /** What it may not write inside of these. */
+  readonly closed: readonly string[];
+  readonly worktree: string;
+}
+
+export const LIMIT_KINDS = ['cgroup v2', 'cgroup v1', 'rlimits', 'none'] as const;
+
 /** What a session had. */
 export interface SandboxRecord {
   readonly kind: SandboxKind;
   /** `full`, `host`, `none`, `model`, or the hosts. */
   readonly network: string;
-  readonly limits: 'cgroup v2' | 'cgroup v1' | 'rlimits' | 'none';
+  readonly limits: (typeof LIMIT_KINDS)[number];
   readonly notes: readonly string[];
 }
 

@@ -1,0 +1,90 @@
+import type { HiddenPath, Mount, SandboxPlan } from '../../protocol/sandbox.ts';
+import { problem, type Problem } from '../../protocol/shape/problem.ts';
+import { findHidden } from './hidden.ts';
+import { filteredCopies, type FilteredCopy, homeInside, homeRules, pathRules } from './home-rules.ts';
+import type { Machine } from './machine.ts';
+import { isInside, joinPath, pathBelow } from './paths.ts';
+import { arrangeRules, divideRules, findAround, type Rule } from './rules.ts';
+import type { SessionPaths } from './session-paths.ts';
+import { findReplacedFolder, runtimeFolder, sessionRules } from './session-rules.ts';
+import { systemRules } from './system-rules.ts';
+import { userRules } from './user-rules.ts';
+
+export interface MountPlan {
+  readonly system: readonly Mount[];
+  readonly mounts: readonly Mount[];
+  readonly hidden: readonly HiddenPath[];
+  /** To be written before the start. */
+  readonly copies: readonly FilteredCopy[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+}
+
+export type MountResult =
+  | { readonly ok: true; readonly value: MountPlan }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** What one session can touch on this machine. */
+export function planMounts(machine: Machine, paths: SessionPaths, plan: SandboxPlan): MountResult {
+  const replaced = findReplacedFolder(machine, paths);
+  if (replaced !== undefined) return { ok: false, problem: replaced };
+  const user = userRules(machine, paths, plan);
+  if (user.problem !== undefined) return { ok: false, problem: user.problem };
+  const closed = [paths.stateDir, paths.repository, paths.worktrees];
+  const all = [
+    ...systemRules(machine),
+    ...homeRules(machine, paths.home),
+    ...pathRules(machine, closed),
+    ...user.rules,
+    ...sessionRules(machine, paths),
+  ];
+  const rules = arrangeRules([...all, ...coverSockets(machine, arrangeRules(all))]);
+  const lost = findLostMount(machine, rules);
+  if (lost !== undefined) return { ok: false, problem: lost };
+  const hides = user.rules.filter(({ rank }) => rank === 'hide');
+  const isCopied = ({ from }: FilteredCopy): boolean => !hides.some(({ mount }) => isInside(from, mount.at));
+  return {
+    ok: true,
+    value: {
+      ...divideRules(rules),
+      hidden: findHidden(machine, paths, rules),
+      copies: filteredCopies(machine, paths.home).filter(isCopied),
+      env: {
+        HOME: homeInside(machine),
+        TMPDIR: '/tmp',
+        TMP: '/tmp',
+        TEMP: '/tmp',
+        XDG_RUNTIME_DIR: runtimeFolder(machine),
+      },
+      notes: user.notes,
+    },
+  };
+}
+
+/** Sockets that listen now, in folders of the system. Those in folders of the session or of the runbook are meant. */
+function coverSockets(machine: Machine, rules: readonly Rule[]): Rule[] {
+  return machine.sockets.flatMap((path): Rule[] => {
+    const real = machine.find(path)?.real;
+    if (real === undefined) return [];
+    const around = findAround(real, rules);
+    const rule = rules.find(({ mount }) => mount === around);
+    return rule?.rank === 'system' || rule?.rank === 'table'
+      ? [{ rank: 'system', mount: { kind: 'masked', at: real } }]
+      : [];
+  });
+}
+
+/** A mount point can be made in folders of the session, but not below a read-only one. */
+function findLostMount(machine: Machine, rules: readonly Rule[]): Problem | undefined {
+  for (const [i, { mount }] of rules.entries()) {
+    const around = findAround(mount.at, rules.slice(0, i));
+    if (around?.kind !== 'read') continue;
+    if (machine.find(joinPath(around.from, pathBelow(mount.at, around.at))) !== undefined) continue;
+    return problem(
+      'sandbox/no-mount-point',
+      `${mount.at} does not exist, and cannot be made inside of ${around.at}, which is read-only in the sandbox`,
+      `Create it: mkdir -p ${mount.at}`,
+    );
+  }
+  return undefined;
+}
