@@ -1,0 +1,41 @@
+import type { SandboxKind, SandboxMode } from '../protocol/sandbox.ts';
+import { problem, type Problem } from '../protocol/shape/problem.ts';
+import type { NotUsable } from './explain-bubblewrap.ts';
+import { byStrength } from './modes.ts';
+import type { Probe } from './probe.ts';
+
+export type ChosenMode =
+  | { readonly ok: true; readonly kind: SandboxKind; readonly notes: readonly string[] }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** `auto` takes the strongest mode that works; a container needs an image. Any other mode works or refuses. */
+export function chooseMode(mode: SandboxMode, probe: Probe, hasImage: boolean): ChosenMode {
+  if (mode === 'none') return { ok: true, kind: 'none', notes: [] };
+  const answers = { ...probe, container: hasImage ? probe.container : withoutImage(probe.container) };
+  if (mode !== 'auto') {
+    const answer = answers[mode];
+    if (answer.works) return { ok: true, kind: mode, notes: [] };
+    const message = `sandbox = "${mode}" does not work here: ${answer.reason}`;
+    return { ok: false, problem: problem('sandbox/unavailable', message, answer.fix) };
+  }
+  const best = AUTO_MODES.find((kind) => answers[kind].works) ?? 'none';
+  return { ok: true, kind: best, notes: answers.bubblewrap.works ? [] : [explainWeaker(best, answers.bubblewrap)] };
+}
+
+/** macOS calls its sandbox-exec deprecated, and Baton cannot try it everywhere: it must be asked for. */
+const AUTO_MODES = byStrength(['bubblewrap', 'container', 'user']);
+
+function withoutImage(container: Probe['container']): Probe['container'] {
+  if (!container.works) return container;
+  return {
+    works: false,
+    reason: 'the project names no image',
+    fix: 'Set sandbox.image in baton.toml, or add a .devcontainer/devcontainer.json with an image.',
+  };
+}
+
+function explainWeaker(kind: SandboxKind, { reason, fix }: NotUsable): string {
+  const had = { none: 'No sandbox', container: 'A container', user: 'Another user id' } as const;
+  const what = kind === 'none' || kind === 'container' || kind === 'user' ? had[kind] : kind;
+  return `${what} instead of bubblewrap: ${reason}. ${fix}`;
+}

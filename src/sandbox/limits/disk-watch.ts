@@ -1,0 +1,107 @@
+import type { SandboxSpec } from '../../protocol/sandbox.ts';
+import { processesInside } from '../bubblewrap/processes-inside.ts';
+import { freeBytes, mapsDeletedFiles, measureDeleted, measureFolders, sumOf } from './measure-folders.ts';
+
+/** Ends a session that writes too much. `leader`: its process; none in a terminal. `onOver` gets the line for its log. */
+export function watchDisk(
+  { measured, shared, limits: { disk_bytes: limitBytes } }: Pick<SandboxSpec, 'measured' | 'shared' | 'limits'>,
+  leader: number | undefined,
+  onOver: (line: string) => void,
+): DiskWatch {
+  return new DiskWatch({
+    folders: measured,
+    shared,
+    limitBytes,
+    pids: () => (leader === undefined ? [] : processesInside(leader)),
+    onOver: () => onOver(`baton: the session has written more than ${limitBytes} bytes (sandbox.disk), and ends.`),
+  });
+}
+
+export interface DiskWatchOptions {
+  readonly folders: readonly string[];
+  /** Folders that others write too: only what has changed since the watch began counts. */
+  readonly shared?: readonly string[];
+  readonly limitBytes: number;
+  /** The processes of the session: files that they have deleted and keep open count too. */
+  readonly pids: () => readonly number[];
+  /** Called once, when the limit is exceeded. */
+  readonly onOver: (usedBytes: number) => void;
+  readonly intervalMs?: number;
+  /** The folders are measured at least this often. */
+  readonly maxAgeMs?: number;
+}
+
+/**
+ * Watches the size of a session's folders. Once a second it looks how much room the disk has; only when that went down by
+ * more than half of what is left of the limit, or after a while, it measures the folders.
+ */
+export class DiskWatch {
+  readonly #options: DiskWatchOptions;
+  readonly #timer: NodeJS.Timeout;
+  #isMeasuring = false;
+  #leftBytes = 0;
+  #freeBytes = 0;
+  #nextMs = 0;
+  #latestMs = 0;
+  readonly #begunMs = Date.now();
+  readonly #freeAtFirst: number;
+
+  constructor(options: DiskWatchOptions) {
+    this.#options = options;
+    this.#freeAtFirst = this.#free();
+    this.#timer = setInterval(() => void this.check(), options.intervalMs ?? INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async check(): Promise<void> {
+    const now = performance.now();
+    if (this.#isMeasuring) return;
+    const grownBytes = this.#freeBytes - this.#free();
+    const isDue = now >= this.#latestMs || (now >= this.#nextMs && grownBytes > this.#leftBytes / 2);
+    if (!isDue && grownBytes <= this.#leftBytes) return;
+    this.#isMeasuring = true;
+    try {
+      await this.#measure(now);
+    } finally {
+      this.#isMeasuring = false;
+    }
+  }
+
+  #disks(): ReadonlyMap<number, number> {
+    const { folders, shared = [] } = this.#options;
+    return freeBytes([...folders, ...shared]);
+  }
+
+  #free(): number {
+    return sumOf(this.#disks());
+  }
+
+  async #measure(started: number): Promise<void> {
+    const { folders, shared = [], limitBytes, pids, onOver, maxAgeMs } = this.#options;
+    const free = this.#disks();
+    this.#freeBytes = sumOf(free);
+    const inside = pids();
+    const own = await measureFolders(folders, limitBytes);
+    const added = await measureFolders(shared, limitBytes - own.bytes, this.#begunMs);
+    const countedBytes = own.bytes + added.bytes + measureDeleted(inside, free);
+    // What cannot be measured is at most what the disk has lost.
+    const isWhole = own.isWhole && added.isWhole && !inside.some(mapsDeletedFiles);
+    const usedBytes = isWhole ? countedBytes : Math.max(countedBytes, this.#freeAtFirst - this.#freeBytes);
+    this.#leftBytes = limitBytes - usedBytes;
+    const tookMs = performance.now() - started;
+    // However little is left, most of the time goes to other work.
+    this.#nextMs = performance.now() + PAUSE_FACTOR * tookMs;
+    this.#latestMs = performance.now() + (maxAgeMs ?? Math.max(MAX_AGE_MS, 10 * PAUSE_FACTOR * tookMs));
+    if (usedBytes <= limitBytes) return;
+    this.close();
+    onOver(usedBytes);
+  }
+}
+
+const INTERVAL_MS = 1000;
+const MAX_AGE_MS = 30_000;
+const PAUSE_FACTOR = 10;
