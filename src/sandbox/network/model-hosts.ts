@@ -1,0 +1,99 @@
+import type { Environment } from '../../protocol/environment.ts';
+import { parseAuthority, renderTarget } from './proxy/host-rules.ts';
+
+export type ModelClient = 'claude' | 'codex' | 'gemini';
+
+/**
+ * The hosts of the policy `model`: the client's API, and where it renews a login. A base URL in the environment replaces
+ * the API's host. Telemetry, updates and plugin stores are left out: the clients work without them.
+ */
+export function modelHosts(client: ModelClient, env: Environment): readonly string[] {
+  return [...new Set([...HOSTS[client](env), ...hostsOfBaseUrls(client, env)])];
+}
+
+const HOSTS: Readonly<Record<ModelClient, (env: Environment) => readonly string[]>> = {
+  claude: (env) => {
+    const cloud = cloudHosts(env);
+    if (cloud.length > 0) return cloud;
+    return isSet(env, 'ANTHROPIC_BASE_URL') ? [] : ['api.anthropic.com', 'platform.claude.com'];
+  },
+  // A subscriber's requests go to chatgpt.com, those with a key to api.openai.com.
+  codex: () => ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
+  gemini: (env) => {
+    if (isSet(env, 'GOOGLE_GENAI_USE_VERTEXAI')) return vertexHosts(env['GOOGLE_CLOUD_LOCATION']);
+    return isSet(env, 'GOOGLE_GEMINI_BASE_URL')
+      ? []
+      : ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com'];
+  },
+};
+
+/** Variables that keep a client from asking for hosts which it does not need, and the log from naming them. */
+export const QUIET_VARIABLES: Readonly<Record<ModelClient, Readonly<Record<string, string>>>> = {
+  claude: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  codex: {},
+  gemini: {},
+};
+
+/** Claude through a cloud: only the switches that are set. */
+function cloudHosts(env: Environment): readonly string[] {
+  const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1';
+  return [
+    ...(isSet(env, 'CLAUDE_CODE_USE_BEDROCK') ? bedrockHosts(region) : []),
+    ...(isSet(env, 'CLAUDE_CODE_USE_MANTLE') ? [`bedrock-mantle.${region}.api.aws`, ...awsLoginHosts(region)] : []),
+    ...(isSet(env, 'CLAUDE_CODE_USE_VERTEX') ? vertexHosts(env['CLOUD_ML_REGION']) : []),
+    ...(isSet(env, 'CLAUDE_CODE_USE_FOUNDRY') ? foundryHosts(env['ANTHROPIC_FOUNDRY_RESOURCE']) : []),
+  ];
+}
+
+function bedrockHosts(region: string): readonly string[] {
+  return [`bedrock-runtime.${region}.amazonaws.com`, `bedrock.${region}.amazonaws.com`, ...awsLoginHosts(region)];
+}
+
+function awsLoginHosts(region: string): readonly string[] {
+  return ['sts', 'oidc', 'portal.sso'].map((service) => `${service}.${region}.amazonaws.com`);
+}
+
+/** Claude models may have regions of their own (`VERTEX_REGION_…`), so all are listed. */
+function vertexHosts(region: string | undefined): readonly string[] {
+  const regional = region === undefined || region === 'global' ? [] : [`${region}-aiplatform.googleapis.com`];
+  const shared = ['aiplatform.googleapis.com', 'aiplatform.us.rep.googleapis.com', 'aiplatform.eu.rep.googleapis.com'];
+  return [...regional, ...shared, 'oauth2.googleapis.com', 'sts.googleapis.com', 'iamcredentials.googleapis.com'];
+}
+
+function foundryHosts(resource: string | undefined): readonly string[] {
+  return [...(resource ? [`${resource}.services.ai.azure.com`] : []), 'login.microsoftonline.com'];
+}
+
+/** Variables whose value is an address that the client calls instead of its usual one. */
+const BASE_URLS: Readonly<Record<ModelClient, readonly string[]>> = {
+  claude: [
+    'ANTHROPIC_BASE_URL',
+    'ANTHROPIC_BEDROCK_BASE_URL',
+    'ANTHROPIC_BEDROCK_MANTLE_BASE_URL',
+    'ANTHROPIC_VERTEX_BASE_URL',
+    'ANTHROPIC_FOUNDRY_BASE_URL',
+    'ANTHROPIC_AWS_BASE_URL',
+    'ANTHROPIC_GOOGLE_CLOUD_BASE_URL',
+  ],
+  codex: ['OPENAI_BASE_URL', 'AZURE_OPENAI_ENDPOINT'],
+  gemini: ['GOOGLE_GEMINI_BASE_URL', 'GOOGLE_VERTEX_BASE_URL', 'CODE_ASSIST_ENDPOINT'],
+};
+
+function hostsOfBaseUrls(client: ModelClient, env: Environment): readonly string[] {
+  return BASE_URLS[client].flatMap((name) => {
+    const host = hostOfUrl(env[name] ?? '');
+    return host === undefined ? [] : [host];
+  });
+}
+
+/** As an entry of a list. A server of this machine needs its port named, or the proxy refuses it. */
+export function hostOfUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
+  const target = parseAuthority(url.host, url.protocol === 'https:' ? 443 : 80);
+  return target === undefined ? undefined : renderTarget(target);
+}
+
+function isSet(env: Environment, name: string): boolean {
+  return !['', '0', 'false', undefined].includes(env[name]);
+}

@@ -1,0 +1,147 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { Server } from 'node:net';
+import type { Environment } from '../../../protocol/environment.ts';
+import { fieldOf } from '../../../protocol/shape/read-unknown.ts';
+import { collectText, firstLine, hasProgram, startTool } from './tools.ts';
+
+export interface NamespaceOptions {
+  readonly env: Environment;
+  /** Opened at 127.0.0.1 inside. */
+  readonly ports: readonly number[];
+  /** The program that opens them. */
+  readonly helper: string;
+  /** Runs a program in an existing user namespace, which will own the network (`podman unshare`); else one is made. */
+  readonly owner: readonly string[];
+}
+
+/** A network namespace with a loopback device. It lives as long as this process holds its descriptors, or someone is in it. */
+export interface Namespace {
+  readonly user: number;
+  readonly net: number;
+  /** The words before the argv of a program that is to run in it. */
+  readonly enter: readonly string[];
+  /** For programs that enter it by themselves. */
+  readonly paths: { readonly user: string; readonly net: string };
+  /** By port; an error code if a port could not be opened. */
+  readonly servers: Promise<ReadonlyMap<number, Server | string>>;
+  close(): void;
+}
+
+export type NamespaceResult =
+  | { readonly ok: true; readonly namespace: Namespace }
+  | { readonly ok: false; readonly reason: string };
+
+/** Resolves as soon as the namespace can be entered; its ports follow, because a Node start takes longer. */
+export async function createNamespace(options: NamespaceOptions): Promise<NamespaceResult> {
+  const missing = ['bwrap', 'nsenter'].find((name) => !hasProgram(name, options.env));
+  if (missing !== undefined) return { ok: false, reason: `${missing} is not installed` };
+  const holder = startHolder(options);
+  const servers = receiveServers(holder, options.ports);
+  const announced = await waitForHolder(holder);
+  if (!announced.ok) return announced;
+  const holderPaths = { user: `/proc/${announced.pid}/ns/user`, net: `/proc/${announced.pid}/ns/net` };
+  const [user, net] = openBoth(holderPaths, holder);
+  const ownPaths = { user: descriptorPath(user), net: descriptorPath(net) };
+  const isForeign = options.owner.length > 0;
+  // The descriptors keep the namespace, so the process is only needed until its ports have arrived.
+  void servers.then(() => (isForeign ? endHelper(holder) : endHolder(holder)));
+  const close = (): void => {
+    endHolder(holder);
+    closeSync(user);
+    closeSync(net);
+  };
+  const enter = ['nsenter', `--user=${ownPaths.user}`, `--net=${ownPaths.net}`, '--preserve-credentials', '--'];
+  // A process in another user namespace may not look into this one's descriptors.
+  const paths = isForeign ? holderPaths : ownPaths;
+  return { ok: true, namespace: { user, net, enter, paths, servers, close } };
+}
+
+/** Fails only on a shortage of descriptors. */
+function openBoth({ user, net }: Namespace['paths'], holder: ChildProcess): readonly [number, number] {
+  try {
+    return [openSync(user, 'r'), openSync(net, 'r')];
+  } catch (error) {
+    endHolder(holder);
+    throw error;
+  }
+}
+
+/** As a path, a descriptor works for every process of this user, also one that a person's terminal starts. */
+export function descriptorPath(descriptor: number): string {
+  return `/proc/${process.pid}/fd/${descriptor}`;
+}
+
+const INFO_FD = 3;
+
+/** Announces itself when the namespace is complete, opens the ports, and waits for the end of its input. */
+const HOLD = 'echo; "$@"; read -r _';
+
+function startHolder({ env, ports, helper, owner }: NamespaceOptions): ChildProcess {
+  const argv = [
+    ...owner,
+    'bwrap',
+    ...(owner.length === 0 ? ['--unshare-user'] : []),
+    ...`--unshare-net --dev-bind / / --die-with-parent --info-fd ${INFO_FD}`.split(' '),
+    // For ports below 1024.
+    ...'--cap-add CAP_NET_BIND_SERVICE --'.split(' '),
+    'sh',
+    '-c',
+    HOLD,
+    'sh',
+    ...(ports.length === 0 ? [] : [...helperCommand(helper), 'listen', ...ports.map(String)]),
+  ];
+  return startTool(argv, env, ['pipe', 'pipe', 'pipe', 'pipe', ports.length === 0 ? 'ignore' : 'ipc']);
+}
+
+/** Without threads for the compiler Node starts a third faster. */
+export function helperCommand(helper: string): readonly string[] {
+  const flags = helper.endsWith('.ts') ? ['--disable-warning=ExperimentalWarning'] : ['--v8-pool-size=0'];
+  return [process.execPath, ...flags, helper];
+}
+
+type Announced = { readonly ok: true; readonly pid: number } | { readonly ok: false; readonly reason: string };
+
+async function waitForHolder(holder: ChildProcess): Promise<Announced> {
+  return new Promise((resolve) => {
+    const onText = (): void => {
+      const [, pid] = /"child-pid": *(\d+)/.exec(info.text) ?? [];
+      if (announcement.text !== '' && pid !== undefined) resolve({ ok: true, pid: Number(pid) });
+    };
+    const announcement = collectText(holder.stdout, onText);
+    const info = collectText(holder.stdio[INFO_FD], onText);
+    const errors = collectText(holder.stderr);
+    holder.once('error', ({ message }) => resolve({ ok: false, reason: message }));
+    holder.once('close', () => resolve({ ok: false, reason: firstLine(errors.text) }));
+  });
+}
+
+function endHolder(holder: ChildProcess): void {
+  endHelper(holder);
+  holder.stdin?.destroy();
+}
+
+function endHelper(holder: ChildProcess): void {
+  if (holder.connected) holder.disconnect();
+}
+
+async function receiveServers(
+  holder: ChildProcess,
+  ports: readonly number[],
+): Promise<ReadonlyMap<number, Server | string>> {
+  const received = new Map<number, Server | string>();
+  if (ports.length === 0) return received;
+  return new Promise((resolve) => {
+    holder.on('message', (message, handle) => {
+      const [port, error] = [fieldOf(message, 'port'), fieldOf(message, 'error')];
+      if (typeof port !== 'number') return;
+      received.set(port, handle instanceof Server ? handle : String(error));
+      if (received.size === ports.length) resolve(received);
+    });
+    holder.once('exit', () => {
+      for (const port of ports) if (!received.has(port)) received.set(port, 'the helper ended');
+      resolve(received);
+    });
+    holder.once('error', () => resolve(received));
+  });
+}

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Environment } from '../../../protocol/environment.ts';
+
+/** Starts a program of the system, without the supervisor's secrets. */
+export function startTool(argv: readonly string[], env: Environment, stdio: StdioOptions): ChildProcess {
+  const [program = '', ...args] = argv;
+  return spawn(program, args, { env: toolEnvironment(env), stdio });
+}
+
+/** Keeps the beginning of a program's output. */
+export function collectText(stream: unknown, onText: () => void = () => {}): { text: string } {
+  const collected = { text: '' };
+  if (!(stream instanceof Readable)) return collected;
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    if (collected.text.length < MAX_TEXT) collected.text += chunk;
+    onText();
+  });
+  return collected;
+}
+
+const MAX_TEXT = 2000;
+
+/** `ip` is often not on the PATH of users. Podman finds its user namespace by the folders. */
+function toolEnvironment(env: Environment): { readonly PATH: string } {
+  const folders = ['HOME', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'].flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const PATH = [env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin', '/usr/sbin', '/sbin'].join(delimiter);
+  return { ...Object.fromEntries(folders), PATH };
+}
+
+export function hasProgram(name: string, env: Environment): boolean {
+  const folders = toolEnvironment(env).PATH.split(delimiter);
+  return folders.some((folder) => folder !== '' && isAccessible(join(folder, name), constants.X_OK));
+}
+
+/** Why this user cannot have an uplink of their own; undefined if nothing speaks against it. */
+export function refuseTunDevice(): string | undefined {
+  if (!existsSync(TUN)) return `${TUN} does not exist`;
+  return isAccessible(TUN, constants.R_OK | constants.W_OK) ? undefined : `this user may not open ${TUN}`;
+}
+
+const TUN = '/dev/net/tun';
+
+function isAccessible(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Of what a program wrote to its standard error. */
+export function firstLine(text: string): string {
+  return text.trim().split('\n')[0]?.slice(0, 300) || 'it ended without a reason';
+}

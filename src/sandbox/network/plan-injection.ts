@@ -1,0 +1,65 @@
+import type { Environment } from '../../protocol/environment.ts';
+import type { Injection } from '../../protocol/sandbox.ts';
+import { hostOfUrl, type ModelClient } from './model-hosts.ts';
+
+/** How a client's secret reaches its API: see `Injection`. */
+interface SecretRoute {
+  readonly client: ModelClient;
+  readonly upstream: string;
+  /** The variable of the client's base URL. The user's own value of it is the upstream. */
+  readonly baseUrl: string;
+  readonly header: string;
+  readonly prefix: string;
+}
+
+const ANTHROPIC = { client: 'claude', upstream: 'https://api.anthropic.com', baseUrl: 'ANTHROPIC_BASE_URL' } as const;
+const GEMINI = {
+  client: 'gemini',
+  upstream: 'https://generativelanguage.googleapis.com',
+  baseUrl: 'GOOGLE_GEMINI_BASE_URL',
+  header: 'x-goog-api-key',
+  prefix: '',
+} as const;
+
+/** The secrets that can be injected, by their name. */
+export const SECRET_ROUTES: Readonly<Record<string, SecretRoute>> = {
+  ANTHROPIC_API_KEY: { ...ANTHROPIC, header: 'x-api-key', prefix: '' },
+  ANTHROPIC_AUTH_TOKEN: { ...ANTHROPIC, header: 'authorization', prefix: 'Bearer ' },
+  OPENAI_API_KEY: {
+    client: 'codex',
+    upstream: 'https://api.openai.com/v1',
+    baseUrl: 'OPENAI_BASE_URL',
+    header: 'authorization',
+    prefix: 'Bearer ',
+  },
+  GEMINI_API_KEY: GEMINI,
+  GOOGLE_API_KEY: GEMINI,
+};
+
+/** Clients do not start without a key. */
+const PLACEHOLDER = 'injected-by-baton';
+
+/** Undefined if Baton knows no client that reads this secret together with a base URL. */
+export function planInjection(secret: string, env: Environment): Injection | undefined {
+  const route = SECRET_ROUTES[secret];
+  if (route === undefined) return undefined;
+  const own = env[route.baseUrl] ?? '';
+  return {
+    secret,
+    upstream: hostOfUrl(own) === undefined ? route.upstream : own,
+    header: route.header,
+    prefix: route.prefix,
+    env: { [route.baseUrl]: '${URL}', [secret]: PLACEHOLDER },
+  };
+}
+
+/**
+ * Codex reads no base URL from its environment. These flags define a provider; `${OPENAI_BASE_URL}` must be filled in
+ * with the session's value.
+ */
+export const CODEX_PROVIDER_FLAGS: readonly string[] = [
+  '-c',
+  'model_provider="baton"',
+  '-c',
+  'model_providers.baton={name="Baton",base_url="${OPENAI_BASE_URL}",env_key="OPENAI_API_KEY",wire_api="responses"}',
+];

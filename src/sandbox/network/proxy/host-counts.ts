@@ -1,0 +1,47 @@
+import type { HostCount } from '../../../protocol/sandbox.ts';
+
+const MAX_HOSTS = 200;
+const MAX_NOTES = 50;
+const OTHERS = '(other hosts)';
+
+/** How often a session asked for each host, and one note for each host that was refused. Both are bounded. */
+export class HostCounts {
+  readonly #counts = new Map<string, { allowed: number; refused: number }>();
+  readonly #noted = new Set<string>();
+  readonly #onNote: (line: string) => void;
+
+  constructor(onNote: (line: string) => void) {
+    this.#onNote = onNote;
+  }
+
+  allow(host: string): void {
+    this.#row(host).allowed++;
+  }
+
+  refuse(host: string, note: string): void {
+    this.#row(host).refused++;
+    if (this.#noted.has(host) || this.#noted.size > MAX_NOTES) return;
+    this.#noted.add(host);
+    this.#onNote(this.#noted.size > MAX_NOTES ? 'baton: further refused hosts are counted, but not named' : note);
+  }
+
+  list(): readonly HostCount[] {
+    return [...this.#counts].map(([host, count]) => ({ host, ...count }));
+  }
+
+  #row(host: string): { allowed: number; refused: number } {
+    const name = this.#counts.has(host) || this.#counts.size < MAX_HOSTS ? host : OTHERS;
+    const row = this.#counts.get(name) ?? { allowed: 0, refused: 0 };
+    this.#counts.set(name, row);
+    return row;
+  }
+}
+
+/** The line names the setting as it must read, so that a person can copy it. */
+export function renderRefusal(host: string, hosts: readonly string[]): string {
+  const listed = hosts.length > MAX_LISTED ? ['…'] : hosts.map((each) => JSON.stringify(each));
+  const setting = `network = [${[...listed, JSON.stringify(host)].join(', ')}]`;
+  return `baton: the network policy refused ${host}. To allow it, write in the agent's settings: ${setting}`;
+}
+
+const MAX_LISTED = 8;
