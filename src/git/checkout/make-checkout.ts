@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { conversionSettings, readOperatorConfig } from '../config.ts';
 import { platformConfig } from '../own/inspection-folder.ts';
@@ -49,6 +49,9 @@ function topOf(commonDir: string): string {
 }
 
 export async function removeCheckout(folder: string): Promise<void> {
+  // For another user it is a link; the session cannot have made it.
+  const real = await realpath(folder).catch(() => folder);
+  if (real !== folder) await rm(real, { recursive: true, force: true, maxRetries: 3 });
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 

@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { git, type GitLocation, type GitResult, type OwnGitFolder } from '../run-git.ts';
+import { readInside } from '../worktree/read-inside.ts';
 import {
   nameInPackageJson,
   parseBunLock,
@@ -64,15 +64,9 @@ async function readTexts(
   const kept = await Promise.all(
     [...blobs].map(async (sha) => (await readBlob(own, sha)) ?? (await readBlob(worktree, sha))),
   );
-  const here = await readWorktreeFile(join(worktree, path));
+  // Not through a link that leads out: the names in a private file would reach the ledger.
+  const here = (await readInside(worktree, path, MOST_BYTES))?.toString('utf8');
   return [...new Set([here, ...kept])].map((after) => ({ path, before, after }));
-}
-
-/** `stat` follows links; reading a device or a pipe would never end. */
-async function readWorktreeFile(path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() !== true || found.size > MOST_BYTES) return undefined;
-  return readFile(path, 'utf8').catch(() => undefined);
 }
 
 async function readBlob(cwd: GitLocation, name: string): Promise<string | undefined> {

@@ -146,6 +146,15 @@ describe('work that a session hides', () => {
       ['max_files: 2 files differ from the base, 0 allowed', FRESH],
     ],
     [
+      'behind a link to a private file, whose content stays there',
+      (repo) => {
+        scratch.write(scratch.folder, { 'secret.json': WITH_FRESH['package.json'] });
+        rmSync(join(repo, 'package.json'));
+        symlinkSync(join(scratch.folder, 'secret.json'), join(repo, 'package.json'));
+      },
+      [FILE],
+    ],
+    [
       'behind a link to what never ends',
       (repo) => {
         rmSync(join(repo, 'package.json'));

@@ -13,6 +13,8 @@ export interface Transfer {
   readonly wants: readonly string[];
   /** Commits that the receiver has completely. */
   readonly haves: readonly string[];
+  /** Sends only objects of `from.objects` that `from.also` lacks, and nothing if there are none. */
+  readonly isLocal?: boolean;
   /** Receives lines such as "Receiving objects: 45% (9/20)". */
   readonly onProgress?: (line: string) => void;
 }
@@ -23,10 +25,11 @@ export interface Transfer {
  * transfer with an error that names it.
  */
 export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promise<GitResult<null>> {
-  const { from, to, wants, haves, onProgress } = transfer;
+  const { from, to, wants, haves, isLocal = false, onProgress } = transfer;
   const progress = onProgress === undefined ? ['-q'] : ['--progress'];
   // Without new deltas few objects are sent faster; a later repack creates them.
-  const pack = ['pack-objects', '--revs', '--stdout', '--window=0', '--delta-base-offset', ...progress];
+  const only = isLocal ? ['--local'] : [];
+  const pack = ['pack-objects', '--revs', '--stdout', '--window=0', '--delta-base-offset', ...only, ...progress];
   const index = ['index-pack', '--stdin', STRICT, ...(onProgress === undefined ? [] : ['-v'])];
   const sender = start(own, pack, from);
   const receiver = start(own, index, to);
@@ -36,8 +39,16 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
     for (const child of [sender, receiver]) child.kill('SIGTERM');
   }, STALL_MS);
   const ends = Promise.all([endOf(sender, stall, onProgress), endOf(receiver, stall, onProgress)]);
+  let isEmpty = false;
   sender.stdout?.on('data', () => stall.refresh());
-  if (receiver.stdin !== null) sender.stdout?.pipe(receiver.stdin);
+  sender.stdout?.once('data', (first: Buffer) => {
+    isEmpty = isLocal && first.length >= HEADER_BYTES && first.readUInt32BE(HEADER_BYTES - 4) === 0;
+    // The receiver would store a pack without objects.
+    if (isEmpty || receiver.stdin === null) return;
+    receiver.stdin.write(first);
+    sender.stdout?.pipe(receiver.stdin);
+  });
+  sender.stdout?.once('end', () => receiver.stdin?.end());
   // The exit code and output explain why a process ended early.
   for (const stream of [sender.stdin, receiver.stdin]) stream?.on('error', () => undefined);
   receiver.stdin?.on('close', () => sender.stdout?.resume());
@@ -45,7 +56,7 @@ export async function transferPack(own: OwnGitFolder, transfer: Transfer): Promi
   sender.stdin?.end(`${[...wants, ...haves.map((sha) => `^${sha}`)].join('\n')}\n`);
   const [sent, received] = await ends;
   clearTimeout(stall);
-  if (sent.code === 0 && received.code === 0) return { ok: true, value: null };
+  if (sent.code === 0 && (received.code === 0 || isEmpty)) return { ok: true, value: null };
   if (isStalled)
     return gitFailure('git/timeout', `copying ${wants[0] ?? ''} made no progress for ${STALL_MS} ms`, DAMAGED_HINT);
   // If the sender fails, the receiver also fails for lack of a pack; the sender's reason is the cause.
@@ -58,6 +69,10 @@ const IGNORED =
   'missingNameBeforeEmail missingSpaceBeforeDate missingSpaceBeforeEmail missingTagEntry ' +
   'missingTaggerEntry multipleAuthors zeroPaddedDate zeroPaddedFilemode';
 const STRICT = `--strict=${IGNORED.replaceAll(' ', '=ignore,')}=ignore`;
+
+/** A pack begins with `PACK`, a version and the number of its objects. */
+const HEADER_BYTES = 12;
+
 /** Reading a pipe in place of an object would never end. */
 const STALL_MS = 120_000;
 

@@ -9,8 +9,10 @@ export async function readInside(folder: string, path: string, mostBytes: number
     const [inside, real] = await Promise.all([realpath(folder), realpath(join(folder, path))]);
     if (!real.startsWith(inside + sep)) return undefined;
     await using file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    // A running agent may have put a link in the place of a folder meanwhile.
+    const opened = await readlink(`/proc/self/fd/${file.fd}`).catch(() => real);
     const stat = await file.stat();
-    if (!stat.isFile()) return undefined;
+    if (!stat.isFile() || opened !== real) return undefined;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(stat.size, mostBytes)));
     return buffer.subarray(0, bytesRead);
   } catch {

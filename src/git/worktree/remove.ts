@@ -1,6 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { readOperatorFilters } from '../own/with-checkout.ts';
+import { findPrivateGit } from '../private/find.ts';
+import { removePrivateGit } from '../private/remove.ts';
+import { syncPrivateGit } from '../private/sync.ts';
 import { findMainBranch, findRepository, findSha } from '../repository.ts';
 import { attempt, git, gitFailure, type GitResult, unwrap } from '../run-git.ts';
 import { describeContent, readWorktreeContent, type WorktreeContent, type WorktreeContentOptions } from './content.ts';
@@ -18,6 +21,7 @@ export async function removeWorktree(
 ): Promise<GitResult<{ readonly path: string; readonly branch: string | null }>> {
   return attempt(async () => {
     const worktree = unwrap(await requireLinked(repository, path));
+    await syncLeft(guard.stateDir, worktree);
     const content = unwrap(await readWorktreeContent(worktree, guard));
     const kept = describeContent(content);
     if (kept.length > 0) {
@@ -25,12 +29,19 @@ export async function removeWorktree(
       unwrap(gitFailure('git/worktree-keeps-work', `kept '${worktree}': ${kept.join(', ')}`, hint));
     }
     const place = await findRepository(worktree);
+    unwrap(await removePrivateGit(guard.stateDir, worktree));
     // Without --force git checks again, so changes made meanwhile are safe too.
     const remove = [...(await readOperatorFilters(worktree)), 'worktree', 'remove', '--', worktree];
     unwrap(await git(remove, { cwd: repository, timeoutMs: 600_000 }));
     if (place.ok) await removeOrigin(guard.stateDir, place.value);
     return { path: worktree, branch: await removeBranch(repository, content, guard.mainBranch) };
   });
+}
+
+/** Commits that a killed supervisor left in the private git directory; what cannot be synced keeps the worktree. */
+async function syncLeft(stateDir: string, worktree: string): Promise<void> {
+  const left = findPrivateGit(stateDir, worktree);
+  if (left !== null) await syncPrivateGit(left);
 }
 
 async function requireLinked(repository: string, path: string): Promise<GitResult<string>> {

@@ -1,0 +1,123 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PrivateGit } from '../../protocol/sandbox.ts';
+import { isDiskFaultText } from '../../protocol/resource-faults.ts';
+import { gitFailure, type GitResult } from '../run-git.ts';
+import { isRealFolder } from './agent-files.ts';
+import { buildFolder, buildImportFolder, prepareHooks, writeAlternates } from './build-folder.ts';
+import { findUnsyncedRefs, UNSYNCED_PREFIXES } from './carried-refs.ts';
+import { privateGitFolder } from './find.ts';
+import { findFurtherMounts } from './further-mounts.ts';
+import { importFolder } from './import-commits.ts';
+import { type Known, readKnown, readSnapshot, writeKnown, writeSnapshot } from './known.ts';
+import {
+  branchOfHead,
+  findPackedRef,
+  parsePackedRefs,
+  readPrivateRefs,
+  type Refs,
+  renderPackedRefs,
+  stampOf,
+} from './private-refs.ts';
+import { refreshRefs } from './refresh.ts';
+import { hasSubmodules, markSubmodules, rewriteIndex } from './rewrite-index.ts';
+import { syncPrivateGit } from './sync.ts';
+import { HEADS } from './sync-plan.ts';
+import { readUserRepository, type UserRepository } from './user-repository.ts';
+
+export interface PrivateGitRequest {
+  readonly stateDir: string;
+  readonly worktree: string;
+  /** The task's branch; if omitted, the branch that is checked out. */
+  readonly branch?: string | null;
+  readonly fence: PrivateGit['fence'];
+  /** Another process of the same session: stashes, the index, a merge or rebase under way and its settings stay. */
+  readonly isResumed: boolean;
+  readonly isUnmounted?: true;
+}
+
+/**
+ * Makes the git directory that a process in a sandbox will see. What an earlier process left there, before a crash, is
+ * synced first. No process may be running in the worktree's sandbox.
+ */
+export async function preparePrivateGit(request: PrivateGitRequest): Promise<GitResult<PrivateGit>> {
+  const folder = privateGitFolder(request.stateDir, request.worktree);
+  const earlier = readKnown(folder);
+  // A branch that cannot be synced is carried over.
+  if (earlier !== null) await syncPrivateGit({ ...earlier.git, fence: request.fence });
+  const found = await readUserRepository(request.worktree);
+  if (!found.ok) return found;
+  try {
+    const git = make(folder, request, found.value);
+    await guardSubmodules(git, !request.isResumed);
+    return { ok: true, value: git };
+  } catch (error) {
+    const message = `the git directory for a session in '${request.worktree}' cannot be made: ${String(error)}`;
+    const code = isDiskFaultText(String(error)) ? 'git/disk' : 'git/failed';
+    return gitFailure(code, message, `Check the rights and the free space of ${request.stateDir}.`);
+  }
+}
+
+/** Before the session can change them. It sees its own submodules without the mark; a directory that goes on is the session's. */
+async function guardSubmodules(git: PrivateGit, isNew: boolean): Promise<void> {
+  if (!hasSubmodules(join(git.at, 'index'))) return;
+  await rewriteIndex(git);
+  const env = { GIT_INDEX_FILE: join(git.folder, 'git', 'index') };
+  if (isNew) await markSubmodules({ ...importFolder(git), env }, 'no-assume-unchanged');
+}
+
+function make(folder: string, request: PrivateGitRequest, repository: UserRepository): PrivateGit {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { at, worktree, commonDir, format, head } = repository;
+  const git: PrivateGit = {
+    folder,
+    at,
+    worktree,
+    commonDir,
+    format,
+    fence: request.fence,
+    objects: repository.objects.map(({ path }) => path),
+    branch: request.branch === undefined ? branchOfHead(head) : request.branch,
+    hooks: prepareHooks(folder, repository),
+    also: findFurtherMounts(folder, repository),
+    ...(request.isUnmounted === true ? { isUnmounted: true } : {}),
+  };
+  buildImportFolder(git, repository);
+  const earlier = readKnown(folder);
+  const isThere = earlier !== null && !earlier.isBuilding && isRealFolder(join(folder, 'git'));
+  if (request.isResumed && isThere) {
+    writeAlternates(git);
+    refreshRefs(git, repository.packedRefs, 'not running');
+    writeKnown({ ...(readKnown(folder) ?? earlier), git });
+    return git;
+  }
+  const carried = isThere
+    ? findUnsyncedRefs(readPrivateRefs(earlier.git, UNSYNCED_PREFIXES), earlier, readSnapshot(earlier.git))
+    : (earlier?.carried ?? new Map<string, string>());
+  const known = describe(git, repository, earlier, carried);
+  writeKnown({ ...known, isBuilding: true });
+  const { packedRefs } = repository;
+  const withCarried = (): Refs => new Map([...parsePackedRefs(packedRefs, format), ...carried]);
+  buildFolder(git, repository, carried.size === 0 ? packedRefs : renderPackedRefs(withCarried()));
+  writeSnapshot(folder, packedRefs);
+  writeKnown({ ...known, stamp: stampOf(folder) });
+  return git;
+}
+
+function describe(git: PrivateGit, { packedRefs, head }: UserRepository, earlier: Known | null, carried: Refs): Known {
+  const current = branchOfHead(head);
+  const valueOf = (branch: string): string | null => findPackedRef(packedRefs, HEADS + branch);
+  // Branches that others have moved since are no longer the worktree's own.
+  const made = [...(earlier?.made ?? [])].filter(([name, value]) => valueOf(name) === value);
+  return {
+    git,
+    tip: git.branch === null ? null : valueOf(git.branch),
+    made: new Map(made),
+    pending: new Map(),
+    carried,
+    head,
+    indexed: current === null ? head : valueOf(current),
+    stamp: '',
+    isBuilding: false,
+  };
+}
