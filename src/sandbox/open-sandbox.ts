@@ -1,0 +1,103 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import type { HostCount, SandboxRecord, SandboxSpec } from '../protocol/sandbox.ts';
+import { openContainer } from './container/open-container.ts';
+import { openBubblewrap } from './bubblewrap/open-bubblewrap.ts';
+import { isRoot } from './user/agent-user.ts';
+import { openAsUser } from './user/open-as-user.ts';
+import { type DiskWatch, watchDisk } from './limits/disk-watch.ts';
+import type { OpenMode, SandboxedCommand, SandboxRequest } from './mode.ts';
+import type { OpenNetwork } from './network/network-request.ts';
+import { openSandboxExec } from './macos/open-sandbox-exec.ts';
+import { openNetwork } from './network/open-network.ts';
+
+export interface OpenSandbox extends Pick<OpenMode, 'started' | 'end'> {
+  /** The address of `onRequest` inside; null if the process is on the host's network. */
+  readonly url: string | null;
+  readonly record: SandboxRecord;
+  /** What to spawn, with no descriptors but the standard ones. */
+  command(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv, isTerminal?: boolean): SandboxedCommand;
+  /** Calls back once, with a line for the log, if the process has written too much and must end. No leader: in a terminal. */
+  watchDisk(leader: number | undefined, onOver: (line: string) => void): void;
+  /** When the process has ended: nothing of the sandbox is left afterwards. */
+  close(): Promise<readonly HostCount[]>;
+}
+
+export type SandboxResult =
+  | { readonly ok: true; readonly sandbox: OpenSandbox }
+  | { readonly ok: false; readonly reason: string };
+
+/** Opens network and limits for one process, which the caller starts with `command`. */
+export async function openSandbox(request: SandboxRequest): Promise<SandboxResult> {
+  const { spec, folder } = request;
+  for (const path of [folder, ...spec.temporary]) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const hostOnly = explainHostOnly(request);
+  // The settings of a container hold, or it does not start.
+  if (hostOnly !== undefined && spec.kind === 'container' && spec.network.policy !== 'full')
+    return { ok: false, reason: `${hostOnly}: only network = "full" works with it` };
+  const opened = await openNetwork({ ...request, spec: spec.network, owner: ownerOf(spec), hostOnly });
+  if (!opened.ok) return opened;
+  const { network } = opened;
+  const mode = openMode(request, network);
+  let disk: DiskWatch | undefined;
+  const sandbox: OpenSandbox = {
+    url: network.url,
+    record: {
+      kind: spec.kind,
+      network: network.summary,
+      limits: mode.limits,
+      notes: [...spec.notes, ...network.notes, ...mode.notes],
+    },
+    command: (argv, cwd, env, isTerminal = false) => {
+      const whole = { ...env, ...spec.env, ...network.env };
+      return mode.wrap({ argv: argv.map((word) => fillInjected(word, spec, whole)), cwd, env: whole, isTerminal });
+    },
+    started: (pid) => mode.started(pid),
+    end: async () => mode.end?.(),
+    watchDisk: (leader, onOver) => {
+      disk = watchDisk(spec, leader, onOver);
+    },
+    close: async () => {
+      disk?.close();
+      await mode.end?.();
+      await mode.close();
+      await network.close();
+      for (const path of spec.temporary) rmSync(path, { recursive: true, force: true });
+      return network.counts();
+    },
+  };
+  return { ok: true, sandbox };
+}
+
+/** Why the process cannot enter a network namespace of Baton; undefined if it can. */
+function explainHostOnly({ spec, onRequest }: SandboxRequest): string | undefined {
+  if (spec.kind === 'user') return isRoot() ? undefined : 'only root can give another user a network of its own';
+  if (spec.container?.engine.name !== 'docker') return undefined;
+  const { policy, local, port } = spec.network;
+  const needsNone = policy === 'none' && onRequest === undefined && local.length === 0 && port === null;
+  return needsNone ? undefined : 'docker cannot join a network of Baton';
+}
+
+/** A rootless podman can join only what its own user namespace owns. */
+function ownerOf({ container }: SandboxSpec): readonly string[] {
+  const isRootlessPodman = container?.engine.name === 'podman' && container.engine.isRootless;
+  return isRootlessPodman ? ['podman', 'unshare'] : [];
+}
+
+/** A client may take the address of an injected secret as a flag only. */
+function fillInjected(word: string, { network }: SandboxSpec, env: NodeJS.ProcessEnv): string {
+  const names = network.inject.flatMap((each) => Object.keys(each.env));
+  return names.reduce((text, name) => text.replaceAll(`\${${name}}`, env[name] ?? ''), word);
+}
+
+function openMode(request: SandboxRequest, network: OpenNetwork): OpenMode {
+  switch (request.spec.kind) {
+    case 'bubblewrap':
+      return openBubblewrap(request, network);
+    case 'container':
+      return openContainer(request, network);
+    case 'sandbox-exec':
+      return openSandboxExec(request, network);
+    case 'user':
+      return openAsUser(request, network);
+  }
+}

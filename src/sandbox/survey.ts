@@ -1,0 +1,37 @@
+import type { Environment } from '../protocol/environment.ts';
+import type { ContainerEngine, UserSpec } from '../protocol/sandbox.ts';
+import { probeContainers } from './container/probe-containers.ts';
+import type { NotUsable } from './explain-bubblewrap.ts';
+import { type Probe, probeSandboxes } from './probe.ts';
+import { isUserModeSetUp } from './user/agent-user.ts';
+
+/** What works on this machine, with what each mode needs to start a process. */
+export type SandboxSurvey = Probe<
+  { readonly engine: ContainerEngine; readonly notes: readonly string[] },
+  { readonly user: UserSpec }
+>;
+
+/** Asks the engine of containers only if one is wanted: that takes a second. */
+export async function surveySandboxes(env: Environment, wantsContainer: boolean): Promise<SandboxSurvey> {
+  return probeSandboxes(
+    {
+      container: async () => {
+        if (!wantsContainer) return NO_IMAGE;
+        const found = await probeContainers();
+        if (found.ok) return { works: true, engine: found.engine, notes: found.notes };
+        return { works: false, reason: found.reasons.join('; '), fix: 'Install podman: apt-get install podman' };
+      },
+      user: async () => {
+        const found = await isUserModeSetUp();
+        return found.ok ? { works: true, user: found.user } : { works: false, reason: found.reason, fix: found.fix };
+      },
+    },
+    env,
+  );
+}
+
+const NO_IMAGE: NotUsable = {
+  works: false,
+  reason: 'the project names no image',
+  fix: 'Set sandbox.image in baton.toml, or add a .devcontainer/devcontainer.json with an image.',
+};
