@@ -18,6 +18,7 @@ describe('a report about an agent', () => {
     ['{"kind":"left"}', 'kind'],
     ['{"kind":"started","start":1,"supervisor":"x"}', 'Missing required field: process'],
     ['{"kind":"stop","start":1}', 'start'],
+    ['{"kind":"started","start":1,"supervisor":"x","process":"y","sandbox":{"kind":"vm"}}', 'sandbox.kind'],
     ['{"kind":"heard","start":0}', 'start'],
     ['{"kind":"errored","error":"rate_limited","message":"","reset_at":"soon"}', 'reset_at'],
   ])('is refused: %s', (text, message) => {

@@ -1,5 +1,6 @@
 import { AGENT_ERRORS } from './run-plan.ts';
-import { count, flag, nullable, text } from './shape/build-shape.ts';
+import { LIMIT_KINDS, SANDBOX_KINDS } from './sandbox.ts';
+import { choice, count, flag, list, nullable, object, optional, text } from './shape/build-shape.ts';
 import { defineMessage, type Message } from './shape/message.ts';
 import type { Parsed } from './shape/problem.ts';
 import type { FieldsOf, ObjectShape } from './shape/shape.ts';
@@ -8,6 +9,15 @@ import { parseJsonDocument } from './text/json.ts';
 const start = { kind: 'number', min: 1, whole: true, about: 'Process number, starting at 1.' } as const;
 const maybeText = nullable(text);
 
+const sandbox = optional(
+  object({ kind: choice(SANDBOX_KINDS), network: text, limits: choice(LIMIT_KINDS), notes: list(text) }),
+  'The sandbox that the process had; left out by supervisors that know none.',
+);
+const hosts = optional(
+  list(object({ host: text, allowed: count, refused: count })),
+  "How often the process asked Baton's proxy for each host.",
+);
+
 export const EXIT_FIELDS = {
   start,
   code: { kind: 'number', whole: true, nullable: true },
@@ -15,12 +25,14 @@ export const EXIT_FIELDS = {
   timed_out: flag,
   blocks_used: { ...flag, about: 'The agent left after it was blocked as often as it may be.' },
   output: { ...maybeText, about: 'The last few kilobytes of output, without control sequences.' },
+  sandbox,
+  hosts,
 } as const;
 
 export type Exit = FieldsOf<typeof EXIT_FIELDS>;
 
 const FIELDS = {
-  started: { start, supervisor: text, process: text },
+  started: { start, supervisor: text, process: text, sandbox },
   exited: EXIT_FIELDS,
   /** A person took the process into their terminal, or left it. */
   attached: { start, by: text },

@@ -1,4 +1,4 @@
-import type { ExitSignal } from './exit-signal-shape.ts';
+import type { ExitSignal } from './exit-signal/exit-signal-shape.ts';
 import { EXIT_REASONS, nextPhase, PHASES } from './phase.ts';
 import { whole, nullable, choice, optional, text } from './shape/build-shape.ts';
 import type { FieldsOf } from './shape/shape.ts';

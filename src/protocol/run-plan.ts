@@ -1,4 +1,5 @@
 import type { Phase } from './phase.ts';
+import type { NetworkPlan, SandboxPlan } from './sandbox.ts';
 
 /** The whole plan is recorded, and the run follows it: an edited runbook changes the next run only. Templates are filled in late. */
 export type Plan =
@@ -32,6 +33,9 @@ export interface AgentPlan extends HandlerPlans {
   readonly env?: Readonly<Record<string, string>>;
   /** Variables of the daemon that the agent gets besides the default list: names, or prefixes with `*`. */
   readonly env_pass?: readonly string[];
+  /** Only what the agent itself sets: the project has the rest. */
+  readonly sandbox?: SandboxPlan;
+  readonly network?: NetworkPlan;
   readonly cwd?: string;
   readonly model?: string;
   readonly max_concurrency?: number;

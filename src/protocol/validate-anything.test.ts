@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DIALECTS } from '../../test/fuzz/dialects.ts';
 import { parseAgentSignal, validateAgentSignal } from './agent-signal.ts';
 import { parseEvidenceBundle, validateEvidenceBundle } from './evidence.ts';
-import { parseExitSignal, validateExitSignal } from './exit-signal.ts';
+import { parseExitSignal, validateExitSignal } from './exit-signal/exit-signal.ts';
 import { parseMission, validateMission } from './mission.ts';
 import type { Parsed } from './shape/problem.ts';
 import { parseResult, validateResult } from './result.ts';

@@ -39,6 +39,23 @@ const budget = fc.record(
   { requiredKeys: ['tokens'], noNullPrototype: true },
 );
 
+const sandbox = fc.oneof(
+  fc.constantFrom('auto', 'bubblewrap', 'container'),
+  maybe<unknown>({
+    mode: fc.constantFrom('auto', 'bubblewrap'),
+    read: fc.subarray(['/opt/data', '~/.config/tool']),
+    write: fc.constant(['cache']),
+    nested: fc.boolean(),
+    processes: fc.integer({ min: 32, max: 5000 }),
+    memory: fc.constantFrom('512MB', '8GB'),
+  }),
+);
+const policy = fc.oneof(
+  fc.constantFrom('full', 'none'),
+  fc.subarray(['example.com', '*.example.com', '192.0.2.7:443']),
+);
+const network = fc.oneof(policy, fc.constant('model'), maybe<unknown>({ policy, local: fc.subarray([80, 5432]) }));
+
 const agent = fc
   .record(
     {
@@ -50,6 +67,8 @@ const agent = fc
         text,
         { maxKeys: 2, noNullPrototype: true },
       ),
+      sandbox,
+      network,
       cwd: fc.constantFrom('packages/a', '.'),
       model: text,
       on_stop: handler(HANDLERS.on_stop.actions),
@@ -108,6 +127,9 @@ const inner = fc
 export const validRunbook: fc.Arbitrary<object> = fc.record(
   {
     exit_protocol: fc.boolean(),
+    sandbox,
+    network: fc.oneof(network, maybe<unknown>({ policy, install: policy, checks: policy })),
+    secrets: fc.constant({ OPENAI_API_KEY: { env: 'HIDDEN_KEY_OF_TEST', inject: 'header' } }),
     store: fc.constant('postgres://localhost/baton'),
     agents: fc.record(Object.fromEntries(AGENTS.map((name) => [name, agent])), { noNullPrototype: true }),
     pipelines: fc.record({ inner, outer }, { noNullPrototype: true }),
@@ -132,7 +154,9 @@ export const validRunbook: fc.Arbitrary<object> = fc.record(
         { requiredKeys: ['run'], noNullPrototype: true },
       )
       .map((worker) => ({ worker, backlog: { run: { workflow: 'issue', mode: 'semi' }, phases: ['DRAFT'] } })),
-    ci: fc.constant({ required: [{ name: 'test', run: 'npm test', timeout: '10m' }, { name: 'remote' }] }),
+    ci: fc.constant({
+      required: [{ name: 'test', run: 'npm test', timeout: '10m', network: 'full' }, { name: 'remote' }],
+    }),
     git: maybe<unknown>({ filters: fc.constant(['lfs', 'git-crypt']) }),
     merge: maybe<unknown>({ method: fc.constantFrom('squash', 'merge', 'rebase'), into: fc.constant('main') }),
     roles: fc.constant({

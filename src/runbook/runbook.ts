@@ -2,7 +2,9 @@ import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Phase } from '../protocol/phase.ts';
 import type { Price } from '../protocol/price.ts';
 import type { AgentPlan, PipelinePlan, WorkflowMode } from '../protocol/run-plan.ts';
+import type { SandboxPlan, SecretPlan } from '../protocol/sandbox.ts';
 import type { Problem } from '../protocol/shape/problem.ts';
+import type { CheckNetwork, ProjectNetwork } from './shape/access-shape.ts';
 import type { buildLimits } from './shape/limits-shape.ts';
 import type { CommandArgs } from './command-args.ts';
 
@@ -13,6 +15,11 @@ export interface Runbook {
   readonly store: string | undefined;
   /** Variables of the daemon that all processes of the project receive, besides the default list. */
   readonly envPass: readonly string[];
+  /** What the project sets; `access.ts` adds the defaults and what an agent sets. */
+  readonly sandbox: SandboxPlan;
+  readonly network: ProjectNetwork;
+  /** The injected secrets, by the name of the variable that the client would read. */
+  readonly secrets: ReadonlyMap<string, SecretPlan>;
   readonly agents: ReadonlyMap<string, AgentPlan>;
   readonly pipelines: ReadonlyMap<string, PipelinePlan>;
   readonly commands: ReadonlyMap<string, CommandDefinition>;
@@ -82,6 +89,8 @@ export interface CiCheck {
   readonly run?: string;
   readonly timeoutMs?: number;
   readonly envPass?: readonly string[];
+  /** Missing: that of the project's checks. */
+  readonly network?: CheckNetwork;
 }
 
 export interface WorkflowCommands {

@@ -5,7 +5,7 @@ import { DECLARED_DIALECTS } from '../../../test/fuzz/dialects.ts';
 import { schemaAccepts } from '../../../test/fuzz/schema-accepts.ts';
 import { agentSignalSchema } from '../agent-signal.ts';
 import { evidenceBundleSchema } from '../evidence.ts';
-import { exitSignalSchema } from '../exit-signal-shape.ts';
+import { exitSignalSchema } from '../exit-signal/exit-signal-shape.ts';
 import { missionSchema } from '../mission.ts';
 import { resultSchema } from '../result.ts';
 import { stopHookInputSchema, stopHookOutputSchema } from '../stop-hook.ts';

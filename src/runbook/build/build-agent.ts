@@ -7,12 +7,13 @@ import {
   type HandlerName,
   type HandlerPlan,
 } from '../../protocol/run-plan.ts';
+import { buildNetwork, buildSandbox } from '../shape/access-shape.ts';
 import { parseDuration } from '../shape/fields.ts';
 import { buildBudget } from '../shape/limits-shape.ts';
 import type { AgentValue } from '../shape/runbook-shape.ts';
 
 export function buildAgent(name: string, value: AgentValue): AgentPlan {
-  const { run, budget, timeout, ...rest } = value;
+  const { run, budget, timeout, sandbox, network, ...rest } = value;
   const inherited = inheritedFields(name, value);
   return {
     ...inherited,
@@ -20,6 +21,8 @@ export function buildAgent(name: string, value: AgentValue): AgentPlan {
     run: run ?? inherited.run ?? '',
     ...withoutHandlers(rest),
     ...buildHandlers(value),
+    ...(sandbox === undefined ? {} : { sandbox: buildSandbox(sandbox) }),
+    ...(network === undefined ? {} : { network: buildNetwork(network) }),
     ...(budget === undefined ? {} : { budget: buildBudget(budget) }),
     ...(timeout === undefined ? {} : { timeout_ms: parseDuration(timeout) }),
   };

@@ -13,6 +13,7 @@ import {
   type WorkflowCommands,
   type WorkspaceSettings,
 } from '../runbook.ts';
+import { buildNetwork, buildSandbox } from '../shape/access-shape.ts';
 import { parseDuration } from '../shape/fields.ts';
 import { buildLimits, buildPrices } from '../shape/limits-shape.ts';
 import type { RunbookValue, WorkerRunValue } from '../shape/runbook-shape.ts';
@@ -26,6 +27,9 @@ export function buildRunbook(value: RunbookValue): Runbook {
     exitProtocol: value.exit_protocol,
     store: value.store,
     envPass: value.env_pass ?? [],
+    sandbox: buildSandbox(value.sandbox ?? {}),
+    network: buildNetwork(value.network ?? {}),
+    secrets: new Map(Object.entries(value.secrets ?? {})),
     agents: definitions(value.agents, buildAgent),
     pipelines: definitions(value.pipelines, buildPipeline),
     commands: definitions(value.commands, buildCommand),
@@ -83,12 +87,13 @@ function buildWorkerRun(run: WorkerRunValue): WorkerRun {
 
 type CheckValue = NonNullable<NonNullable<RunbookValue['ci']>['required']>[number];
 
-function buildCheck({ name, run, timeout, env_pass }: CheckValue): CiCheck {
+function buildCheck({ name, run, timeout, env_pass, network }: CheckValue): CiCheck {
   return {
     name,
     ...(run === undefined ? {} : { run }),
     ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout) }),
     ...(env_pass === undefined ? {} : { envPass: env_pass }),
+    ...(network === undefined ? {} : { network }),
   };
 }
 

@@ -10,9 +10,11 @@ import { parseTree, syntaxOf } from '../read/read-tree.ts';
 import type { CheckedRunbook, Runbook, RunbookFile, RunbookProblem } from '../runbook.ts';
 import { RUNBOOK_LIMITS } from '../shape/fields.ts';
 import { runbookShape, type RunbookValue } from '../shape/runbook-shape.ts';
+import { checkNetworks, checkSandboxes } from './access.ts';
 import { checkAgents, checkBudgets, checkHandlers } from './agents.ts';
 import { checkBranch, checkWebhook } from './branch-and-webhook.ts';
 import { checkLists, checkReferences, checkRoles, checkVariables, checkWorkers } from './references.ts';
+import { checkSecrets } from './secrets.ts';
 import { checkCommands, checkNesting, checkPlans, checkSteps } from './steps.ts';
 import { NAMED_SECTIONS, RunbookSubject } from './subject.ts';
 import { checkTemplates } from './templates.ts';
@@ -164,4 +166,7 @@ const RULES: readonly ((subject: RunbookSubject) => void)[] = [
   checkWebhook,
   checkBranch,
   checkLists,
+  checkSandboxes,
+  checkNetworks,
+  checkSecrets,
 ];

@@ -8,6 +8,7 @@ import { argumentNames, parseArgsDefinition } from '../command-args.ts';
 import { type TemplateText, templateTextAt, templateTextsOf } from '../plan.ts';
 import type { RunnableValue } from '../shape/runbook-shape.ts';
 import { isWorkflowRun, runnablesOf } from './references.ts';
+import { secretNamesOf } from './secrets.ts';
 import type { Path, RunbookSubject } from './subject.ts';
 
 type Source = 'var' | 'task' | 'step' | 'env';
@@ -101,21 +102,26 @@ function checkRunnable(run: RunnableValue, path: Path, scope: Scope, subject: Ru
 
 function checkText(text: TemplateText | undefined, scope: Scope, subject: RunbookSubject): void {
   if (text === undefined) return;
-  for (const { code, source, message, hint } of faultsIn(text, scope)) {
+  for (const { code, source, message, hint } of faultsIn(text, scope, hiddenFrom(scope, subject))) {
     subject.report(code, text.path, message, hint, subject.placeInText(text.path, source));
   }
 }
 
 export function findPromptFaults(agent: string, text: string, subject: RunbookSubject): TemplateProblem[] {
   const scope = agentScope(agent, callSitesOfAgents(subject), subject);
-  return faultsIn({ text, path: [], isShell: false, isRecorded: false }, scope);
+  return faultsIn({ text, path: [], isShell: false, isRecorded: false }, scope, hiddenFrom(scope, subject));
+}
+
+/** A webhook is the daemon's own: no agent sees it. */
+function hiddenFrom({ owner }: Scope, subject: RunbookSubject): readonly string[] {
+  return owner === 'webhook' ? [] : secretNamesOf(subject);
 }
 
 export interface TemplateProblem extends Wrong {
   readonly source: string;
 }
 
-function faultsIn(text: TemplateText, scope: Scope): TemplateProblem[] {
+function faultsIn(text: TemplateText, scope: Scope, secrets: readonly string[]): TemplateProblem[] {
   if (!text.text.includes('${')) return [];
   const template = parseTemplate(text.text);
   const found = new Map<string, TemplateProblem>();
@@ -125,7 +131,7 @@ function faultsIn(text: TemplateText, scope: Scope): TemplateProblem[] {
   }
   for (const slot of slotsOf(template)) {
     if (found.has(slot.source)) continue;
-    const wrong = wrongSource(slot, text, scope) ?? unknownName(slot, scope);
+    const wrong = wrongSource(slot, text, scope) ?? givenAway(slot, secrets) ?? unknownName(slot, scope);
     if (wrong !== undefined) found.set(slot.source, { ...wrong, source: slot.source });
   }
   return [...found.values()];
@@ -153,6 +159,12 @@ function wrongSource({ name, source }: Slot, { isRecorded }: TemplateText, scope
   if (scope.sources.includes(given)) return undefined;
   const hint = `In a ${scope.owner.split(' ', 1)[0]} there are: ${scope.sources.join(', ')}.`;
   return { code, message: `${scope.owner} has no ${given}: ${quote(source)}`, hint };
+}
+
+function givenAway({ name, source }: Slot, secrets: readonly string[]): Wrong | undefined {
+  if (name.of !== 'env' || !secrets.includes(name.name)) return undefined;
+  const message = `${name.name} is an injected secret, and this gives it away: ${quote(source)}`;
+  return { code: 'runbook/secret-passed', message, hint: 'Remove it: the secret is injected.' };
 }
 
 /** A variable or step that a call site lacks. */

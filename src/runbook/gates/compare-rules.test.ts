@@ -123,6 +123,7 @@ describe('changes that loosen the rules', () => {
 
   it('replaces a built-in agent', () => {
     expect(compare(`${BASE}\n[agents.validator]\nrun = "true"\nrequires = ["exit"]\n`)).toEqual([
+      'agents.validator.network.policy loosens',
       'agents.validator.requires loosens',
       'agents.validator.run loosens',
     ]);
@@ -185,6 +186,63 @@ describe('changes that tighten the rules', () => {
   it('does not compensate a difference that loosens', () => {
     const text = edited('review_rounds = 3', 'review_rounds = 2').replace('npm run lint', 'true');
     expect(hasLoosening(compareRules(fieldsOf(BASE), fieldsOf(text)))).toBe(true);
+  });
+});
+
+/** What the sessions and commands of a project can access, before and after an edit. */
+describe('changes of what sessions can access', () => {
+  const MAKER = 'run = "codex"';
+  const access = (top: string, ofMaker = ''): GateFields =>
+    fieldsOf(`${top}\n${edited(MAKER, `${MAKER}\n${ofMaker}`)}`);
+  const changes = (before: GateFields, after: GateFields): readonly string[] =>
+    compareRules(before, after).map(({ field, effect }) => `${field} ${effect}`);
+
+  it.each<[string, string, string]>([
+    ['sandbox = "none"', 'sandbox = "auto"', 'sandbox.mode'],
+    ['', 'sandbox = "bubblewrap"', 'sandbox.mode'],
+    ['sandbox = "user"', 'sandbox = "container"', 'sandbox.mode'],
+    ['sandbox = { read = ["/a", "/b"] }', 'sandbox = { read = ["/b"] }', 'sandbox.read'],
+    ['sandbox = { write = ["/a"] }', '', 'sandbox.write'],
+    ['', 'sandbox = { hide = ["~/secrets"] }', 'sandbox.hide'],
+    ['sandbox = { nested = true }', '', 'sandbox.nested'],
+    ['', 'sandbox = { memory = "7GB" }', 'sandbox.memory_bytes'],
+    ['', 'sandbox = { processes = 100 }', 'sandbox.processes'],
+    ['', 'network = "model"', 'network.policy'],
+    ['network = ["*.example.com", "b.org"]', 'network = ["a.example.com"]', 'network.policy'],
+    ['network = ["b.org"]', 'network = "none"', 'network.policy'],
+    ['network = { local = [5432, 6379] }', 'network = { local = [5432] }', 'network.local'],
+    ['network = { checks = "full" }', 'network = { checks = ["registry.example.com"] }', 'network.checks'],
+  ])('%s becomes %s: %s tightens, and back it loosens', (before, after, field) => {
+    const own = (all: readonly string[]): readonly string[] => all.filter((each) => !each.startsWith('agents.'));
+    expect(own(changes(access(before), access(after)))).toEqual([`${field} tightens`]);
+    expect(own(changes(access(after), access(before)))).toEqual([`${field} loosens`]);
+  });
+
+  it.each<[string, string]>([
+    ['sandbox = "bubblewrap"', 'sandbox = "container"'],
+    ['sandbox = "user"', 'sandbox = "auto"'],
+    ['sandbox = { image = "a" }', 'sandbox = { image = "b" }'],
+    ['network = "model"', 'network = ["api.example.com"]'],
+    ['network = ["example.com"]', 'network = ["*.example.com"]'],
+    ['', '[secrets]\nOPENAI_API_KEY = { env = "K", inject = "header" }'],
+    ['[secrets]\nOPENAI_API_KEY = { env = "K", inject = "header" }', ''],
+  ])('%s becomes %s: it loosens', (before, after) => {
+    const effects = changes(access(before), access(after)).map((each) => each.split(' ')[1]);
+    expect(effects).toEqual(['loosens']);
+  });
+
+  it('is compared with the project if an agent or a check sets nothing', () => {
+    const all = access('sandbox = "bubblewrap"\nnetwork = "none"');
+    const free = access('sandbox = "bubblewrap"\nnetwork = "none"', 'sandbox = "none"\nnetwork = "full"');
+    expect(changes(all, free)).toEqual(['agents.maker.network.policy loosens', 'agents.maker.sandbox.mode loosens']);
+    expect(changes(free, all)).toEqual(['agents.maker.network.policy tightens', 'agents.maker.sandbox.mode tightens']);
+    // An agent that follows the project is no difference of its own.
+    expect(changes(access(''), access('sandbox = "bubblewrap"'))).toEqual(['sandbox.mode tightens']);
+    const written = access('', 'sandbox = "auto"\nnetwork = { policy = "full", local = [] }');
+    expect(changes(access(''), written)).toEqual([]);
+    const check = edited('run = "npm test"', 'run = "npm test", network = "full"');
+    expect(changes(fieldsOf(BASE), fieldsOf(check))).toEqual(['ci.required.test.network loosens']);
+    expect(changes(fieldsOf(check), fieldsOf(BASE))).toEqual(['ci.required.test.network tightens']);
   });
 });
 

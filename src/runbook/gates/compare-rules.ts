@@ -1,5 +1,7 @@
-import type { GateFields, GateValue } from './gate-fields.ts';
 import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
+import { findInherited, isLessAccess } from './access-fields.ts';
+import type { GateFields } from './gate-fields.ts';
+import type { GateValue } from './gate-value.ts';
 
 /** A gate field that differs between two runbooks; null on the side without it or without a limit. */
 export interface RuleDifference {
@@ -9,14 +11,19 @@ export interface RuleDifference {
   readonly effect: 'tightens' | 'loosens';
 }
 
-/** Only an added check or requirement, or a lower limit, tightens. Others loosen: Baton cannot judge a new prompt. */
+/** Only an added check or requirement, a lower limit, or less access tightens. Others loosen: Baton cannot judge a new prompt. */
 export function compareRules(before: GateFields, after: GateFields): readonly RuleDifference[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.flatMap((field): RuleDifference[] => {
-    const [was, is] = [before.get(field) ?? null, after.get(field) ?? null];
+    const [was, is] = [valueOf(before, field), valueOf(after, field)];
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
     return [{ field, before: was, after: is, effect: isTighter(field, was, is) ? 'tightens' : 'loosens' }];
   });
+}
+
+/** The value of the project counts for an agent or a check without its own. */
+function valueOf(fields: GateFields, field: string): GateValue {
+  return fields.get(field) ?? fields.get(findInherited(field) ?? '') ?? null;
 }
 
 export function hasLoosening(differences: readonly RuleDifference[]): boolean {
@@ -24,6 +31,8 @@ export function hasLoosening(differences: readonly RuleDifference[]): boolean {
 }
 
 function isTighter(field: string, before: GateValue, after: GateValue): boolean {
+  const isLess = isLessAccess(field, before, after);
+  if (isLess !== undefined) return isLess;
   if (CHECK_LISTS.has(field)) return isPrefix(list(before), list(after));
   if (/^(?:ci\.required|workflow\.validate)\./.test(field))
     return field.endsWith('.timeout') ? isLower(before, after) : before === null;

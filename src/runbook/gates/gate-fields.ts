@@ -3,15 +3,8 @@ import { posix } from 'node:path';
 import type { AgentPlan, BudgetPlan, PipelinePlan, Requirement } from '../../protocol/run-plan.ts';
 import { withLibrary } from '../library.ts';
 import type { CiCheck, Runbook, WorkerDefinition } from '../runbook.ts';
-
-/** A value for comparison and display: plain JSON with sorted names. */
-export type GateValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly GateValue[]
-  | { readonly [name: string]: GateValue };
+import { agentAccess, projectAccess } from './access-fields.ts';
+import { type GateValue, plain } from './gate-value.ts';
 
 /** The text of each prompt file by path; null if it could not be read. */
 export type Prompts = Readonly<Record<string, string | null>>;
@@ -43,8 +36,11 @@ export function gateFieldsOf(runbook: Runbook, prompts: Prompts = {}): GateField
     ...prices.map((price) => [`prices.${price.model}`, plain(price)] as const),
     ...plainFields('github', github),
     ...[...withLibrary(runbook).workers.values()].flatMap(workerFields),
-    ...[...agents.values()].flatMap((agent) => agentFields(agent, judging.has(`agent ${agent.name}`), prompts)),
+    ...[...agents.values()].flatMap((agent) =>
+      agentFields(agent, runbook, judging.has(`agent ${agent.name}`), prompts),
+    ),
     ...[...pipelines.values()].flatMap((pipeline) => pipelineFields(pipeline, judging)),
+    ...projectAccess(runbook),
     ...projectFields(runbook),
   ]);
 }
@@ -55,9 +51,10 @@ type Field = readonly [string, GateValue];
 function checkFields(section: string, checks: readonly CiCheck[]): Field[] {
   return [
     [section, checks.map(({ name }) => name)],
-    ...checks.flatMap(({ name, timeoutMs, ...check }): Field[] => [
+    ...checks.flatMap(({ name, timeoutMs, network, ...check }): Field[] => [
       [`${section}.${quoted(name)}`, plain(check)],
       [`${section}.${quoted(name)}.timeout`, timeoutMs ?? null],
+      ...(network === undefined ? [] : [[`${section}.${quoted(name)}.network`, plain(network)] as const]),
     ]),
   ];
 }
@@ -83,9 +80,9 @@ function workerFields({ name, concurrency, ...worker }: WorkerDefinition): Field
 
 const OWED: readonly Requirement[] = ['exit', 'result'];
 
-function agentFields(agent: AgentPlan, isJudging: boolean, prompts: Prompts): Field[] {
+function agentFields(agent: AgentPlan, runbook: Runbook, isJudging: boolean, prompts: Prompts): Field[] {
   const { name, requires = OWED, budget, timeout_ms = null, max_concurrency = null, ...rest } = agent;
-  const { prompt, prompt_file, ...program } = rest;
+  const { prompt, prompt_file, sandbox: _, network: __, ...program } = rest;
   const section = `agents.${quoted(name)}`;
   const guarded = Object.entries(program).filter(([field]) => isJudging || GUARDED.has(field));
   return [
@@ -94,12 +91,13 @@ function agentFields(agent: AgentPlan, isJudging: boolean, prompts: Prompts): Fi
     [`${section}.timeout_ms`, timeout_ms],
     [`${section}.max_concurrency`, max_concurrency],
     ...guarded.map(([field, value]): Field => [`${section}.${field}`, plain(value)]),
+    ...agentAccess(section, agent, runbook),
     ...(isJudging ? [promptField(section, prompt, prompt_file, prompts)] : []),
   ];
 }
 
 /** Fields of every agent that decide what it can access. */
-const GUARDED: ReadonlySet<string> = new Set(['env', 'env_pass', 'sandbox', 'network', 'role']);
+const GUARDED: ReadonlySet<string> = new Set(['env', 'env_pass', 'role']);
 
 function promptField(section: string, prompt: string | undefined, file: string | undefined, prompts: Prompts): Field {
   if (file === undefined) return [`${section}.prompt`, prompt === undefined ? null : digest(prompt)];
@@ -129,7 +127,7 @@ function pipelineFields({ name, budget, ...pipeline }: PipelinePlan, judging: Re
 }
 
 /** Project sections that decide what sessions and checks can access. */
-const PROJECT_FIELDS = ['sandbox', 'network', 'env', 'envPass', 'git'] as const;
+const PROJECT_FIELDS = ['env', 'envPass', 'git'] as const;
 
 function projectFields(runbook: Runbook): Field[] {
   const sections: Readonly<Record<string, unknown>> = { ...runbook };
@@ -150,16 +148,6 @@ function quoted(name: string): string {
 
 function snakeCase(name: string): string {
   return name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function plain(value: unknown): GateValue {
-  if (value === undefined || value === null) return null;
-  if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(plain);
-  if (value instanceof Map) return plain(Object.fromEntries(value));
-  if (typeof value !== 'object') return null;
-  const entries = Object.entries(value).filter(([, each]: [string, unknown]) => each !== undefined);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => [name, plain(each)]));
 }
 
 export interface WorkerReach {

@@ -7,6 +7,7 @@ import {
   REQUIREMENTS,
 } from '../../protocol/run-plan.ts';
 import type { ChoiceShape, EitherShape, ObjectShape, Shape } from '../../protocol/shape/shape.ts';
+import { networkField, sandboxField } from './access-shape.ts';
 import {
   commandField,
   countField,
@@ -107,6 +108,8 @@ export const agentShape = {
     role: optional(referenceField, 'The role it works in, as in `implementer`.'),
     env: environmentField,
     env_pass: environmentPassField,
+    sandbox: sandboxField,
+    network: networkField,
     cwd: optional(textField, 'Where it runs, relative to the project or the workspace.'),
     model: optional(textField, 'The model, by the name the client knows.'),
     ...HANDLER_SHAPES,

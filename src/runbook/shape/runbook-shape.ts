@@ -2,6 +2,7 @@ import { PHASES } from '../../protocol/phase.ts';
 import { WORKFLOW_MODES } from '../../protocol/run-plan.ts';
 import { jsonSchemaOf, type ObjectShape, type Shape, type ValueOf } from '../../protocol/shape/shape.ts';
 import { MERGE_METHODS, NOTIFICATION_KINDS } from '../runbook.ts';
+import { checkNetworkField, projectNetworkField, sandboxField, secretsField } from './access-shape.ts';
 import { agentShape } from './agent-shape.ts';
 import {
   commandField,
@@ -83,6 +84,7 @@ const ciShape = {
           run: optional(commandField, 'Its command; left out: a workflow of that name reports it.'),
           timeout: optional(durationField, 'How long it may take, as in "10m".'),
           env_pass: environmentPassField,
+          network: checkNetworkField,
         },
       },
     },
@@ -184,6 +186,9 @@ export const runbookShape = {
       'Where the ledger is kept if not in the state folder: postgres://….',
     ),
     env_pass: environmentPassField,
+    sandbox: sandboxField,
+    network: projectNetworkField,
+    secrets: secretsField,
     agents: definitionsField(agentShape, 'The agents, by name.'),
     pipelines: definitionsField(pipelineShape, 'The pipelines, by name.'),
     commands: definitionsField(commandShape, 'What `baton run NAME` starts, by name.'),

@@ -1,0 +1,21 @@
+import { findClientOfSecret } from '../protocol/sandbox.ts';
+import { MODEL_CLIENT_NAMES } from '../protocol/run-plan.ts';
+import { withLibrary } from './library.ts';
+import { isShellAgent } from './plan.ts';
+import type { Runbook } from './runbook.ts';
+
+/** What is valid and may still surprise: agents that cannot use an injected secret, and secrets that no agent uses. */
+export function describeSecrets(runbook: Runbook): readonly string[] {
+  const names = [...runbook.secrets.keys()];
+  if (names.length === 0) return [];
+  const clients = new Set([...withLibrary(runbook).agents.values()].map(({ run }) => run));
+  const unused = names.filter((name) => !clients.has(findClientOfSecret(name) ?? ''));
+  const unable = [...runbook.agents.values()].filter(isShellAgent);
+  return [
+    ...unused.map((name) => `no agent uses the injected secret ${name}: it is for ${findClientOfSecret(name) ?? ''}`),
+    ...unable.map(
+      ({ name }) =>
+        `agent ${name} cannot use injected secrets: of its command no base URL setting is known; known are those of ${MODEL_CLIENT_NAMES.join(', ')}`,
+    ),
+  ];
+}

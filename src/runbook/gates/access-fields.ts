@@ -1,0 +1,116 @@
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import { SANDBOX_MODES, type SandboxMode } from '../../protocol/sandbox.ts';
+import {
+  commandNetworkOf,
+  findFollowedNetwork,
+  networkOf,
+  type NetworkSettings,
+  sandboxOf,
+  type SandboxSettings,
+} from '../access.ts';
+import type { Runbook } from '../runbook.ts';
+import { type GateValue, plain } from './gate-value.ts';
+
+type Field = readonly [string, GateValue];
+
+/** What the sessions and commands of the project can access. Everything has its default. */
+export function projectAccess(runbook: Runbook): Field[] {
+  return [
+    ...accessFields(sandboxOf(runbook), commandNetworkOf(runbook, 'step')),
+    ['network.install', plain(commandNetworkOf(runbook, 'install').policy)],
+    ['network.checks', plain(commandNetworkOf(runbook, 'checks').policy)],
+    ...[...runbook.secrets].map(([name, secret]): Field => [`secrets.${name}`, plain(secret)]),
+  ];
+}
+
+/** The fields in which an agent differs from the project. `findInherited` finds the others. */
+export function agentAccess(section: string, agent: AgentPlan, runbook: Runbook): Field[] {
+  const project = new Map(projectAccess(runbook));
+  return accessFields(sandboxOf(runbook, agent), networkOf(runbook, agent)).flatMap(([name, value]): Field[] => {
+    // Otherwise `network.policy` would count for a role that follows `network.install` or `network.checks`.
+    const isListed = name === 'network.policy' && findFollowedNetwork(agent.run) !== undefined;
+    const isOwn = JSON.stringify(project.get(name) ?? null) !== JSON.stringify(value);
+    return isOwn || isListed ? [[`${section}.${name}`, value]] : [];
+  });
+}
+
+function accessFields(sandbox: SandboxSettings, network: NetworkSettings): Field[] {
+  const { image = null, ...rest } = sandbox;
+  return [
+    ...Object.entries({ ...rest, image }).map(([name, value]): Field => [`sandbox.${name}`, plain(value)]),
+    ...Object.entries(network).map(([name, value]): Field => [`network.${name}`, plain(value)]),
+  ];
+}
+
+/** The project's field that counts if an agent or a check does not set its own. */
+export function findInherited(field: string): string | undefined {
+  const ofAgent = /^agents\..+\.((?:sandbox|network)\.[a-z_]+)$/.exec(field)?.[1];
+  return ofAgent ?? (/^ci\.required\..+\.network$/.test(field) ? 'network.checks' : undefined);
+}
+
+/** Whether sessions can access less than before; undefined for a field that is about something else. */
+export function isLessAccess(field: string, before: GateValue, after: GateValue): boolean | undefined {
+  const name = findInherited(field) ?? field;
+  if (name.startsWith('secrets.')) return false;
+  return COMPARISONS[name]?.(before, after);
+}
+
+const COMPARISONS: Readonly<Record<string, (before: GateValue, after: GateValue) => boolean>> = {
+  'sandbox.mode': isStrongerMode,
+  'sandbox.read': isFewer,
+  'sandbox.write': isFewer,
+  'sandbox.hide': (before, after) => isFewer(after, before),
+  'sandbox.nested': (before, after) => before === true && after === false,
+  'sandbox.image': () => false,
+  'sandbox.processes': isLess,
+  'sandbox.memory_bytes': isLess,
+  'sandbox.disk_bytes': isLess,
+  'network.policy': isNarrower,
+  'network.install': isNarrower,
+  'network.checks': isNarrower,
+  'network.local': isFewer,
+};
+
+/** The least and the most that a mode holds: `auto` may find nothing that works. */
+const STRENGTHS: Readonly<Record<SandboxMode, readonly [number, number]>> = {
+  none: [0, 0],
+  user: [1, 1],
+  'sandbox-exec': [1, 1],
+  container: [2, 2],
+  bubblewrap: [2, 2],
+  auto: [0, 2],
+};
+
+function isStrongerMode(before: GateValue, after: GateValue): boolean {
+  const [wasLeast, wasMost] = strengthOf(before);
+  const [least, most] = strengthOf(after);
+  return least >= wasMost && (least > wasLeast || most > wasMost);
+}
+
+function strengthOf(value: GateValue): readonly [number, number] {
+  const mode = SANDBOX_MODES.find((each) => each === value);
+  return STRENGTHS[mode ?? 'none'];
+}
+
+/** A list of hosts is compared by what it covers. Which hosts `model` stands for depends on the client. */
+function isNarrower(before: GateValue, after: GateValue): boolean {
+  if (after === 'none' || before === 'full') return true;
+  return (
+    Array.isArray(before) && Array.isArray(after) && after.every((host) => before.some((each) => covers(each, host)))
+  );
+}
+
+function covers(wide: GateValue, narrow: GateValue): boolean {
+  if (wide === narrow) return true;
+  return (
+    typeof wide === 'string' && typeof narrow === 'string' && wide.startsWith('*.') && narrow.endsWith(wide.slice(1))
+  );
+}
+
+function isFewer(before: GateValue, after: GateValue): boolean {
+  return Array.isArray(before) && Array.isArray(after) && after.every((each) => before.includes(each));
+}
+
+function isLess(before: GateValue, after: GateValue): boolean {
+  return typeof before === 'number' && typeof after === 'number' && after < before;
+}
