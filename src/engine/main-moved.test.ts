@@ -5,7 +5,6 @@ import { findMain, isMainUnaccepted } from '../state/main/main-branch.ts';
 import type { EffectOf } from '../state/runs/effect.ts';
 import * as runs from '../state/runs/say.cases.ts';
 import { claim, create, release, SHA } from '../state/say.cases.ts';
-import { evolve } from '../state/state.ts';
 import { finishMerge, MAIN, prepareMerge, seeMain } from '../state/workflow/say.cases.ts';
 import { diffCommand } from './merge.ts';
 import { Play } from './play.cases.ts';
@@ -24,6 +23,14 @@ function seen(): Play {
 function busy(): Play {
   const play = seen().order(runs.startAgent());
   return play.say(runs.started(play.agent().id));
+}
+
+/** An agent is about to start on a task, in a worktree of its own. */
+function onTask(agent = runs.agentPlan()): Play {
+  const worker = { name: 'w', concurrency: 1, plan: { kind: 'agent', agent } } as const;
+  return seen()
+    .order(runs.configure([worker]))
+    .order(create('T1'));
 }
 
 function now(play: Play): string {
@@ -78,11 +85,59 @@ describe('a move of the main branch that Baton did not make', () => {
     expect(play.say(seeMain(A, { seenAt: now(play) })).types()).toContain('DecisionOpened');
   });
 
-  it('is not suspect if every session that was alive had a sandbox', () => {
+  it.each([
+    ['bubblewrap', false],
+    ['container', false],
+    ['user', false],
+    // These may write the git directory of the repository.
+    ['sandbox-exec', true],
+    ['none', true],
+  ] as const)('asks a person, or not, after sessions in the sandbox %s: %s', (kind, asks) => {
+    const play = onTask();
+    play.say(runs.started(play.agent().id, 1, runs.boxed(kind)));
+    expect(play.say(seeMain(A)).types().includes('DecisionOpened')).toBe(asks);
+    play.checkReplay();
+  });
+
+  it('is suspect if a sandboxed agent without a task runs: it works in the main checkout', () => {
     const play = seen().order(runs.startAgent());
-    const data = { agent_id: play.agent().id, start: 1, supervisor: 's', process: 'p', sandbox: 'bubblewrap' };
-    evolve(play.state, { type: 'AgentStarted', data, seq: play.state.seq + 1, at: play.at, actor: 'system:effects' });
-    expect(play.say(seeMain(A)).types()).toEqual(['MainMoved']);
+    play.say(runs.started(play.agent().id, 1, runs.boxed('bubblewrap')));
+    expect(play.say(seeMain(A)).types()).toContain('DecisionOpened');
+  });
+
+  it('is suspect if one process of a session had no sandbox, and while the next one is not recorded', () => {
+    const resumed = (first: 'bubblewrap' | 'none'): Play => {
+      const play = onTask(runs.agentPlan({ on_dead: { action: 'resume' } }));
+      const { id } = play.agent();
+      return play.say(runs.started(id, 1, runs.boxed(first))).say(runs.exited(id, { code: 1 }));
+    };
+    const next = (play: Play): Play => play.say(runs.started(play.agent().id, 2, runs.boxed('bubblewrap')));
+    expect(next(resumed('bubblewrap')).say(seeMain(A)).types()).toEqual(['MainMoved']);
+    expect(next(resumed('none')).say(seeMain(A)).types()).toContain('DecisionOpened');
+    const wanted = resumed('bubblewrap');
+    expect(wanted.agent().process).toBe('wanted');
+    expect(wanted.say(seeMain(A)).types()).toContain('DecisionOpened');
+    const known = resumed('bubblewrap');
+    expect(known.say(seeMain(A, { isolated: [known.agent().id] })).types()).toEqual(['MainMoved']);
+  });
+
+  it('is not suspect if checks and commands ran in a sandbox', () => {
+    const checking = new WorkflowPlay()
+      .say(seeMain(MAIN, { by: null }))
+      .turn('issue-manager')
+      .turn('prep');
+    checking.turn('implementer', { head: SHA });
+    const { checks_id } = checking.the('ChecksRequested');
+    expect(checking.say(seeMain(A, { isolated: [checks_id], seenAt: now(checking) })).types()).toEqual(['MainMoved']);
+    const finished = { checks_id, name: 'unit', outcome: 'passed', exit_code: 0, log: null, output: null } as const;
+    checking.say({ kind: 'finish-check', command: { ...finished, sandbox: 'container', handoffId: 'h' } });
+    expect(checking.newest('ChecksFinished')).toMatchObject({ sandbox: 'container' });
+    const { at } = checking;
+    expect(checking.say(seeMain(B, { by: { old: A }, seenAt: at })).types()).toEqual(['MainMoved']);
+    const stepping = seen().order(runs.startPipeline(runs.pipelinePlan([runs.shellStep('build')])));
+    stepping.say(runs.finish(stepping.the('CommandRequested').command_id, 0, { sandbox: 'bubblewrap' }));
+    expect(stepping.say(seeMain(A, { seenAt: stepping.at })).types()).toEqual(['MainMoved']);
+    stepping.checkReplay();
   });
 
   it('is suspect if a client with a worker’s token holds a claim, or held one since; a person’s claim is not', () => {

@@ -22,15 +22,16 @@ import {
 import { addUsage } from './tally.ts';
 
 export const claudeStream: ClientStream = {
+  recordsIn: (env) => clientHome(env, 'CLAUDE_CONFIG_DIR', '.claude'),
   readLine: parseClaudeLine,
   readEnd: () => [],
   readTranscript: (excerpt) => {
-    const { conversation, env } = excerpt;
+    const { conversation, folder } = excerpt;
     const files = [`projects/*/${conversation}.jsonl`, `projects/*/${conversation}/**/*.jsonl`];
-    return sumMessages(excerpt, findRecords(homeOf(env), files), usageOfRecordedMessage);
+    return sumMessages(excerpt, findRecords(folder, files), usageOfRecordedMessage);
   },
   findConversation: (start) =>
-    findOnlyConversation(start, findRecords(homeOf(start.env), 'projects/*/*.jsonl'), (lines, file) =>
+    findOnlyConversation(start, findRecords(start.folder, 'projects/*/*.jsonl'), (lines, file) =>
       lines.some(({ cwd }) => cwd === start.cwd) ? basename(file, '.jsonl') : '',
     ),
   record: {
@@ -47,10 +48,6 @@ export const claudeStream: ClientStream = {
     endsProcess: false,
   }),
 };
-
-function homeOf(env: Readonly<Record<string, string | undefined>>): string {
-  return clientHome(env, 'CLAUDE_CONFIG_DIR', '.claude');
-}
 
 /** Reads a line of `claude -p --output-format stream-json --verbose`. */
 export function parseClaudeLine(line: string, at: number): readonly StreamEvent[] {

@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, textOf } from '../protocol/shape/read-unknown.ts
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { readFirstLines } from './file-lines.ts';
+import { readFirstLines, readRegular } from './file-lines.ts';
 import { parseJsonFields, type StreamEvent, type TokenUsage, type UsageEvent } from './stream-event.ts';
 import { addUsage, NOTHING_USED } from './tally.ts';
 
@@ -10,6 +10,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One format of output: how Baton reads the stream and the records of its client, and refuses a tool. */
 export interface ClientStream {
+  /** The folder with the client's records. In a sandbox it lies elsewhere outside. */
+  readonly recordsIn: (env: Environment) => string;
   /** Reads a line of output received at `at` (milliseconds). */
   readonly readLine: (line: string, at: number) => readonly StreamEvent[];
   /** Reads what is known only after the process has ended. Of two errors, the one with a kind counts. */
@@ -29,21 +31,24 @@ interface ProcessEnd {
   /** The reported conversation and the last error message; null if there was none. */
   readonly conversation: string | null;
   readonly error: string | null;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder of `recordsIn`. */
+  readonly folder: string;
 }
 
 export interface TranscriptExcerpt {
   readonly conversation: string;
   /** RFC 3339: only lines from then on. */
   readonly since: string;
-  readonly env: Environment;
+  /** The folder of `recordsIn`. */
+  readonly folder: string;
 }
 
 export interface ConversationStart {
   /** Milliseconds: the record was written since then. */
   readonly since: number;
   readonly cwd: string;
-  readonly env: Environment;
+  /** The folder of `recordsIn`. */
+  readonly folder: string;
 }
 
 /** The location of the client's record of a conversation, from a hook. */
@@ -104,11 +109,7 @@ export function sumMessages(
 }
 
 function linesOf(path: string): readonly string[] {
-  try {
-    return readFileSync(path, 'utf8').split('\n');
-  } catch {
-    return [];
-  }
+  return readRegular(path, (file) => readFileSync(file, 'utf8').split('\n')) ?? [];
 }
 
 /** The only conversation whose record was written since the start; null if there are none or several. */

@@ -18,15 +18,16 @@ import {
 } from './stream-event.ts';
 
 export const codexStream: ClientStream = {
+  recordsIn: (env) => clientHome(env, 'CODEX_HOME', '.codex'),
   readLine: parseCodexLine,
-  readEnd: ({ conversation, env }) =>
-    conversation === null ? [] : parseCodexRollout(readRollout(conversation, env) ?? []),
-  readTranscript: ({ conversation, env }) => {
-    const lines = readRollout(conversation, env);
+  readEnd: ({ conversation, folder }) =>
+    conversation === null ? [] : parseCodexRollout(readRollout(conversation, folder) ?? []),
+  readTranscript: ({ conversation, folder }) => {
+    const lines = readRollout(conversation, folder);
     return lines && findTotal(lines);
   },
   findConversation: (start) =>
-    findOnlyConversation(start, findRecords(homeOf(start.env), 'sessions/*/*/*/rollout-*.jsonl'), ([first]) => {
+    findOnlyConversation(start, findRecords(start.folder, 'sessions/*/*/*/rollout-*.jsonl'), ([first]) => {
       const { id, cwd } = fieldsOf(first?.['payload']);
       return cwd === start.cwd ? textOf(id) : '';
     }),
@@ -45,15 +46,9 @@ export const codexStream: ClientStream = {
   denyTool: (reason) => ({ answer: { hookSpecificOutput: preToolDenial(reason) }, endsProcess: true }),
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function homeOf(env: Environment): string {
-  return clientHome(env, 'CODEX_HOME', '.codex');
-}
-
 /** The end of the rollout of a conversation; undefined if there is none. */
-function readRollout(conversation: string, env: Environment): readonly string[] | undefined {
-  const [file] = findRecords(homeOf(env), codexRolloutPattern(conversation));
+function readRollout(conversation: string, folder: string): readonly string[] | undefined {
+  const [file] = findRecords(folder, codexRolloutPattern(conversation));
   return file === undefined ? undefined : readLastLines(file);
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,4 +16,11 @@ it('reads whole lines from either end of a file', () => {
   expect(readFirstLines(file)).toEqual(['one', 'two', 'three']);
   expect(readFirstLines(file, 6)).toEqual(['one']);
   expect(readFirstLines(join(folder, 'missing'))).toEqual([]);
+});
+
+it('does not wait for a pipe that an agent put in the place of a record', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-lines-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  execFileSync('mkfifo', [join(folder, 'x')]);
+  expect(readLastLines(join(folder, 'x'))).toEqual([]);
 });

@@ -18,19 +18,25 @@ export function readLastLines(path: string, maxBytes = MAX_BYTES): readonly stri
 const MAX_BYTES = 256 * 1024;
 
 function readPart(path: string, startOf: (size: number) => number, maxBytes: number): { text: string; start: number } {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch {
-    return { text: '', start: 0 };
-  }
-  try {
-    const { size } = fstatSync(file);
+  const read = readRegular(path, (file, size) => {
     const start = startOf(size);
     const bytes = Buffer.alloc(Math.min(maxBytes, size - start));
     return { text: bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, start)), start };
+  });
+  return read ?? { text: '', start: 0 };
+}
+
+/** Undefined if it cannot be read. An agent can name or make the file: a pipe must not block the supervisor. */
+export function readRegular<T>(path: string, read: (file: number, size: number) => T): T | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(file);
+    return stat.isFile() ? read(file, stat.size) : undefined;
+  } catch {
+    return undefined;
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -58,21 +64,13 @@ export class FollowedFile {
   }
 
   #readBytes(): { readonly bytes: Buffer; readonly start: number } {
-    let file: number | undefined;
-    try {
-      // The path comes from a hook: a pipe must not block the supervisor.
-      file = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
-      const stat = fstatSync(file);
-      if (!stat.isFile()) return NO_LINES;
-      if (stat.size < this.#offset) this.#offset = 0;
-      const start = Math.max(this.#offset, stat.size - this.#maxBytes);
-      const bytes = Buffer.alloc(stat.size - start);
+    const read = readRegular(this.#path, (file, size) => {
+      if (size < this.#offset) this.#offset = 0;
+      const start = Math.max(this.#offset, size - this.#maxBytes);
+      const bytes = Buffer.alloc(size - start);
       return { bytes: bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start)), start };
-    } catch {
-      return NO_LINES;
-    } finally {
-      if (file !== undefined) closeSync(file);
-    }
+    });
+    return read ?? NO_LINES;
   }
 }
 

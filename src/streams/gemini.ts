@@ -13,6 +13,7 @@ import {
 } from './stream-event.ts';
 
 export const geminiStream: ClientStream = {
+  recordsIn: (env) => join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? homedir(), '.gemini'),
   readLine: parseGeminiLine,
   readEnd: ({ code, error, at }) => {
     const event = code === null || error === null ? null : findGeminiExitError(code, error, at);
@@ -20,11 +21,11 @@ export const geminiStream: ClientStream = {
   },
   readTranscript: (excerpt) => {
     const files = `tmp/*/chats/*${excerpt.conversation.slice(0, 8)}*.jsonl`;
-    return sumMessages(excerpt, findRecords(homeOf(excerpt.env), files), usageOfRecordedMessage);
+    return sumMessages(excerpt, findRecords(excerpt.folder, files), usageOfRecordedMessage);
   },
   // Each agent has its own home, so the folder need not be compared.
   findConversation: (start) =>
-    findOnlyConversation(start, findRecords(homeOf(start.env), 'tmp/*/chats/*.jsonl'), ([first]) =>
+    findOnlyConversation(start, findRecords(start.folder, 'tmp/*/chats/*.jsonl'), ([first]) =>
       textOf(first?.['sessionId']),
     ),
   record: {
@@ -39,10 +40,6 @@ export const geminiStream: ClientStream = {
     endsProcess: false,
   }),
 };
-
-function homeOf(env: Readonly<Record<string, string | undefined>>): string {
-  return join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? homedir(), '.gemini');
-}
 
 /** Reads a line of `gemini --output-format stream-json`. A process has one turn. */
 export function parseGeminiLine(line: string): readonly StreamEvent[] {

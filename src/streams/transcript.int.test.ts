@@ -35,7 +35,11 @@ describe('the usage in a terminal', () => {
     ]);
     write('.claude/projects/-work/c1/subagents/a.jsonl', [line('m3', LATER)]);
     write('.claude/projects/-work/c2.jsonl', [line('m4', LATER)]);
-    const said = STREAMS['stream-json'].readTranscript({ conversation: 'c1', since: SINCE, env: { HOME: home } });
+    const said = STREAMS['stream-json'].readTranscript({
+      conversation: 'c1',
+      since: SINCE,
+      folder: join(home, '.claude'),
+    });
     const twice = { input: 200, output: 14, cacheRead: 40, cacheWrite: 6, costMillicents: null };
     expect(said).toEqual({ kind: 'usage', of: 'turn', usage: twice });
   });
@@ -47,7 +51,7 @@ describe('the usage in a terminal', () => {
       count({ total_token_usage: { ...total, output_tokens: 1 } }),
       count({ total_token_usage: total }),
     ]);
-    const said = STREAMS.codex.readTranscript({ conversation: 'c1', since: SINCE, env: { HOME: home } });
+    const said = STREAMS.codex.readTranscript({ conversation: 'c1', since: SINCE, folder: join(home, '.codex') });
     expect(said).toEqual({ kind: 'usage', of: 'conversation', usage: used });
   });
 
@@ -62,14 +66,16 @@ describe('the usage in a terminal', () => {
     const said = STREAMS.gemini.readTranscript({
       conversation: '12345678-aaaa',
       since: SINCE,
-      env: { GEMINI_CLI_HOME: home },
+      folder: join(home, '.gemini'),
     });
     expect(said).toEqual({ kind: 'usage', of: 'turn', usage: { ...used, cacheWrite: 0 } });
   });
 
   it.each(['stream-json', 'codex', 'gemini'] as const)('is unknown without a record: %s', (client) => {
     const env = { HOME: home, GEMINI_CLI_HOME: home };
-    expect(STREAMS[client].readTranscript({ conversation: 'c1', since: SINCE, env })).toBeUndefined();
+    expect(
+      STREAMS[client].readTranscript({ conversation: 'c1', since: SINCE, folder: STREAMS[client].recordsIn(env) }),
+    ).toBeUndefined();
   });
 });
 
@@ -84,7 +90,11 @@ describe('an unnamed conversation', () => {
   it.each(['stream-json', 'codex', 'gemini'] as const)('is the one written there since then: %s', (client) => {
     const find = () => {
       const env = { HOME: home, GEMINI_CLI_HOME: home };
-      return STREAMS[client].findConversation({ since: Date.parse(SINCE), cwd: '/work', env });
+      return STREAMS[client].findConversation({
+        since: Date.parse(SINCE),
+        cwd: '/work',
+        folder: STREAMS[client].recordsIn(env),
+      });
     };
     expect(find()).toBeNull();
     utimesSync(RECORDS[client]('c0', '/work'), new Date(EARLIER), new Date(EARLIER));

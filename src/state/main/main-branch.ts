@@ -1,3 +1,4 @@
+import { isIsolated } from '../../protocol/sandbox.ts';
 import type { EventOf, RecordedEvent } from '../event.ts';
 import { type Effect, isStartEffect } from '../runs/effect.ts';
 import type { WorkflowEvents } from '../workflow/workflow-event.ts';
@@ -16,7 +17,7 @@ export interface MainBranchState {
   /** The last accepted position while newer commits wait for a person; null if all commits are accepted. */
   readonly trusted: TrustedPosition | null;
   readonly decisionId: string | null;
-  /** The newest command that ran code of a branch and has ended; null if none has since the first observation. */
+  /** The newest command that ran code of a branch without a sandbox and has ended; null if none has since the first observation. */
   readonly lastCommand: EndedCommand | null;
 }
 
@@ -129,8 +130,8 @@ interface EndedCommand extends SuspectSession {
   readonly at: string;
 }
 
-/** The command of an effect that runs code of a branch without a sandbox: checks, gates, steps. Like a session, it could move a branch. */
-export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefined {
+/** The command of an effect that runs code of a branch: checks, gates, steps. Without a sandbox it could move a branch, like a session. */
+export function findCommand(effect: Effect): SuspectSession | undefined {
   const { type, data } = effect;
   switch (type) {
     case 'ChecksRequested':
@@ -149,18 +150,19 @@ export function findUnsandboxedCommand(effect: Effect): SuspectSession | undefin
   }
 }
 
-function findEndedCommand(
-  { type, at }: Pick<RecordedEvent, 'type' | 'at'>,
-  settled: readonly Effect[],
-): EndedCommand | undefined {
+function findEndedCommand({ type, data, at }: RecordedEvent, settled: readonly Effect[]): EndedCommand | undefined {
+  if (CHECKED_ENDS.has(type) && 'sandbox' in data && isIsolated(data.sandbox)) return undefined;
   const isGivenUp = type === 'AgentStartFailed' || type === 'AgentKillRequested';
   const ended = settled
     .map((effect) =>
-      isGivenUp && isStartEffect(effect) ? findSetupCommand(effect.data.agent_id) : findUnsandboxedCommand(effect),
+      isGivenUp && isStartEffect(effect) ? findSetupCommand(effect.data.agent_id) : findCommand(effect),
     )
     .findLast((command) => command !== undefined);
   return ended && { ...ended, at };
 }
+
+/** Their entries say in which sandbox the command ran. */
+const CHECKED_ENDS: ReadonlySet<string> = new Set(['CommandFinished', 'ChecksFinished', 'MergeFinished']);
 
 /** A cancelled start has no session yet, but the setup of its workspace may have run. */
 function findSetupCommand(agentId: string): SuspectSession {

@@ -1,10 +1,11 @@
+import { isIsolated } from '../../protocol/sandbox.ts';
 import { event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import type { AgentRun } from '../runs/agent-run.ts';
 import { isHeldByBudget } from '../runs/standing.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../tasks/task.ts';
-import { findMain, findUnsandboxedCommand, type SuspectSession } from './main-branch.ts';
+import { findMain, findCommand, type SuspectSession } from './main-branch.ts';
 
 export interface ObserveMain {
   readonly branch: string;
@@ -14,6 +15,8 @@ export interface ObserveMain {
   readonly isConfigured: boolean;
   /** When the branch was last seen at the recorded position. */
   readonly seenAt: string;
+  /** The agents and commands whose processes are known to run in a sandbox, although the state has no record of that yet. */
+  readonly isolated?: readonly string[];
   /** Null if there was nothing to compare with. */
   readonly move: ObservedMove | null;
 }
@@ -40,7 +43,7 @@ export function decideObserveMain(state: State, seen: ObserveMain): Outcome<Obse
   if (main.branch === branch && (sha === main.sha || sha === main.prepared?.sha)) return decided([], 'known');
   if (move === null || (move.old !== main.sha && move.old !== main.prepared?.sha)) return decided([], 'stale');
   const isRenamed = main.branch !== branch;
-  const sessions = listSessionsSince(state, seen.seenAt);
+  const sessions = listSessionsSince(state, seen.seenAt, new Set(seen.isolated));
   const moved = event('MainMoved', {
     branch,
     ...(isRenamed ? { previous_branch: main.branch } : {}),
@@ -63,55 +66,53 @@ function firstObservation({ branch, sha, upstream }: ObserveMain) {
   return event('MainMoved', { branch, old: null, new: sha, fast_forward: true, commits: 0, upstream, ...nothing });
 }
 
-/** Sessions that report no sandbox had none. */
-function isSandboxed({ sandbox = 'none' }: Pick<AgentRun, 'sandbox'>): boolean {
-  return sandbox !== 'none';
-}
-
 /**
  * The sessions and commands without a sandbox that ran since a time: agents, clients that claim with a worker token, and commands that run
  * code of a branch. A person who holds a claim does not count.
  */
-export function listSessionsSince(state: State, at: string): readonly SuspectSession[] {
-  const runs = runsSince(state, at).map(({ id, plan, task }) => ({
+export function listSessionsSince(state: State, at: string, isolated: Ids = NONE): readonly SuspectSession[] {
+  const runs = runsSince(state, at, isolated).map(({ id, plan, task }) => ({
     id,
     name: plan.name,
     task_id: task?.task_id ?? null,
   }));
   const clients = [...state.tasks.values()].flatMap((task) => clientsOf(task, at));
-  return [...runs, ...commandsSince(state, at), ...clients];
+  return [...runs, ...commandsSince(state, at, isolated), ...clients];
 }
 
+type Ids = ReadonlySet<string>;
+const NONE: Ids = new Set();
+
 /** Does not search the tasks while agents or commands run. */
-export function hasNoSessionSince(state: State, at: string): boolean {
-  if (commandsSince(state, at).length > 0) return false;
-  for (const run of state.agents.values()) if (isSuspect(state, run, at)) return false;
+export function hasNoSessionSince(state: State, at: string, isolated: Ids = NONE): boolean {
+  if (commandsSince(state, at, isolated).length > 0) return false;
+  for (const run of state.agents.values()) if (isSuspect(state, run, at, isolated)) return false;
   for (const task of state.tasks.values()) if (hasClient(task, at)) return false;
   return true;
 }
 
-function runsSince(state: State, at: string): readonly AgentRun[] {
-  return [...state.agents.values()].filter((run) => isSuspect(state, run, at));
+function runsSince(state: State, at: string, isolated: Ids): readonly AgentRun[] {
+  return [...state.agents.values()].filter((run) => isSuspect(state, run, at, isolated));
 }
 
-function isSuspect(state: State, run: AgentRun, at: string): boolean {
-  return !isSandboxed(run) && wasAlive(state, run, at);
+function isSuspect(state: State, run: AgentRun, at: string, isolated: Ids): boolean {
+  // The process may run already, and be recorded a moment later.
+  if (run.process === 'wanted' && !isHeldByBudget(state, run) && !isolated.has(run.id)) return true;
+  // Without a task it works in the main checkout, and its commits may be on the main branch.
+  if (isIsolated(run.sandbox) && run.task !== null && run.wasOpen !== true) return false;
+  return run.process === 'running' || (run.exit !== null && run.exit.at >= at);
 }
 
 /** Of the ended commands only the newest is recorded, which is enough. */
-function commandsSince(state: State, at: string): readonly SuspectSession[] {
-  const open = [...state.effects.values()].map(findUnsandboxedCommand).filter((command) => command !== undefined);
+function commandsSince(state: State, at: string, isolated: Ids): readonly SuspectSession[] {
+  const open = [...state.effects.values()]
+    .map(findCommand)
+    .filter((command) => command !== undefined)
+    .filter(({ id }) => !isolated.has(id));
   const last = findMain(state)?.lastCommand ?? null;
   if (last === null || last.at < at) return open;
   const { id, name, task_id } = last;
   return [...open, { id, name, task_id }];
-}
-
-function wasAlive(state: State, run: AgentRun, at: string): boolean {
-  if (run.process === 'running') return true;
-  // The process may run already, and be recorded a moment later.
-  if (run.process === 'wanted' && !isHeldByBudget(state, run)) return true;
-  return run.exit !== null && run.exit.at >= at;
 }
 
 /** The same as whether `clientsOf` finds any, without building lists: this is called once a second. */

@@ -17,8 +17,11 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
   readonly resume: Pick<Events['AgentResumeRequested'], 'message' | 'append'> | null;
   readonly supervisor: string | null;
   readonly pid: string | null;
-  /** Of the newest process; missing if there is none. */
+  /** The kind of the newest process; missing if there is no record. */
   readonly sandbox?: string;
+  readonly access?: SandboxAccess;
+  /** The newest process is isolated, and an earlier one was not. */
+  readonly wasOpen?: true;
   readonly signal: Omit<Events['AgentSignalled'], 'agent_id'> | null;
   readonly parked: string | null;
   readonly killed: boolean;
@@ -45,6 +48,7 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
         readonly timedOut: boolean;
         readonly blocksUsed: boolean;
         readonly at: string;
+        readonly hosts?: Events['AgentExited']['hosts'];
       })
     | null;
   /** Totals; null if the client does not report usage. */
@@ -55,6 +59,13 @@ export interface AgentRun extends Pick<Events['AgentRequested'], 'plan' | 'vars'
   readonly since: string;
   /** Seq of the entry at which both the run and its process were over; null before that. */
   readonly over: number | null;
+}
+
+/** What a session's sandbox let it reach, in words. */
+interface SandboxAccess {
+  readonly network: string | null;
+  readonly limits: string | null;
+  readonly notes: readonly string[];
 }
 
 /** A person's use of an agent's conversation: process number `start` is theirs. */

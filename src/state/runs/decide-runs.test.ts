@@ -67,6 +67,43 @@ describe('agents and sessions', () => {
   });
 });
 
+describe('the sandbox of a session', () => {
+  it('is recorded when its process has started, with notes of bounded length', () => {
+    const notes = [`${'x'.repeat(400)}\n\uD800`, ...Array.from({ length: 30 }, (_, i) => `note\u001B[2J ${i}`)];
+    const first = `${'x'.repeat(300)}…`;
+    const others = Array.from({ length: 19 }, (_, i) => `note [2J ${i}`);
+    const process = { start: 1, supervisor: 'supervisor of process a1 1', process: 'process a1 1' };
+    const sandbox = { sandbox: 'bubblewrap', network: 'full', limits: 'rlimits', sandbox_notes: [first, ...others] };
+    given([[runs.startAgent(), operator]])
+      .when(runs.started('a1', 1, runs.boxed('bubblewrap', { notes })), system)
+      .then([{ type: 'AgentStarted', data: { agent_id: 'a1', ...process, ...sandbox } }]);
+  });
+
+  it('is known from the state, and so are the hosts that it asked for', () => {
+    const hosts = Array.from({ length: 60 }, (_, i) => ({ host: `h${i}.org\n`, allowed: i, refused: 0 }));
+    const { state } = given([
+      [runs.startAgent(), operator],
+      [runs.started('a1', 1, runs.boxed('container', { network: 'none', notes: ['no limits'] })), system],
+      [runs.exited('a1', { hosts, sandbox: runs.boxed('container') }), runs.supervisor()],
+    ]);
+    const run = state.agents.get('a1');
+    expect(run?.sandbox).toBe('container');
+    expect(run?.access).toEqual({ network: 'none', limits: 'rlimits', notes: ['no limits'] });
+    expect(run?.exit?.hosts).toHaveLength(50);
+    expect(run?.exit?.hosts?.[0]).toEqual({ host: 'h59.org', allowed: 59, refused: 0 });
+  });
+
+  it('is unknown if its supervisor reports none', () => {
+    const { state } = given([
+      [runs.startAgent(), operator],
+      [runs.started('a1'), system],
+      [runs.exited('a1'), runs.supervisor()],
+    ]);
+    expect(state.agents.get('a1')).not.toHaveProperty('sandbox');
+    expect(state.agents.get('a1')?.exit).not.toHaveProperty('hosts');
+  });
+});
+
 describe('what was never asked for', () => {
   it.each([
     runs.finish('c'),

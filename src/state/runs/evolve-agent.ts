@@ -1,3 +1,4 @@
+import { isIsolated } from '../../protocol/sandbox.ts';
 import type { Event, EventOf, RecordedEvent } from '../event.ts';
 import { addElapsedTime } from './accounts.ts';
 import type { AgentRun, Attachment } from './agent-run.ts';
@@ -135,14 +136,19 @@ function attached(agent: AgentRun, { start }: { readonly start: number }, change
 }
 
 function started(agent: AgentRun, data: EventOf<'AgentStarted'>['data']): AgentRun {
-  const { sandbox: _, ...before } = agent;
-  const { supervisor, process: pid, sandbox } = data;
-  return { ...before, process: 'running', supervisor, pid, ...(sandbox === undefined ? {} : { sandbox }) };
+  const { sandbox: earlier, access: _, ...before } = agent;
+  const { supervisor, process: pid, sandbox, network = null, limits = null, sandbox_notes: notes = [] } = data;
+  const running = { ...before, process: 'running', supervisor, pid } as const;
+  if (sandbox === undefined) return running;
+  const wasOpen = data.start > 1 && isIsolated(sandbox) && !isIsolated(earlier);
+  const known = data.network === undefined ? {} : { access: { network, limits, notes } };
+  return { ...running, sandbox, ...known, ...(wasOpen ? { wasOpen } : {}) };
 }
 
 function exited(agent: AgentRun, data: EventOf<'AgentExited'>['data'], at: string): AgentRun {
   const { code, signal, timed_out: timedOut, blocks_used: blocksUsed, output } = data;
-  return { ...agent, process: 'gone', exit: { code, signal, timedOut, blocksUsed, output, at } };
+  const asked = data.hosts === undefined ? {} : { hosts: data.hosts };
+  return { ...agent, process: 'gone', exit: { code, signal, timedOut, blocksUsed, output, at, ...asked } };
 }
 
 /** The limit has ended: a later error is a new one. */

@@ -6,6 +6,17 @@ export function excerptEnd(text: string, most: number = EXCERPT_CHARACTERS): str
   return text.length <= most ? text : text.slice(-most).replace(/^[\uDC00-\uDFFF]/, '');
 }
 
+/** One line of text from outside: valid Unicode, without control characters. */
+export function plainLine(text: string, most: number): string {
+  return excerptStart(
+    text
+      .toWellFormed()
+      .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+      .trim(),
+    most,
+  );
+}
+
 export function excerptStart(text: string, most: number = EXCERPT_CHARACTERS): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -1,11 +1,12 @@
 import type { AgentReport } from '../../protocol/agent-report.ts';
+import type { HostCount, SandboxRecord } from '../../protocol/sandbox.ts';
 import type { Caller } from '../caller.ts';
 import { event, type Event, type Events } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';
 import type { Rules } from '../rules.ts';
 import type { State } from '../state.ts';
 import { type AgentRun, isAttached, isAttaching } from './agent-run.ts';
-import { excerptEnd } from './excerpt.ts';
+import { excerptEnd, plainLine } from './excerpt.ts';
 import { findAgent, findReportedAgent } from './find-run.ts';
 import { findSilenceDecision } from './open-decisions.ts';
 import { isWorthRecording, priceRequests, priceUsage } from './usage.ts';
@@ -60,12 +61,39 @@ function decideProcess(agent: AgentRun, report: Report<'started' | 'exited'>): O
 
 function processEvent(agent_id: string, report: Report<'started' | 'exited'>): Event {
   if (report.kind === 'started') {
-    const { start, supervisor, process } = report;
-    return event('AgentStarted', { agent_id, start, supervisor, process });
+    const { start, supervisor, process, sandbox } = report;
+    return event('AgentStarted', { agent_id, start, supervisor, process, ...sandboxFields(sandbox) });
   }
-  const { kind: _, output, ...exit } = report;
-  return event('AgentExited', { agent_id, ...exit, output: output === null ? null : excerptEnd(output) });
+  const { start, code, signal, timed_out, blocks_used, output, hosts = [] } = report;
+  const exit = { start, code, signal, timed_out, blocks_used, output: output === null ? null : excerptEnd(output) };
+  return event('AgentExited', { agent_id, ...exit, ...(hosts.length === 0 ? {} : { hosts: mostAsked(hosts) }) });
 }
+
+/** Bounded, because a session chooses what it asks for and what its notes quote. */
+function sandboxFields(sandbox: SandboxRecord | undefined): Partial<Events['AgentStarted']> {
+  if (sandbox === undefined) return {};
+  const notes = sandbox.notes.slice(0, MOST_NOTES).map((note) => plainLine(note, NOTE_CHARACTERS));
+  return {
+    sandbox: sandbox.kind,
+    network: plainLine(sandbox.network, NETWORK_CHARACTERS),
+    limits: sandbox.limits,
+    ...(notes.length === 0 ? {} : { sandbox_notes: notes }),
+  };
+}
+
+function mostAsked(hosts: readonly HostCount[]): readonly HostCount[] {
+  const asked = ({ allowed, refused }: HostCount): number => allowed + refused;
+  return hosts
+    .toSorted((a, b) => asked(b) - asked(a))
+    .slice(0, MOST_HOSTS)
+    .map(({ host, allowed, refused }) => ({ host: plainLine(host, HOST_CHARACTERS), allowed, refused }));
+}
+
+const MOST_NOTES = 20;
+const NOTE_CHARACTERS = 300;
+const NETWORK_CHARACTERS = 500;
+const MOST_HOSTS = 50;
+const HOST_CHARACTERS = 255;
 
 /** The count only grows: a late or repeated report changes nothing. */
 function blockEvents({ id: agent_id, blocks }: AgentRun, report: Report<'blocked'>): Event[] {
@@ -139,7 +167,7 @@ function workEvents(agent: AgentRun, report: Report<'idle' | 'stop' | 'silent' |
 /** The same as the supervisor's own report, for the daemon that finds a process which was not reported. */
 export function decideReportStarted(
   state: State,
-  { agentId, ...started }: Omit<Events['AgentStarted'], 'agent_id' | 'sandbox'> & { readonly agentId: string },
+  { agentId, ...started }: Omit<Report<'started'>, 'kind'> & { readonly agentId: string },
 ): Outcome<null> {
   const agent = findAgent(state, agentId);
   return agent.ok ? decideProcess(agent.answer, { kind: 'started', ...started }) : agent;

@@ -108,8 +108,21 @@ export const RUN_EVENTS = {
   },
   /** A further process of the same run, in the same conversation. `append`: the message follows the prompt instead of replacing it. */
   AgentResumeRequested: { agent_id: text, start: whole, message: nullable(text), append: flag },
-  /** `supervisor` and `process`: boot id, pid and start time. `sandbox`: its kind; missing if there is none. */
-  AgentStarted: { agent_id: text, start: whole, supervisor: text, process: text, sandbox: optional(text) },
+  /** `supervisor` and `process`: boot id, pid and start time. The rest is about its sandbox; missing if there is no record of one. */
+  AgentStarted: {
+    agent_id: text,
+    start: whole,
+    supervisor: text,
+    process: text,
+    /** Its kind; `none` if there is none. */
+    sandbox: optional(text),
+    /** `full`, `host`, `model`, `none`, or the hosts. */
+    network: optional(text),
+    /** What enforces the limits. */
+    limits: optional(text),
+    /** What the sandbox lacks or has on top. */
+    sandbox_notes: optional(list(text)),
+  },
   AgentStartFailed: { agent_id: text, start: whole, reason: text },
   AgentSignalled: { agent_id: text, kind: choice(['complete', 'escalate']), message: nullable(text) },
   AgentIdle: { agent_id: text, why: choice(['stop', 'waiting', 'quiet']) },
@@ -132,6 +145,8 @@ export const RUN_EVENTS = {
     timed_out: flag,
     blocks_used: flag,
     output: nullable(text),
+    /** The hosts that it asked for through Baton's proxy, the most frequent ones. */
+    hosts: optional(list(object({ host: text, allowed: whole, refused: whole }))),
   },
   /** The agent waits for the answer to a decision; it keeps its claim. */
   AgentParked: { agent_id: text, decision_id: text, reason: text },
@@ -172,6 +187,8 @@ export const RUN_EVENTS = {
     exit_code: nullable(whole),
     timed_out: flag,
     output: nullable(text),
+    /** The kind of sandbox that it ran in; missing if there is no record. */
+    sandbox: optional(text),
   },
   /** The result is no longer needed: the command is stopped. */
   CommandCancelled: { command_id: text },

@@ -1,5 +1,6 @@
 import type { AgentReport } from '../../protocol/agent-report.ts';
 import type { AgentPlan, PipelinePlan, StepPlan, WorkerPlan } from '../../protocol/run-plan.ts';
+import type { SandboxRecord } from '../../protocol/sandbox.ts';
 import type { Caller } from '../caller.ts';
 import type { Command } from '../decide.ts';
 import type { AgentRun } from './agent-run.ts';
@@ -93,9 +94,15 @@ export function exited(agentId: string, more: Partial<Extract<AgentReport, { kin
   return report({ kind: 'exited', start: 1, ...exit, ...more }, agentId);
 }
 
-export function started(agentId: string, start = 1): Command {
+export function started(agentId: string, start = 1, sandbox?: SandboxRecord): Command {
   const process = `process ${agentId} ${start}`;
-  return { kind: 'report-started', command: { agentId, start, supervisor: `supervisor of ${process}`, process } };
+  const command = { agentId, start, supervisor: `supervisor of ${process}`, process, ...(sandbox && { sandbox }) };
+  return { kind: 'report-started', command };
+}
+
+/** What a session in a sandbox of this kind has. */
+export function boxed(kind: SandboxRecord['kind'], more: Partial<SandboxRecord> = {}): SandboxRecord {
+  return { kind, network: 'full', limits: 'rlimits', notes: [], ...more };
 }
 
 export function startFailed(agentId: string, start = 1, reason = 'no such program'): Command {

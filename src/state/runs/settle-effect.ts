@@ -15,10 +15,8 @@ export function decideFinishCommand(state: State, command: FinishCommand, caller
   const effect = findEffect(state, 'CommandRequested', effectKey.command(command_id));
   if (effect === undefined) return decided([], null);
   const { subject } = effect.data;
-  return decided(
-    [event('CommandFinished', { ...command, subject, output: output === null ? null : excerptEnd(output) })],
-    null,
-  );
+  const end = output === null ? null : excerptEnd(output);
+  return decided([event('CommandFinished', { ...command, subject, output: end })], null);
 }
 
 export type FireTimer = Pick<Events['TimerFired'], 'timer_id'>;

@@ -1,4 +1,4 @@
-import { createExitSignal } from '../../protocol/exit-signal-shape.ts';
+import { createExitSignal } from '../../protocol/exit-signal/exit-signal-shape.ts';
 import { type Caller, checkClaim } from '../caller.ts';
 import { event } from '../event.ts';
 import { decided, type Outcome, refusal } from '../outcome.ts';

@@ -1,5 +1,5 @@
 import { type AgentSessionCompleted, createAgentSessionCompleted } from '../../protocol/agent-session-completed.ts';
-import type { ExitSignal } from '../../protocol/exit-signal-shape.ts';
+import type { ExitSignal } from '../../protocol/exit-signal/exit-signal-shape.ts';
 import { findReportedError, isErrorHandoff, type ReportedError, summarizeError } from '../../protocol/handoff/index.ts';
 import { type ExitReason, nextPhase, type Phase } from '../../protocol/phase.ts';
 import type { Caller } from '../caller.ts';

@@ -1,3 +1,4 @@
+import { SANDBOX_KINDS } from '../../protocol/sandbox.ts';
 import { event, type Event } from '../event.ts';
 import { decided, type Outcome } from '../outcome.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
@@ -31,7 +32,7 @@ export function decideFinishCheck(state: State, command: FinishCheck): Outcome<n
   const finished = event('CheckFinished', { ...check, ...about, output: output === null ? null : excerptEnd(output) });
   const whole = outcomeOf(checks, name, outcome);
   if (whole === null) return decided([finished], null);
-  const settled = event('ChecksFinished', { ...about, outcome: whole });
+  const settled = event('ChecksFinished', { ...about, outcome: whole, ...weakestSandbox(checks, check) });
   return decided([finished, settled, ...afterChecks(task, whole, command)], null);
 }
 
@@ -44,6 +45,19 @@ function outcomeOf({ plans, outcomes }: CheckRun, name: string, outcome: CheckOu
   if (outcome === 'failed') return 'failed';
   const all = { ...outcomes, [name]: outcome };
   return plans.every((plan) => all[plan.name] === 'passed') ? 'passed' : null;
+}
+
+/** Of the checks that Baton ran. The order is that of the kinds, from the strongest. */
+function weakestSandbox(
+  { plans, outcomes, sandboxes = {} }: CheckRun,
+  { name, sandbox }: Pick<FinishCheck, 'name' | 'sandbox'>,
+): { readonly sandbox?: string } {
+  const ran = plans.filter(
+    (plan) => plan.run !== undefined && (plan.name === name || outcomes[plan.name] !== undefined),
+  );
+  const kinds = new Set(ran.map((plan) => (plan.name === name ? sandbox : sandboxes[plan.name])));
+  const weakest = SANDBOX_KINDS.findLast((kind) => kinds.has(kind));
+  return weakest === undefined || kinds.has(undefined) ? {} : { sandbox: weakest };
 }
 
 /** Whether checks or a pull request are for another commit than the task's head. */

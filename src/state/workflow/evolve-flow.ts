@@ -125,10 +125,11 @@ function evolveByType(flow: Flow, recorded: FlowEvent, before: TaskBefore): Flow
 
 function finishCheck(
   checks: CheckRun,
-  { name, outcome, exit_code, output }: EventOf<'CheckFinished'>['data'],
+  { name, outcome, exit_code, output, sandbox }: EventOf<'CheckFinished'>['data'],
 ): CheckRun {
   const { [name]: _, ...failures } = checks.failures ?? {};
-  const finished = { ...checks, outcomes: { ...checks.outcomes, [name]: outcome } };
+  const known = sandbox === undefined ? {} : { sandboxes: { ...checks.sandboxes, [name]: sandbox } };
+  const finished = { ...checks, outcomes: { ...checks.outcomes, [name]: outcome }, ...known };
   if (outcome === 'passed') return checks.failures === undefined ? finished : { ...finished, failures };
   const end = { exitCode: exit_code, output: output === null ? null : excerptEnd(output, KEPT_OUTPUT) };
   return { ...finished, failures: { ...failures, [name]: end } };

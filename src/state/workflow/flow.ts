@@ -107,6 +107,8 @@ export interface CheckRun {
   readonly outcomes: Readonly<Record<string, CheckOutcome>>;
   /** Of the checks that did not pass, for people; missing if all passed so far. */
   readonly failures?: Readonly<Record<string, CheckFailureEnd>>;
+  /** By name, as far as there is a record. */
+  readonly sandboxes?: Readonly<Record<string, string>>;
   readonly outcome: CheckOutcome | null;
 }
 

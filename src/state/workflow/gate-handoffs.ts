@@ -1,4 +1,4 @@
-import { isPrUrl } from '../../protocol/exit-signal.ts';
+import { isPrUrl } from '../../protocol/exit-signal/exit-signal.ts';
 import { parseHandoff, renderHandoff } from '../../protocol/handoff/index.ts';
 import { excerptEnd } from '../runs/excerpt.ts';
 import type { Task } from '../tasks/task.ts';

@@ -34,6 +34,12 @@ const checkPlan = object({
   timeout_ms: optional(whole),
   /** Variables of the daemon that the check gets besides the default list, those of the whole project included. */
   env_pass: optional(list(text)),
+  /** What the check can reach: `full`, or hosts; missing: nothing. */
+  network: optional({
+    kind: 'either',
+    options: [choice(['full', 'none']), list(text)],
+    expected: 'full, none or hosts',
+  }),
 });
 export type CheckPlan = ValueOf<typeof checkPlan>;
 const checkOutcome = choice(['passed', 'failed', 'cancelled']);
@@ -116,8 +122,11 @@ export const WORKFLOW_EVENTS = {
     exit_code: nullable(whole),
     log: nullable(text),
     output: nullable(text),
+    /** The kind of sandbox that it ran in; missing if there is no record, or another system ran it. */
+    sandbox: optional(text),
   },
-  ChecksFinished: { ...checksRef, outcome: checkOutcome },
+  /** `sandbox`: the weakest that one of them had; missing if one has no record. */
+  ChecksFinished: { ...checksRef, outcome: checkOutcome, sandbox: optional(text) },
 
   /** One merge at a time, onto the main branch as it is then; the checks run again on the merged tree. */
   MergeRequested: {
@@ -150,6 +159,8 @@ export const WORKFLOW_EVENTS = {
     reason: nullable(text),
     files: list(text),
     output: nullable(text),
+    /** That of the checks of the merged tree; missing if there is no record. */
+    sandbox: optional(text),
   },
 
   /** The main branch moved without Baton, or Baton saw it for the first time. */

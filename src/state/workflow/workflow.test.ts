@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExitSignal } from '../../protocol/exit-signal-shape.ts';
-import { parseExitSignal } from '../../protocol/exit-signal.ts';
+import { createExitSignal } from '../../protocol/exit-signal/exit-signal-shape.ts';
+import { parseExitSignal } from '../../protocol/exit-signal/exit-signal.ts';
 import { parseHandoff, routeHandoff } from '../../protocol/handoff/index.ts';
 import { emptyTask } from '../say.cases.ts';
 import type { Task } from '../tasks/task.ts';
