@@ -41,6 +41,10 @@ export class AgentHost implements HookRoutes {
   #ending: Promise<void> | undefined;
   #timedOut = false;
   #keys = 0;
+  /** Commits of a sandboxed session reach the repository before anything that the agent reports about them is judged. */
+  beforeJudging: () => Promise<void> = async () => {};
+  /** A message may be about a main branch that has moved. */
+  beforeMessage: () => Promise<void> = async () => {};
 
   constructor(launch: Launch, files: ReturnType<typeof filesIn>, tail: Tail) {
     this.launch = launch;
@@ -77,8 +81,9 @@ export class AgentHost implements HookRoutes {
   /** The process runs, or is awaited in a person's terminal: the timers start. */
   begin(child: Child | undefined, running: Running): void {
     const { prompt, kind } = this.launch;
-    const { supervisor, process: own, start } = running;
-    void this.report({ kind: 'started', start, supervisor, process: own });
+    const { supervisor, process: own, start, sandbox } = running;
+    const record = sandbox === undefined ? {} : { sandbox };
+    void this.report({ kind: 'started', start, supervisor, process: own, ...record });
     if (kind === 'agent') void this.guard.refreshStanding().then(() => this.budgetHold.update());
     void this.messages.begin(child, prompt);
     if (prompt !== null) this.budgetHold.turnBegins();
@@ -147,6 +152,7 @@ export class AgentHost implements HookRoutes {
   async hook(name: string, body: Buffer): Promise<object> {
     this.#timers?.onActivity();
     this.silence.onHook(name, body);
+    if (name === 'stop') await this.beforeJudging();
     return answerHook(this, name, body);
   }
 
@@ -155,6 +161,7 @@ export class AgentHost implements HookRoutes {
   }
 
   async forward(request: IncomingMessage, response: ServerResponse, isOwn: boolean): Promise<void> {
+    if (isOwn) await this.beforeJudging();
     return forwardRequest(this, request, response, isOwn);
   }
 
@@ -181,6 +188,7 @@ export class AgentHost implements HookRoutes {
   }
 
   async settlePrinted(lastWords: string | undefined): Promise<string | undefined> {
+    await this.beforeJudging();
     const settled = await this.#printed.sendAtTurnEnd(lastWords);
     if (settled.kind === 'accepted') this.guard.onSignal();
     return settled.kind === 'refused' ? settled.message : undefined;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateFiles } from '../api/state-folder.ts';
 import type { AttemptLimit, StopAction, StreamFormat } from '../protocol/run-plan.ts';
+import type { SandboxRecord, SandboxSpec } from '../protocol/sandbox.ts';
 import type { Standing } from '../protocol/standing.ts';
 
 /**
@@ -59,6 +60,9 @@ export interface HookConfig {
   readonly start?: number;
 }
 
+/** Variables of a supervisor with secrets for the sandbox's proxy. Its process does not get them. */
+export const SECRET_PREFIX = 'BATON_SECRET_';
+
 export interface Launch {
   readonly v: 1;
   readonly kind: 'agent' | 'command';
@@ -113,6 +117,16 @@ export interface Launch {
   readonly state_dir: string;
   /** Written before the process starts: settings with hooks, the `baton` of its PATH. */
   readonly files?: readonly LaunchFile[];
+  /** Made before the process starts, for what the client keeps. */
+  readonly folders?: readonly string[];
+  /** Left out: the process runs as the user, with the user's rights. */
+  readonly sandbox?: SandboxSpec;
+  /** The program that opens ports inside the sandbox's network namespace. */
+  readonly sandbox_helper?: string;
+  /** Ports of Baton on this machine, which no sandbox may reach. */
+  readonly forbidden_ports?: readonly number[];
+  /** Of a process without a sandbox: what is recorded instead. */
+  readonly sandbox_record?: SandboxRecord;
 }
 
 export interface LaunchFile {
@@ -131,6 +145,12 @@ export interface Running {
   readonly process: string;
   /** Receives hooks, the agent's own calls (`/v1/…`, `/mcp`) and requests of the daemon (`/control`). */
   readonly port: number;
+  readonly sandbox?: SandboxRecord;
+}
+
+/** Names the container and the control groups of a run. */
+export function sandboxId({ id, start }: Pick<Launch, 'id' | 'start'>): string {
+  return `${id}-${start}`;
 }
 
 /** `POST /control`, with the supervisor's token. Answered with `{ok: true}` or `{ok: false, error}` when done. */

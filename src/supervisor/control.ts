@@ -10,6 +10,7 @@ interface ControlledAgent {
   readonly messages: Pick<MessageQueue, 'deliver' | 'isLeaving'>;
   readonly guard: { setStanding(standing: Standing): void };
   readonly budgetHold: { update(): void; continuesWithoutMessage(isLeaving: boolean): boolean };
+  readonly beforeMessage?: () => Promise<void>;
   end(): Promise<void>;
 }
 
@@ -18,11 +19,11 @@ export function createControlHandler(agent: ControlledAgent) {
   // The prompt contains these messages.
   const deliveredIds = agent.launch.held ?? [];
   const sent = new Map<string, Promise<ControlResponse>>(deliveredIds.map((id) => [id, Promise.resolve(OK)]));
-  const deliver = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> =>
-    (wakes === true && agent.budgetHold.continuesWithoutMessage(agent.messages.isLeaving)) ||
-    (await agent.messages.deliver({ id, text }, permission))
-      ? OK
-      : LEAVING;
+  const deliver = async ({ message_id: id, text, permission, wakes }: Message): Promise<ControlResponse> => {
+    await agent.beforeMessage?.();
+    const isUnneeded = wakes === true && agent.budgetHold.continuesWithoutMessage(agent.messages.isLeaving);
+    return isUnneeded || (await agent.messages.deliver({ id, text }, permission)) ? OK : LEAVING;
+  };
   return async (body: Buffer): Promise<ControlResponse> => {
     const control = parseControl(body);
     switch (control?.kind) {

@@ -11,6 +11,8 @@ export interface Programs {
   readonly stopHook: string;
   readonly scripted: string;
   readonly builtin: string;
+  /** Opens ports in the network namespace of a session. */
+  readonly networkHelper: string;
   readonly baton: string;
 }
 
@@ -41,6 +43,7 @@ const SOURCE = {
   stopHook: join(ROOT, 'src', 'supervisor', 'stop-hook', 'main.ts'),
   scripted: join(ROOT, 'src', 'agents', 'scripted', 'main.ts'),
   builtin: join(ROOT, 'src', 'agents', 'builtin', 'main.ts'),
+  networkHelper: join(ROOT, 'src', 'sandbox', 'network', 'namespace', 'helper', 'main.ts'),
 };
 
 /** By state folder: one process may serve several, and the first may be deleted meanwhile. */
@@ -52,6 +55,7 @@ function programsIn(folder: string): Programs {
     stopHook: join(folder, 'hook-stop.cjs'),
     scripted: join(folder, 'scripted.cjs'),
     builtin: join(folder, 'builtin.cjs'),
+    networkHelper: join(folder, 'network-helper.cjs'),
     baton: BATON,
   };
 }

@@ -23,23 +23,35 @@ import { OutputLog, Tail, TokenFilter } from './process/output.ts';
 import { endProcesses } from './process/process-tree.ts';
 import { superviseInTerminal } from './process/run-in-terminal.ts';
 import { TerminalSession } from './process/terminal.ts';
+import { SandboxedRun } from './sandbox/sandboxed-run.ts';
 
 /** A later daemon relies on its files and their order (`contract.ts`). Resolves to the supervisor's own exit code. */
 export async function supervise(folder: string, start: number): Promise<number> {
   const files = filesIn(folder);
   const ready = await prepareStart(files, start);
   if (typeof ready === 'number') return ready;
-  const { launch, agent, line, door, url, log } = ready;
+  const { launch, agent, line, door, url, log, sandboxed } = ready;
   const announce = async (running: Running): Promise<void> => {
     const isWanted = (): boolean => existsSync(files.folder);
     await retryWhileFull(() => ready.running.fill(JSON.stringify(running)), isWanted, logDiskWait);
   };
   const finish = async (exit: Exit): Promise<number> => recordExit(exit, agent, door, log, files.exit(start));
-  if (line !== undefined) {
-    const exit = await superviseInTerminal({ launch, files, agent, line, port: door.port, announce });
-    return finish(exit);
+  // Without its sandbox the process does not run.
+  if (ready.refusal !== undefined) {
+    log.write(Buffer.from(`baton: ${ready.refusal}\n`));
+    return finish({ ...NOT_STARTED, start, output: ready.refusal });
   }
-  const spawned = await startChild(launch, childEnvironment(launch, files.bin, url));
+  if (line !== undefined) {
+    const exit = await superviseInTerminal({ launch, files, agent, line, port: door.port, url, announce, sandboxed });
+    return finish({ ...exit, ...(await closeSandbox(sandboxed)) });
+  }
+  const env = childEnvironment(launch, files.bin, url);
+  const wrapping = sandboxed && {
+    wrap: (argv: readonly string[]) => sandboxed.command(argv, launch.cwd, env),
+    hasProgramsOfMachine: sandboxed.hasProgramsOfMachine,
+  };
+  const spawned = await startChild(launch, env, wrapping);
+  if (!spawned.ok) await closeSandbox(sandboxed);
   if (!spawned.ok && (isShortageText(spawned.reason) || isDiskFaultText(spawned.reason)))
     return returnStart(files, start);
   if (!spawned.ok) {
@@ -54,32 +66,53 @@ export async function supervise(folder: string, start: number): Promise<number> 
   const ended = followChild(child, (chunk, isWords) => {
     (isWords ? kept.words : kept.errors).push(chunk);
     agent.onOutput(chunk, isWords);
+    sandboxed?.onOutput(chunk);
   });
+  const record = sandboxed?.record ?? launch.sandbox_record;
   const running: Running = {
     start,
     supervisor: readProcessName(process.pid),
     process: readProcessName(child.pid),
     port: door.port,
+    ...(record === undefined ? {} : { sandbox: record }),
   };
-  const tree = { leader: child.pid, mark: environmentMark(launch) };
-  agent.onEnd(async () => endProcesses(tree, launch.kill_after_ms));
+  const tree = { leader: child.pid, mark: environmentMark(launch), isNamespace: sandboxed?.isNamespace === true };
+  agent.onEnd(async () => {
+    await endProcesses(tree, launch.kill_after_ms);
+    await sandboxed?.end();
+  });
   await announce(running);
   agent.begin(child, running);
+  sandboxed?.begin(() => void agent.end(), child.pid);
   // A deleted state folder has no daemon, and no other program could find this agent.
   const watching = setInterval(() => existsSync(files.folder) || void agent.end(), FOLDER_MS);
-  const { code, signal } = await ended.exit;
+  const { code, signal } = sandboxed?.exitOf(await ended.exit) ?? (await ended.exit);
   clearInterval(watching);
   await agent.onProcessGone();
   // Ends everything the process left behind; then the output is complete.
   await endProcesses(tree, launch.kill_after_ms);
+  await sandboxed?.end();
   await Promise.race([ended.silence, delay(SILENCE_MS)]);
   kept.words.end();
   kept.errors.end();
+  await sandboxed?.syncGit();
   const { timedOut, wasLetGo } = await agent.conclude(code);
-  const text = tail.text();
+  const hosts = await closeSandbox(sandboxed);
+  const text = [tail.text(), sandboxed?.explainExit(code)].filter(Boolean).join('\n') || null;
   // The tail may begin in the middle of a token, where no pattern matches: the secret part is searched for.
   const output = text === null ? null : redactTokens(text, known);
-  return finish({ start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output });
+  return finish({ start, code, signal, timed_out: timedOut, blocks_used: wasLetGo, output, ...hosts });
+}
+
+/** How often each host was asked for, for the ledger. A sandbox that cannot be closed must not hide the exit. */
+async function closeSandbox(sandboxed: SandboxedRun | undefined): Promise<Pick<Exit, 'hosts'>> {
+  try {
+    const hosts = await sandboxed?.close();
+    return hosts === undefined || hosts.length === 0 ? {} : { hosts };
+  } catch (error) {
+    process.stderr.write(`${new Date().toISOString()} the sandbox was not closed: ${String(error)}\n`);
+    return {};
+  }
 }
 
 /** Removes Baton's tokens from the log, which people pass on. Each stream may end in the middle of a token. */
@@ -152,9 +185,19 @@ async function prepareStart(files: Files, start: number) {
       routes: agent,
       ...(line === undefined ? {} : { terminal: async (request, response) => line.serve(request, response) }),
     });
-    const url = `http://127.0.0.1:${door.port}`;
+    const print = (text: string): void => log.write(Buffer.from(`${text}\n`));
+    const { kind, notes = [] } = launch.sandbox_record ?? {};
+    if (kind === 'none') for (const note of notes) print(`baton: ${note}`);
+    const opened = await SandboxedRun.open({ launch, folder: files.folder, print, onRequest: door.serve });
+    const refusal = typeof opened === 'string' ? opened : undefined;
+    const sandboxed = typeof opened === 'string' ? undefined : opened;
+    if (sandboxed !== undefined) {
+      agent.beforeJudging = async () => sandboxed.syncGit();
+      agent.beforeMessage = async () => sandboxed.refreshGit();
+    }
+    const url = sandboxed?.url ?? `http://127.0.0.1:${door.port}`;
     writeFiles(launch, url);
-    return { launch, log, tail, agent, line, door, url, running };
+    return { launch, log, tail, agent, line, door, url, running, sandboxed, refusal };
   } catch (error) {
     if (!isShortOfResources(error)) throw error;
     logDiskWait(error);
@@ -180,7 +223,8 @@ function describeDropped(names: readonly string[]): string {
   return `baton: environment variables that do not pass (env_pass adds them): ${names.join(', ')}\n`;
 }
 
-function writeFiles({ files = [] }: Launch, url: string): void {
+function writeFiles({ files = [], folders = [] }: Launch, url: string): void {
+  for (const folder of folders) mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const { path, content, link, mode = 0o600 } of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (link === undefined) writeFileSync(path, fillUrl(content, url), { mode });

@@ -22,6 +22,8 @@ export interface HookServerOptions {
 
 export interface HookServer {
   readonly port: number;
+  /** Answers a request that arrived elsewhere: at the address inside a sandbox. */
+  readonly serve: (request: IncomingMessage, response: ServerResponse) => void;
   /** Waits for pending responses, up to the given time. */
   close(withinMs: number): Promise<void>;
 }
@@ -29,11 +31,12 @@ export interface HookServer {
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
   const open = new Set<ServerResponse>();
   const server = createServer({ keepAliveTimeout: 120_000, noDelay: true, maxHeaderSize: 16_384 });
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     open.add(response);
     response.once('close', () => open.delete(response));
     handleRequest(request, response, options).catch(() => respondError(response, FAILED));
-  });
+  };
+  server.on('request', serve);
   // A stop waits for the daemon, and a stream never ends: requests may take any time.
   server.requestTimeout = 0;
   server.maxConnections = MAX_CONNECTIONS;
@@ -47,7 +50,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   const address = server.address();
-  return { port: typeof address === 'object' && address !== null ? address.port : 0, close };
+  return { port: typeof address === 'object' && address !== null ? address.port : 0, serve, close };
 }
 
 /** A hook carries the agent's last message and the output of its tool. */

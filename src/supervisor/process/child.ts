@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { delimiter } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Launch } from '../contract.ts';
+import { type Launch, SECRET_PREFIX } from '../contract.ts';
 
 export interface Child {
   readonly pid: number;
@@ -12,15 +12,36 @@ export interface Child {
   endInput(): void;
 }
 
+type WrappedCommand =
+  | { readonly ok: true; readonly argv: readonly string[]; readonly env: NodeJS.ProcessEnv }
+  | { readonly ok: false; readonly reason: string };
+
 export type SpawnResult =
   | { readonly ok: true; readonly child: Child }
   | { readonly ok: false; readonly reason: string };
 
-export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promise<SpawnResult> {
-  const [program = '', ...args] = launch.argv.map((word) => fillUrl(word, env['BATON_URL'] ?? ''));
+export interface Wrapping {
+  /** What to spawn instead, in a sandbox. */
+  readonly wrap: (argv: readonly string[]) => WrappedCommand;
+  readonly hasProgramsOfMachine: boolean;
+}
+
+export async function startChild(
+  launch: Launch,
+  env: NodeJS.ProcessEnv,
+  { wrap, hasProgramsOfMachine }: Wrapping = { wrap: (argv) => ({ ok: true, argv, env }), hasProgramsOfMachine: true },
+): Promise<SpawnResult> {
+  const own = launch.argv.map((word) => fillUrl(word, env['BATON_URL'] ?? ''));
+  const [program = ''] = own;
   let child: ChildProcess;
   try {
-    child = spawn(program, args, { cwd: launch.cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    // The sandbox would start, and report a missing program in words of its own.
+    if (hasProgramsOfMachine && !isOnPath(program, launch.cwd, env))
+      throw Object.assign(new Error(program), { code: 'ENOENT' });
+    const wrapped = wrap(own);
+    if (!wrapped.ok) return wrapped;
+    const [first = '', ...args] = wrapped.argv;
+    child = spawn(first, args, { cwd: launch.cwd, env: wrapped.env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   } catch (error) {
     return { ok: false, reason: describeSpawnError(error, program, launch) };
   }
@@ -42,6 +63,11 @@ export async function startChild(launch: Launch, env: NodeJS.ProcessEnv): Promis
       endInput: () => void child.stdin?.end(),
     },
   };
+}
+
+function isOnPath(program: string, cwd: string, { PATH = '' }: NodeJS.ProcessEnv): boolean {
+  if (program.includes('/')) return existsSync(resolve(cwd, program));
+  return PATH.split(delimiter).some((folder) => existsSync(resolve(cwd, folder, program)));
 }
 
 /** Node's `spawn claude ENOENT` tells neither what is missing nor what to do. */
@@ -95,7 +121,9 @@ export function childEnvironment(launch: Launch, bin: string, url: string, ours 
     BATON_STATE_DIR: launch.state_dir,
   };
   all['PATH'] = [bin, all['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => value !== '' && !name.startsWith(SECRET_PREFIX)),
+  );
 }
 
 /** The variable that every descendant inherits, also outside of the process group. */

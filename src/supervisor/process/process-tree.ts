@@ -1,6 +1,7 @@
 import { delay } from '../../api/client/http.ts';
 import { listLiving, readProcFile } from '../../api/processes.ts';
 import { isShortage } from '../../protocol/resource-faults.ts';
+import { isInNamespace } from '../../sandbox/bubblewrap/processes-inside.ts';
 
 /** The process group of a run, the processes with its mark in their environment, and the children of all these. */
 export interface ProcessTree {
@@ -8,6 +9,11 @@ export interface ProcessTree {
   readonly leader: number;
   /** `NAME=value` in the environment of the first process and its descendants. */
   readonly mark: string;
+  /**
+   * It runs in bubblewrap, whose end is the end of everything inside: bubblewrap is killed last and never asked to end. The mark counts
+   * outside of namespaces only: another session could have it in the environment of its processes, and would never let this one end.
+   */
+  readonly isNamespace?: boolean;
 }
 
 /** The pids of living members. Zombies are dead: they only wait to be collected. */
@@ -19,19 +25,29 @@ interface Member {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
+  readonly program: string;
   /** Distinguishes the process from a later one with the same pid. */
   readonly identity: string;
 }
 
 /** `known`: members at the last look. A child whose parent has exited meanwhile can be found only through it. */
-function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>): readonly Member[] {
+function findMembers(
+  { leader, mark, isNamespace = false }: ProcessTree,
+  known: ReadonlySet<string>,
+): readonly Member[] {
   const text = `\0${mark}\0`;
   const environmentOf = (pid: number): string => `\0${readProcFile(pid, 'environ')}`;
-  const isOwn = ({ pid, group, identity }: Member): boolean =>
-    group === leader || known.has(identity) || environmentOf(pid).includes(text);
+  const isMarked = (pid: number): boolean => environmentOf(pid).includes(text) && !(isNamespace && isInNamespace(pid));
+  const isOwn = ({ pid, group, identity }: Member): boolean => group === leader || known.has(identity) || isMarked(pid);
   const living = listLiving()
     .filter(({ pid }) => pid !== process.pid)
-    .map(({ pid, parent, group, started }) => ({ pid, parent, group, identity: `${pid}/${started}` }));
+    .map(({ pid, parent, group, program, started }) => ({
+      pid,
+      parent,
+      group,
+      program,
+      identity: `${pid}/${started}`,
+    }));
   const members = living.filter(isOwn);
   const others = new Set(living.filter((each) => !members.includes(each)));
   for (const { pid } of members) {
@@ -39,7 +55,7 @@ function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>):
       if (child.parent !== pid) continue;
       others.delete(child);
       // A daemon started from here is not a member, nor are its children, although it first has our process as parent.
-      if (!environmentOf(child.pid).includes('\0BATON_STATE_DIR=')) members.push(child);
+      if (isNamespace || !environmentOf(child.pid).includes('\0BATON_STATE_DIR=')) members.push(child);
     }
   }
   return members;
@@ -54,6 +70,7 @@ function findMembers({ leader, mark }: ProcessTree, known: ReadonlySet<string>):
 export async function endProcesses(tree: ProcessTree, killAfterMs: number): Promise<void> {
   const killAt = performance.now() + killAfterMs;
   const allAt = killAt - killAfterMs / 2;
+  let first = tree.isNamespace === true ? undefined : tree.leader;
   const [known, asked, foreign] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(waitMs * 2, MAX_POLL_MS)) {
     const found = tryFindMembers(tree, known);
@@ -61,15 +78,27 @@ export async function endProcesses(tree: ProcessTree, killAfterMs: number): Prom
     if (found !== undefined && alive.length === 0) return;
     for (const { identity } of alive) known.add(identity);
     const leftMs = killAt - performance.now();
-    const group = alive.filter(({ group: own }) => own === tree.leader);
-    for (const { pid, identity } of group.length === 0 || performance.now() > allAt ? alive : group) {
+    first ??= findGroupInside(tree, alive);
+    const group = alive.filter(({ group: own }) => own === first);
+    for (const each of group.length === 0 || performance.now() > allAt ? alive : group) {
+      const { pid, identity } = each;
       const isAsked = asked.has(identity);
       asked.add(identity);
-      if (leftMs > 0 && isAsked) continue;
+      if (leftMs > 0 && (isAsked || isSandbox(tree, each))) continue;
       if (!signal(pid, leftMs > 0 ? 'SIGTERM' : 'SIGKILL')) foreign.add(identity);
     }
     await delay(leftMs > 0 ? Math.min(waitMs, leftMs) : waitMs);
   }
+}
+
+function isSandbox({ isNamespace, leader }: ProcessTree, { pid, program }: Member): boolean {
+  return isNamespace === true && (pid === leader || program === 'bwrap');
+}
+
+/** The group of the client, which bubblewrap has started in a session of its own. */
+function findGroupInside(tree: ProcessTree, members: readonly Member[]): number | undefined {
+  const around = new Set(members.filter((each) => isSandbox(tree, each)).map(({ pid }) => pid));
+  return members.find((each) => !around.has(each.pid) && around.has(each.parent))?.group;
 }
 
 /** Undefined if no descriptor is free: then it is unknown whether a member is left. */

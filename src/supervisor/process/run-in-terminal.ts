@@ -6,6 +6,7 @@ import type { AgentHost } from '../agent-host.ts';
 import type { filesIn, Launch, Running } from '../contract.ts';
 import { childEnvironment, dropTerminalVariables, environmentMark, fillUrl } from './child.ts';
 import { endProcesses } from './process-tree.ts';
+import type { SandboxedRun } from '../sandbox/sandboxed-run.ts';
 import type { AttachedTerminal, TerminalEnd, TerminalSession } from './terminal.ts';
 
 export interface TerminalSupervision {
@@ -14,6 +15,9 @@ export interface TerminalSupervision {
   readonly agent: AgentHost;
   readonly line: TerminalSession;
   readonly port: number;
+  /** The supervisor's address as the process sees it. */
+  readonly url: string;
+  readonly sandboxed: SandboxedRun | undefined;
   readonly announce: (running: Running) => Promise<void>;
 }
 
@@ -23,14 +27,17 @@ export interface TerminalSupervision {
  * everything that was started is ended and the conversation is Baton's again.
  */
 export async function superviseInTerminal(given: TerminalSupervision): Promise<Exit> {
-  const { launch, files, agent, line, port, announce } = given;
+  const { launch, files, agent, line, port, announce, sandboxed } = given;
   const { start, kill_after_ms } = launch;
   const supervisor = readProcessName(process.pid);
-  const running: Running = { start, supervisor, process: NO_PROCESS, port };
+  const record = sandboxed?.record ?? launch.sandbox_record;
+  const sandbox = record === undefined ? {} : { sandbox: record };
+  const running: Running = { start, supervisor, process: NO_PROCESS, port, ...sandbox };
   await announce(running);
   agent.begin(undefined, running);
+  sandboxed?.begin(() => void agent.end());
   // No process group is ended: the person's command and shell may be in it.
-  const tree = { leader: -1, mark: environmentMark(launch) };
+  const tree = { leader: -1, mark: environmentMark(launch), isNamespace: sandboxed?.isNamespace === true };
   const ended = Promise.withResolvers<'ended'>();
   agent.onEnd(async () => {
     await endProcesses(tree, kill_after_ms);
@@ -43,6 +50,7 @@ export async function superviseInTerminal(given: TerminalSupervision): Promise<E
   await agent.onProcessGone();
   await endProcesses(tree, kill_after_ms);
   const how = typeof gone === 'object' ? gone.how : gone === 'ended' || terminal === 'ended' ? 'ended' : 'absent';
+  await sandboxed?.syncGit();
   await agent.conclude(null);
   await agent.report({ kind: 'detached', start, how, talked: agent.stream.hadTurnInTerminal });
   if (typeof terminal === 'object') terminal.close();
@@ -58,16 +66,22 @@ const ARRIVAL_MS = 30_000;
 
 async function runInTerminal(
   terminal: AttachedTerminal,
-  { launch, files, agent, port }: TerminalSupervision,
+  { launch, files, agent, url, sandboxed }: TerminalSupervision,
   ended: Promise<'ended'>,
 ): Promise<TerminalEnd | 'ended'> {
-  const url = `http://127.0.0.1:${port}`;
   const ofAgent = childEnvironment(launch, files.bin, url, dropTerminalVariables(process.env));
-  const env = Object.entries({ ...ofAgent, ...terminal.env });
+  const own = { argv: launch.argv.map((word) => fillUrl(word, url)), env: { ...ofAgent, ...terminal.env } };
+  const wrapped = sandboxed?.command(own.argv, launch.cwd, own.env, true) ?? { ok: true, ...own };
+  if (!wrapped.ok) {
+    process.stderr.write(`${wrapped.reason}\n`);
+    return { how: 'lost' };
+  }
+  const { argv } = wrapped;
+  const env = Object.entries(wrapped.env);
   // Recorded before the client can do anything.
   await agent.report({ kind: 'attached', start: launch.start, by: terminal.by });
   terminal.open({
-    argv: launch.argv.map((word) => fillUrl(word, url)),
+    argv,
     cwd: launch.cwd,
     env: Object.fromEntries(env.filter((pair): pair is [string, string] => pair[1] !== undefined)),
   });

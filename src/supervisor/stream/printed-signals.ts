@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delay } from '../../api/client/http.ts';
-import { renderExitSignal } from '../../protocol/exit-signal.ts';
+import { renderExitSignal } from '../../protocol/exit-signal/exit-signal.ts';
 import { fieldsInJson, findText } from '../../protocol/shape/read-unknown.ts';
 import type { RecordHint } from '../../streams/client-stream.ts';
 import type { Launch } from '../contract.ts';

@@ -1,4 +1,4 @@
-import { EXIT_PROTOCOL } from '../../protocol/exit-signal-shape.ts';
+import { EXIT_PROTOCOL } from '../../protocol/exit-signal/exit-signal-shape.ts';
 import {
   CLOSING_CHARACTERS,
   type ClosingSignal,
@@ -7,7 +7,7 @@ import {
   findSignal,
   type FoundSignal,
   type SignalFinder,
-} from '../../protocol/find-signals.ts';
+} from '../../protocol/exit-signal/find-signals.ts';
 import type { ClientStream } from '../../streams/client-stream.ts';
 import type { StreamEvent } from '../../streams/stream-event.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findSignal } from '../../protocol/find-signals.ts';
+import { findSignal } from '../../protocol/exit-signal/find-signals.ts';
 import { OutputSignalFinder } from './signal-scanner.ts';
 
 const signal = (reason: string): string =>

@@ -11,6 +11,7 @@ import type { Tail } from '../process/output.ts';
 import { ErrorReport } from './error-report.ts';
 import { scanStream, scanText, type SignalScanner } from './signal-scanner.ts';
 import type { SilenceReporter } from './silence.ts';
+import { outsideOf, recordsOf } from './client-records.ts';
 import { TerminalUsage, UsageMeter } from './usage-meter.ts';
 
 type Errored = Extract<AgentReport, { kind: 'errored' }>;
@@ -131,7 +132,8 @@ export class StreamMonitor {
 
   /** Returns whether the request that asked for the tool is still missing in the client's record. */
   #readRecord(hint: RecordHint | undefined): boolean {
-    const read = hint === undefined ? undefined : this.#record?.read(hint);
+    const { sandbox } = this.#options.launch;
+    const read = hint && this.#record?.read({ ...hint, path: outsideOf(hint.path, sandbox) });
     if (read === undefined) return false;
     if (read.model !== null) this.#meter.setModel(read.model);
     for (const { id, ...event } of read.events) {
@@ -154,7 +156,7 @@ export class StreamMonitor {
 
   /** The process has exited: the reason of a failure may be known only now. */
   async conclude(code: number | null, wasEnded: boolean): Promise<void> {
-    const { output, env } = this.#options.launch;
+    const { output } = this.#options.launch;
     if (output === 'text') return;
     if (this.#attended !== undefined) {
       this.#nameConversation(this.#conversation ?? this.#attended.findConversation());
@@ -168,7 +170,7 @@ export class StreamMonitor {
       at: Date.now(),
       conversation,
       error: this.#errors.lastMessage,
-      env: { ...process.env, ...env },
+      folder: recordsOf(this.#options.launch),
     };
     for (const event of STREAMS[output].readEnd(end)) {
       if (event.kind === 'model') this.#meter.setModel(event.model);

@@ -16,6 +16,7 @@ import {
 import { STREAMS } from '../../streams/reader.ts';
 import type { Launch } from '../contract.ts';
 import { isShortOfResources } from '../disk-room.ts';
+import { recordsOf } from './client-records.ts';
 
 type UsageReport = Extract<AgentReport, { kind: 'used' }>;
 
@@ -170,9 +171,10 @@ export class TerminalUsage {
   }
 
   readNewUsage(conversation: string | null): UsageEvent | undefined {
-    const { output, env } = this.#launch;
+    const { output } = this.#launch;
     if (output === 'text' || conversation === null) return undefined;
-    const event = STREAMS[output].readTranscript({ conversation, since: this.#since, env: { ...process.env, ...env } });
+    const folder = recordsOf(this.#launch);
+    const event = STREAMS[output].readTranscript({ conversation, since: this.#since, folder });
     if (event === undefined || event.of === 'conversation') return event;
     const before = this.#known;
     this.#known = event.usage;
@@ -180,9 +182,9 @@ export class TerminalUsage {
   }
 
   findConversation(): string | null {
-    const { output, cwd, env } = this.#launch;
+    const { output, cwd } = this.#launch;
     if (output === 'text') return null;
-    return STREAMS[output].findConversation({ since: this.#began, cwd, env: { ...process.env, ...env } });
+    return STREAMS[output].findConversation({ since: this.#began, cwd, folder: recordsOf(this.#launch) });
   }
 }
 

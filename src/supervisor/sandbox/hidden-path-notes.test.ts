@@ -1,0 +1,40 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HiddenPathNotes } from './hidden-path-notes.ts';
+
+const printed: string[] = [];
+let notes: HiddenPathNotes;
+
+beforeEach(() => {
+  printed.length = 0;
+  const hidden = [
+    { path: '/home/ada/.ssh', shown: '~/.ssh' },
+    { path: '/home/ada/.netrc', shown: '~/.netrc' },
+    { path: '/mnt', shown: '/mnt' },
+    { path: '/home/ada/app', shown: '.' },
+  ];
+  notes = new HiddenPathNotes(hidden, (line) => printed.push(line));
+});
+
+describe('a hidden path', () => {
+  it('is named once, with the line that allows it', () => {
+    notes.push(Buffer.from('Could not open /home/ada/.ssh/id_ed25519: No such file or directory\n'));
+    notes.push(Buffer.from('cat: /home/ada/.ssh/config: No such file or directory\n'));
+    expect(printed).toEqual(['baton: ~/.ssh is hidden in the sandbox. To allow it: sandbox.read = ["~/.ssh"]']);
+  });
+
+  it('is found across two pieces of output', () => {
+    notes.push(Buffer.from('cat: /home/ada/.ne'));
+    notes.push(Buffer.from('trc: No such file or directory\n'));
+    expect(printed).toHaveLength(1);
+  });
+
+  it.each([
+    'the docs mention /home/ada/.ssh',
+    'cat: /home/ada/.sshd: No such file or directory',
+    "nsenter: reassociate to namespace 'ns/mnt' failed: permission denied",
+    './test.sh: not found',
+  ])('is not reported for: %s', (text) => {
+    notes.push(Buffer.from(text));
+    expect(printed).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import type { HiddenPath } from '../../protocol/sandbox.ts';
+
+/**
+ * Names hidden paths that a tool asked for, once each, with the line of the runbook that allows them. Tools name the path in their
+ * error, so the output is searched: nothing else can be seen of a file that does not exist.
+ */
+export class HiddenPathNotes {
+  #left: readonly HiddenPath[];
+  readonly #print: (line: string) => void;
+  /** The end of the last piece: a path may be cut in two. */
+  #rest = '';
+
+  constructor(hidden: readonly HiddenPath[], print: (line: string) => void) {
+    this.#left = hidden;
+    this.#print = print;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#left.length === 0) return;
+    const text = this.#rest + chunk.toString('latin1');
+    this.#rest = text.slice(-LONGEST);
+    for (const hidden of this.#left.filter(({ path, shown }) => names(text, path) || names(text, shown))) {
+      this.#left = this.#left.filter((each) => each !== hidden);
+      this.#print(`baton: ${hidden.shown} is hidden in the sandbox. To allow it: sandbox.read = ["${hidden.shown}"]`);
+    }
+  }
+}
+
+/** The whole path, or one below it, in text that reports an error. A relative one, as the project's `.`, is in every text. */
+function names(text: string, path: string): boolean {
+  if (!/^[~/]/.test(path)) return false;
+  for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, at + 1)) {
+    const [before, after] = [text[at - 1] ?? ' ', text[at + path.length] ?? ' '];
+    if (
+      !/[\w.-]/.test(before) &&
+      !/[\w.-]/.test(after) &&
+      FAILURE.test(text.slice(Math.max(0, at - AROUND), at + path.length + AROUND))
+    )
+      return true;
+  }
+  return false;
+}
+
+const FAILURE =
+  /no such file|not found|cannot (?:open|find|access|read)|could not|couldn't|ENOENT|EACCES|permission denied|does not exist|unable to/i;
+const AROUND = 200;
+const LONGEST = 4096;

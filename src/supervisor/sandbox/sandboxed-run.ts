@@ -1,0 +1,147 @@
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import type { HostCount, SandboxRecord, SandboxSpec } from '../../protocol/sandbox.ts';
+import { explainEngineExit } from '../../sandbox/container/engine-exit.ts';
+import type { SandboxedCommand, SandboxRequest } from '../../sandbox/mode.ts';
+import { openSandbox, type OpenSandbox } from '../../sandbox/open-sandbox.ts';
+import { type Launch, sandboxId, SECRET_PREFIX } from '../contract.ts';
+import { CredentialKeeper } from './credentials.ts';
+import { GitSync } from './git-sync.ts';
+import { HiddenPathNotes } from './hidden-path-notes.ts';
+
+export interface SandboxedRunOptions extends Pick<SandboxRequest, 'onRequest'> {
+  readonly launch: Launch;
+  /** The folder of the run, which the process does not see. */
+  readonly folder: string;
+  /** Writes a line to the log of the run. */
+  readonly print: (line: string) => void;
+}
+
+/** The sandbox of one run, with what its supervisor does for it from outside: git, logins, notes in the log, disk. */
+export class SandboxedRun {
+  readonly #box: OpenSandbox;
+  readonly #git: GitSync | undefined;
+  readonly #credentials: CredentialKeeper;
+  readonly #hidden: HiddenPathNotes;
+  readonly #spec: SandboxSpec;
+  readonly #print: (line: string) => void;
+
+  /** Undefined if the launch has no sandbox; a text if it could not be opened. */
+  static async open(options: SandboxedRunOptions): Promise<SandboxedRun | string | undefined> {
+    const { launch, folder, print } = options;
+    if (launch.sandbox === undefined) return undefined;
+    const opened = await openSandbox({
+      ...options,
+      spec: launch.sandbox,
+      id: sandboxId(launch),
+      folder: join(folder, 'sandbox', `start-${launch.start}`),
+      secrets: readSecrets(process.env),
+      helper: launch.sandbox_helper ?? '',
+      forbiddenPorts: launch.forbidden_ports ?? [],
+      onNote: print,
+      env: process.env,
+      stateDir: launch.state_dir,
+    });
+    return opened.ok ? new SandboxedRun(opened.sandbox, launch.sandbox, options) : opened.reason;
+  }
+
+  private constructor(box: OpenSandbox, spec: SandboxSpec, { print }: SandboxedRunOptions) {
+    this.#box = box;
+    this.#git = spec.git === null ? undefined : new GitSync(spec.git, print);
+    this.#credentials = new CredentialKeeper(spec.credentials, print);
+    this.#hidden = new HiddenPathNotes(spec.hidden, print);
+    this.#spec = spec;
+    this.#print = print;
+    for (const note of box.record.notes) print(`baton: ${note}`);
+  }
+
+  /** The supervisor's address as the process sees it; null: the same as outside. */
+  get url(): string | null {
+    return this.#box.url;
+  }
+
+  /** False in a container: the image has programs of its own. */
+  get hasProgramsOfMachine(): boolean {
+    return this.record.kind !== 'container';
+  }
+
+  /** The end of the started process is the end of everything inside. */
+  get isNamespace(): boolean {
+    return this.record.kind === 'bubblewrap';
+  }
+
+  get record(): SandboxRecord {
+    return this.#box.record;
+  }
+
+  command(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv, isTerminal = false): SandboxedCommand {
+    return this.#box.command(argv, cwd, env, isTerminal);
+  }
+
+  /** `onFull`: the process has written more than it may, and must end. `leader`: the started process; none in a terminal. */
+  begin(onFull: () => void, leader?: number): void {
+    if (leader !== undefined) this.#box.started(leader);
+    this.#git?.begin();
+    this.#credentials.begin();
+    this.#box.watchDisk(leader, (line) => {
+      this.#print(line);
+      onFull();
+    });
+  }
+
+  /** Ends at once what is left inside. */
+  async end(): Promise<void> {
+    await this.#box.end?.();
+  }
+
+  onOutput(chunk: Buffer): void {
+    this.#hidden.push(chunk);
+  }
+
+  /** Bubblewrap reports the signal that ended the program as an exit code, as a shell does. */
+  exitOf({ code, signal }: ProcessEnd): ProcessEnd {
+    const name = DEADLY_SIGNALS.find((each) => signal === null && code === 128 + constants.signals[each]);
+    return name === undefined ? { code, signal } : { code: null, signal: name };
+  }
+
+  /** What the exit code of a container's engine means; undefined if it is the program's own. */
+  explainExit(code: number | null): string | undefined {
+    return this.#spec.container === null ? undefined : explainEngineExit(this.#spec.container.engine.name, code);
+  }
+
+  /** New commits of the session are in the user's repository when this resolves. Costs nothing if there are none. */
+  async syncGit(): Promise<void> {
+    await this.#git?.sync();
+  }
+
+  async refreshGit(): Promise<void> {
+    await this.#git?.refresh();
+  }
+
+  /** After the process has ended. */
+  async close(): Promise<readonly HostCount[]> {
+    this.#credentials.close();
+    await this.#git?.close();
+    return this.#box.close();
+  }
+}
+
+interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** Only these: Gemini CLI exits with the last eight bits of an HTTP status, and 401 would be SIGCHLD, which ends nothing. */
+const DEADLY_SIGNALS = [
+  ...(['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL'] as const),
+  ...(['SIGUSR1', 'SIGSEGV', 'SIGUSR2', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGXCPU', 'SIGXFSZ', 'SIGSYS'] as const),
+];
+
+/** The daemon passes secrets that the proxy adds in the supervisor's own environment, which the process does not get. */
+function readSecrets(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      name.startsWith(SECRET_PREFIX) && value !== undefined ? [[name.slice(SECRET_PREFIX.length), value]] : [],
+    ),
+  );
+}
