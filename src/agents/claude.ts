@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import type { Environment } from '../protocol/environment.ts';
 import { type AgentPlan, MODEL_CLIENTS } from '../protocol/run-plan.ts';
+import { type Fields, fieldsOf } from '../protocol/shape/read-unknown.ts';
 import type { Adapter, AgentContext, PreparedAgent, UserSetup } from './adapter.ts';
 import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts';
 
@@ -11,7 +13,18 @@ import { type ClaudeSettings, claudeSettings, httpHook } from './client-hooks.ts
 export const claudeAdapter: Adapter = {
   runs: (run) => run === 'claude',
   needsPrompt: true,
-  settingsFolder: (env) => env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude'),
+  settingsFolder: claudeFolder,
+  clientFiles: (env, cwd) => ({
+    copied: [
+      { path: join(claudeFolder(env), '.credentials.json'), isCredential: true },
+      { path: join(claudeFolder(env), 'CLAUDE.md') },
+      {
+        path: join(env['CLAUDE_CONFIG_DIR'] ?? env['HOME'] ?? '', '.claude.json'),
+        edit: (fields) => withoutOthers(fields, cwd),
+      },
+    ],
+    withoutOwnSandbox: {},
+  }),
   variables: (env) => [
     ...VARIABLES,
     ...(env['CLAUDE_CODE_USE_BEDROCK'] ? ['AWS_*'] : []),
@@ -30,6 +43,20 @@ export const claudeAdapter: Adapter = {
     return prepared([], [...conversation(context), ...prompt], plan, context, files.folder, settings);
   },
 };
+
+function claudeFolder(env: Environment): string {
+  return env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude');
+}
+
+/** Servers and other projects of the user are not the session's business, and may contain keys. The user's trust in the folder stays. */
+function withoutOthers({ mcpServers: _servers, projects, ...rest }: Fields, cwd: string): object {
+  const around = Object.entries(fieldsOf(projects)).filter(([path]) => cwd === path || cwd.startsWith(`${path}/`));
+  const kept = around.map(([path, project]) => {
+    const { hasTrustDialogAccepted, hasCompletedProjectOnboarding } = fieldsOf(project);
+    return [path, { hasTrustDialogAccepted, hasCompletedProjectOnboarding }] as const;
+  });
+  return { ...rest, projects: Object.fromEntries(kept) };
+}
 
 function prepared(
   first: readonly string[],

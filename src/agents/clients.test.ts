@@ -16,7 +16,14 @@ const CONTEXT: AgentContext = {
   stateDir: '/state',
   cwd: '/project',
   projectDir: '/project',
-  programs: { supervisor: '/s', stopHook: "/it's/hook.cjs", scripted: '/x', builtin: '/builtin.cjs', baton: '/b' },
+  programs: {
+    supervisor: '/s',
+    stopHook: "/it's/hook.cjs",
+    scripted: '/x',
+    builtin: '/builtin.cjs',
+    networkHelper: '/n',
+    baton: '/b',
+  },
 };
 const ADAPTERS = { claude: claudeAdapter, codex: codexAdapter, gemini: geminiAdapter };
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Environment } from '../protocol/environment.ts';
 import { MODEL_CLIENTS } from '../protocol/run-plan.ts';
+import { CODEX_PROVIDER_FLAGS } from '../sandbox/network/plan-injection.ts';
 import type { Adapter, AgentContext } from './adapter.ts';
 import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './client-hooks.ts';
 
@@ -11,11 +13,24 @@ import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './cli
 export const codexAdapter: Adapter = {
   runs: (run) => run === 'codex',
   needsPrompt: true,
-  settingsFolder: (env) => env['CODEX_HOME'] ?? join(env['HOME'] ?? '', '.codex'),
+  settingsFolder: codexFolder,
+  injectedFlags: CODEX_PROVIDER_FLAGS,
+  clientFiles: (env) => ({
+    copied: [
+      { path: join(codexFolder(env), 'auth.json'), isCredential: true },
+      { path: join(codexFolder(env), 'config.toml') },
+      { path: join(codexFolder(env), 'AGENTS.md') },
+      { path: join(codexFolder(env), 'AGENTS.override.md') },
+    ],
+    read: ['prompts', 'rules', 'skills'].map((name) => join(codexFolder(env), name)),
+    // `--sandbox danger-full-access` is among its flags.
+    withoutOwnSandbox: {},
+  }),
   // A custom provider and an MCP server name the variable of their key.
-  variablesFile: {
+  providersFile: {
     name: 'config.toml',
-    pattern: /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm,
+    url: /\b(?:[a-z]+_)?base_url\s*=\s*["']([^"'\s]{1,500})["']/g,
+    variable: /^\s*(?:env_key|bearer_token_env_var)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]{0,127})["']/gm,
   },
   variables: (_, user) => ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*', 'RUST_LOG', ...(user?.variables ?? [])],
   prepare: ({ model }, context) => ({
@@ -61,6 +76,10 @@ export const codexAdapter: Adapter = {
     },
   }),
 };
+
+function codexFolder(env: Environment): string {
+  return env['CODEX_HOME'] ?? join(env['HOME'] ?? '', '.codex');
+}
 
 function flags(model: string | undefined, context: AgentContext): readonly string[] {
   return [

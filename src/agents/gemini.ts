@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Environment } from '../protocol/environment.ts';
 import { type AgentPlan, MODEL_CLIENTS } from '../protocol/run-plan.ts';
 import { fieldOf } from '../protocol/shape/read-unknown.ts';
 import type { LaunchFile } from '../supervisor/contract.ts';
@@ -13,7 +14,19 @@ import { HOLD_MS, HOOK_TIMEOUT_S, stopHookCommand, toolHookCommand } from './cli
 export const geminiAdapter: Adapter = {
   runs: (run) => run === 'gemini',
   needsPrompt: true,
-  settingsFolder: (env) => join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? '', '.gemini'),
+  settingsFolder: geminiFolder,
+  clientFiles: (env) => ({
+    copied: [...LOGIN_FILES].map((name) => ({
+      path: join(geminiFolder(env), name),
+      ...(RENEWED_FILES.has(name) ? ({ isCredential: true } as const) : {}),
+      ...(SECRET_FILES.has(name) ? ({ isSecret: true } as const) : {}),
+    })),
+    withoutOwnSandbox: { GEMINI_SANDBOX: 'false' },
+  }),
+  providersFile: {
+    name: '.env',
+    url: /^\s*(?:export\s+)?(?:GOOGLE_GEMINI_BASE_URL|GOOGLE_VERTEX_BASE_URL|CODE_ASSIST_ENDPOINT)\s*=\s*["']?([^"'\s]{1,500})/gm,
+  },
   variables: () => ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CODE_ASSIST_ENDPOINT'],
   hasUnreliableStopFlag: true,
   // Without a terminal; messages are sent on standard input.
@@ -24,6 +37,10 @@ export const geminiAdapter: Adapter = {
     return prepared(plan, context, folder, [], prompt);
   },
 };
+
+function geminiFolder(env: Environment): string {
+  return join(env['GEMINI_CLI_HOME'] ?? env['HOME'] ?? '', '.gemini');
+}
 
 function prepared(
   { model }: AgentPlan,
@@ -59,6 +76,7 @@ function prepared(
         { path: join(dot, 'settings.json'), content: JSON.stringify(settingsFor(context), null, 2) },
         ...loginLinks(dot, context.user),
       ],
+      writes: [home],
     },
   };
 }
@@ -102,6 +120,10 @@ const LOGIN_FILES = new Set([
   'mcp-oauth-tokens.json',
   'oauth_creds.json',
 ]);
+
+/** The client renews these. */
+const RENEWED_FILES = new Set(['gemini-credentials.json', 'oauth_creds.json']);
+const SECRET_FILES = new Set(['.env', 'mcp-oauth-tokens.json']);
 
 function conversation({ isResume, conversation: id }: AgentContext): string[] {
   return isResume && id !== null ? ['--resume', id] : [];

@@ -17,7 +17,7 @@ export function gitShimFiles(bin: string, hooksPath: string): readonly LaunchFil
 }
 
 /** Marks a folder whose `git` is a shim, so that no shim starts another one. */
-const MARKER = '.baton-shims';
+export const MARKER = '.baton-shims';
 
 /**
  * Command-line settings override variables, and the last one wins; so ours goes after all of git's own options,

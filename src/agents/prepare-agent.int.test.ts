@@ -29,7 +29,8 @@ async function start(
   const whole = { ...begun, ...where, ...context };
   const prepared = prepareAgent({ name: 'a', run: 'scripted script.yaml', ...plan }, whole);
   if (!prepared.ok) throw new Error(prepared.reason);
-  return scene.start({ ...prepared.launch, start: whole.start }, config);
+  const { writes = [], ...parts } = prepared.launch;
+  return scene.start({ ...parts, folders: writes, start: whole.start }, config);
 }
 
 const script = (scene: Scene, text: string): void => writeFileSync(join(scene.cwd, 'script.yaml'), text);
@@ -77,7 +78,9 @@ describe('a scripted agent under its supervisor', () => {
     expect(await run.exit()).toMatchObject({ code: 1, output: 'First' });
     const resumed = await start(scene, { run: 'scripted' }, { start: 2, isResume: true, prompt: 'Go on' });
     expect(await resumed.exit()).toMatchObject({ code: 0, output: 'Second' });
-    expect(readFileSync(join(run.files.folder, `scripted-${scene.agentId}.json`), 'utf8')).toContain('"text":"Go on"');
+    expect(readFileSync(join(run.files.folder, 'kept', `scripted-${scene.agentId}.json`), 'utf8')).toContain(
+      '"text":"Go on"',
+    );
   });
 
   it('is told to go on by a message while it waits', async () => {
@@ -126,7 +129,14 @@ describe('a scripted agent under its supervisor', () => {
       cwd: '/c',
       projectDir: '/c',
     };
-    const programs = { supervisor: '', stopHook: '', scripted: '', builtin: '/builtin.cjs', baton: '' };
+    const programs = {
+      supervisor: '',
+      stopHook: '',
+      scripted: '',
+      builtin: '/builtin.cjs',
+      networkHelper: '',
+      baton: '',
+    };
     expect(prepareAgent({ name: 'a', run: 'scripted' }, { ...context, programs })).toMatchObject({
       ok: false,
       reason: expect.stringContaining('needs a script'),

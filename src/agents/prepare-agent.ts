@@ -16,16 +16,22 @@ const commandAdapter: Adapter = {
   runs: (run) => !run.startsWith('builtin:'),
   prepare: ({ run }, { prompt, start }, { folder }) => {
     const promptFile = join(folder, `prompt-${start}.md`);
+    const own = join(folder, 'own');
     return {
       ok: true,
       launch: {
         argv: ['/bin/sh', '-c', run],
-        env: { BATON_START: String(start), ...(prompt === null ? {} : { BATON_PROMPT_FILE: promptFile }) },
+        env: {
+          BATON_START: String(start),
+          BATON_AGENT_DIR: own,
+          ...(prompt === null ? {} : { BATON_PROMPT_FILE: promptFile }),
+        },
         output: 'text',
         input: 'text',
         prompt,
         finds_exit_signals: true,
         files: prompt === null ? [] : [{ path: promptFile, content: prompt }],
+        writes: [own],
       },
     };
   },

@@ -10,16 +10,22 @@ export function readUserSetup(run: string, env: Environment): UserSetup | undefi
   const adapter = findAdapter(run);
   const folder = adapter?.settingsFolder?.(env);
   if (folder === undefined) return undefined;
-  const variables = readVariables(folder, adapter?.variablesFile);
   // The folder may not exist, and a broken file is for the client to report.
-  return { folder, entries: read(() => readdirSync(folder)) ?? [], settings: readSettings(folder), variables };
+  return {
+    folder,
+    entries: read(() => readdirSync(folder)) ?? [],
+    settings: readSettings(folder),
+    ...readProviders(folder, adapter?.providersFile),
+  };
 }
 
-/** Only the names of the variables with the keys of providers and servers are needed. */
-function readVariables(folder: string, file: Adapter['variablesFile']): readonly string[] {
-  if (file === undefined) return [];
+/** Only the names of the variables with the keys of providers and servers are needed, and the addresses. */
+function readProviders(folder: string, file: Adapter['providersFile']): Pick<UserSetup, 'variables' | 'urls'> {
+  if (file === undefined) return {};
   const text = read(() => readFileSync(join(folder, file.name), 'utf8')) ?? '';
-  return [...new Set([...text.matchAll(file.pattern)].map(([, name = '']) => name))].slice(0, 20);
+  const find = (pattern: RegExp | undefined): readonly string[] =>
+    pattern === undefined ? [] : [...new Set([...text.matchAll(pattern)].map(([, found = '']) => found))].slice(0, 20);
+  return { variables: find(file.variable), urls: find(file.url) };
 }
 
 function readSettings(folder: string): UserSetup['settings'] {

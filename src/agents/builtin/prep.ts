@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import type { WorkflowView } from '../../api/operations/workflow.ts';
+import { runShell } from './run-shell.ts';
 import type { RoleSession } from './session.ts';
 
 const STAGES = ['install', 'build', 'smoke'] as const;
@@ -14,7 +14,10 @@ export async function runPrep(session: RoleSession): Promise<void> {
     if (command === undefined) continue;
     session.print(`${stage}: ${command}`);
     const port = task.port === null ? {} : { PORT: String(task.port) };
-    const { passed, output } = await runShell(command, cwd, { env: port });
+    const { passed, output } = await runShell(command, cwd, {
+      purpose: stage === 'install' ? 'install' : 'check',
+      env: port,
+    });
     if (!passed) return fail(session, task, stage, command, output);
     words[stage] = DONE[stage];
   }
@@ -81,58 +84,4 @@ export function stripInvalidXml(text: string): string {
       .slice(-3000)
       .trim()
   );
-}
-
-export interface ShellEnd {
-  readonly passed: boolean;
-  /** The end of what it printed. */
-  readonly output: string;
-}
-
-const KEPT_CHARACTERS = 8000;
-
-/** Runs a command of the project. Its output is forwarded as it arrives, and the end of it is returned. */
-export async function runShell(
-  command: string,
-  cwd: string,
-  { env = {}, timeoutMs }: { readonly env?: Record<string, string>; readonly timeoutMs?: number | undefined } = {},
-): Promise<ShellEnd> {
-  const child = spawn('/bin/sh', ['-c', command], {
-    cwd,
-    // A command of the project does not act for the session.
-    env: { ...withoutSession(process.env), CI: 'true', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own: a timeout ends everything that the command has started.
-    detached: true,
-  });
-  const clock = timeoutMs === undefined ? undefined : setTimeout(() => endGroup(child.pid), timeoutMs);
-  let output = '';
-  const keep = (chunk: Buffer): void => {
-    process.stdout.write(chunk);
-    output = `${output}${chunk.toString('utf8')}`.slice(-KEPT_CHARACTERS);
-  };
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ passed: false, output: error.message }));
-    child.once('close', (code, signal) => {
-      clearTimeout(clock);
-      const end = signal === null ? '' : `\nended by ${signal}`;
-      resolve({ passed: code === 0, output: `${output}${end}`.trim() });
-    });
-  });
-}
-
-function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { BATON_TOKEN: _token, BATON_URL: _url, ...rest } = env;
-  return rest;
-}
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group has already exited.
-  }
 }

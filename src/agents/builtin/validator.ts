@@ -1,5 +1,6 @@
 import type { WorkflowView } from '../../api/operations/workflow.ts';
-import { runShell, type ShellEnd, stripInvalidXml } from './prep.ts';
+import { stripInvalidXml } from './prep.ts';
+import { runShell, type ShellEnd } from './run-shell.ts';
 import type { ExitRefusal, RoleSession } from './session.ts';
 
 type Validated = ShellEnd & { readonly name: string };
@@ -11,7 +12,7 @@ export async function runValidator(session: RoleSession): Promise<void> {
   const ends: Validated[] = [];
   for (const { name, run, timeoutMs } of task.commands.validate) {
     session.print(`${name}: ${run}`);
-    const end = await runShell(run, cwd, { timeoutMs });
+    const end = await runShell(run, cwd, { purpose: 'check', timeoutMs });
     session.print(`${name}: ${end.passed ? 'passed' : 'failed'}`);
     ends.push({ name, ...end });
   }

@@ -29,7 +29,9 @@ function prepared(
   const settings = join(folder, 'settings.json');
   const firstMessage = brings ? null : prompt;
   const waits = firstMessage === null || flags.includes('--prompted') ? [] : ['--prompted'];
-  const files = ['--settings', settings, '--keep', folder];
+  // A folder of its own: the agent's folder also holds tokens.
+  const kept = join(folder, 'kept');
+  const files = ['--settings', settings, '--keep', kept];
   const conversation = isResume ? ['--resume', agentId] : ['--session-id', agentId];
   return {
     ok: true,
@@ -44,6 +46,8 @@ function prepared(
         { path: settings, content: JSON.stringify(settingsOf(agentId, isCommandHook), null, 2) },
         ...(brings ? [{ path: script, content: prompt ?? '' }] : []),
       ],
+      reads: [script],
+      writes: [kept],
     },
   };
 }

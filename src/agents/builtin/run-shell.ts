@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SandboxSpec } from '../../protocol/sandbox.ts';
+import { openSandbox, type OpenSandbox, type SandboxResult } from '../../sandbox/open-sandbox.ts';
+
+/** What a command of the project is for; its network differs. */
+type CommandPurpose = 'install' | 'check';
+
+/** Written by the daemon for a built-in role, named by BATON_COMMAND_SANDBOX: the role is Baton's own program, its commands are not. */
+export interface CommandSandboxes {
+  readonly install: SandboxSpec;
+  readonly check: SandboxSpec;
+  readonly helper: string;
+  readonly forbidden_ports: readonly number[];
+}
+
+export interface ShellEnd {
+  readonly passed: boolean;
+  /** The end of what it printed. */
+  readonly output: string;
+}
+
+export interface ShellOptions {
+  readonly purpose: CommandPurpose;
+  readonly env?: Record<string, string>;
+  readonly timeoutMs?: number | undefined;
+}
+
+const KEPT_CHARACTERS = 8000;
+
+/** Runs a command of the project. Its output is forwarded as it arrives, and the end of it is returned. */
+export async function runShell(command: string, cwd: string, options: ShellOptions): Promise<ShellEnd> {
+  const opened = await openCommandSandbox(options.purpose);
+  if (opened?.ok === false) return { passed: false, output: opened.reason };
+  try {
+    return await runOpened(command, cwd, opened?.sandbox, options);
+  } finally {
+    await opened?.sandbox.close();
+  }
+}
+
+async function runOpened(
+  command: string,
+  cwd: string,
+  sandbox: OpenSandbox | undefined,
+  { env = {}, timeoutMs }: ShellOptions,
+): Promise<ShellEnd> {
+  // A command of the project does not act for the session.
+  const plain = { argv: ['/bin/sh', '-c', command], env: { ...withoutSession(process.env), CI: 'true', ...env } };
+  const wrapped = sandbox?.command(plain.argv, cwd, plain.env) ?? { ok: true, ...plain };
+  if (!wrapped.ok) return { passed: false, output: wrapped.reason };
+  const [program = '', ...args] = wrapped.argv;
+  // A process group of its own: a timeout ends everything that the command has started.
+  const child = spawn(program, args, { cwd, env: wrapped.env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  if (child.pid !== undefined) sandbox?.started(child.pid);
+  sandbox?.watchDisk(child.pid, (line) => {
+    process.stdout.write(`${line}\n`);
+    endGroup(child.pid);
+  });
+  const clock = timeoutMs === undefined ? undefined : setTimeout(() => endGroup(child.pid), timeoutMs);
+  const end = await followOutput(child);
+  clearTimeout(clock);
+  return end;
+}
+
+async function followOutput(child: ChildProcess): Promise<ShellEnd> {
+  let output = '';
+  const keep = (chunk: Buffer): void => {
+    process.stdout.write(chunk);
+    output = `${output}${chunk.toString('utf8')}`.slice(-KEPT_CHARACTERS);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ passed: false, output: error.message }));
+    child.once('close', (code, signal) => {
+      const end = signal === null ? '' : `\nended by ${signal}`;
+      resolve({ passed: code === 0, output: `${output}${end}`.trim() });
+    });
+  });
+}
+
+/** Undefined if the project's commands run without a sandbox. */
+async function openCommandSandbox(purpose: CommandPurpose): Promise<SandboxResult | undefined> {
+  const path = process.env['BATON_COMMAND_SANDBOX'];
+  if (path === undefined || path === '') return undefined;
+  // The daemon wrote it.
+  const sandboxes = JSON.parse(readFileSync(path, 'utf8')) as CommandSandboxes; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return openSandbox({
+    spec: sandboxes[purpose],
+    id: `${process.env['BATON_AGENT_ID'] ?? ''}-${purpose}-${process.pid}`,
+    folder: join(dirname(path), 'sandbox', purpose),
+    stateDir: process.env['BATON_STATE_DIR'] ?? '',
+    secrets: {},
+    helper: sandboxes.helper,
+    forbiddenPorts: sandboxes.forbidden_ports,
+    onNote: (line) => void process.stdout.write(`${line}\n`),
+    env: process.env,
+  });
+}
+
+function withoutSession(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { BATON_TOKEN: _token, BATON_URL: _url, BATON_COMMAND_SANDBOX: _sandbox, ...rest } = env;
+  return rest;
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group has already exited.
+  }
+}
