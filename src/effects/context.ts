@@ -3,7 +3,7 @@ import type { NotificationChannel } from '../notify/channel.ts';
 import type { Workflow } from '../protocol/handoff/extend-workflow.ts';
 import type { Prompts } from '../runbook/gates/gate-fields.ts';
 import type { Protection } from '../runbook/gates/protected-paths.ts';
-import type { SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
+import type { Runbook, SessionLimits, WorkspaceSettings } from '../runbook/runbook.ts';
 import type { Command } from '../state/decide.ts';
 import type { AgentRun } from '../state/runs/agent-run.ts';
 import type { State } from '../state/state.ts';
@@ -18,8 +18,10 @@ export interface EffectContext {
   readonly stateDir: string;
   /** Baton's own copy of the project's commits: measurements, checks and merges read from it. */
   readonly ownRepository: OwnRepositoryImporter;
-  /** The daemon's environment. Processes get only what `allowedEnvironment` passes. */
+  /** The daemon's environment without injected secrets. Processes get only what `allowedEnvironment` passes. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The values of injected secrets, by name, for the proxies of sandboxes. */
+  readonly secrets: Readonly<Record<string, string>>;
   readonly now: () => Date;
   readonly log: EffectLog;
   /** Reads the state after all earlier commands are durable. Undefined if the store does not respond. */
@@ -37,6 +39,8 @@ export interface EffectContext {
   /** Held while work on a branch begins, or its worktree is removed. */
   readonly placeMutex: KeyedMutex;
   readonly startSemaphore: Semaphore;
+  /** Notes a process that is about to start in a sandbox which cannot move the main branch. */
+  readonly noteIsolated: (id: string) => void;
   readonly programs: () => Promise<Programs>;
   readonly supervisorToken: (id: string) => string;
   readonly agentToken: (run: AgentRun) => string;
@@ -64,6 +68,8 @@ export interface SessionSettings {
   /** Variables of the daemon that every process gets besides the default list. */
   readonly envPass?: readonly string[];
   readonly filters: readonly string[];
+  /** What sessions and commands can touch. */
+  readonly access: Pick<Runbook, 'sandbox' | 'network' | 'secrets'>;
 }
 
 export interface EffectTimes {

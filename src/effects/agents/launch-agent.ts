@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { gitShimFiles } from '../../agents/git-shim.ts';
+import type { LaunchParts } from '../../agents/adapter.ts';
 import { clientVariables, prepareAgent } from '../../agents/prepare-agent.ts';
 import { readUserSetup } from '../../agents/user-setup.ts';
 import { fenceEnvironment } from '../../git/fence/fence.ts';
+import type { PrivateGitRequest } from '../../git/private/prepare.ts';
 import { allowedEnvironment } from '../../protocol/environment.ts';
 import { type AgentPlan, MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { renderTemplate, type TemplateContext } from '../../protocol/text/render-template.ts';
@@ -14,7 +16,7 @@ import { type AgentRun, isAttached } from '../../state/runs/agent-run.ts';
 import { agentFiles, type Launch } from '../../supervisor/contract.ts';
 import { type HeldMessage, readHeldMessages } from '../../supervisor/held-messages.ts';
 import type { Programs } from '../../supervisor/programs.ts';
-import type { EffectContext } from '../context.ts';
+import type { EffectContext, SessionSettings } from '../context.ts';
 import { resolveWithin } from '../sessions/workplace.ts';
 import { fillMessage } from './messages.ts';
 
@@ -34,11 +36,17 @@ export interface StartedAgent {
   readonly prompts: Prompts | null;
   /** Variables of the daemon that everything in the project gets. */
   readonly envPass: readonly string[];
+  readonly access: SessionSettings['access'];
+  /** The task's branch, and the claim that may move it; without a task, the branch that is checked out. */
+  readonly git: Pick<PrivateGitRequest, 'branch' | 'fence'>;
 }
 
-export type LaunchResult =
-  | { readonly ok: true; readonly launch: Launch }
-  | { readonly ok: false; readonly reason: string };
+export interface LaunchMade extends Pick<LaunchParts, 'reads' | 'writes'> {
+  readonly ok: true;
+  readonly launch: Launch;
+}
+
+export type LaunchResult = LaunchMade | { readonly ok: false; readonly reason: string };
 
 /** The launch file for the supervisor: the plan with its templates filled in, the client's arguments, and the tokens of the run. */
 export function launchAgent(started: StartedAgent, context: EffectContext, programs: Programs): LaunchResult {
@@ -65,24 +73,23 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     ...(user === undefined ? {} : { user }),
   });
   if (!prepared.ok) return prepared;
+  const { reads = [], writes = [], ...parts } = prepared.launch;
   const launch: Launch = {
-    ...prepared.launch,
+    ...parts,
+    folders: writes,
     held: held.map(({ id }) => id),
     v: 1,
     kind: 'agent',
     id: run.id,
     start,
     cwd,
-    files: [
-      ...prepared.launch.files,
-      ...(started.fenceHooks === null ? [] : gitShimFiles(files.bin, started.fenceHooks)),
-    ],
+    files: [...parts.files, ...(started.fenceHooks === null ? [] : gitShimFiles(files.bin, started.fenceHooks))],
     env: {
       ...started.author,
       BATON_SESSION: run.task?.session_id ?? run.id,
-      ...prepared.launch.env,
+      ...parts.env,
       ...started.env,
-      ...(started.fenceHooks === null ? {} : fenceEnvironment(started.fenceHooks, prepared.launch.env)),
+      ...(started.fenceHooks === null ? {} : fenceEnvironment(started.fenceHooks, parts.env)),
     },
     env_pass: [...started.envPass, ...(filled.plan.env_pass ?? []), ...clientVariables(filled.plan, context.env, user)],
     ...(isAttached(run) ? ({ terminal: true } as const) : {}),
@@ -94,13 +101,13 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     report_ms: Math.min(REPORT_MS, times.silenceMs / 4),
     renew_ms: run.task === null ? null : times.renewalMs,
     log_bytes: times.logBytes,
-    finds_exit_signals: prepared.launch.finds_exit_signals && run.task !== null && started.usesExitSignals,
+    finds_exit_signals: parts.finds_exit_signals && run.task !== null && started.usesExitSignals,
     token: context.supervisorToken(run.id),
     agent_token: context.agentToken(run),
     owes: started.owes,
     state_dir: stateDir,
   };
-  return { ok: true, launch };
+  return { ok: true, launch, reads, writes };
 }
 
 /** A supervisor reports at least this often, so that the daemon notices when reports stop. */

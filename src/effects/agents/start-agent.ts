@@ -1,17 +1,21 @@
 import { mkdirSync } from 'node:fs';
 import { hasReliableStopFlag } from '../../agents/prepare-agent.ts';
 import { writeFileAtomically } from '../../api/files.ts';
+import { fencePath } from '../../git/fence/fence.ts';
 import { readAuthorEnvironment } from '../../git/config.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
+import { isIsolated } from '../../protocol/sandbox.ts';
 import type { AgentRun } from '../../state/runs/agent-run.ts';
 import { standingOf } from '../../state/runs/standing.ts';
 import type { State } from '../../state/state.ts';
 import { usesExitProtocol } from '../../state/tasks/task.ts';
-import { agentFiles, type HookConfig } from '../../supervisor/contract.ts';
+import { agentFiles, type HookConfig, type Running } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
 import { agentMark, endLostRun } from '../processes/settle-lost.ts';
 import { inspectSupervised, ownerFile } from '../processes/supervised.ts';
 import { type FoundStart, refuseWithoutRoom, startSupervisor, waitForStart } from '../processes/supervisor.ts';
+import { chooseSandbox } from '../sandbox/choose-sandbox.ts';
+import { confineAgent } from '../sandbox/confine-agent.ts';
 import { type PreparedSession, prepareSession } from '../sessions/prepare-session.ts';
 import { workplaceOf } from '../sessions/workplace.ts';
 import { agentContext } from '../template-context.ts';
@@ -19,7 +23,7 @@ import { launchAgent, type StartedAgent } from './launch-agent.ts';
 
 /** The outcome of a start; several if the process ran and ended before the start was reported. */
 export type StartOutcome =
-  | { readonly kind: 'started'; readonly supervisor: string; readonly process: string }
+  | ({ readonly kind: 'started' } & Pick<Running, 'supervisor' | 'process' | 'sandbox'>)
   | { readonly kind: 'exited'; readonly exit: Exit }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -52,14 +56,22 @@ export async function startAgent(
       selectStartedAgent(state, agentId, start, session, author, context),
     );
     if (wanted === undefined || signal.aborted) return [];
-    const made = launchAgent(wanted, context, programs);
+    const choice = await chooseSandbox(wanted.access, wanted.run.plan, context);
+    if (!choice.ok) return [{ kind: 'failed', reason: choice.reason }];
+    // A private git directory needs no fence.
+    const fenceHooks = isIsolated(choice.kind) ? null : wanted.fenceHooks;
+    if (isIsolated(choice.kind) && wanted.run.task !== null) context.noteIsolated(agentId);
+    const made = launchAgent({ ...wanted, fenceHooks }, context, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
+    const confined = await confineAgent(made, wanted, choice, programs, context);
+    if (!confined.ok) return [{ kind: 'failed', reason: confined.reason }];
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
     writeFileAtomically(ownerFile(files.folder), context.projectId);
     writeFileAtomically(files.config, `${JSON.stringify(hookConfig(wanted.run, start, context.times.maxBlocks))}\n`);
-    const { settling } = await startSupervisor(files, made.launch, {
+    const { settling } = await startSupervisor(files, confined.launch, {
       programs,
       env: context.env,
+      secrets: context.secrets,
       signal,
       startMs: context.times.startMs,
       onSpawned: (spawned) => context.onSpawned(agentId, spawned),
@@ -73,8 +85,7 @@ async function outcomesOf(
   lose: () => Promise<Exit>,
 ): Promise<readonly StartOutcome[]> {
   const running = 'running' in found ? found.running : undefined;
-  const ran: StartOutcome[] =
-    running === undefined ? [] : [{ kind: 'started', supervisor: running.supervisor, process: running.process }];
+  const ran: StartOutcome[] = running === undefined ? [] : [startedBy(running)];
   switch (found.kind) {
     case 'running':
       return ran;
@@ -88,6 +99,10 @@ async function outcomesOf(
       await lose();
       return [{ kind: 'failed', reason: 'the supervisor did not come to run it in time' }];
   }
+}
+
+function startedBy({ supervisor, process, sandbox }: Running): StartOutcome {
+  return { kind: 'started', supervisor, process, ...(sandbox === undefined ? {} : { sandbox }) };
 }
 
 function selectStartedAgent(
@@ -116,7 +131,16 @@ function selectStartedAgent(
     usesExitSignals: usesExitProtocol(task, flag),
     prompts: run.task === null ? null : settings.prompts,
     envPass: settings.envPass ?? [],
+    access: settings.access,
+    git: gitOf(run, state, context),
   };
+}
+
+function gitOf({ task }: AgentRun, { sessions }: State, { stateDir, projectId }: EffectContext): StartedAgent['git'] {
+  if (task === null) return { fence: null };
+  const { branch } = sessions.get(task.session_id)?.prepared ?? {};
+  const livePath = fencePath(stateDir, projectId, task.task_id);
+  return { ...(branch === undefined ? {} : { branch }), fence: { livePath, epoch: task.epoch } };
 }
 
 function hookConfig({ onStop, plan, blocks }: AgentRun, start: number, maxBlocks: number): HookConfig {

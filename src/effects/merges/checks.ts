@@ -14,11 +14,13 @@ import type { OwnRepository } from '../../git/own/own-repository.ts';
 import { gitFailure, type GitResult } from '../../git/run-git.ts';
 import { readEndedChecks } from '../../github/checks.ts';
 import { parseRepository } from '../../github/find-github.ts';
+import { SANDBOX_KINDS } from '../../protocol/sandbox.ts';
 import type { Command } from '../../state/decide.ts';
 import type { Events } from '../../state/event.ts';
 import type { CheckPlan } from '../../state/workflow/workflow-event.ts';
 import { commandFiles } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
+import { readRunning } from '../processes/supervised.ts';
 import { type CommandEnd, killCommand, superviseCommand } from '../processes/command.ts';
 import { findMainOf } from '../sessions/workplace.ts';
 import { apiContext, type GithubContext, renderGithubProblem } from './github.ts';
@@ -40,7 +42,9 @@ export async function runChecks(
     const { name, passed, exit_code, timed_out } = end;
     const output = timed_out ? `timed out\n${end.output ?? ''}` : end.output;
     const outcome = passed ? 'passed' : 'failed';
-    const command = { checks_id, name, outcome, exit_code, log, output, handoffId: randomUUID() } as const;
+    const sandbox = end.sandbox === undefined ? {} : { sandbox: end.sandbox };
+    const about = { exit_code, log, output, handoffId: randomUUID(), ...sandbox };
+    const command = { checks_id, name, outcome, ...about } as const;
     await context.submit({ kind: 'finish-check', command });
   };
   const own = ownChecks(checks);
@@ -110,7 +114,8 @@ export async function checkCommit(
   let marks: FileFingerprints | undefined;
   let isCalledOff = false;
   try {
-    for (const [i, { name, run = 'false', timeout_ms: timeoutMs = null, env_pass: envPass = [] }] of checks.entries()) {
+    for (const [i, check] of checks.entries()) {
+      const { name, run = 'false', timeout_ms: timeoutMs = null, env_pass: envPass = [], network } = check;
       const commandId = `${id}.${i}`;
       const prepare = async () => {
         const make = async (into: string) => checkOut({ sha, taskId }, into, context);
@@ -119,7 +124,9 @@ export async function checkCommit(
         if (!isMade && i + 1 < checks.length) marks = await fingerprintFiles(folder);
         isMade = true;
         const env = { BATON_CHECK: name, CI: 'true' };
-        const shell = { command: run, cwd: folder, env, envPass, namesDropped: true, timeoutMs } as const;
+        const task = (await context.readState(({ tasks }) => tasks.get(taskId))) ?? null;
+        const sandbox = { folder, kind: 'checks', task, network } as const;
+        const shell = { command: run, cwd: folder, env, envPass, namesDropped: true, timeoutMs, sandbox } as const;
         return { ok: true, shell } as const;
       };
       const end = await superviseCommand(commandId, prepare, context, signal);
@@ -157,6 +164,14 @@ export async function abandonMerge(mergeId: string, context: EffectContext): Pro
     await killCommand(id, 'nobody waits for it any more', context);
   for (const id of namesIn(join(context.stateDir, 'checkouts')).filter(isOurs))
     await removeCheckout(checkoutOf(context.stateDir, id));
+}
+
+/** The weakest sandbox that a check of a merge had; empty if there is no record of one. */
+export function weakestSandbox(mergeId: string, { stateDir }: EffectContext): { readonly sandbox?: string } {
+  const ids = namesIn(join(stateDir, 'commands')).filter((name) => name.startsWith(`${mergeId}.`));
+  const kinds = new Set(ids.map((id) => readRunning(commandFiles(stateDir, id), 1)?.sandbox?.kind));
+  const weakest = SANDBOX_KINDS.findLast((kind) => kinds.has(kind));
+  return weakest === undefined || kinds.has(undefined) ? {} : { sandbox: weakest };
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -12,6 +12,7 @@ import type { EffectContext } from '../context.ts';
 import { findBaseOf } from '../sessions/workplace.ts';
 import { findProtected } from './find-protected.ts';
 import { renderGithubProblem } from './github.ts';
+import { weakestSandbox } from './checks.ts';
 import { checkMerged, mergePull, type MergeResult, MOST_TRIES } from './merge-pull.ts';
 
 type MergeEffect = Events['MergeRequested'];
@@ -41,7 +42,8 @@ export async function mergeTask(
     if (ended === undefined) return [];
     const { merge_id, method } = effect;
     const nothing = { base: null, merge_sha: null, reason: null, files: [], output: null };
-    return [{ kind: 'finish-merge', command: { merge_id, method, newId: randomUUID(), ...nothing, ...ended } }];
+    const about = { ...nothing, ...weakestSandbox(merge_id, context), ...ended };
+    return [{ kind: 'finish-merge', command: { merge_id, method, newId: randomUUID(), ...about } }];
   });
 }
 

@@ -10,6 +10,7 @@ import { commandFiles, type Launch } from '../../supervisor/contract.ts';
 import type { Programs } from '../../supervisor/programs.ts';
 import { sendControl } from '../agents/control.ts';
 import type { EffectContext } from '../context.ts';
+import { type CommandPlace, confineCommand } from '../sandbox/confine-command.ts';
 import { resolveWithin, workplaceOf } from '../sessions/workplace.ts';
 import { agentContext, stepContext } from '../template-context.ts';
 import { commandMark, endLostRun } from './settle-lost.ts';
@@ -46,7 +47,10 @@ function selectCommand(
   const rendered = renderTemplate(command, templates, { quote: 'shell' });
   if (!rendered.ok) return { ok: false, reason: rendered.problems.map(({ message }) => message).join('; ') };
   const place = workplaceOf(state, pipeline?.id ?? run?.owner?.pipelineId, context.path);
-  return { ok: true, shell: { command: rendered.value, cwd: resolveWithin(place, run?.plan.cwd), timeoutMs } };
+  const shell = { command: rendered.value, cwd: resolveWithin(place, run?.plan.cwd), timeoutMs };
+  if (run === undefined) return { ok: true, shell };
+  const task = state.tasks.get(run.task?.task_id ?? '') ?? null;
+  return { ok: true, shell: { ...shell, sandbox: { folder: place, kind: 'checks', task } } };
 }
 
 interface ShellCommand {
@@ -58,9 +62,11 @@ interface ShellCommand {
   /** The log begins with the names of the variables that were not passed. */
   readonly namesDropped?: true;
   readonly timeoutMs: number | null;
+  /** Left out: a step of a pipeline, which the operator wrote, and which may publish or deploy. */
+  readonly sandbox?: CommandPlace;
 }
 
-export type CommandEnd = Pick<Events['CommandFinished'], 'exit_code' | 'timed_out' | 'output'>;
+export type CommandEnd = Pick<Events['CommandFinished'], 'exit_code' | 'timed_out' | 'output' | 'sandbox'>;
 
 export type PreparedCommand =
   | { readonly ok: true; readonly shell: ShellCommand }
@@ -86,7 +92,7 @@ export async function superviseCommand(
   if (settling === undefined) return undefined;
   refuseWithoutRoom(settling);
   const { found, lastOutput } = settling;
-  if (found.kind === 'ended') return endOf(found.exit);
+  if (found.kind === 'ended') return endOf(found.exit, found.running?.sandbox?.kind);
   if (found.kind === 'untaken') return failed(`the supervisor did not start: ${lastOutput ?? 'it has gone'}`);
   const exit = await endLostRun({ files, start: COMMAND_START, mark: commandMark(id) });
   return endOf({ ...exit, output: exit.output ?? 'its supervisor was killed' });
@@ -107,9 +113,14 @@ async function start(
     if (!wanted.ok) return failed(wanted.reason);
     mkdirSync(files.folder, { recursive: true, mode: 0o700 });
     writeFileAtomically(ownerFile(files.folder), context.projectId);
-    const { env, times } = context;
+    const { env, times, secrets } = context;
     const launch = launchOf(id, wanted.shell, context, programs);
-    return (await startSupervisor(files, launch, { programs, env, signal, startMs: times.startMs })).spawned;
+    const { sandbox } = wanted.shell;
+    const confined =
+      sandbox === undefined ? { ok: true as const, launch } : await confineCommand(launch, sandbox, context);
+    if (!confined.ok) return failed(confined.reason);
+    return (await startSupervisor(files, confined.launch, { programs, env, secrets, signal, startMs: times.startMs }))
+      .spawned;
   });
 }
 
@@ -117,8 +128,8 @@ function failed(output: string): CommandEnd {
   return { exit_code: null, timed_out: false, output };
 }
 
-function endOf({ code, timed_out, output }: Exit): CommandEnd {
-  return { exit_code: code, timed_out, output };
+function endOf({ code, timed_out, output }: Exit, sandbox?: string): CommandEnd {
+  return { exit_code: code, timed_out, output, ...(sandbox === undefined ? {} : { sandbox }) };
 }
 
 function launchOf(

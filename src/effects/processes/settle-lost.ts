@@ -1,6 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { writeFileAtomically } from '../../api/files.ts';
+import { syncPrivateGit } from '../../git/private/sync.ts';
 import type { Exit } from '../../protocol/agent-report.ts';
+import { containerName, endContainer } from '../../sandbox/container/end-container.ts';
+import { endLostUser } from '../../sandbox/user/open-as-user.ts';
+import { type Launch, requireLaunch, sandboxId } from '../../supervisor/contract.ts';
 import {
   findProcessesByArguments,
   killProcess,
@@ -35,9 +39,32 @@ export async function endLostRun({ files, start, mark }: LostRun): Promise<Exit>
   const isGone = await killRemains({ mark, leaders, isSettled: () => readExit(files, start) !== undefined });
   const reported = readExit(files, start);
   if (reported !== undefined) return reported;
+  await endSandbox(files.launch(start), mark);
   const output = isGone ? null : 'some of its processes could not be ended';
   const exit: Exit = { start, code: null, signal: 'SIGKILL', timed_out: false, blocks_used: false, output };
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   if (!existsSync(files.exit(start))) writeFileAtomically(files.exit(start), `${JSON.stringify(exit)}\n`);
   return exit;
+}
+
+/**
+ * The supervisor was killed before it could end the container, if its guard was killed too, and before it could bring
+ * the last commits of the session into the repository.
+ */
+async function endSandbox(launchPath: string, mark: LostRun['mark']): Promise<void> {
+  const launch = findLaunch(launchPath);
+  if (launch?.sandbox === undefined) return;
+  const { container, git } = launch.sandbox;
+  if (container !== null) await endContainer(container.engine, containerName(sandboxId(launch)));
+  await endLostUser(launch.sandbox, sandboxId(launch), `${mark.name}=${mark.value}`);
+  // A failure leaves the commits in the private folder; the next session of the worktree finds them there.
+  if (git !== null) await syncPrivateGit(git);
+}
+
+function findLaunch(path: string): Launch | undefined {
+  try {
+    return requireLaunch(path);
+  } catch {
+    return undefined;
+  }
 }

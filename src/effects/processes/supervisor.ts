@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeFileAtomically } from '../../api/files.ts';
 import { allowedEnvironment } from '../../protocol/environment.ts';
 import { isDiskFaultText, isShortageText } from '../../protocol/resource-faults.ts';
-import { EXIT_NO_ROOM, type Launch } from '../../supervisor/contract.ts';
+import { EXIT_NO_ROOM, type Launch, SECRET_PREFIX } from '../../supervisor/contract.ts';
 import { claimStartFile } from '../../supervisor/process/claim-start.ts';
 import { type Programs, supervisorArgs } from '../../supervisor/programs.ts';
 import { inspectSupervised, type SupervisedFiles, type SupervisedProcess } from './supervised.ts';
@@ -58,13 +58,19 @@ export interface SpawnedSupervisor {
 interface SpawnOptions {
   readonly programs: Programs;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of the project, by name; the supervisor gets those that its sandbox injects. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /**
  * Writes the launch file, then starts the supervisor, detached from the daemon. The supervisor gets no more of the daemon's environment
  * than its child, since a process of the same user can read its parent's environment.
  */
-function spawnSupervisor(files: SupervisedFiles, launch: Launch, { programs, env }: SpawnOptions): SpawnedSupervisor {
+function spawnSupervisor(
+  files: SupervisedFiles,
+  launch: Launch,
+  { programs, env, secrets = {} }: SpawnOptions,
+): SpawnedSupervisor {
   mkdirSync(files.folder, { recursive: true, mode: 0o700 });
   const { passed, dropped } = allowedEnvironment(env, launch.env_pass);
   writeFileAtomically(
@@ -76,7 +82,7 @@ function spawnSupervisor(files: SupervisedFiles, launch: Launch, { programs, env
     const child = spawn(process.execPath, supervisorArgs(programs, files.folder, launch.start), {
       // Not the project's folder: a supervisor must not prevent the removal of a worktree.
       cwd: launch.state_dir,
-      env: passed,
+      env: { ...passed, ...injectedSecrets(launch, secrets) },
       detached: true,
       stdio: ['ignore', log, log],
     });
@@ -84,6 +90,12 @@ function spawnSupervisor(files: SupervisedFiles, launch: Launch, { programs, env
   } finally {
     closeSync(log);
   }
+}
+
+function injectedSecrets({ sandbox }: Launch, secrets: Readonly<Record<string, string>>): Record<string, string> {
+  const names = new Set(sandbox?.network.inject.map(({ secret }) => secret));
+  const known = Object.entries(secrets).filter(([name]) => names.has(name));
+  return Object.fromEntries(known.map(([name, value]) => [`${SECRET_PREFIX}${name}`, value]));
 }
 
 /** Variables that the launch sets are not listed. The list is bounded. */

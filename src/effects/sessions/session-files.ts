@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeBelow } from '../../api/write-below.ts';
 import { findMergeBase, readDiff } from '../../git/commits.ts';
 import { findRepository, findSha } from '../../git/repository.ts';
 import { gitText } from '../../git/run-git.ts';
@@ -57,21 +58,17 @@ export async function writeSessionFiles(
     change: await readChange(workspace, task, role, context),
     forms,
   };
-  const write = async (path: string, text: string): Promise<void> => {
-    await mkdir(dirname(join(workspace, path)), { recursive: true });
-    // A resumed session keeps the forms that it has filled in. For a new session they are replaced: a link left by an earlier
-    // session would be followed, and a pipe would block.
-    if (!isResumed) await rm(join(workspace, path), { force: true });
-    await writeFile(join(workspace, path), text, { flag: 'wx' }).catch((error: unknown) => {
-      if (!isResumed) throw error;
-    });
+  // A resumed session keeps the forms that it has filled in. For a new session they are replaced; a link that an earlier session
+  // left is not followed.
+  const write = (path: string, text: string): void => {
+    if (!isResumed || !existsSync(join(workspace, path))) writeBelow(workspace, path, text, 0o644);
   };
+  write(EPIC_FILE, renderEpicFile(epic));
   if (!isResumed) await removeForms(join(workspace, SESSION_FOLDER));
-  await write(EPIC_FILE, renderEpicFile(epic));
-  await write(TASK_FILE, renderTaskFile(facts));
-  if (packet.lessons.length > 0) await write(MEMORY_FILE, renderMemory(packet.lessons));
-  for (const { file, text } of forms) await write(join(SESSION_FOLDER, file), text);
-  await write(MISSION_FILE, renderMission(mission));
+  write(TASK_FILE, renderTaskFile(facts));
+  if (packet.lessons.length > 0) write(MEMORY_FILE, renderMemory(packet.lessons));
+  for (const { file, text } of forms) write(join(SESSION_FOLDER, file), text);
+  write(MISSION_FILE, renderMission(mission));
 }
 
 /** The forms of the earlier session belong to another role. */

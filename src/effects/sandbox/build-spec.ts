@@ -1,0 +1,232 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
+import { preparePrivateGit, type PrivateGitRequest } from '../../git/private/prepare.ts';
+import { privateGitMounts } from '../../git/private/mounts.ts';
+import { findRepository, type Repository } from '../../git/repository.ts';
+import { SESSION_FOLDER, WORKTREES_FOLDER } from '../../git/worktree/ignore-rules.ts';
+import { isIsolated } from '../../protocol/sandbox.ts';
+import type { CredentialFile, Mount, NetworkSpec, PrivateGit, SandboxSpec, UserSpec } from '../../protocol/sandbox.ts';
+import type { SandboxSettings } from '../../runbook/access.ts';
+import { planCaches } from '../../sandbox/plan/caches.ts';
+import { findPrograms } from '../../sandbox/plan/home-rules.ts';
+import { isInside } from '../../sandbox/plan/paths.ts';
+import { planMounts } from '../../sandbox/plan/plan-mounts.ts';
+import { readMachine } from '../../sandbox/machine.ts';
+import { writeCopies } from '../../sandbox/write-copies.ts';
+import type { Programs } from '../../supervisor/programs.ts';
+import type { EffectContext } from '../context.ts';
+import { chooseImage } from './choose-image.ts';
+import type { ChosenSandbox } from './choose-sandbox.ts';
+import { NODE_MOUNT } from './node-inside.ts';
+import { cacheFolderFor, findAccessProblem, makeHome, makePassage, placePrivateGit } from './user-place.ts';
+
+/** One process that is to run in a sandbox. */
+export interface ConfinedProcess {
+  /** The folder that it works in: the worktree of a task, a checkout, or the repository itself. */
+  readonly folder: string;
+  /** The folder of the run in the state folder, for what the sandbox keeps. */
+  readonly runFolder: string;
+  /** Whose package caches it shares: checks must not use what agents left. */
+  readonly cacheOf: 'sessions' | 'commands';
+  readonly program: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly network: NetworkSpec;
+  readonly git: Pick<PrivateGitRequest, 'branch' | 'fence' | 'isResumed'> | null;
+  /** What Baton wrote for it, and what else it may read. */
+  readonly reads: readonly string[];
+  readonly mounts: readonly Mount[];
+  readonly credentials: readonly CredentialFile[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+}
+
+export type SpecResult =
+  | { readonly ok: true; readonly spec: SandboxSpec }
+  | { readonly ok: false; readonly reason: string };
+
+/** Everything that the supervisor needs to start the process: what it sees, what it reaches, what it may use. */
+export async function buildSpec(
+  given: ConfinedProcess,
+  choice: ChosenSandbox,
+  programs: Programs,
+  context: EffectContext,
+): Promise<SpecResult> {
+  const { kind, plan } = choice;
+  if (kind === 'none') return { ok: false, reason: 'no sandbox was chosen' };
+  const { stateDir, path } = context;
+  const folder = join(given.runFolder, 'sandbox');
+  const [home, tmp] = [join(folder, 'home'), join(folder, 'tmp')];
+  const cache = join(cacheFolderFor(choice, context), context.projectId, given.cacheOf);
+  const user = kind === 'user' && choice.survey?.user.works === true ? choice.survey.user.user : null;
+  if (user !== null)
+    for (const each of [dirname(given.runFolder), given.runFolder, dirname(dirname(cache)), dirname(cache)])
+      makePassage(each, user);
+  for (const each of [home, tmp, cache]) mkdirSync(each, { recursive: true, mode: 0o700 });
+  // Without a git directory of its own the session uses that of the repository, behind the fence.
+  const [git, repository] = await Promise.all([
+    isIsolated(kind) ? openGit(given, stateDir, user) : NO_GIT,
+    findRepositoryOnce(path),
+  ]);
+  if (!git.ok) return git;
+  const refusal = user === null ? undefined : await findAccessProblem(user, programs, git.value, given, context);
+  if (refusal !== undefined) return { ok: false, reason: refusal };
+  if (!repository.ok) return { ok: false, reason: repository.problem.message };
+  const machine = readMachine(given.env);
+  const { mainTop, commonDir } = repository.value;
+  const own = [dirname(programs.scripted), batonFolder(programs)];
+  // A container has the programs of its image, and Node elsewhere.
+  const wanted = kind === 'container' ? own : [process.execPath, ...own, ...programOf(given)];
+  const shown = findPrograms(machine, wanted, [stateDir, mainTop]);
+  const planned = planMounts(
+    machine,
+    {
+      home,
+      tmp,
+      worktree: given.folder,
+      sessionFolder: SESSION_FOLDER,
+      stateDir,
+      secrets: outsideSockets(stateDir),
+      repository: mainTop,
+      worktrees: join(mainTop, WORKTREES_FOLDER),
+      commonDir: git.value === null ? null : commonDir,
+      files: given.reads,
+      linked: linkedFolders(context, mainTop),
+      programs: shown,
+      cache,
+      mounts: [...given.mounts, ...(git.value === null ? [] : privateGitMounts(git.value))],
+    },
+    plan,
+  );
+  if (!planned.ok) return { ok: false, reason: `${planned.problem.message}. ${planned.problem.hint}` };
+  const caches = planCaches(machine, cache);
+  const uncopied = writeCopies([...planned.value.copies, ...caches.copies]);
+  const { system, mounts, hidden, env, notes } = planned.value;
+  const engine =
+    kind === 'container' && choice.survey?.container.works === true ? choice.survey.container.engine : null;
+  if (user !== null) makeHome(home, mounts, machine.home);
+  const image = engine === null ? undefined : await chooseImage(plan, engine, given, context);
+  if (image?.ok === false) return image;
+  const spec: SandboxSpec = {
+    kind,
+    system,
+    mounts: image === undefined ? mounts : [NODE_MOUNT, ...shown.map(showProgram), ...mounts, ...image.mounts],
+    hidden,
+    nested: plan.nested,
+    limits: limitsOf(plan),
+    network: given.network,
+    env: {
+      ...env,
+      ...caches.env,
+      ...image?.env,
+      ...(user === null ? {} : userEnv(given, home, tmp, git.value)),
+      ...given.variables,
+    },
+    git: git.value,
+    credentials: given.credentials,
+    temporary: [tmp],
+    ...divideWritten(mounts, [given.folder, folder, ...(git.value === null ? [] : [git.value.folder])]),
+    bwrap: choice.survey?.bubblewrap.works === true ? choice.survey.bubblewrap : null,
+    container: image?.container ?? null,
+    user: user && {
+      ...user,
+      folder: given.runFolder,
+      worktree: given.folder,
+      shared: sharedFolders(given, cache, mounts, git.value),
+      closed: [commonDir, join(mainTop, WORKTREES_FOLDER)],
+    },
+    notes: [...choice.notes, ...notes, ...uncopied, ...given.notes, ...(image?.notes ?? [])],
+  };
+  return { ok: true, spec };
+}
+
+/** Everything that the process can write counts against its limit. */
+function divideWritten(mounts: readonly Mount[], own: readonly string[]): Pick<SandboxSpec, 'measured' | 'shared'> {
+  const written = mounts.flatMap((mount) => (mount.kind === 'write' ? [mount.from] : []));
+  return { measured: own, shared: written.filter((path) => !own.some((folder) => isInside(path, folder))) };
+}
+
+/** The folders of a repository do not change while its project is open, and asking git takes as long as the sandbox itself. */
+async function findRepositoryOnce(path: string): ReturnType<typeof findRepository> {
+  const known = repositories.get(path);
+  if (known !== undefined && existsSync(known.commonDir)) return { ok: true, value: known };
+  const found = await findRepository(path);
+  if (found.ok) repositories.set(path, found.value);
+  return found;
+}
+
+const repositories = new Map<string, Repository>();
+
+/** The package of Baton, which holds `bin/baton.cjs`. */
+function batonFolder({ baton }: Programs): string {
+  return dirname(dirname(baton));
+}
+
+/** Where PATH finds the program. */
+function programOf({ program, env }: ConfinedProcess): readonly string[] {
+  if (program.startsWith('/')) return [program];
+  const paths = (env['PATH'] ?? '').split(':').map((folder) => join(folder, program));
+  return paths.filter((path) => existsSync(path)).slice(0, 1);
+}
+
+/** An image has no Baton, which hooks and `baton` need; in a folder of the system it has no mount yet. */
+function showProgram(path: string): Mount {
+  return { kind: 'read', at: path, from: path };
+}
+
+const NO_GIT = { ok: true, value: null } as const;
+
+/** There are no mounts: HOME and the folder for temporary files are where they lie. */
+function userEnv(
+  { runFolder, env, folder }: ConfinedProcess,
+  home: string,
+  tmp: string,
+  git: PrivateGit | null,
+): Readonly<Record<string, string>> {
+  const own = { HOME: home, TMPDIR: tmp, TMP: tmp, TEMP: tmp, XDG_RUNTIME_DIR: tmp };
+  // The repository of a check belongs to the operator, and git would refuse it.
+  const trust = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: folder };
+  return {
+    ...own,
+    ...(git === null ? trust : {}),
+    PATH: `${join(runFolder, 'bin')}:${env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'}`,
+  };
+}
+
+/** What another user may write: folders of Baton and the worktree. Others, such as `sandbox.write`, keep their modes. */
+function sharedFolders(
+  { runFolder, folder, mounts: own }: ConfinedProcess,
+  cache: string,
+  mounts: readonly Mount[],
+  git: PrivateGit | null,
+): readonly string[] {
+  const copies = [...own, ...mounts].flatMap((mount) => (mount.kind === 'write' ? [mount.from] : []));
+  const ofRun = copies.filter((path) => path.startsWith(`${runFolder}/`));
+  return [...new Set([...ofRun, folder, cache, ...(git === null ? [] : [join(git.folder, 'git')])])];
+}
+
+async function openGit(
+  { folder, git }: ConfinedProcess,
+  stateDir: string,
+  user: UserSpec | null,
+): Promise<{ readonly ok: true; readonly value: PrivateGit | null } | { readonly ok: false; readonly reason: string }> {
+  if (git === null) return { ok: true, value: null };
+  if (user !== null) placePrivateGit(stateDir, folder, user);
+  const unmounted = user === null ? {} : ({ isUnmounted: true } as const);
+  const made = await preparePrivateGit({ ...git, ...unmounted, stateDir, worktree: folder });
+  return made.ok ? made : { ok: false, reason: `${made.problem.message}. ${made.problem.hint}` };
+}
+
+function limitsOf({ processes, memory_bytes, disk_bytes }: SandboxSettings): SandboxSpec['limits'] {
+  return { processes, memory_bytes, disk_bytes };
+}
+
+/** A daemon whose state folder has a long path listens elsewhere. */
+function outsideSockets(stateDir: string): readonly string[] {
+  const socket = readDaemonRecord(stateDir)?.socket;
+  return socket === undefined || socket === stateFiles(stateDir).socket ? [] : [socket];
+}
+
+function linkedFolders({ sessions }: EffectContext, mainTop: string): readonly string[] {
+  return sessions.workspace.link.map((path) => join(mainTop, path));
+}

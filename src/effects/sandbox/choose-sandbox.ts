@@ -1,0 +1,38 @@
+import type { AgentPlan } from '../../protocol/run-plan.ts';
+import type { SandboxKind, SandboxRecord } from '../../protocol/sandbox.ts';
+import { sandboxOf, type SandboxSettings } from '../../runbook/access.ts';
+import { chooseMode } from '../../sandbox/choose-mode.ts';
+import type { SandboxSurvey } from '../../sandbox/survey.ts';
+import { surveySandboxes } from '../../sandbox/survey.ts';
+import type { EffectContext, SessionSettings } from '../context.ts';
+import { findDevcontainer } from './choose-image.ts';
+
+export interface ChosenSandbox {
+  readonly ok: true;
+  readonly kind: SandboxKind;
+  readonly notes: readonly string[];
+  readonly plan: SandboxSettings;
+  readonly survey: SandboxSurvey | null;
+}
+
+export type SandboxChoice = ChosenSandbox | { readonly ok: false; readonly reason: string };
+
+/** The sandbox of an agent, or without one of the project's commands. A mode that is named and does not work refuses the start. */
+export async function chooseSandbox(
+  access: SessionSettings['access'],
+  agent: Pick<AgentPlan, 'sandbox'> | undefined,
+  { env, path }: Pick<EffectContext, 'env' | 'path'>,
+): Promise<SandboxChoice> {
+  const plan = sandboxOf(access, agent);
+  if (plan.mode === 'none') return { ok: true, kind: 'none', notes: [], plan, survey: null };
+  const hasImage = plan.image !== undefined || findDevcontainer(path)?.source !== undefined;
+  const survey = await surveySandboxes(env, plan.mode === 'container' || (plan.mode === 'auto' && hasImage));
+  const chosen = chooseMode(plan.mode, survey, hasImage);
+  if (!chosen.ok) return { ok: false, reason: `${chosen.problem.message}. ${chosen.problem.hint}` };
+  return { ...chosen, plan, survey };
+}
+
+/** For a process that runs with the rights of the user. */
+export function recordWithout(notes: readonly string[]): SandboxRecord {
+  return { kind: 'none', network: 'host', limits: 'none', notes };
+}

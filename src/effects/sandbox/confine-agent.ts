@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import type { CommandSandboxes } from '../../agents/builtin/run-shell.ts';
+import { findAdapter } from '../../agents/prepare-agent.ts';
+import { readUserSetup } from '../../agents/user-setup.ts';
+import { readDaemonRecord } from '../../api/state-folder.ts';
+import type { Environment } from '../../protocol/environment.ts';
+import type { Mount } from '../../protocol/sandbox.ts';
+import { fieldsOf } from '../../protocol/shape/read-unknown.ts';
+import { commandNetworkOf, networkOf } from '../../runbook/access.ts';
+import { agentFiles, type Launch } from '../../supervisor/contract.ts';
+import type { Programs } from '../../supervisor/programs.ts';
+import type { LaunchMade, StartedAgent } from '../agents/launch-agent.ts';
+import type { EffectContext } from '../context.ts';
+import { buildSpec, type ConfinedProcess, type SpecResult } from './build-spec.ts';
+import { type ChosenSandbox as Chosen, recordWithout } from './choose-sandbox.ts';
+import { copyClientFiles } from './client-copies.ts';
+import { useNodeInside } from './node-inside.ts';
+import { type ResolvedNetwork, resolveNetwork } from './resolve-network.ts';
+import { gitShimOf, runFolderFor, useUserFolder } from './user-place.ts';
+
+export type ConfineResult =
+  | { readonly ok: true; readonly launch: Launch }
+  | { readonly ok: false; readonly reason: string };
+
+/** Adds the sandbox to the launch of an agent. A built-in role stays outside, and the project's commands that it runs go in. */
+export async function confineAgent(
+  made: LaunchMade,
+  started: StartedAgent,
+  choice: Chosen,
+  programs: Programs,
+  context: EffectContext,
+): Promise<ConfineResult> {
+  const { launch } = made;
+  if (choice.kind === 'none') return { ok: true, launch: { ...launch, sandbox_record: recordWithout(choice.notes) } };
+  const shared = { sandbox_helper: programs.networkHelper, forbidden_ports: portsOf(context) };
+  if (started.run.plan.run.startsWith('builtin:')) {
+    const commands = await confineCommands(made, started, choice, programs, context);
+    return commands.ok ? { ok: true, launch: { ...commands.launch, ...shared } } : commands;
+  }
+  const { folder } = agentFiles(context.stateDir, started.run.id);
+  const runFolder = runFolderFor(choice, folder, context);
+  const built = await buildSpec(describe(made, started, runFolder, context), choice, programs, context);
+  if (!built.ok) return built;
+  const { injectedFlags = [] } = findAdapter(started.run.plan.run) ?? {};
+  const [program, ...args] = launch.argv;
+  const flags = built.spec.network.inject.length === 0 ? [] : injectedFlags;
+  const confined: Launch = { ...launch, ...shared, argv: [program, ...flags, ...args], sandbox: built.spec };
+  return { ok: true, launch: adaptLaunch(confined, folder, runFolder, programs) };
+}
+
+/** What the process runs and reads is not at the same place in every sandbox. */
+export function adaptLaunch(launch: Launch, folder: string, runFolder: string, programs: Programs): Launch {
+  if (launch.sandbox?.kind === 'container') return useNodeInside(launch);
+  return launch.sandbox?.kind === 'user' ? useUserFolder(launch, folder, runFolder, programs) : launch;
+}
+
+export function portsOf({ stateDir }: Pick<EffectContext, 'stateDir'>): readonly number[] {
+  const port = readDaemonRecord(stateDir)?.port;
+  return port === undefined ? [] : [port];
+}
+
+function describe(
+  { launch, reads = [], writes = [] }: LaunchMade,
+  started: StartedAgent,
+  runFolder: string,
+  context: EffectContext,
+): ConfinedProcess {
+  const { run, start, workplace } = started;
+  const { folder, bin, config } = agentFiles(context.stateDir, run.id);
+  const move = (path: string): string => path.replace(folder, runFolder);
+  const env = { ...context.env, ...run.plan.env };
+  const files = findAdapter(run.plan.run)?.clientFiles?.(env, launch.cwd);
+  const network = resolveNetworkOf(started, env, portOf(launch), context);
+  const own = join(runFolder, 'sandbox');
+  const isInjected = network.spec.inject.length > 0;
+  // A login would be a second key, which the session could read.
+  const copied = (files?.copied ?? []).filter((each) => !isInjected || (!each.isCredential && !each.isSecret));
+  const places = { folder: own, home: env['HOME'] ?? '/', privateHome: join(own, 'home') };
+  const copies = copyClientFiles({ ...files, copied }, places);
+  const { nested = false } = run.plan.sandbox ?? {};
+  const isOwnOff = files !== undefined && !nested;
+  return {
+    folder: workplace,
+    runFolder,
+    cacheOf: 'sessions',
+    program: launch.argv[0],
+    env: { ...env, ...launch.env },
+    network: network.spec,
+    git: { ...started.git, isResumed: start > 1 },
+    reads,
+    // The supervisor writes these files before the start.
+    mounts: [
+      ...copies.mounts,
+      ...writes.map((path) => showAs('write', move(path))),
+      // A link lies in a folder that the client writes.
+      ...(launch.files ?? []).flatMap(({ path, link }) => (link === undefined ? [showAs('read', path)] : [])),
+      ...[bin, config].map((path) => showAs('read', path)),
+    ],
+    credentials: copies.credentials,
+    variables: { ...network.variables, ...(isOwnOff ? files.withoutOwnSandbox : {}) },
+    notes: [...network.notes, ...(isOwnOff ? [OWN_OFF] : [])],
+  };
+}
+
+/** The client's settings may name the address of its API. */
+function resolveNetworkOf(
+  { run: { plan }, access }: StartedAgent,
+  env: Environment,
+  port: number | null,
+  context: EffectContext,
+): ResolvedNetwork {
+  const user = readUserSetup(plan.run, env);
+  const own = Object.entries(fieldsOf(user?.settings['env'])).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string',
+  );
+  const known = { ...env, ...Object.fromEntries(own) };
+  return resolveNetwork(networkOf(access, plan), { run: plan.run, env: known, urls: user?.urls ?? [], port, context });
+}
+
+function showAs(kind: 'read' | 'write', path: string): Mount {
+  return { kind, at: path, from: path };
+}
+
+const OWN_OFF = "The client's own sandbox is off: sandbox.nested = true would allow it.";
+
+function portOf({ env }: Launch): number | null {
+  const port = Number(env['BATON_PORT'] ?? '');
+  return Number.isInteger(port) && port > 0 ? port : null;
+}
+
+/** One sandbox for installing and one for checks, in a file that the role reads. */
+async function confineCommands(
+  { launch }: LaunchMade,
+  started: StartedAgent,
+  choice: Chosen,
+  programs: Programs,
+  context: EffectContext,
+): Promise<ConfineResult> {
+  const { run, workplace, access } = started;
+  const { folder } = agentFiles(context.stateDir, run.id);
+  const runFolder = runFolderFor(choice, folder, context);
+  const build = async (kind: 'install' | 'checks'): Promise<SpecResult> => {
+    const settings = { ...commandNetworkOf(access, kind), ...run.plan.network };
+    const network = resolveNetwork(settings, { run: '', env: context.env, port: null, context });
+    const given = {
+      ...PLAIN,
+      folder: workplace,
+      runFolder,
+      env: { ...context.env, ...launch.env },
+      network: network.spec,
+      git: { ...started.git, isResumed: true },
+      notes: network.notes,
+    };
+    return buildSpec(given, choice, programs, context);
+  };
+  const install = await build('install');
+  if (!install.ok) return install;
+  const check = await build('checks');
+  if (!check.ok) return check;
+  const sandboxes: CommandSandboxes = {
+    install: install.spec,
+    check: check.spec,
+    helper: programs.networkHelper,
+    forbidden_ports: portsOf(context),
+  };
+  const path = join(folder, 'command-sandbox.json');
+  const file = { path, content: JSON.stringify(sandboxes), mode: 0o600 };
+  const record = { kind: choice.kind, network: 'host', limits: 'none', notes: [...choice.notes, BUILT_IN] } as const;
+  return {
+    ok: true,
+    launch: {
+      ...launch,
+      env: { ...launch.env, BATON_COMMAND_SANDBOX: path },
+      files: [...(launch.files ?? []), file, ...(choice.kind === 'user' ? gitShimOf(check.spec, runFolder) : [])],
+      sandbox_record: record,
+    },
+  };
+}
+
+const BUILT_IN = "The role is Baton's own program and runs outside; the project's commands run in the sandbox.";
+
+/** A command of the project: no client, and nothing to read but its folder. */
+export const PLAIN = {
+  cacheOf: 'commands',
+  program: '/bin/sh',
+  reads: [],
+  mounts: [],
+  credentials: [],
+  variables: {},
+} as const;

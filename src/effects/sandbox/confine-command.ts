@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isIsolated } from '../../protocol/sandbox.ts';
+import { commandNetworkOf } from '../../runbook/access.ts';
+import type { CheckNetwork } from '../../runbook/shape/access-shape.ts';
+import type { Task } from '../../state/tasks/task.ts';
+import { commandFiles, type Launch } from '../../supervisor/contract.ts';
+import type { EffectContext } from '../context.ts';
+import { buildSpec } from './build-spec.ts';
+import { chooseSandbox, recordWithout } from './choose-sandbox.ts';
+import { adaptLaunch, type ConfineResult, PLAIN, portsOf } from './confine-agent.ts';
+import { resolveNetwork } from './resolve-network.ts';
+import { moveCheckout, runFolderFor } from './user-place.ts';
+
+/** Where a command of the project runs, and what for. */
+export interface CommandPlace {
+  readonly folder: string;
+  readonly kind: 'install' | 'checks';
+  readonly task: Pick<Task, 'flow'> | null;
+  /** Of a check that sets its own. */
+  readonly network?: CheckNetwork | undefined;
+}
+
+/** Adds the sandbox to the launch of a check, a gate or a set-up command. */
+export async function confineCommand(
+  launch: Launch,
+  place: CommandPlace,
+  context: EffectContext,
+): Promise<ConfineResult> {
+  const { access } = context.settingsFor(place.task);
+  const choice = await chooseSandbox(access, undefined, context);
+  if (!choice.ok) return choice;
+  if (choice.kind === 'none') return { ok: true, launch: { ...launch, sandbox_record: recordWithout(choice.notes) } };
+  const programs = await context.programs();
+  const settings = commandNetworkOf(access, place.kind, place.network);
+  const network = resolveNetwork(settings, { run: '', env: context.env, port: null, context });
+  const { folder, bin } = commandFiles(context.stateDir, launch.id);
+  const runFolder = runFolderFor(choice, folder, context);
+  const user = choice.kind === 'user' && choice.survey?.user.works === true ? choice.survey.user.user : null;
+  const at = user === null ? place.folder : moveCheckout(place.folder, context.stateDir, user);
+  const given = {
+    ...PLAIN,
+    folder: at,
+    runFolder,
+    env: { ...context.env, ...launch.env },
+    network: network.spec,
+    // The checkout of a check is a repository of its own.
+    git: existsSync(join(place.folder, '.git', 'objects')) && place.folder !== context.path ? null : SHARED_GIT,
+    mounts: [{ kind: 'read', at: bin, from: bin } as const],
+    notes: network.notes,
+  };
+  const built = await buildSpec(given, choice, programs, context);
+  if (!built.ok) return built;
+  // A check has the id of its checks or its merge, and a number.
+  const parts = launch.id.split('.');
+  if (isIsolated(choice.kind)) for (const i of parts.keys()) context.noteIsolated(parts.slice(0, i + 1).join('.'));
+  const sandbox = { sandbox: built.spec, sandbox_helper: programs.networkHelper, forbidden_ports: portsOf(context) };
+  return {
+    ok: true,
+    launch: adaptLaunch(
+      { ...launch, ...sandbox, cwd: launch.cwd.replace(place.folder, at) },
+      folder,
+      runFolder,
+      programs,
+    ),
+  };
+}
+
+/** The session of the worktree may be running: its git directory stays as it is. */
+const SHARED_GIT = { fence: null, isResumed: true } as const;

@@ -1,0 +1,49 @@
+import type { NetworkSpec } from '../../protocol/sandbox.ts';
+import type { NetworkSettings } from '../../runbook/access.ts';
+import { MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
+import { hostOfUrl, type ModelClient, modelHosts, QUIET_VARIABLES } from '../../sandbox/network/model-hosts.ts';
+import { planInjection, SECRET_ROUTES } from '../../sandbox/network/plan-injection.ts';
+import { loopbackPorts } from '../../sandbox/network/proxy/host-rules.ts';
+import type { EffectContext } from '../context.ts';
+
+interface NetworkUser {
+  /** The client, as in a runbook's `run`; empty for a command. */
+  readonly run: string;
+  /** Of the daemon, with what the client's settings add. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Addresses of APIs in the client's settings. */
+  readonly urls?: readonly string[];
+  readonly port: number | null;
+  readonly context: Pick<EffectContext, 'secrets'>;
+}
+
+export interface ResolvedNetwork {
+  readonly spec: NetworkSpec;
+  /** For the client: it asks for no host that it does not need. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+}
+
+/** `model` becomes the hosts of the client, and the secrets that it uses become addresses inside. */
+export function resolveNetwork(
+  { policy, local }: NetworkSettings,
+  { run, env, urls = [], port, context }: NetworkUser,
+): ResolvedNetwork {
+  const used = Object.keys(context.secrets).filter((name) => SECRET_ROUTES[name]?.client === run);
+  const inject = used.flatMap((name) => planInjection(name, env) ?? []);
+  const ofModel = isModelClient(run) ? [...modelHosts(run, env), ...urls.flatMap((url) => hostOfUrl(url) ?? [])] : [];
+  const hosts = policy === 'model' ? ofModel : typeof policy === 'string' ? [] : policy;
+  const kind = policy === 'full' || policy === 'none' ? policy : 'proxy';
+  const notes = policy === 'model' && hosts.length === 0 && inject.length === 0 ? [NO_MODEL] : [];
+  // An API on this machine, such as a gateway, is at a port of its loopback address, which no proxy is asked for.
+  const reached = policy === 'full' ? ofModel : hosts;
+  const ports = [...new Set([...local, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
+  const variables = isModelClient(run) && kind === 'proxy' ? QUIET_VARIABLES[run] : {};
+  return { spec: { policy: kind, hosts, local: ports, port, inject }, variables, notes };
+}
+
+function isModelClient(run: string): run is ModelClient {
+  return MODEL_CLIENT_NAMES.includes(run);
+}
+
+const NO_MODEL = 'The network policy is `model`, and this program has no model of its own: it reaches no host.';
