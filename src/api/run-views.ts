@@ -19,6 +19,14 @@ import {
 /** The texts come from agents and people: they are not safe to print as they are. */
 const outcome = choice(['done', 'failed', 'cancelled']);
 
+const sandboxView = object({
+  kind: { ...text, about: '`bubblewrap`, `container`, `user`, `sandbox-exec` or `none`.' },
+  network: { ...nullable(text), about: '`full`, `host`, `model`, `none`, or the hosts.' },
+  limits: { ...nullable(text), about: 'What enforces its limits.' },
+  notes: { ...list(text), about: 'What it lacks or has on top.' },
+  summary: { ...text, about: 'In words: `bubblewrap, network full`, or `no sandbox`.' },
+});
+
 export const agentView = object({
   id: text,
   name: text,
@@ -33,6 +41,7 @@ export const agentView = object({
   process: choice(['wanted', 'running', 'gone']),
   start: { ...whole, about: 'Process number, starting at 1.' },
   pid: nullable(whole),
+  sandbox: { ...nullable(sandboxView), about: 'That of its newest process; null if there is no record.' },
   attached: { ...nullable(text), about: 'Who has it in their terminal now, or is about to.' },
   interactive: { ...flag, about: 'Its client has an interactive mode that a person can take it into.' },
   signal: nullable(object({ kind: choice(['complete', 'escalate']), message: nullable(text) })),

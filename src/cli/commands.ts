@@ -149,6 +149,9 @@ export const COMMANDS: readonly ListedCommand[] = [
     upCommand: ['up', 'Start the daemon'],
     downCommand: ['down', 'Stop the daemon, and wait until it is down'],
   }),
+  ...listCommands(async () => import('./doctor/doctor.ts'), {
+    doctorCommand: ['doctor', 'Check what works on this machine, and how to fix the rest'],
+  }),
   ...listCommands(async () => import('./ledger/entries.ts'), {
     ledgerLogCommand: ['ledger log', 'Show the ledger'],
     ledgerShowCommand: ['ledger show', 'Show one entry in full'],

@@ -20,8 +20,8 @@ const { messageBytes, exitSignalBytes, handoffBytes, stopHookBytes } = PROTOCOL_
 
 const MESSAGE_KINDS: Readonly<Record<string, ListedMessageKind>> = {
   exit: kind('exit signal', exitSignalBytes, async () => ({
-    parse: (await import('../protocol/exit-signal.ts')).parseExitSignal,
-    schema: (await import('../protocol/exit-signal-shape.ts')).exitSignalSchema,
+    parse: (await import('../protocol/exit-signal/exit-signal.ts')).parseExitSignal,
+    schema: (await import('../protocol/exit-signal/exit-signal-shape.ts')).exitSignalSchema,
   })),
   mission: kind('mission', messageBytes, async () => {
     const { parseMission: parse, missionSchema: schema } = await import('../protocol/mission.ts');

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findProcesses } from '../../test/processes/find-processes.ts';
 import { record } from '../../test/processes/messages.ts';
-import { hasEnded, readProcessName } from '../api/processes.ts';
+import { readProcFile } from '../api/processes.ts';
 import { until } from './running.cases.ts';
 import { RunScene } from './runs.cases.ts';
 
@@ -14,18 +13,18 @@ beforeEach(() => {
 afterEach(async () => scene.end());
 
 it('a check that runs for a task ends when the task is cancelled', async () => {
-  const pidFile = join(scene.stateDir, 'check.pid');
-  scene.write(`exit_protocol = true\n[[ci.required]]\nname = "test"\nrun = "echo $$ > '${pidFile}'; exec sleep 300"\n`);
+  scene.write('exit_protocol = true\n[[ci.required]]\nname = "test"\nrun = "sleep 300"\n');
   await scene.start();
   const sha = execFileSync('git', ['-C', scene.repository, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
   await scene.ask('task_create', { task_id: 'A', title: 'do it', phase: 'IMPLEMENTATION' });
   const { epoch } = await scene.ask<{ epoch: number }>('task_claim', { task_id: 'A', as: 'ada', role: 'implementer' });
   await scene.ask('thought_record', { ...record('A', sha, { branch: 'main' }), epoch });
   await scene.ask('handoff_send', { handoff: handoff(sha), task_id: 'A' });
-  await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'), 'the check runs', 30_000);
-  const check = readProcessName(Number(readFileSync(pidFile, 'utf8')));
+  const isRunning = (): boolean =>
+    findProcesses(scene.stateDir).some((pid) => readProcFile(pid, 'cmdline') === 'sleep\x00300\x00');
+  await until(isRunning, 'the check runs', 30_000);
   await scene.ask('task_cancel', { task_id: 'A', reason: 'not wanted' });
-  await until(() => hasEnded(check), 'the check has ended', 20_000);
+  await until(() => !isRunning(), 'the check has ended', 20_000);
   const finished = (await scene.entries()).filter(({ type }) => type === 'ChecksFinished' || type === 'CheckFinished');
   expect(finished.map(({ type, data }) => [type, data['outcome']])).toEqual([['ChecksFinished', 'cancelled']]);
 });

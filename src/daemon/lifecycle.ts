@@ -9,8 +9,11 @@ import { VERSION } from '../api/version.ts';
 import { Effects } from '../effects/effects.ts';
 import { removeInspectionFolders } from '../git/own/inspection-folder.ts';
 import { openKeyFile } from '../ledger/writer/keys.ts';
-import { exitProtocolEnabled } from '../protocol/exit-signal.ts';
+import { exitProtocolEnabled } from '../protocol/exit-signal/exit-signal.ts';
 import { isDiskFault, isShortage } from '../protocol/resource-faults.ts';
+import type { SandboxAdvice, SandboxMode } from '../protocol/sandbox.ts';
+import { chooseMode } from '../sandbox/choose-mode.ts';
+import { surveySandboxes } from '../sandbox/survey.ts';
 import { resetCrashCount } from '../watchdog/restart-record.ts';
 import { dispatchCall } from './dispatch.ts';
 import { handleWebhook } from './http/github-webhook.ts';
@@ -241,7 +244,17 @@ function makeServices(
     monotonicMs: () => performance.now(),
     loop,
     now: () => new Date(),
+    adviseSandbox: async (mode) => adviseSandbox(mode, env),
   };
+}
+
+type LifecycleEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** What a session with this mode would have here. */
+async function adviseSandbox(mode: SandboxMode, env: LifecycleEnvironment): Promise<SandboxAdvice> {
+  const isContainer = mode === 'container';
+  const chosen = chooseMode(mode, await surveySandboxes(env, isContainer), isContainer);
+  return chosen.ok ? chosen : { kind: null, notes: [`${chosen.problem.message}. ${chosen.problem.hint}`] };
 }
 
 const keepCommit: GitPort['keepCommit'] = async (own, sha) => {

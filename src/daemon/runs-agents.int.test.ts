@@ -9,6 +9,7 @@ import { findProcessesByMark } from '../effects/processes/supervised.ts';
 import { findFence } from '../git/fence/install.ts';
 import { gitText } from '../git/run-git.ts';
 import { findProgram } from '../notify/run-program.ts';
+import { isIsolated } from '../protocol/sandbox.ts';
 import { agentFiles, type Launch } from '../supervisor/contract.ts';
 import { until } from './running.cases.ts';
 import { HANGING, RunScene, type Shown, untilNobodyIs } from './runs.cases.ts';
@@ -204,33 +205,38 @@ describe('a worker', () => {
     expect(entries.filter(({ type }) => type === 'WorkersConfigured')).toHaveLength(1);
   }, 60_000);
 
-  it('commits as the operator, and not after its claim has ended, also if its shell names no hooks', async () => {
-    const commit = 'git -c core.hooksPath= commit --quiet --allow-empty -m';
-    const exit = {
-      protocol: 'apm2_agent_exit',
-      version: '1.0.0',
-      phase_completed: 'IMPLEMENTATION',
-      exit_reason: 'blocked',
-    };
-    const script = `#!/bin/sh\ntrap "" TERM\n${commit} first\nbaton emit exit '${JSON.stringify(exit)}'\n${commit} late || touch refused\n`;
-    writeFileSync(join(world.repository, 'work.sh'), script);
-    writeFileSync(join(world.repository, 'gitconfig'), '[user]\n\tname = Grace\n\temail = grace@example.org\n');
-    world.write(`
+  it.each(['auto', 'none'])(
+    'commits as the operator, and not after its claim has ended, also if its shell names no hooks; sandbox: %s',
+    async (mode) => {
+      const commit = 'git -c core.hooksPath= commit --quiet --allow-empty -m';
+      const exit = {
+        protocol: 'apm2_agent_exit',
+        version: '1.0.0',
+        phase_completed: 'IMPLEMENTATION',
+        exit_reason: 'blocked',
+      };
+      const script = `trap "" TERM; ${commit} first; baton emit exit '${JSON.stringify(exit)}'; ${commit} late || touch refused`;
+      writeFileSync(join(world.repository, 'gitconfig'), '[user]\n\tname = Grace\n\temail = grace@example.org\n');
+      world.write(`
       exit_protocol = true
       [agents.coder]
-      run = "sh ${join(world.repository, 'work.sh')}"
+      run = '''${script}'''
+      sandbox = "${mode}"
       env = { GIT_CONFIG_GLOBAL = "/dev/null" }
       [workers.w]
       phases = ["IMPLEMENTATION"]
       run = { agent = "coder" }`);
-    await world.start({ GIT_CONFIG_GLOBAL: join(world.repository, 'gitconfig') });
-    await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
-    await until(async () => (await world.types()).includes('AgentExited'), 'it is over');
-    const { data } = (await world.entries()).find(({ type }) => type === 'SessionPrepared') ?? {};
-    const log = await gitText(['log', '--format=%an %s', String(data?.['branch'])], { cwd: world.repository });
-    expect(log).toMatchObject({ ok: true, value: expect.stringMatching(/^Grace first\n(?!Grace)/) });
-    expect(existsSync(join(String(data?.['workspace']), 'refused'))).toBe(true);
-  });
+      await world.start({ GIT_CONFIG_GLOBAL: join(world.repository, 'gitconfig') });
+      await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
+      await until(async () => (await world.types()).includes('AgentExited'), 'it is over');
+      const { data } = (await world.entries()).find(({ type }) => type === 'SessionPrepared') ?? {};
+      const log = await gitText(['log', '--format=%an %s', String(data?.['branch'])], { cwd: world.repository });
+      expect(log).toMatchObject({ ok: true, value: expect.stringMatching(/^Grace first\n(?!Grace)/) });
+      // In a sandbox the session's own git takes the commit, and it stays there.
+      const { data: started } = (await world.entries()).find(({ type }) => type === 'AgentStarted') ?? {};
+      expect(existsSync(join(String(data?.['workspace']), 'refused'))).toBe(!isIsolated(String(started?.['sandbox'])));
+    },
+  );
 
   it('keeps the claim of a pipeline whose command takes longer than a claim lasts, in a worktree that only that claim may write', async () => {
     world.write(`

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findProcessesByMark } from '../effects/processes/supervised.ts';
@@ -74,7 +74,8 @@ describe('a restarted daemon', () => {
   });
 
   it('reports the end of an agent whose supervisor was killed meanwhile, and leaves nothing of it', async () => {
-    world.write(HANGING);
+    // A sandbox would end with its supervisor.
+    world.write(`sandbox = "none"${HANGING}`);
     await world.start();
     const id = await world.run('p');
     const agentId = await world.agentIn(id, 'work');
@@ -104,7 +105,7 @@ describe('a restarted daemon', () => {
     const escalate = COMPLETE.replace('complete', 'escalate');
     world.write(`
       [agents.unsure]
-      run = "head -n 1 >> ${world.repository}/told.txt; if test $BATON_START = 1; then ${escalate}; else ${COMPLETE}; fi"
+      run = "head -n 1 >> told.txt; if test $BATON_START = 1; then ${escalate}; else ${COMPLETE}; fi"
       prompt = "begin"
       requires = []
       [workers.w]
@@ -122,7 +123,9 @@ describe('a restarted daemon', () => {
     const [decision] = (await world.ask<{ decisions: Shown[] }>('decision_list')).decisions;
     await world.ask('decision_resolve', { id: decision?.id, option: 1, message: 'go on' });
     await until(async () => (await agents())[0]?.outcome === 'done', 'it is done');
-    expect(world.lines('told.txt')).toEqual(['begin', 'go on']);
+    const prepared = (await world.entries()).find(({ type }) => type === 'SessionPrepared');
+    const told = readFileSync(join(String(prepared?.data['workspace']), 'told.txt'), 'utf8');
+    expect(told).toBe('begin\ngo on\n');
     const types = await world.types();
     expect(types.filter((type) => /^Claim|^TaskClaimed/.test(type))).toEqual(['TaskClaimed', 'ClaimCompleted']);
     expect(types.filter((type) => type === 'DecisionOpened')).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { part, words } from './words.js';
+import { NO_SANDBOX, part, words } from './words.js';
 
 /** Renders the daemon's answers into the page. */
 export function showBoard({ status, work, blocked, next, done, cancelled, workflows, costs }, answers) {
@@ -14,7 +14,7 @@ export function showBoard({ status, work, blocked, next, done, cancelled, workfl
   fill('done', done, (task) => taskItem(task, workflows.get(task.id)), workflows);
   fill('cancelled', cancelled, (task) => taskItem(task));
   showCounts(status.tasks);
-  fill('agents', status.agents, ({ name, status: how, task_id: task }) => item([name, how], task ?? ''));
+  fill('agents', status.agents, agentItem);
   fill('pipelines', status.pipelines, ({ name, status: how, steps = [] }) =>
     item([name, how], steps.map((step) => `${step.name}: ${step.status}`).join(', ')),
   );
@@ -49,9 +49,22 @@ function taskItem({ id, title, phase, claim, next_role: role, blocked_because: b
   const who = claim !== null ? `${claim.role ?? 'claimed'}: ${claim.holder}` : role === null ? '' : `next: ${role}`;
   line.append(part('b', id), ' ', words(title), ' ', part('span', phase, 'phase'), ' ', part('span', who, 'dim'));
   if (because !== null) line.append(part('p', because, 'call'));
+  if (workflow?.isOpen) line.append(' ', openBadge());
   if (workflow?.mode) line.append(stageList(workflow));
   if (workflow?.merge_sha) line.append(' ', part('span', `merged as ${workflow.merge_sha.slice(0, 12)}`, 'dim'));
   return line;
+}
+
+function agentItem({ name, status, task_id: task, sandbox }) {
+  const line = item([name, status], task ?? '');
+  if (sandbox?.kind === 'none') line.append(' ', openBadge());
+  else if (sandbox) line.append(' ', part('span', sandbox.summary, 'dim'));
+  return line;
+}
+
+/** A session that could read and write what the user can. */
+function openBadge() {
+  return part('span', NO_SANDBOX, 'badge');
 }
 
 function stageList({ stages }) {

@@ -2,7 +2,7 @@ import { answersTo } from './answers.js';
 import { showBoard, showEntries } from './board.js';
 import { Refused, talkTo } from './daemon.js';
 import { now, say, showFailure, showVerdict } from './standing.js';
-import { words } from './words.js';
+import { NO_SANDBOX, words } from './words.js';
 
 /** The page: what needs a person, what is running and at which stage, and the newest entries, as the daemon reports them. */
 const known = new URLSearchParams(location.hash.slice(1));
@@ -105,10 +105,11 @@ async function look() {
 }
 
 /** Without times, which change with every answer: the board is redrawn only if something has changed. */
-function briefOf({ mode, merge_sha, stages }) {
+function briefOf({ mode, merge_sha, stages, sessions }) {
   return {
     mode,
     merge_sha,
+    isOpen: sessions.some(({ sandbox }) => sandbox === NO_SANDBOX),
     stages: stages.map(({ name, status, activity, visits }) => ({ name, status, activity, visits })),
   };
 }

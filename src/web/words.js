@@ -9,6 +9,9 @@ export function visible(text) {
   });
 }
 
+/** The daemon's words for a session without a sandbox. */
+export const NO_SANDBOX = 'no sandbox';
+
 /** All text enters the page here: isolated, so that it cannot reorder the text beside it, and never as markup. */
 export function words(text) {
   const made = document.createElement('bdi');

@@ -127,6 +127,10 @@ const runPreview = object({
   name: text,
   vars: { kind: 'map', of: text, names: {} },
   plan: typed<Plan | IssuePlan>(),
+  sandboxes: {
+    ...list(object({ agent: text, summary: text, notes: list(text) })),
+    about: 'The sandbox and the network that each agent would have on this machine.',
+  },
   entries: { ...typed<readonly PlannedEntry[]>(), about: 'What would be recorded first.' },
   effects: { ...typed<readonly PlannedEffect[]>(), about: 'What would then be done outside.' },
 });
@@ -214,6 +218,10 @@ const agentDetails = object({
   env_dropped: {
     ...nullable(list(text)),
     about: "Names of the daemon's environment variables that its newest process did not get.",
+  },
+  hosts: {
+    ...list(object({ host: text, allowed: whole, refused: whole })),
+    about: "The hosts that its last process asked Baton's proxy for, with the number of requests.",
   },
 });
 export type AgentDetails = ValueOf<typeof agentDetails>;

@@ -28,6 +28,7 @@ const checkView = object({
   outcome: choice(['passed', 'failed', 'cancelled', 'pending']),
   exit_code: nullable(whole),
   output: { ...nullable(text), about: 'The end of what it printed, if it did not pass.' },
+  sandbox: { ...nullable(text), about: 'What it ran in; null if there is no record.' },
 });
 
 const sessionView = object({
@@ -41,6 +42,10 @@ const sessionView = object({
   holder: text,
   principal: text,
   model: nullable(text),
+  sandbox: {
+    ...nullable(text),
+    about: 'As in `bubblewrap, network full`, or `no sandbox`; null if there is no record.',
+  },
   started_at: nullable(text),
   ended_at: nullable(text),
   how: { ...nullable(text), about: 'How the claim ended; null while it lasts.' },

@@ -1,4 +1,4 @@
-import { exitSignalShape } from '../../protocol/exit-signal-shape.ts';
+import { exitSignalShape } from '../../protocol/exit-signal/exit-signal-shape.ts';
 import { resultShape } from '../../protocol/result.ts';
 import { taskId } from '../../protocol/shape/shared-fields.ts';
 import { PHASES } from '../../protocol/phase.ts';

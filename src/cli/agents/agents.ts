@@ -1,4 +1,5 @@
 import type { AgentDetails } from '../../api/operations/runs.ts';
+import { renderSandbox } from '../../protocol/sandbox.ts';
 import { operationCommand, pickOptions } from '../operation-command.ts';
 import {
   exitCodeOfOutcome,
@@ -25,7 +26,7 @@ export const agentListCommand = operationCommand({
       agents.map((agent) => [
         shortId(agent.id),
         agent.name,
-        agent.status,
+        agent.sandbox === null ? agent.status : `${agent.status} (${renderSandbox(agent.sandbox.kind)})`,
         agent.pipeline_id === null ? '-' : `${shortId(agent.pipeline_id)}:${agent.step ?? ''}`,
         agent.task_id ?? '-',
         renderAge(agent.requested_at, now),
@@ -59,6 +60,17 @@ function renderExit(exit: AgentDetails['exit']): string | null {
   return how === null || last === '' ? how : `${how}: ${last}`;
 }
 
+function renderAccess(sandbox: AgentDetails['sandbox']): string | null {
+  if (sandbox === null) return null;
+  const { kind, summary, limits } = sandbox;
+  return kind === 'none' || limits === null ? summary : `${summary}, limits: ${limits}`;
+}
+
+function renderHost({ host, allowed, refused }: AgentDetails['hosts'][number]): string {
+  const counts = [allowed === 0 ? '' : `${allowed} allowed`, refused === 0 ? '' : `${refused} refused`];
+  return `${host} (${counts.filter((part) => part !== '').join(', ')})`;
+}
+
 export function renderAgent(agent: AgentDetails): string {
   const { id, name, decision_id, pipeline_id, step, pid, env_dropped } = agent;
   return renderFacts(`${name}  ${id}`, [
@@ -66,6 +78,9 @@ export function renderAgent(agent: AgentDetails): string {
     ['reason', agent.reason],
     ['decide', decision_id === null ? null : `baton decision show ${shortId(decision_id)}`],
     ['runs', agent.run],
+    ['sandbox', renderAccess(agent.sandbox)],
+    ...(agent.sandbox?.notes ?? []).map((note) => ['', note] as const),
+    ['hosts', agent.hosts.map(renderHost).join(', ')],
     ['attached', agent.attached],
     ['process', pid === null ? null : String(pid)],
     ['pipeline', pipeline_id === null ? null : `${shortId(pipeline_id)}, step ${step ?? ''}`],

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { readProcStat } from '../../api/processes.ts';
 import { type Fields, fieldsInJson, fieldsOf, numberOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { filesIn } from '../../supervisor/contract.ts';
+import { processesInside } from '../../sandbox/bubblewrap/processes-inside.ts';
 import type { TerminalLaunch } from '../../supervisor/process/terminal.ts';
 
 /** The connection to the supervisor of a client that runs in this terminal. While it is open, the supervisor waits. */
@@ -82,8 +83,13 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
   const ignored = (['SIGINT', 'SIGQUIT'] as const).map((name) => [name, (): void => {}] as const);
   for (const [name, ignore] of ignored) process.on(name, ignore);
   const child = spawn(program, args, { cwd, env: { ...env }, stdio: 'inherit' });
-  const pausing = setInterval(() => suspendWith(child), PAUSE_POLL_MS);
-  void broken.then(() => child.kill('SIGTERM'));
+  let inside: number | undefined;
+  const pausing = setInterval(() => {
+    inside ??= findInside(child);
+    suspendWith(inside ?? child.pid);
+  }, PAUSE_POLL_MS);
+  // The end of a sandbox would leave the client no time.
+  void broken.then(() => endProcess(inside) || child.kill('SIGTERM'));
   const ended = await new Promise<RanInTerminal>((resolve) => {
     child.once('error', ({ message }) => resolve({ ok: false, reason: message }));
     child.once('exit', (code, signal) => resolve({ ok: true, code, signal }));
@@ -98,8 +104,22 @@ export async function runInTerminal({ argv, cwd, env }: TerminalLaunch, broken: 
 const PAUSE_POLL_MS = 300;
 
 /** The shell takes the terminal back after Ctrl-Z only if this process stops too. It resumes both. */
-function suspendWith({ pid }: ChildProcess): void {
+function suspendWith(pid: number | undefined): void {
   if (pid !== undefined && readProcStat(pid)?.state === 'T') process.kill(process.pid, 'SIGSTOP');
+}
+
+/** A client that stops itself does not stop the sandbox around it. */
+function findInside({ pid }: ChildProcess): number | undefined {
+  const isSandbox = pid !== undefined && readProcStat(pid)?.program === 'bwrap';
+  return isSandbox ? processesInside(pid)[0] : undefined;
+}
+
+function endProcess(pid: number | undefined): boolean {
+  try {
+    return pid !== undefined && process.kill(pid, 'SIGTERM');
+  } catch {
+    return false;
+  }
 }
 
 /** `-g` returns the settings; other arguments set them. */

@@ -8,7 +8,8 @@ import { exportLedger } from '../../ledger/verify/export.ts';
 import { taskIdOf } from '../../ledger/verify/task-proof.ts';
 import type { LedgerFault } from '../../ledger/verify/walk.ts';
 import { nodeSha256, nodeVerifier } from '../../ledger/writer/keys.ts';
-import { type CliCommand, EXIT, type Io } from '../command.ts';
+import { callOperation } from '../ask.ts';
+import { type CliCommand, EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../operation-command.ts';
 import { reportProblem } from '../problems.ts';
 import { printable, printableLines } from '../text.ts';
@@ -96,7 +97,7 @@ export const ledgerShowCommand: CliCommand = {
       const hint = 'Numbers start at 1; `baton ledger log` shows them.';
       return reportProblem({ message: `'${text}' is not the number of an entry`, hint }, io, EXIT.usage);
     }
-    return withStore(given, io, async (store) => {
+    const show = async (store: Store): Promise<number> => {
       for await (const [stored] of store.entries({ from: seq, to: seq })) {
         if (!stored) continue;
         const entry = parseEntry(stored.bytes);
@@ -104,16 +105,25 @@ export const ledgerShowCommand: CliCommand = {
           const message = `entry ${seq} is not what was recorded`;
           return reportProblem({ message, hint: 'Run: baton ledger verify' }, io, EXIT.notVerified);
         }
-        const shown = { entry: entry.value, hash: toHex(stored.hash) };
-        const pretty = JSON.stringify(shown, null, 2).split('\n').map(printable).join('\n');
-        io.out(given.options.has('json') ? `${JSON.stringify(shown)}\n` : `${pretty}\n`);
+        printEntry({ entry: entry.value, hash: toHex(stored.hash) }, given, io);
         return EXIT.ok;
       }
       const { size } = await store.head();
       return reportProblem({ message: `there is no entry ${seq}`, hint: `The newest entry is ${size}.` }, io);
+    };
+    return withStore(given, io, show, async () => {
+      const answer = await callOperation('entry_get', { seq }, given, io);
+      if (!answer.ok) return reportProblem(answer.error, io);
+      printEntry({ entry: answer.result }, given, io);
+      return EXIT.ok;
     });
   },
 };
+
+function printEntry(shown: object, given: ParsedArguments, io: Io): void {
+  const pretty = JSON.stringify(shown, null, 2).split('\n').map(printable).join('\n');
+  io.out(given.options.has('json') ? `${JSON.stringify(shown)}\n` : `${pretty}\n`);
+}
 
 export const ledgerBlobCommand: CliCommand = {
   examples: ['baton ledger blob sha256:9f86d081…', 'baton ledger blob sha256:9f86d081… -o evidence.yaml'],

@@ -38,6 +38,9 @@ describe('baton ledger', () => {
       expect(err).toContain('hint: Record something first, for example: baton task add');
     }
     expect(existsSync(join(folder, 'state'))).toBe(false);
+    // A session in a sandbox does not see it.
+    const inSession = await run(['ledger', 'log'], repository, { ...env, BATON_URL: 'http://127.0.0.1:1' });
+    expect(inSession).toMatchObject({ code: 1, err: expect.stringContaining('outside of this sandbox') });
   });
 
   it('says that the database is missing where only its checkpoint is left, and makes nothing', async () => {

@@ -7,14 +7,17 @@ import { EXIT, type Io, type ParsedArguments } from '../command.ts';
 import { reportProblem } from '../problems.ts';
 import { findLedger } from './find-ledger.ts';
 
+/** `hidden`: in a sandbox, where the state folder is not to be seen. */
 export async function withStore(
   given: ParsedArguments,
   io: Io,
   use: (store: SqliteStore, place: LedgerPlace) => Promise<number>,
+  hidden: () => Promise<number> | number = () => reportProblem(HIDDEN, io),
 ): Promise<number> {
   const found = await findLedger(given, io);
   if (!found.ok) return reportProblem(found.problem, io);
   const opened = await openStoreAt(found.place);
+  if (!opened.ok && opened.problem.code === 'ledger/missing' && io.env['BATON_URL'] !== undefined) return hidden();
   if (!opened.ok) return reportProblem(opened.problem, io, exitCodeOf(opened.problem));
   try {
     return await use(opened.store, found.place);
@@ -25,6 +28,11 @@ export async function withStore(
     await opened.store.close();
   }
 }
+
+const HIDDEN = {
+  message: 'the ledger is outside of this sandbox',
+  hint: 'One entry: baton ledger show SEQ. The rest is for people, outside of the session.',
+} as const;
 
 /** A ledger that was changed or replaced has another exit code than a missing one. */
 export function exitCodeOf({ code }: Pick<Problem, 'code'>): number {

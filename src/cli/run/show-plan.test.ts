@@ -28,6 +28,7 @@ const result: RunPreview = {
     },
     agents: { reviewer: { name: 'reviewer', run: 'scripted' } },
   },
+  sandboxes: [{ agent: 'reviewer', summary: 'bubblewrap, network none', notes: ['no limits', 'no limits'] }],
   entries: [{ type: 'AgentRequested', data: { agent_id: 'a1', plan: { name: 'reviewer' } } }],
   effects: [
     { kind: 'prepare-workspace', branch: 'ship-v1' },
@@ -35,15 +36,23 @@ const result: RunPreview = {
   ],
 };
 
-const only = (plan: RunPreview['plan']): RunPreview => ({ name: 'x', vars: {}, entries: [], effects: [], plan });
+const only = (plan: RunPreview['plan']): RunPreview => ({
+  name: 'x',
+  vars: {},
+  sandboxes: [],
+  entries: [],
+  effects: [],
+  plan,
+});
 
 it('shows steps, where they lead, variables, and what would happen first', () => {
   expect(renderPlan(result)).toBe(`pipeline ship
   build: shell make \${var.tag}  [2 retries, if it fails tell, at most 90 s, in a worktree on ship-\${var.tag}]
-  review: agent reviewer (scripted)  [then check]
+  review: agent reviewer (scripted; bubblewrap, network none)  [then check]
   check: pipeline checks  [if it is cancelled tell]
     pipeline checks
       lint: shell lint
+sandbox: no limits
 with tag = v1
 first: create a worktree on ship-v1
 first: start agent reviewer
@@ -81,6 +90,8 @@ it('shows a workflow: who plays what, what is checked, and how it is merged and 
   check build: reported by GitHub
   merge: squash into the main branch, by pull requests at owner/name
 `);
+  const sandboxes = [{ agent: 'prep', summary: 'no sandbox', notes: [] }];
+  expect(renderPlan({ ...only(plan), sandboxes })).toContain('\n  prep: agent prep (builtin:prep; no sandbox)\n');
   // Asked for, and nobody or nowhere to open them.
   expect(renderPlan(only({ ...plan, lacks_gh: true }))).toContain('at owner/name, but gh is not on the PATH\n');
   expect(renderPlan(only({ ...plan, pull_requests: '' }))).toContain(', but no remote is at GitHub');

@@ -5,31 +5,36 @@ import { fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { describeChecks } from '../../runbook/runbook.ts';
 import { printable } from '../text.ts';
 
-export function renderPlan({ plan, vars, effects, entries }: Omit<RunPreview, 'name'>): string {
+export function renderPlan({ plan, vars, sandboxes, effects, entries }: Omit<RunPreview, 'name'>): string {
+  const summaries = new Map(sandboxes.map(({ agent, summary }) => [agent, summary]));
   const lines = [
-    ...renderPlanned(plan),
+    ...renderPlanned(plan, summaries),
+    ...new Set(sandboxes.flatMap(({ notes }) => notes.map((note) => `sandbox: ${note}`))),
     ...Object.entries(vars).map(([name, value]) => `with ${name} = ${value}`),
     ...effects.map((effect) => `first: ${describeEffect(effect, entries)}`),
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-function renderPlanned(plan: RunPreview['plan']): string[] {
+/** The sandbox of each agent, in words. */
+type Summaries = ReadonlyMap<string, string>;
+
+function renderPlanned(plan: RunPreview['plan'], summaries: Summaries): string[] {
   switch (plan.kind) {
     case 'agent':
-      return [`agent ${describeAgent(plan.agent)}`];
+      return [`agent ${describeAgent(plan.agent, summaries)}`];
     case 'shell':
       return [`shell ${plan.command}`];
     case 'workflow':
-      return renderWorkflow(plan);
+      return renderWorkflow(plan, summaries);
     case 'pipeline':
-      return renderPlannedPipeline(plan.pipeline, plan, '', []);
+      return renderPlannedPipeline(plan.pipeline, { ...plan, summaries }, '', []);
   }
 }
 
-function renderWorkflow(plan: IssuePlan): string[] {
+function renderWorkflow(plan: IssuePlan, summaries: Summaries): string[] {
   const { mode, roles, checks, checks_answer, merge, workers, pull_requests: where, lacks_gh } = plan;
-  const players = roles.map(({ role, agent, run }) => `  ${role}: agent ${agent} (${run})`);
+  const players = roles.map(({ role, agent, run }) => `  ${role}: agent ${agent} (${whatRuns(run, agent, summaries)})`);
   const required = checks.map(({ name, run }) => `  check ${name}: ${run ?? 'reported by GitHub'}`);
   const pulls =
     where === ''
@@ -48,6 +53,7 @@ function renderWorkflow(plan: IssuePlan): string[] {
 interface Known {
   readonly pipelines: Readonly<Record<string, PipelinePlan>>;
   readonly agents: Readonly<Record<string, AgentPlan>>;
+  readonly summaries: Summaries;
 }
 
 function renderPlannedPipeline(name: string, known: Known, indent: string, above: readonly string[]): string[] {
@@ -55,7 +61,7 @@ function renderPlannedPipeline(name: string, known: Known, indent: string, above
   return [
     `${indent}pipeline ${name}${describeBudget(budget)}`,
     ...steps.flatMap((step) => {
-      const line = `${indent}  ${step.name}: ${describeRun(step.run, known.agents)}${describeTurns(step)}`;
+      const line = `${indent}  ${step.name}: ${describeRun(step.run, known)}${describeTurns(step)}`;
       // Unlike a checked runbook, a plan may have cycles.
       if (step.run.kind !== 'pipeline' || above.includes(step.run.pipeline)) return [line];
       const nested = step.run.pipeline;
@@ -64,15 +70,21 @@ function renderPlannedPipeline(name: string, known: Known, indent: string, above
   ];
 }
 
-function describeRun(run: StepRun, agents: Known['agents']): string {
+function describeRun(run: StepRun, { agents, summaries }: Known): string {
   if (run.kind === 'shell') return `shell ${run.command}`;
   if (run.kind === 'pipeline') return `pipeline ${run.pipeline}`;
   const agent = agents[run.agent];
-  return `agent ${agent === undefined ? run.agent : describeAgent(agent)}`;
+  return `agent ${agent === undefined ? run.agent : describeAgent(agent, summaries)}`;
 }
 
-function describeAgent({ name, run, budget }: AgentPlan): string {
-  return `${name} (${run})${describeBudget(budget)}`;
+function describeAgent({ name, run, budget }: AgentPlan, summaries: Summaries): string {
+  return `${name} (${whatRuns(run, name, summaries)})${describeBudget(budget)}`;
+}
+
+/** A pipeline that plays a role has no sandbox of its own. */
+function whatRuns(run: string, agent: string, summaries: Summaries): string {
+  const summary = summaries.get(agent);
+  return summary === undefined ? run : `${run}; ${summary}`;
 }
 
 function describeBudget({ tokens, cost_millicents: cost, time_ms: time }: BudgetPlan = {}): string {

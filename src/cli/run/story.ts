@@ -1,5 +1,6 @@
 import type { TaskOverview } from '../../api/operations/task-view.ts';
 import { findReportedError, summarizeError } from '../../protocol/handoff/index.ts';
+import { renderSandbox } from '../../protocol/sandbox.ts';
 import { type Fields, fieldsOf, textOf } from '../../protocol/shape/read-unknown.ts';
 import { oneLine, printable, shortId } from '../text.ts';
 
@@ -81,7 +82,8 @@ const RUN_SENTENCES: Sentences = {
   WorkspacePrepared: ({ branch }) => `worktree on ${textOf(branch)} is ready`,
   WorkspaceFailed: ({ step, reason }) => `${textOf(step)}: no worktree${reasonSuffix(reason)}`,
   AgentRequested: ({ agent_id }, name) => `${name} ${shortId(textOf(agent_id))}: queued`,
-  AgentStarted: ({ start }, name) => `${name}: ${Number(start) > 1 ? 'started again' : 'started'}`,
+  AgentStarted: ({ start, sandbox, network }, name) =>
+    `${name}: ${Number(start) > 1 ? 'started again' : 'started'}${sandboxSuffix(sandbox, network)}`,
   AgentStartFailed: ({ reason }, name) => `${name}: cannot be started${reasonSuffix(reason)}`,
   AgentSignalled: ({ kind, message }, name) => `${name}: signalled ${textOf(kind)}${reasonSuffix(message)}`,
   AgentIdle: (_, name) => `${name}: idle`,
@@ -109,6 +111,10 @@ const LEFT: Readonly<Record<string, string>> = {
   absent: 'never attached',
   ended: 'was interrupted by its end',
 };
+
+function sandboxSuffix(kind: unknown, network: unknown): string {
+  return typeof kind === 'string' ? ` (${renderSandbox(kind, textOf(network) || null)})` : '';
+}
 
 function reasonSuffix(reason: unknown, maxCharacters = 300): string {
   const text = textOf(reason);

@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path';
 import { findRepository } from '../../git/repository.ts';
 import { checkPromptFiles, checkStore } from '../../runbook/check/check-files.ts';
 import { pipelineArgs } from '../../runbook/command-args.ts';
+import { describeSecrets } from '../../runbook/describe-secrets.ts';
 import { isIssue, ISSUE_WORKFLOW, issueArgs, issueRolePlayers } from '../../runbook/library.ts';
 import { renderCommandUsage } from '../../runbook/parse-command-args.ts';
 import { readRunbook, type ReadRunbook, readRunbookFiles } from '../../runbook/read/read-runbook.ts';
@@ -80,8 +81,9 @@ function renderSummary(runbook: Runbook, { files }: ReadRunbook): string {
 }
 
 function notesOn({ checked }: ReadRunbook): readonly string[] {
-  const answer = checked.ok ? checksAnswerOf(checked.value, false) : 'checked';
-  return answer === 'checked' ? [] : [describeChecks(answer)];
+  if (!checked.ok) return [];
+  const answer = checksAnswerOf(checked.value, false);
+  return [...(answer === 'checked' ? [] : [describeChecks(answer)]), ...describeSecrets(checked.value)];
 }
 
 function counted(count: number, plural: string): string {

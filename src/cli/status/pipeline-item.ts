@@ -1,4 +1,5 @@
 import type { AgentView, PipelineView, StatusView, StepView } from '../../api/run-views.ts';
+import { renderSandbox } from '../../protocol/sandbox.ts';
 import { shortId } from '../text.ts';
 import { type Piece, renderAge, signOf } from './paint.ts';
 
@@ -64,13 +65,16 @@ function linesBelow(pipeline: PipelineView, step: StepView, drawing: Drawing): L
 }
 
 export function agentPieces(agent: AgentView, nowMs: number): Piece[] {
-  const { id, name, status, requested_at: since, task_id: taskId, reason } = agent;
+  const { id, name, status, requested_at: since, task_id: taskId, reason, sandbox } = agent;
   return [
     signOf(status),
     [` ${name}`],
     [` ${shortId(id)}`, 'dim'],
     [` ${status}`],
     [` ${renderAge(since, nowMs)}`, 'dim'],
+    ...(sandbox === null
+      ? []
+      : [[` (${renderSandbox(sandbox.kind)})`, sandbox.kind === 'none' ? 'call' : 'dim'] as Piece]),
     ...(taskId === null ? [] : [[` task ${taskId}`] as Piece]),
     ...(reason === null ? [] : [[` ${reason}`, 'dim'] as Piece]),
   ];

@@ -44,6 +44,7 @@ const agent = (id: string, more: Partial<AgentView> = {}): AgentView => ({
   log: '',
   interactive: false,
   attached: null,
+  sandbox: null,
   ...more,
 });
 
@@ -175,6 +176,16 @@ describe('renderTree', () => {
       'agents (1 running)',
       '  ● fixer a2a2a2a2 running 3m task P0.2',
       'tasks 4 todo, 2 in_progress, 9 done',
+    ]);
+  });
+
+  it('names the sandbox of each agent, and those that have none', () => {
+    const box = { kind: 'bubblewrap', network: 'full', limits: 'rlimits', notes: [], summary: '' };
+    const boxed = agent('a3a3a3a3-0000', { sandbox: box });
+    const open = agent('a4a4a4a4-0000', { sandbox: { ...box, kind: 'none' }, task_id: 'P0.1' });
+    expect(renderStatus({ ...NOTHING, agents: [boxed, open] }, options).slice(-2)).toEqual([
+      '  ● fixer a3a3a3a3 running 3m (bubblewrap)',
+      '  ● fixer a4a4a4a4 running 3m (no sandbox) task P0.1',
     ]);
   });
 

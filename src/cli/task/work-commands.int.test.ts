@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../daemon/running.cases.ts';
@@ -6,9 +6,11 @@ import { RunScene } from '../../daemon/runs.cases.ts';
 import { main } from '../main.ts';
 
 const world = new RunScene();
-const script = join(world.scene.folder, 'agent.yaml');
+const inFolder = (name: string): string => join(world.scene.folder, name);
+const [script, second, review] = [inFolder('agent.yaml'), inFolder('second.yaml'), inFolder('review.yaml')];
 const RECORD = `printf '{"task_id":"T1","branch":"feature/t1","commit_sha":"%s","tests_run":[],"summary":"one","blockers":[],"files_changed":["a.txt"],"related_thought_records":[]}' $(git rev-parse HEAD) | baton thought record -`;
-const [begin, go] = [join(world.scene.folder, 'begin'), join(world.scene.folder, 'go')];
+const signs = inFolder('signs');
+const [begin, go] = [join(signs, 'begin'), join(signs, 'go')];
 const waitFor = (file: string): object => ({ run: `while [ ! -e ${file} ]; do sleep 0.05; done` });
 
 /** A command under way, and what it has printed so far. */
@@ -42,9 +44,10 @@ async function agentIds(): Promise<string[]> {
 
 /** A first session whose check fails, a second one, and a review. The two wait for the files `begin` and `go`. */
 beforeAll(async () => {
-  const [second, review] = ['second.yaml', 'review.yaml'].map((name) => join(world.scene.folder, name));
+  mkdirSync(signs);
   world.write(`
     exit_protocol = true
+    sandbox = { read = ["${signs}"] }
     limits = { kill_after = "500ms" }
     [ci]
     required = [{ name = "test", run = "grep -q good a.txt || { echo 'a.txt is bad'; exit 3; }" }]
@@ -55,12 +58,11 @@ beforeAll(async () => {
     w = { tasks = ["T1"], phases = ["IMPLEMENTATION"], run = { agent = "coder" } }
     r = { tasks = ["T1"], phases = ["READY_FOR_REVIEW"], run = { agent = "judge" } }`);
   const done = [{ run: RECORD }, { exit: 'IMPLEMENTATION' }];
-  const swap = { run: `cp ${second} ${script}` };
   const bad = 'bad\u001B[31m\n';
   const write = { write: { path: 'a.txt', text: bad } };
-  play(script, { say: 'First try.' }, waitFor(begin), write, { commit: 'one' }, swap, ...done);
-  play(second ?? '', { say: 'Second try.' }, { run: 'echo good > a.txt' }, { commit: 'two' }, waitFor(go), ...done);
-  play(review ?? '', { say: 'Fine.' }, { exit: 'REVIEW' });
+  play(script, { say: 'First try.' }, waitFor(begin), write, { commit: 'one' }, ...done);
+  play(second, { say: 'Second try.' }, { run: 'echo good > a.txt' }, { commit: 'two' }, waitFor(go), ...done);
+  play(review, { say: 'Fine.' }, { exit: 'REVIEW' });
   await world.start();
   await world.ask('task_create', { task_id: 'T1', title: 'x' });
   await world.ask('task_create', { task_id: 'T2', title: 'y' });
@@ -75,6 +77,7 @@ it(
     const all = type('task', 'wait', 'T1', 'T2', '--json');
     const any = type('task', 'wait', 'T2', 'T1', '--any');
     await until(() => log.said.out.includes('First try.'), 'the first session is followed');
+    copyFileSync(second, script);
     writeFileSync(begin, '');
     await until(() => log.said.out.includes(`▸ Bash  while [ ! -e ${go} ]`), 'the second session is followed');
 
@@ -157,7 +160,9 @@ describe('afterwards', () => {
     expect(readable).toMatch(/\nFirst try\.\n▸ Bash {2}while .*\n▸ Write {2}a\.txt {2}\+1 -0\n/);
     expect((await baton('agent', 'logs', id, '-n', '2')).out).toBe(readable.split('\n').slice(-3).join('\n'));
     const raw = (await baton('agent', 'logs', id, '--raw')).out.trim().split('\n');
-    expect(JSON.parse(raw[0] ?? '')).toMatchObject({ type: 'system', subtype: 'init' });
+    // Notes about its sandbox come before its own lines.
+    const own = raw.find((line) => line.startsWith('{')) ?? '';
+    expect(JSON.parse(own)).toMatchObject({ type: 'system', subtype: 'init' });
     const lines = (await baton('agent', 'logs', id, '--json')).out.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).line)).toEqual(raw);
   });

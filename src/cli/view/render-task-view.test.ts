@@ -18,6 +18,7 @@ const session: SessionView = {
   holder: 'ada',
   principal: 'operator:ada',
   model: null,
+  sandbox: null,
   started_at: '2026-01-01T00:00:00.000Z',
   ended_at: '2026-01-01T00:00:05.000Z',
   how: 'released',
@@ -72,7 +73,14 @@ describe('a task', () => {
       role: 'implementer',
       holder: 'coder',
     };
-    const used = { tokens: 12_345, cost_millicents: 42_000, model: 'opus', blocks: 1, processes: 2 };
+    const used = {
+      tokens: 12_345,
+      cost_millicents: 42_000,
+      model: 'opus',
+      sandbox: 'no sandbox',
+      blocks: 1,
+      processes: 2,
+    };
     expect(
       linesOf({
         sessions: [
@@ -84,7 +92,7 @@ describe('a task', () => {
       '  sessions',
       '    1  ada                           released  5s  2026-01-01T00:00:05.000Z',
       '       too hard · for me',
-      '    2  coder (implementer) 5d0e7b41  running  opus  12,345 tokens  $0.42  1 blocked stop  2 processes  2026-01-01T00:00:00.000Z',
+      '    2  coder (implementer) 5d0e7b41  running  opus  (no sandbox)  12,345 tokens  $0.42  1 blocked stop  2 processes  2026-01-01T00:00:00.000Z',
     ]);
   });
 });
@@ -118,8 +126,8 @@ const workflow = taskOverview({
     head: 'a'.repeat(40),
     outcome: 'failed',
     checks: [
-      { name: 'test', outcome: 'failed', exit_code: 1, output: 'not ok 1\nexpected 3600000' },
-      { name: 'lint', outcome: 'pending', exit_code: null, output: null },
+      { name: 'test', outcome: 'failed', exit_code: 1, output: 'not ok 1\nexpected 3600000', sandbox: null },
+      { name: 'lint', outcome: 'passed', exit_code: 0, output: null, sandbox: 'container' },
     ],
   },
   decisions: [
@@ -159,7 +167,7 @@ describe('a workflow', () => {
       '    ✗ test  failed, exit code 1',
       '      not ok 1',
       '      expected 3600000',
-      '    · lint  pending',
+      '    ✓ lint  passed  (container)',
       '  decisions',
       '    ! 9b2d4c10 Task needs attention: W-00001 ready for review 1m',
       '      baton decision show 9b2d4c10',
@@ -182,11 +190,15 @@ describe('a workflow', () => {
       ...workflow,
       title: evil,
       findings: [{ text: evil, rounds: 1 }],
-      sessions: [{ ...session, holder: evil, reason: evil }],
+      sessions: [{ ...session, holder: evil, reason: evil, sandbox: evil }],
       visits: [visit('fixer', { holder: evil })],
       decisions: [openDecision({ title: evil })],
       issue: { title: evil, type: evil, priority: null, summary: evil, requirements: [evil] },
-      checks: { head: 'a', outcome: 'failed', checks: [{ name: evil, outcome: 'failed', exit_code: 1, output: evil }] },
+      checks: {
+        head: 'a',
+        outcome: 'failed',
+        checks: [{ name: evil, outcome: 'failed', exit_code: 1, output: evil, sandbox: evil }],
+      },
     };
     expect(renderTaskView(view, PLAIN).join('\n')).not.toContain('\u001B');
   });

@@ -149,10 +149,17 @@ const MOST_LINES = 10;
 
 function checkLines({ checks }: TaskOverview, look: Look): string[] {
   if (checks === null) return [];
-  const lines = checks.checks.flatMap(({ name, outcome, exit_code, output }) => {
+  const lines = checks.checks.flatMap(({ name, outcome, exit_code, output, sandbox }) => {
     const sign = outcome === 'passed' ? signOf('done') : outcome === 'failed' ? signOf('failed') : signOf(outcome);
     const code = outcome === 'failed' && exit_code !== null ? `, exit code ${exit_code}` : '';
-    const line: Line = [['    '], sign, [` ${name}`], [`  ${outcome}${code}`, outcome === 'failed' ? 'bad' : 'dim']];
+    const box: Line = sandbox === null ? [] : [[`  (${sandbox})`, 'dim']];
+    const line: Line = [
+      ['    '],
+      sign,
+      [` ${name}`],
+      [`  ${outcome}${code}`, outcome === 'failed' ? 'bad' : 'dim'],
+      ...box,
+    ];
     return [paint(line, look), ...renderOutput(output ?? '', '      ', null).filter((text) => text.trim() !== '')];
   });
   return [`  checks of ${checks.head.slice(0, 12)}`, ...lines];
@@ -180,10 +187,11 @@ function nameOf({ holder, role, agent_id }: SessionView): string {
 }
 
 function sessionParts(session: SessionView): string[] {
-  const { started_at, ended_at, tokens, cost_millicents, model, blocks, processes } = session;
+  const { started_at, ended_at, tokens, cost_millicents, model, blocks, processes, sandbox } = session;
   return [
     started_at !== null && ended_at !== null ? renderMs(Date.parse(ended_at) - Date.parse(started_at)) : '',
     model ?? '',
+    sandbox === null ? '' : `(${sandbox})`,
     tokens ? `${renderCount(tokens)} tokens` : '',
     cost_millicents === null ? '' : renderDollars(cost_millicents),
     blocks === 0 ? '' : `${blocks} blocked stop${blocks === 1 ? '' : 's'}`,

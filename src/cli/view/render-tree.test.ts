@@ -22,8 +22,8 @@ const running = taskOverview({
     head: 'a'.repeat(40),
     outcome: 'failed',
     checks: [
-      { name: 'lint', outcome: 'passed', exit_code: 0, output: null },
-      { name: 'test', outcome: 'failed', exit_code: 1, output: 'not ok' },
+      { name: 'lint', outcome: 'passed', exit_code: 0, output: null, sandbox: null },
+      { name: 'test', outcome: 'failed', exit_code: 1, output: 'not ok', sandbox: null },
     ],
   },
   claim: {

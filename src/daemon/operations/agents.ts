@@ -148,9 +148,9 @@ export const AGENT_REPORT_HANDLERS = {
 
   command_report: submits(
     operations.commandReport,
-    ({ code: exit_code, timed_out, output }, { caller }) => {
+    ({ code: exit_code, timed_out, output, sandbox }, { caller }) => {
       const command_id = caller.kind === 'supervisor' ? caller.agentId : '';
-      return { command_id, exit_code, timed_out, output };
+      return { command_id, exit_code, timed_out, output, ...(sandbox && { sandbox: sandbox.kind }) };
     },
     () => null,
   ),

@@ -4,6 +4,7 @@ import type { Operation } from '../../api/operations/operation.ts';
 import type { OperationName, ResultOf } from '../../api/operations/registry.ts';
 import type { OwnRepositoryImporter } from '../../git/own/transfer-commits.ts';
 import type { CommandKind } from '../../protocol/command-access.ts';
+import type { AdviseSandbox } from '../../protocol/sandbox.ts';
 import type { Parsed, Problem } from '../../protocol/shape/problem.ts';
 import { actorOf, type Caller } from '../../state/caller.ts';
 import { type AnswerOf, type CommandOf, decide } from '../../state/decide.ts';
@@ -42,6 +43,8 @@ export interface Services {
   readonly monotonicMs: () => number;
   readonly loop: LoopMeasure;
   readonly now: () => Date;
+  /** Which sandbox works on this machine. */
+  readonly adviseSandbox: AdviseSandbox;
 }
 
 export type OperationHandler<R = unknown> = (call: Call) => Promise<Answer<R>>;

@@ -31,7 +31,11 @@ export const AGENT_RUN_HANDLERS = {
       const { stateDir } = call.project;
       return {
         ok: true,
-        view: { ...agentView(found.run, stateDir), env_dropped: readDroppedVariables(found.run, stateDir) },
+        view: {
+          ...agentView(found.run, stateDir),
+          env_dropped: readDroppedVariables(found.run, stateDir),
+          hosts: found.run.exit?.hosts ?? [],
+        },
         isSettled: !WORKING_STATUSES.has(agentStatus(found.run)),
       };
     }),

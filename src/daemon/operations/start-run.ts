@@ -21,6 +21,7 @@ import { findReviewObstacle } from '../rules/start-obstacles.ts';
 import { withWorkers } from '../rules/workers.ts';
 import { answerFor, type Call, handlerFor, inputErrorOf, refusalOf, submitCommand } from './call.ts';
 import { checkImport } from './import-tasks.ts';
+import { planSandboxes } from './plan-sandboxes.ts';
 import { configureLibrary, describeIssue, isDeclined, planIssue, previewRun, requireChecksAnswer } from './plan-run.ts';
 
 export const RUN_HANDLERS = {
@@ -48,7 +49,9 @@ export const RUN_HANDLERS = {
       actor: 'system:reader',
       decide: (view) => previewRun(view, [command], newId),
     });
-    return answerFor(settled, ({ entries, effects }) => ({ name, vars, plan: what, entries, effects }));
+    const { rulebook, adviseSandbox } = call.services;
+    const sandboxes = await planSandboxes(rulebook.runbookFor(null), what, adviseSandbox);
+    return answerFor(settled, ({ entries, effects }) => ({ name, vars, plan: what, sandboxes, entries, effects }));
   }),
 };
 
@@ -129,7 +132,9 @@ async function previewIssue(call: Call<RunInput>, runbook: Runbook): Promise<Ans
     isDeclined: declined.result,
     ...(pulls === undefined ? {} : { pulls }),
   });
-  return answerFor(settled, ({ entries, effects }) => ({ name: ISSUE_WORKFLOW, vars, plan, entries, effects }));
+  const sandboxes = await planSandboxes(runbook, plan, services.adviseSandbox);
+  const name = ISSUE_WORKFLOW;
+  return answerFor(settled, ({ entries, effects }) => ({ name, vars, plan, sandboxes, entries, effects }));
 }
 
 type RunInput = InputOf<'run_start'>;

@@ -9,6 +9,7 @@ import type { NotificationChannel } from '../../notify/channel.ts';
 import { openChannels } from '../../notify/open-channels.ts';
 import { MAX_BLOCKS } from '../../protocol/decide-stop.ts';
 import { renderTemplate } from '../../protocol/text/render-template.ts';
+import { secretVariables } from '../../runbook/access.ts';
 import { DEFAULT_LIMITS } from '../../runbook/shape/limits-shape.ts';
 import { buildProtection } from '../../runbook/gates/protected-paths.ts';
 import type { Command } from '../../state/decide.ts';
@@ -41,7 +42,12 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     path,
     stateDir,
     ownRepository: project.own,
-    env: inherited,
+    get env() {
+      return withoutSecrets(inherited, services);
+    },
+    get secrets() {
+      return secretsIn(inherited, services);
+    },
     now: services.now,
     log,
     readState: async (look) => {
@@ -59,6 +65,7 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
     mergeSemaphore: new Semaphore(1),
     placeMutex: project.places,
     startSemaphore: START_SLOTS,
+    noteIsolated: (id) => project.isolated.add(id),
     programs: async () => findPrograms(stateDir),
     supervisorToken: (id) => tokens.issueSupervisor({ project: projectId, id }),
     agentToken: (run) => agentToken(run, projectId, tokens),
@@ -76,6 +83,17 @@ export function createEffectContext(options: EffectContextOptions): ConstructorP
       return sessionSettingsOf(services);
     },
   };
+}
+
+/** The variables of injected secrets reach no process of the project. */
+function withoutSecrets(env: EffectContextOptions['env'], { rulebook }: Services): EffectContextOptions['env'] {
+  const names = new Set(secretVariables(rulebook.runbookFor(null)));
+  return names.size === 0 ? env : Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
+}
+
+function secretsIn(env: EffectContextOptions['env'], { rulebook }: Services): Readonly<Record<string, string>> {
+  const found = [...rulebook.runbookFor(null).secrets].map(([name, plan]) => [name, env[plan.env] ?? ''] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== ''));
 }
 
 async function submitAsSystem(commandLoop: Project['commandLoop'], command: Command) {
@@ -122,7 +140,7 @@ export function sessionSettingsOf(
 ): SessionSettings {
   working.read();
   const runbook = rulebook.runbookFor(task);
-  const { workspace, limits, workflow, merge, git, envPass } = runbook;
+  const { workspace, limits, workflow, merge, git, envPass, sandbox, network, secrets } = runbook;
   const prompts = rulebook.pinnedFor(task)?.prompts ?? null;
   return {
     workspace,
@@ -132,6 +150,7 @@ export function sessionSettingsOf(
     filters: git.filters,
     prompts,
     envPass,
+    access: { sandbox, network, secrets },
     get protection() {
       return buildProtection(runbook, prompts ?? {});
     },

@@ -25,6 +25,8 @@ interface MainWatchOptions extends Omit<MeasureMain, 'branch'> {
   readonly stateDir: string;
   readonly commandLoop: Pick<CommandLoop, 'read' | 'submitCommand'>;
   readonly into: () => string | undefined;
+  /** The agents and commands that the daemon has started in a sandbox, and whose start or end is not recorded yet. */
+  readonly isolated?: () => ReadonlySet<string>;
   readonly now: () => Date;
   readonly onMistake: (error: unknown) => void;
 }
@@ -79,7 +81,7 @@ export class MainWatch {
     if (!this.#isStarted) return;
     const read = await this.#options.commandLoop.read(({ state }) => {
       const main = findMain(state);
-      return main !== undefined && hasNoSessionSince(state, this.#since(main));
+      return main !== undefined && hasNoSessionSince(state, this.#since(main), this.#options.isolated?.());
     });
     if (read.ok && read.answer) await this.poll();
   }
@@ -118,9 +120,10 @@ export class MainWatch {
 
   async #record(branch: string, sha: string, isConfigured: boolean): Promise<ObserveResult | undefined> {
     const { commandLoop } = this.#options;
+    const isolated = this.#options.isolated?.();
     const read = await commandLoop.read(({ state }) => {
       const main = findMain(state);
-      return { main, isSuspect: main !== undefined && !hasNoSessionSince(state, this.#since(main)) };
+      return { main, isSuspect: main !== undefined && !hasNoSessionSince(state, this.#since(main), isolated) };
     });
     if (!read.ok) return undefined;
     const { main, isSuspect } = read.answer;
@@ -131,7 +134,8 @@ export class MainWatch {
     const move: ObservedMove | null =
       main === undefined || !isSame ? null : await measureMain(context, { main, sha, isSuspect, upstream });
     const seenAt = main === undefined ? '' : this.#since(main);
-    const command = { branch, sha, upstream: upstream?.digest ?? null, isConfigured, seenAt, move };
+    const known = isolated === undefined ? {} : { isolated: [...isolated] };
+    const command = { branch, sha, upstream: upstream?.digest ?? null, isConfigured, seenAt, ...known, move };
     const settled = await commandLoop.submitCommand({ kind: 'see-main', command }, { kind: 'system', name: 'main' });
     return settled.ok ? settled.answer : undefined;
   }
@@ -141,7 +145,7 @@ export class MainWatch {
     if (!this.#mustSave) return 'known';
     const read = await this.#options.commandLoop.read(({ state }) => ({
       main: findMain(state),
-      isQuiet: hasNoSessionSince(state, at),
+      isQuiet: hasNoSessionSince(state, at, this.#options.isolated?.()),
     }));
     if (!read.ok || read.answer.main === undefined || !read.answer.isQuiet) return 'known';
     saveSeen(this.#options, read.answer.main, at);

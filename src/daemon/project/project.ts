@@ -24,6 +24,7 @@ import { CommitClock } from '../loop/speculative-state.ts';
 import type { Adoptions } from '../rules/adoptions.ts';
 import { Fences } from './fences.ts';
 import { MainWatch } from './main-watch.ts';
+import { RecentIds } from './recent-ids.ts';
 import { LastReports } from './silence.ts';
 import { FolderProbe, StoreWatch } from './storage-health.ts';
 
@@ -61,6 +62,8 @@ export class Project {
   /** Undefined in tests that open a project without a daemon. */
   adoptions: Adoptions | undefined;
   readonly mainWatch: MainWatch;
+  /** Processes in a sandbox whose start or end may not be recorded yet. */
+  readonly isolated = new RecentIds();
   /** Locks by branch: one effect at a time starts work on a branch or removes its worktree. */
   readonly places = new KeyedMutex();
   readonly lastReports: LastReports;
@@ -95,6 +98,7 @@ export class Project {
       ...options,
       commandLoop: parts.commandLoop,
       own: this.own,
+      isolated: () => this.isolated.ids,
       into: () => rulesInForce(parts.state, options.rules).merge?.into ?? undefined,
       login: () => loginConfigOf(rulesInForce(parts.state, options.rules)),
       onMistake: options.onMistake ?? ((): void => undefined),

@@ -2,17 +2,20 @@ import type { ApiError } from '../../api/answer.ts';
 import { findGithub } from '../../github/find-github.ts';
 import type { Ledger } from '../../ledger/writer/ledger.ts';
 import type { WorkerPlan } from '../../protocol/run-plan.ts';
+import { commandNetworkOf } from '../../runbook/access.ts';
 import { buildRunbook } from '../../runbook/build/build-runbook.ts';
 import { compareRules, hasLoosening, type RuleDifference } from '../../runbook/gates/compare-rules.ts';
-import { gateFieldsOf, type GateValue } from '../../runbook/gates/gate-fields.ts';
+import { gateFieldsOf } from '../../runbook/gates/gate-fields.ts';
+import type { GateValue } from '../../runbook/gates/gate-value.ts';
 import { withLibrary } from '../../runbook/library.ts';
 import { workerPlans } from '../../runbook/plan.ts';
 import { createRunbookReader, type ReadRunbook } from '../../runbook/read/read-runbook.ts';
-import type { Runbook, RunbookProblem } from '../../runbook/runbook.ts';
+import type { CiCheck, Runbook, RunbookProblem } from '../../runbook/runbook.ts';
 import { hasSessions } from '../../state/adopt-runbook.ts';
 import { findAdoption, type Rules, runbooksInUse } from '../../state/rules.ts';
 import type { State } from '../../state/state.ts';
 import type { Task } from '../../state/tasks/task.ts';
+import type { CheckPlan } from '../../state/workflow/workflow-event.ts';
 import type { Log } from '../log.ts';
 import { findPinned, type PinnedRunbook } from './pinned-runbook.ts';
 import { findReviewObstacle, NO_CHECKS, startsWorkflows } from './start-obstacles.ts';
@@ -132,11 +135,12 @@ export const NO_RUNBOOK = buildRunbook({});
 export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
   if (runbook === undefined) return { ciGate: false, mergeGate: false };
   const { ci, merge, limits, sameAgentMayReview, prices, envPass } = runbook;
-  const checks = ci.required.map(({ name, run, timeoutMs, envPass: own = [] }) => ({
+  const checks = ci.required.map(({ name, run, timeoutMs, envPass: own = [], network }) => ({
     name,
     ...(run === undefined ? {} : { run }),
     ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
     ...(envPass.length + own.length === 0 ? {} : { env_pass: [...envPass, ...own] }),
+    ...checkNetwork(runbook, network),
   }));
   return {
     ciGate: checks.length > 0,
@@ -157,6 +161,12 @@ export function rulesFromRunbook(runbook: Runbook | undefined): Rules {
     prices,
     ...obstaclesOf(runbook),
   };
+}
+
+/** Recorded with the request, so that a workflow's checks keep it. */
+function checkNetwork(runbook: Runbook, own: CiCheck['network']): Pick<CheckPlan, 'network'> {
+  const { policy } = commandNetworkOf(runbook, 'checks', own);
+  return policy === 'none' || policy === 'model' ? {} : { network: policy };
 }
 
 /** Only for a runbook whose workers start workflows. */

@@ -1,5 +1,6 @@
 import { isInteractive } from '../../agents/prepare-agent.ts';
 import type { AgentView, DecisionView, PipelineView, StepView } from '../../api/run-views.ts';
+import { renderSandbox } from '../../protocol/sandbox.ts';
 import type { Decision } from '../../state/runs/decision.ts';
 import { isAttached, isAttaching, agentStatus, type AgentRun } from '../../state/runs/agent-run.ts';
 import { findPipelinePlan, type PipelineRun } from '../../state/runs/pipeline-run.ts';
@@ -72,6 +73,7 @@ export function agentView(run: AgentRun, stateDir: string): AgentView {
     process: run.process,
     start: run.start,
     pid: run.process === 'running' ? Number(run.pid?.split('/')[1] ?? 0) || null : null,
+    sandbox: sandboxView(run),
     attached: isAttached(run) || isAttaching(run) ? (run.attach?.by ?? null) : null,
     interactive: isInteractive(run.plan),
     signal: run.signal,
@@ -84,6 +86,13 @@ export function agentView(run: AgentRun, stateDir: string): AgentView {
     folder,
     log,
   };
+}
+
+/** The record of the newest process; null before its start. */
+export function sandboxView({ sandbox: kind, access }: AgentRun): AgentView['sandbox'] {
+  if (kind === undefined) return null;
+  const { network = null, limits = null, notes = [] } = access ?? {};
+  return { kind, network, limits, notes, summary: renderSandbox(kind, network) };
 }
 
 function exitView({ code, signal, timedOut, blocksUsed, output, at }: NonNullable<AgentRun['exit']>) {

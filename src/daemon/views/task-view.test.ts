@@ -72,7 +72,9 @@ describe('the view of a workflow', () => {
       .check();
     play.wait(1000).turn('reviewer', { ...TO_FIXER, xml: changesRequested('a hole', 'src/a.ts:3') });
     const view = viewOf(play, play.id);
-    expect(view.checks?.checks).toEqual([{ name: 'unit', outcome: 'passed', exit_code: 0, output: null }]);
+    expect(view.checks?.checks).toEqual([
+      { name: 'unit', outcome: 'passed', exit_code: 0, output: null, sandbox: null },
+    ]);
     expect(view.findings).toEqual([{ text: 'src/a.ts:3 a hole', rounds: 1 }]);
     expect(view.stages.map(({ name, status, visits }) => `${name} ${status} ${visits}`)).toEqual([
       'implementer done 1',
@@ -150,12 +152,22 @@ describe('the sessions of a task', () => {
       .order(create())
       .wait(1000);
     const { id } = play.agent();
-    play.say(runs.started(id)).say(runs.used(play.agent(), 5), runs.supervisor(id));
+    play
+      .say(runs.started(id, 1, runs.boxed('container', { network: 'none' })))
+      .say(runs.used(play.agent(), 5), runs.supervisor(id));
     play.say(runs.report({ kind: 'blocked', blocks: 2 }, id), runs.supervisor(id)).wait(9000);
     const view = viewOf(play);
     expect(view).toMatchObject({ activity: 'running', log_command: 'baton task log A' });
     expect(view.sessions).toMatchObject([
-      { agent_id: id, agent: 'coder', role: 'implementer', model: 'known-1', status: 'running', tokens: 5, blocks: 2 },
+      {
+        agent_id: id,
+        agent: 'coder',
+        role: 'implementer',
+        model: 'known-1',
+        sandbox: 'container, network none',
+        tokens: 5,
+        blocks: 2,
+      },
     ]);
     expect(view.cost).toMatchObject({ input_tokens: 5, cost_millicents: 5, work_ms: 9000 });
   });

@@ -3,6 +3,7 @@ import type { TaskDetails } from '../../api/operations/tasks.ts';
 import type { StageView, WorkflowBrief } from '../../api/stage-views.ts';
 import { type Activity, isOver } from '../../protocol/phase.ts';
 import { isHandoffOn, parseHandoff } from '../../protocol/handoff/index.ts';
+import { renderSandbox } from '../../protocol/sandbox.ts';
 import { shellWord } from '../../protocol/text/quote-for-shell.ts';
 import { type Rules, rulesFor } from '../../state/rules.ts';
 import { type AgentRun, agentStatus } from '../../state/runs/agent-run.ts';
@@ -13,7 +14,7 @@ import type { Task } from '../../state/tasks/task.ts';
 import { type Span, sumTimes, type Timeline } from '../../state/timeline/timeline.ts';
 import { isBefore, listStages, listVisits, type Times, type Visit } from '../../state/timeline/visits.ts';
 import { findTakenOverBy } from '../../state/workflow/flow.ts';
-import { decisionView } from './run-views.ts';
+import { decisionView, sandboxView } from './run-views.ts';
 
 interface ViewOptions {
   readonly at: string;
@@ -147,7 +148,9 @@ function checksView({ flow: { checks } }: Task): TaskOverview['checks'] {
       const outcome = checks.outcomes[name] ?? 'pending';
       const failure = checks.failures?.[name];
       const exit_code = outcome === 'passed' ? 0 : (failure?.exitCode ?? null);
-      return { name, outcome, exit_code, output: failure?.output ?? null };
+      const kind = checks.sandboxes?.[name];
+      const sandbox = kind === undefined ? null : renderSandbox(kind);
+      return { name, outcome, exit_code, output: failure?.output ?? null, sandbox };
     }),
   };
 }
@@ -188,6 +191,7 @@ const NO_AGENT = {
   run: null,
   status: null,
   model: null,
+  sandbox: null,
   processes: 0,
   blocks: 0,
   resumes: 0,
@@ -205,6 +209,7 @@ function agentPart(agent: AgentRun) {
     status: agentStatus(agent),
     ...(plan.role === undefined ? {} : { role: plan.role }),
     model: usage?.model ?? plan.model ?? null,
+    sandbox: sandboxView(agent)?.summary ?? null,
     started_at: requestedAt,
     ...(outcome === null ? { ended_at: null } : exit === null ? {} : { ended_at: exit.at }),
     processes: start,
