@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { renderEntriesPage } from '../scripts/render-entries.ts';
 import { renderOperations } from '../scripts/render-operations.ts';
+import { renderSandboxTables } from '../scripts/render-sandbox-modes.ts';
 import { openApi } from '../src/api/openapi.ts';
 import { OPERATIONS } from '../src/api/operations/registry.ts';
 
@@ -14,6 +15,11 @@ it('docs/operations.md matches the declarations', () => {
 it('docs/entries.md matches the table of entry types', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/entries.md'), 'utf8');
   expect(page, 'run: node scripts/render-entries.ts').toBe(renderEntriesPage());
+});
+
+it('docs/security.md has the tables of the sandbox', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/security.md'), 'utf8');
+  expect(page, 'run: node scripts/render-sandbox-modes.ts').toBe(renderSandboxTables(page));
 });
 
 it('the OpenAPI document has a path for every operation, with its result', () => {

@@ -21,9 +21,9 @@ const NOTHING_MENDED = `
   commit('docs: nothing was mended');
   handOn('reviewer-agent', 'Nothing to mend', { location: CODE + ':3' });`;
 
-/** A project with one round of fixes, in which the implementer does this before it hands broken work on. */
+/** A project with one round of fixes, in which the implementer does this before it hands broken work on. In a sandbox it sees no main checkout. */
 function cheating(script: string): WorkflowScene {
-  const made = new WorkflowScene((toml) => `${toml}\n[limits]\nreview_rounds = 1\n`);
+  const made = new WorkflowScene((toml) => `sandbox = "none"\n${toml}\n[limits]\nreview_rounds = 1\n`);
   made.plays('implementer', `${script}\n${HAND_ON}`);
   made.plays('fixer', NOTHING_MENDED);
   return made;
@@ -82,11 +82,10 @@ describe('an agent that changes the rules while its workflow runs', () => {
 
 describe('an agent that edits the prompt of its reviewer', () => {
   it('changes nothing for the running workflow', { timeout: 90_000 }, async () => {
-    scene = new WorkflowScene((toml) =>
-      toml.replace(
-        'run = "scripted agents/reviewer.yaml"',
-        'run = "cp $BATON_PROMPT_FILE $BATON_STATE_DIR/seen.md; node agents/play.mjs reviewer"\nprompt_file = "agents/judge.md"',
-      ),
+    const reviewer =
+      'run = "cp $BATON_PROMPT_FILE $BATON_STATE_DIR/seen.md; node agents/play.mjs reviewer"\nprompt_file = "agents/judge.md"';
+    scene = new WorkflowScene(
+      (toml) => `sandbox = "none"\n${toml.replace('run = "scripted agents/reviewer.yaml"', reviewer)}`,
     );
     const world = scene;
     world.put('agents/judge.md', 'Be strict.\n');

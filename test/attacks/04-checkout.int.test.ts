@@ -69,5 +69,5 @@ it('a submodule from a new place is not fetched, and the check says why', async 
   });
   expect(world.git(world.repository, 'ls-tree', 'feature/t', 's')).toContain(inner);
   expect(ended).toMatchObject({ outcome: 'failed' });
-  expect(JSON.stringify(ended)).toContain("'s' is a submodule that the main branch does not have");
+  expect(JSON.stringify(ended)).toContain("'s' is a submodule whose path and URL are not on the main branch");
 });

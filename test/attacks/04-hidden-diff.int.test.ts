@@ -12,7 +12,8 @@ afterEach(async () => {
 
 /** The implementer works, does this, and hands on; the reviewer keeps its task file and waits. Returns what the reviewer was shown. */
 async function shownToReviewer(script: string): Promise<string> {
-  scene = new WorkflowScene((toml) => toml.replace('[merge]', '[merge]\ninto = "main"'));
+  // In a sandbox it changes its own git directory only.
+  scene = new WorkflowScene((toml) => `sandbox = "none"\n${toml.replace('[merge]', '[merge]\ninto = "main"')}`);
   const world = scene;
   world.plays(
     'implementer',

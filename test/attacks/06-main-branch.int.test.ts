@@ -6,7 +6,7 @@ import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
 import { REAL_GIT } from '../processes/real-git.ts';
 
-/** Variants of attack 6. The fence itself, ref by ref, is tested in `src/git/fence/fence-refs.int.test.ts`. */
+/** Variants of attack 6, without a sandbox. The fence itself, ref by ref, is tested in `src/git/fence/fence-refs.int.test.ts`. */
 let scene: RunScene;
 
 const GIT = `env -i ${REAL_GIT} -c user.name=e -c user.email=e@e`;
@@ -18,6 +18,7 @@ async function open(attack: string): Promise<void> {
     method = "squash"
     [agents.thief]
     run = "scripted thief.yaml"
+    sandbox = "none"
     [workers.w]
     tasks = ["EVIL"]
     run = { agent = "thief" }`);

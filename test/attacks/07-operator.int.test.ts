@@ -71,7 +71,9 @@ until test -e down; do sleep 0.05; done
 touch tried
 `;
 
+/** In a sandbox the state folder is not to be seen. */
 const RUNBOOK = `
+sandbox = "none"
 [agents.thief]
 run = "sh thief.sh"
 [agents.starter]
@@ -92,7 +94,7 @@ afterAll(async () => world[Symbol.asyncDispose]());
 describe('inside a session', () => {
   it.each(Object.keys(ATTACKS).map((name, i) => [name, i] as const))('%s gives no more rights', (_, i) => {
     const said = readFileSync(join(world.repository, `said-${i}`), 'utf8');
-    expect(said).toMatch(/cannot act as|may not (?:call|stop)|only an operator|needs a pass|not one that a living/);
+    expect(said).toMatch(/cannot act as|may not (?:call|stop)|only an operator|needs a pass|not made by a living/);
     expect(said).not.toMatch(/unset/i);
     expect(said).not.toMatch(/\b[ow]\.[\w-]{43}/);
   });

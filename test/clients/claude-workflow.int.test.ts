@@ -1,18 +1,16 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../src/daemon/running.cases.ts';
 import { findProcesses } from '../processes/find-processes.ts';
 import type { Asked } from '../models/script.ts';
 import { claudeCase } from './claude-under-test.ts';
 import { textIn } from './client.cases.ts';
+import { claudeHands } from './played-hands.ts';
 import { playModel, PROMPTS, roleIn } from './played-model.ts';
 import { openUser, shellOf } from './with-daemon.ts';
-import type { World } from './world.ts';
-import { BATON } from '../package/where.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
+import { ALL_HANDOFFS, describeTurns, entriesIn, handoffsIn, makeRepository, runBaton } from './workflow-run.ts';
 
 /** No agents in it: all of them are those that come with Baton. */
 const RUNBOOK = `exit_protocol = true
@@ -31,24 +29,14 @@ terminal = false
 
 describe('the built-in workflow with Claude Code in every role that an agent plays', () => {
   it('goes from a request to a merge, past a blocked stop and a round of changes', { timeout: 240_000 }, async () => {
-    await using user = await openUser(claudeCase, playModel());
-    makeRepository(user);
-    const baton = async (...args: string[]) => runBaton(user, args);
+    await using user = await openUser(claudeCase, playModel(claudeHands));
+    makeRepository(user, RUNBOOK);
+    const baton = async (...args: string[]) => runBaton(user, shellOf(claudeCase, user), args);
     try {
       const ran = await baton('run', 'issue', 'Read durations back');
       const conversations = describeTurns(user.model.asked);
       expect(ran.code, `${ran.out}\n${conversations}`).toBe(0);
-      const handoffs = ran.out.split('\n').filter((line) => line.includes('handoff:'));
-      expect(handoffs.map((line) => line.replace('handoff:', '').trim())).toEqual([
-        'issue-manager → prep-agent',
-        'prep-agent → implementer-agent',
-        'implementer-agent → reviewer-agent',
-        'reviewer-agent → fixer-agent',
-        'fixer-agent → reviewer-agent',
-        'reviewer-agent → validator-agent',
-        'validator-agent → closer-agent',
-        'closer-agent → workflow-complete',
-      ]);
+      expect(handoffsIn(ran.out)).toEqual(ALL_HANDOFFS);
       // One commit on main with all of the work, which passes its tests.
       const git = (...args: string[]) =>
         execFileSync('git', ['-C', user.project, ...args], { encoding: 'utf8' }).trim();
@@ -93,58 +81,10 @@ describe('the built-in workflow with Claude Code in every role that an agent pla
   });
 });
 
-function makeRepository({ project, home }: World): void {
-  cpSync(join(ROOT, 'examples/sample'), project, { recursive: true });
-  rmSync(join(project, 'agents'), { recursive: true });
-  writeFileSync(join(project, 'baton.toml'), RUNBOOK);
-  writeFileSync(join(home, '.gitconfig'), '[user]\nname = Ada\nemail = ada@localhost\n');
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-C', project, ...args], { env: { HOME: home, PATH: '/usr/bin:/bin' } });
-  git('init', '--quiet', '--initial-branch=main');
-  git('add', '--all');
-  git('commit', '--quiet', '--message', 'A library of durations');
-}
-
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-}
-
-/** As the user would, in a shell of theirs; it starts the daemon by itself. */
-async function runBaton(user: World, args: readonly string[]): Promise<Ran> {
-  const shell = shellOf(claudeCase, user);
-  const env = { ...shell, PATH: `${dirname(process.execPath)}:${shell['PATH']}`, BATON_STATE_DIR: user.stateDir };
-  const child = spawn(process.execPath, [BATON, ...args], {
-    cwd: user.project,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 200_000,
-  });
-  let out = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, out };
-}
-
-function entriesIn(file: string): { type: string; data: Readonly<Record<string, unknown>> }[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('{"entry"'))
-    .map((line) => (JSON.parse(line) as { entry: { type: string; data: Record<string, unknown> } }).entry);
-}
-
 /** All that the model was told in the conversations of a role. */
 function textOf(asked: readonly Asked[], role: string): string {
   return asked
     .filter((each) => roleIn(each) === role)
     .map(textIn)
     .join('\n');
-}
-
-/** For whoever has to find out why it failed. */
-function describeTurns(asked: readonly Asked[]): string {
-  return asked
-    .map((each) => `${roleIn(each) ?? '?'}: ${each.messages.at(-1)?.text.slice(0, 2000) ?? ''}`)
-    .join('\n---\n');
 }

@@ -10,6 +10,7 @@ import { codexCase } from './codex-under-test.ts';
 import { geminiCase } from './gemini-under-test.ts';
 import { ownAgentCase } from './own-agent-under-test.ts';
 import { COMPLETE, entryOf, EXIT, openUser, shellOf } from './with-daemon.ts';
+import type { World } from './world.ts';
 
 let scene: RunScene;
 beforeEach(() => {
@@ -19,10 +20,11 @@ afterEach(async () => scene.end());
 
 const CLIENTS = [claudeCase, codexCase, geminiCase];
 
-/** A client gets the variables of its model's API by itself; a command of one's own has to be given them. */
+/** A client gets the variables of its model's API and the way to it by itself; a command of one's own has to be given them. */
 type Agent = Pick<ClientCase, 'run' | 'model'> & { readonly envPass?: readonly string[] };
 
-function agentOf({ run, model, envPass = [] }: Agent, more = ''): string {
+function agentOf({ run, model, envPass }: Agent, user: World, more = ''): string {
+  const own = `env_pass = ${JSON.stringify(envPass)}\n    network = { local = [${new URL(user.model.url).port}] }`;
   return `
     [agents.coder]
     run = "${run}"
@@ -31,7 +33,7 @@ function agentOf({ run, model, envPass = [] }: Agent, more = ''): string {
     requires = ["exit"]
     on_dead = "fail"
     timeout = "35s"
-    env_pass = ${JSON.stringify(envPass)}
+    ${envPass === undefined ? '' : own}
     ${more}`;
 }
 
@@ -49,13 +51,13 @@ async function runAndTell(text: string): Promise<string> {
 }
 
 describe.each([...CLIENTS, ownAgentCase])('$run, run by Baton', (client) => {
-  const agent = (more?: string): string => agentOf(client, more);
+  const agent = (user: World, more?: string): string => agentOf(client, user, more);
 
   it('works on a task: is blocked with the reason, signals through its shell, ends, and is on record', async () => {
     await using user = await openUser(client, [says('Done.'), client.shell(EXIT('IMPLEMENTATION')), says('Now.')]);
     scene.write(`
       exit_protocol = true
-      ${agent()}
+      ${agent(user)}
       [workers.w]
       phases = ["IMPLEMENTATION"]
       run = { agent = "coder" }`);
@@ -88,7 +90,7 @@ describe.each([...CLIENTS, ownAgentCase])('$run, run by Baton', (client) => {
   it('hears what it is told while it works', async () => {
     const wait = client.shell(WAIT);
     await using user = await openUser(client, [wait, says('Done.'), client.shell(COMPLETE), says('Now.')]);
-    scene.write(agent('on_stop = "signal"'));
+    scene.write(agent(user, 'on_stop = "signal"'));
     await scene.start(shellOf(client, user));
     const id = await runAndTell('Mind the gap.');
     expect((await scene.agent(id)).status).toBe('done');
@@ -100,7 +102,7 @@ describe.each([...CLIENTS, ownAgentCase])('$run, run by Baton', (client) => {
   it('moves the step of its pipeline on when it has signalled, and not before', async () => {
     const look = client.shell('test ! -e after && touch looked');
     await using user = await openUser(client, [says('Done.'), look, client.shell(COMPLETE), says('Now.')]);
-    scene.write(`${agent('on_stop = "signal"')}
+    scene.write(`${agent(user, 'on_stop = "signal"')}
       [pipelines.p]
       steps = [{ name = "work", run = { agent = "coder" }, on_done = "next" }, { name = "next", run = "touch after" }]`);
     await scene.start(shellOf(client, user));
@@ -113,7 +115,7 @@ describe.each([...CLIENTS, ownAgentCase])('$run, run by Baton', (client) => {
   it('goes on in its conversation when a person has answered, in a new process', async () => {
     const script = [says('I am stuck.'), says('I wait.'), client.shell(COMPLETE), says('Now.')];
     await using user = await openUser(client, script);
-    scene.write(agent('on_stop = "escalate"'));
+    scene.write(agent(user, 'on_stop = "escalate"'));
     await scene.start(shellOf(client, user));
     const id = await scene.run('coder');
     const { decision_id } = await scene.agent(id);
@@ -133,13 +135,13 @@ describe.each([...CLIENTS, ownAgentCase])('$run, run by Baton', (client) => {
 });
 
 describe.each(CLIENTS)('$run, whose API fails', (client) => {
-  const agent = (more?: string): string => agentOf(client, more);
+  const agent = (user: World, more?: string): string => agentOf(client, user, more);
 
   it('hears once, after a resume, what it was told before it failed', async () => {
     const wait = client.shell(WAIT);
     const script = [says('The first words.'), wait, client.unauthorized, client.shell(COMPLETE), says('Now.')];
     await using user = await openUser(client, script);
-    scene.write(agent('on_stop = "signal"\n    on_error = "escalate"'));
+    scene.write(agent(user, 'on_stop = "signal"\n    on_error = "escalate"'));
     await scene.start(shellOf(client, user));
     const id = await runAndTell('Mind the gap.');
     await entryOf(scene, 'AgentErrored');
@@ -154,7 +156,7 @@ describe.each(CLIENTS)('$run, whose API fails', (client) => {
   it('that is told to wait by its API waits until the limit ends, and goes on', async () => {
     const reset = Math.ceil(Date.now() / 1000) + 6;
     await using user = await openUser(client, [client.rateLimited(reset), client.shell(COMPLETE), says('Now.')]);
-    scene.write(agent('on_error = "wait"'));
+    scene.write(agent(user, 'on_error = "wait"'));
     await scene.start(shellOf(client, user));
     const id = await scene.run('coder');
     const { data } = await entryOf(scene, 'AgentErrored');

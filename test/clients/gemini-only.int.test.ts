@@ -29,9 +29,11 @@ describe('Gemini CLI alone', () => {
     writeFileSync(join(user.home, '.gitconfig'), '[user]\n\tname = Grace\n\temail = grace@example.org\n');
     const scene = new RunScene();
     try {
+      // In a sandbox the late commit stays in the session's own git directory, and needs no fence.
       scene.write(`
         exit_protocol = true
         [agents.coder]
+        sandbox = "none"
         run = "gemini"
         model = "${geminiCase.model}"
         prompt = "Do the task."

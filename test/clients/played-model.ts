@@ -1,13 +1,14 @@
 import { basename } from 'node:path';
-import { says, uses, type Asked, type Reply, type Script } from '../models/script.ts';
+import { says, type Asked, type Reply, type Script } from '../models/script.ts';
+import type { Hands } from './played-hands.ts';
 
 /**
  * A model that plays the roles of the built-in workflow, as it would if it did what their prompts say: it finds out from the prompt who it
  * is, reads its mission, works with the client's own tools, fills in the forms that lie ready, and hands on. Where it stands in a
  * conversation it knows from the conversation alone, as a model does.
  */
-export function playModel(): Script {
-  return Array.from({ length: MOST_TURNS }, () => play);
+export function playModel(hands: Hands): Script {
+  return Array.from({ length: MOST_TURNS }, () => (asked) => play(asked, hands));
 }
 
 const MOST_TURNS = 200;
@@ -29,51 +30,50 @@ export function roleIn({ messages }: Asked): PlayedRole | undefined {
   return role as PlayedRole | undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
-function play(asked: Asked): Reply {
+function play(asked: Asked, hands: Hands): Reply {
   const role = roleIn(asked);
   if (role === undefined) return says('I do not know who I am.');
   const done = asked.messages.filter((message) => message.role === 'model').length;
-  const turn = TURNS[role](new Memory(asked))[done];
+  const turn = TURNS[role](new Memory(asked, hands))[done];
   return turn === undefined ? says('There is nothing left to do.') : turn();
 }
 
 type Turns = readonly (() => Reply)[];
 
-const sh = (command: string): Reply => uses('Bash', { command, description: 'a command' });
-
-/** Mission, task file and where it is, in one look. */
-const look = (): Reply => sh('pwd; cat "$BATON_MISSION" .baton/session/task.md');
+/** How the keys of tests begin. */
+export const KEY_PREFIX = 'key-of-test-';
+const SEARCH = `{ cat /proc/*/environ; cd /; grep -rah ${KEY_PREFIX} "$HOME" "$TMPDIR" /run "$BATON_STATE_DIR"; } 2>/dev/null | grep -aoE '${KEY_PREFIX}[0-9a-z-]+' | sort -u`;
 
 const CODE = 'src/parse-duration.js';
 const TEST = 'test/parse-duration.test.js';
 
 const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
   'issue-manager': (memory) => [
-    look,
-    () => sh('ls; cat src/*.js'),
+    memory.looks,
+    () => memory.shell('ls; cat src/*.js'),
     ...memory.fillsIn('handoff-to-prep-agent.xml', 'Durations can be read back', {
       type: 'feature',
       priority: 'high',
       requirement: 'parseDuration("1h 30m") is 5400000',
     }),
-    () => sh('baton handoff send .baton/session/handoff-to-prep-agent.xml'),
-    () => sh(memory.exit()),
+    () => memory.shell('baton handoff send .baton/session/handoff-to-prep-agent.xml'),
+    () => memory.shell(memory.exit()),
     () => says('The issue is written.'),
   ],
   implementer: (memory) => [
-    look,
-    () => uses('Write', { file_path: memory.path(CODE), content: FIRST_CODE }),
-    () => uses('Write', { file_path: memory.path(TEST), content: FIRST_TEST }),
-    () => sh('node --test'),
-    () => sh("git add --all && git commit --quiet -m 'feat: parseDuration reads what formatDuration writes'"),
+    memory.looks,
+    () => memory.hands.write(memory.path(CODE), FIRST_CODE),
+    () => memory.hands.write(memory.path(TEST), FIRST_TEST),
+    () => memory.shell('node --test'),
+    () => memory.shell("git add --all && git commit --quiet -m 'feat: parseDuration reads what formatDuration writes'"),
     // It forgets to hand on, and is told.
     () => says('Done: parseDuration is there, with tests.'),
-    () => sh('git rev-parse HEAD'),
+    () => memory.shell('git rev-parse HEAD'),
     ...memory.submits([
       ['created', CODE],
       ['created', TEST],
     ]),
-    ...memory.hands('reviewer-agent', 'parseDuration reads what formatDuration writes', {
+    ...memory.handsOn('reviewer-agent', 'parseDuration reads what formatDuration writes', {
       tests_added: '2',
       files_changed: '2',
     }),
@@ -83,25 +83,25 @@ const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
     const isStrict = memory.task.includes('+  if (!/');
     const found = 'Text that is no duration becomes NaN, and nobody notices';
     return [
-      look,
+      memory.looks,
       ...memory.submits([]),
       ...(isStrict
-        ? memory.hands('validator-agent', 'It does what the issue asks', {})
-        : memory.hands('fixer-agent', found, { location: `${CODE}:3`, severity: 'critical' })),
+        ? memory.handsOn('validator-agent', 'It does what the issue asks', {})
+        : memory.handsOn('fixer-agent', found, { location: `${CODE}:3`, severity: 'critical' })),
       () => says('Reviewed.'),
     ];
   },
   fixer: (memory) => [
-    look,
-    () => uses('Read', { file_path: memory.path(CODE) }),
-    () => uses('Edit', { file_path: memory.path(CODE), old_string: LOOSE, new_string: `${GUARD}${LOOSE}` }),
-    () => sh(`cat >> ${TEST} <<'END'\n${STRICT_TEST}END\nnode --test`),
-    () => sh("git commit --quiet --all -m 'fix: text that is no duration is an error'; git rev-parse HEAD"),
+    memory.looks,
+    () => memory.hands.read(memory.path(CODE)),
+    () => memory.hands.edit(memory.path(CODE), LOOSE, `${GUARD}${LOOSE}`),
+    () => memory.shell(`cat >> ${TEST} <<'END'\n${STRICT_TEST}END\nnode --test`),
+    () => memory.shell("git commit --quiet --all -m 'fix: text that is no duration is an error'; git rev-parse HEAD"),
     ...memory.submits([
       ['modified', CODE],
       ['modified', TEST],
     ]),
-    ...memory.hands('reviewer-agent', 'Text that is no duration is an error', {
+    ...memory.handsOn('reviewer-agent', 'Text that is no duration is an error', {
       location: `${CODE}:3`,
       tests_added: '1',
     }),
@@ -111,13 +111,22 @@ const TURNS: Readonly<Record<PlayedRole, (memory: Memory) => Turns>> = {
 
 /** What stands in the conversation so far. */
 class Memory {
+  readonly hands: Hands;
   readonly task: string;
   readonly #results: readonly string[];
 
-  constructor({ messages }: Asked) {
-    this.#results = messages.flatMap(({ role, text }) => (role === 'tool' ? [text] : []));
+  constructor({ messages }: Asked, hands: Hands) {
+    this.hands = hands;
+    this.#results = messages.flatMap(({ role, text }) => (role === 'tool' ? [hands.outputIn(text)] : []));
     this.task = this.#results[0] ?? '';
   }
+
+  shell(command: string): Reply {
+    return this.hands.shell(command);
+  }
+
+  /** Mission, task file and where it is, in one look; and whatever looks like a key, wherever it can be read. */
+  readonly looks = (): Reply => this.shell(`pwd; cat "$BATON_MISSION" .baton/session/task.md; ${SEARCH}`);
 
   path(file: string): string {
     return `${this.task.split('\n', 1)[0]}/${file}`;
@@ -139,20 +148,23 @@ class Memory {
         .replace('files_changed: []', `files_changed: [${files.map(([, path]) => path).join(', ')}]`);
     return [
       ...this.#writes('result.yaml', result),
-      () => sh('baton result submit .baton/session/result.yaml'),
+      () => this.shell('baton result submit .baton/session/result.yaml'),
       ...(files.length === 0
         ? []
-        : [...this.#writes('record.yaml', record), () => sh('baton thought record .baton/session/record.yaml')]),
+        : [
+            ...this.#writes('record.yaml', record),
+            () => this.shell('baton thought record .baton/session/record.yaml'),
+          ]),
     ];
   }
 
   /** Handoff and exit signal. */
-  hands(to: string, summary: string, values: Values): Turns {
+  handsOn(to: string, summary: string, values: Values): Turns {
     const file = `handoff-to-${to}.xml`;
     return [
       ...this.fillsIn(file, summary, values),
-      () => sh(`baton handoff send .baton/session/${file}`),
-      () => sh(this.exit()),
+      () => this.shell(`baton handoff send .baton/session/${file}`),
+      () => this.shell(this.exit()),
     ];
   }
 
@@ -164,9 +176,8 @@ class Memory {
   #writes(file: string, change: (form: string) => string): Turns {
     const path = `.baton/session/${file}`;
     return [
-      () => uses('Read', { file_path: this.path(path) }),
-      () =>
-        uses('Write', { file_path: this.path(path), content: change(this.#form(file)).replaceAll('FILL IN', 'So') }),
+      () => this.hands.read(this.path(path)),
+      () => this.hands.write(this.path(path), change(this.#form(file)).replaceAll('FILL IN', 'So')),
     ];
   }
 

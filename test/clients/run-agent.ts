@@ -81,7 +81,13 @@ export async function runAgent(client: ClientUnderTest, world: World, options: R
   killAll();
   const conversation = said.findLast((each) => each.kind === 'conversation')?.id ?? null;
   const error = said.findLast((each) => each.kind === 'error')?.message ?? null;
-  const saidAtEnd = client.reader.readEnd({ code, at: Date.now(), conversation, error, env });
+  const saidAtEnd = client.reader.readEnd({
+    code,
+    at: Date.now(),
+    conversation,
+    error,
+    folder: client.reader.recordsIn(env),
+  });
   return { code, signal, lines, said, saidAtEnd, stderr };
 }
 
@@ -117,7 +123,14 @@ export function prepare(
   env: Readonly<Record<string, string>>,
 ): LaunchParts {
   const user = readUserSetup(run, env);
-  const programs = { supervisor: '', scripted: '', builtin: '/builtin.cjs', baton: '', stopHook: STOP_HOOK };
+  const programs = {
+    supervisor: '',
+    scripted: '',
+    builtin: '/builtin.cjs',
+    networkHelper: '',
+    baton: '',
+    stopHook: STOP_HOOK,
+  };
   const context = {
     agentId,
     start: resume === undefined ? 1 : 2,

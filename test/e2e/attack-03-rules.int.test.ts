@@ -14,7 +14,8 @@ const EDIT = `
 
 describe('an agent that loosens the checks of its own running workflow', () => {
   it('is checked by the rules that the workflow was started with', { timeout: 90_000 }, async () => {
-    scene = new WorkflowScene((toml) => `${toml}\n[limits]\nreview_rounds = 1\n`);
+    // In a sandbox it does not see the main checkout.
+    scene = new WorkflowScene((toml) => `sandbox = "none"\n${toml}\n[limits]\nreview_rounds = 1\n`);
     scene.plays(
       'implementer',
       `${EDIT}

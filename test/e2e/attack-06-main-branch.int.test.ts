@@ -8,7 +8,8 @@ import { REAL_GIT } from '../processes/real-git.ts';
 
 /**
  * Attack 6: a session moves the main branch itself. From its fenced worktree git refuses; with the fence gone around by git's own path, and in the
- * main checkout with a cleared environment, the moves are recorded, one decision asks about both, and nothing is merged on top of them.
+ * main checkout with a cleared environment, the moves are recorded, one decision asks about both, and nothing is merged on top of them. A sandbox
+ * leaves it no way at all (`test/attacks/sandbox`).
  */
 let scene: RunScene;
 const git = (...args: string[]): string =>
@@ -34,6 +35,7 @@ beforeAll(async () => {
     method = "squash"
     [agents.thief]
     run = "scripted thief.yaml"
+    sandbox = "none"
     [workers.w]
     tasks = ["EVIL"]
     run = { agent = "thief" }`);

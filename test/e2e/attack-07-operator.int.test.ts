@@ -15,7 +15,9 @@ tries loopback curl -s "http://127.0.0.1:$port/v1/task_create" -H "authorization
 baton emit agent:signal '{"kind":"complete"}'
 `;
 
+/** In a sandbox it would not even see the state folder. */
 const RUNBOOK = `
+sandbox = "none"
 [agents.thief]
 run = "sh thief.sh"
 [pipelines.steps]

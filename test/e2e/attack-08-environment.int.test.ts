@@ -19,8 +19,17 @@ env_pass = ["FROM_PROJECT"]
 run = "sh spy.sh agent"
 env_pass = ["FROM_AGENT_*"]
 on_dead = "done"
+[agents.bare]
+run = "sh spy.sh bare"
+env_pass = ["FROM_AGENT_*"]
+on_dead = "done"
+sandbox = "none"
 [pipelines.spy]
-steps = [{ name = "shell", run = "sh spy.sh shell" }, { name = "agent", run = { agent = "spy" } }]
+steps = [
+  { name = "shell", run = "sh spy.sh shell" },
+  { name = "agent", run = { agent = "spy" } },
+  { name = "bare", run = { agent = "bare" } },
+]
 [notify]
 desktop = false
 terminal = false
@@ -36,7 +45,7 @@ beforeAll(() => {
     FROM_PROJECT: 'p',
     FROM_AGENT_X: 'a',
   });
-  const script = `(env; ${LOOK}) > "$BATON_STATE_DIR/seen-$1"\n`;
+  const script = `(env; ${LOOK}) > "seen-$1"\n`;
   world.commit(world.repository, { 'baton.toml': RUNBOOK, 'spy.sh': script }, 'a runbook');
 });
 afterAll(async () => {
@@ -48,10 +57,10 @@ it('keeps secrets from agents and commands, also in /proc of their parents', { t
   // By itself, so that no command of the operator, which has everything in its environment, is among its parents.
   expect(world.baton(['up']).code).toBe(0);
   expect(world.baton(['run', 'spy']).code).toBe(0);
-  const [shell = '', agent = ''] = ['shell', 'agent'].map((name) =>
-    readFileSync(join(world.stateDir, `seen-${name}`), 'utf8'),
+  const [shell = '', agent = '', bare = ''] = ['shell', 'agent', 'bare'].map((name) =>
+    readFileSync(join(world.repository, `seen-${name}`), 'utf8'),
   );
-  for (const seen of [shell, agent]) {
+  for (const seen of [shell, agent, bare]) {
     // Not shown if it fails: what was seen is the environment of a machine.
     expect(seen.includes('\nFROM_PROJECT=p\n')).toBe(true);
     for (const value of [SECRET, KEY, 'the-key-of-a-cloud'])
@@ -60,7 +69,7 @@ it('keeps secrets from agents and commands, also in /proc of their parents', { t
   expect(agent.includes('\nFROM_AGENT_X=a\n')).toBe(true);
   expect(shell.includes('FROM_AGENT_X')).toBe(false);
 
-  const found = /^BATON_GITHUB_WEBHOOK_SECRET=(.*)$/m.exec(`${shell}${agent}`)?.[1] ?? 'unknown';
+  const found = /^BATON_GITHUB_WEBHOOK_SECRET=(.*)$/m.exec(`${shell}${agent}${bare}`)?.[1] ?? 'unknown';
   const { port } = readDaemonRecord(world.stateDir) ?? { port: 0 };
   const deliver = async (secret: string): Promise<number> => {
     const body = JSON.stringify({ action: 'requested' });

@@ -8,7 +8,7 @@ import { secretForms, secretPartOf } from '../../src/protocol/redact-tokens.ts';
 const scene = new RunScene();
 afterAll(async () => scene.end());
 
-/** Everything that it has or can read, in several spellings, on both streams and in its own message. */
+/** Everything that it has or can read without a sandbox, in several spellings, on both streams and in its own message. */
 const LEAK = `
 operator=$(cat "$BATON_STATE_DIR/operator.token")
 echo "my token is $BATON_TOKEN."
@@ -51,7 +51,7 @@ it(
   { timeout: 60_000 },
   async () => {
     scene.write(
-      `[agents]\nleaks = { run = "sh leak.sh" }\n[pipelines]\nleaks = { steps = [{ name = "work", run = { agent = "leaks" } }] }\n`,
+      `[agents]\nleaks = { run = "sh leak.sh", sandbox = "none" }\n[pipelines]\nleaks = { steps = [{ name = "work", run = { agent = "leaks" } }] }\n`,
     );
     writeFileSync(join(scene.repository, 'leak.sh'), LEAK);
     await scene.start();

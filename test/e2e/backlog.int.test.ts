@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
 import { until } from '../../src/daemon/running.cases.ts';
@@ -21,8 +23,8 @@ const LIST = `- [ ] T1: Set the linter up
 `;
 
 it('imported tasks become workflows together, or none does; each reads what its author wrote', async () => {
-  const manager = `grep -A3 'as its author wrote it' .baton/session/task.md >> '${scene.repository}/read.txt'`;
-  scene.write(`ci.required = []\n[agents.issue-manager]\nrun = "${manager.replaceAll('"', '\\"')}"\n`);
+  const manager = "grep -A3 'as its author wrote it' .baton/session/task.md > read.txt";
+  scene.write(`ci.required = []\n[agents.issue-manager]\nrun = "${manager}"\n`);
   await scene.start();
   expect((await baton(['task', 'import', '-'], LIST)).code).toBe(0);
   expect((await baton(['task', 'show', 'T1'])).out).toContain('\n\n  The same rules as in the editor.\n');
@@ -41,7 +43,8 @@ it('imported tasks become workflows together, or none does; each reads what its 
   expect(followed).toMatchObject({ code: 3, err: '' });
   expect(followed.out).toMatch(/^T2: queued behind T1\n/);
   expect(followed.out).toMatch(/\nT1: {3}issue-manager: issue-manager has it\n(?:.*\n)*T1: waits for a person: /);
-  expect(scene.lines('read.txt')).toContain('The same rules as in the editor.');
+  const read = globSync(join(scene.repository, '.worktrees/*/read.txt')).map((path) => readFileSync(path, 'utf8'));
+  expect(read).toEqual([expect.stringContaining('The same rules as in the editor.')]);
   expect(await scene.ask('task_get', { task_id: 'T2' })).toMatchObject({
     phase: 'DRAFT',
     claimable: false,

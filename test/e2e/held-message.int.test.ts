@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -36,6 +37,7 @@ beforeEach(async () => {
     limits = { kill_after = "300ms" }
     [agents.coder]
     run = "codex"
+    sandbox = { write = ["${out}"] }
     prompt = "Do the task."
     on_stop = "signal"
     on_dead = { action = "resume", message = "Go on, please.", attempts = 5 }`);
@@ -86,7 +88,8 @@ describe('a message to a client that hears nothing before it stops', () => {
   it('outlives its supervisor and the daemon', async () => {
     const { supervisor, process: client } = readRunning(agentFiles(scene.stateDir, id), 1) ?? {};
     await scene.stop();
-    for (const name of [supervisor, client]) process.kill(Number(name?.split('/')[1]), 'SIGKILL');
+    // In a sandbox the client ends with its supervisor.
+    for (const name of [supervisor, client]) spawnSync('kill', ['-KILL', String(name?.split('/')[1])]);
     await scene.start(env(join(scene.scene.folder, 'bin')));
     await begun(2);
     expect(said(2)).toBe(`${MESSAGE}\n\nGo on, please.`);

@@ -1,4 +1,4 @@
-import { globSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ on_message: [signal: complete]
 `,
   'rests.yaml': `
 steps: [stop, stop]
-on_message: [run: echo $BATON_AGENT_ID >> $BATON_STATE_DIR/../woken.txt, signal: complete]
+on_message: [run: echo $BATON_AGENT_ID >> woken.txt, signal: complete]
 `,
 };
 
@@ -134,7 +134,8 @@ it(
     await world.resolve(decision?.id ?? null, 'nudge', 'Go on');
     expect(await world.agent(agentId)).toMatchObject({ status: 'done', start: 2 });
     await world.gone(agentId);
-    expect(world.lines('../woken.txt')).toEqual([agentId]);
+    const woken = globSync(join(world.repository, '.worktrees/*/woken.txt')).map((path) => readFileSync(path, 'utf8'));
+    expect(woken).toEqual([`${agentId}\n`]);
     const types = (await readLedger(world.world)).map(({ type }) => type);
     expect(types.filter((type) => type === 'TaskClaimed')).toHaveLength(1);
     expect(types).not.toContain('ClaimExpired');

@@ -16,6 +16,7 @@ run = '''echo "hello from $BATON_AGENT_ID"; while [ ! -e "$GO" ]; do sleep 0.05;
 env = { GO = "go-patient" }
 
 [agents.silent]
+sandbox = "none"
 run = "echo I say nothing"
 
 [agents.listener]
@@ -145,7 +146,7 @@ describe('baton run', () => {
     const { code, out } = await baton('run', 'careful', '--plan');
     expect(code).toBe(0);
     expect(out).toBe(
-      'pipeline careful\n  review: agent silent (echo I say nothing)\n  after: shell true\nfirst: start agent silent\n',
+      'pipeline careful\n  review: agent silent (echo I say nothing; no sandbox)\n  after: shell true\nfirst: start agent silent\n',
     );
     expect(await json('pipeline', 'list', '--all')).toEqual(before);
   });

@@ -14,7 +14,7 @@ interface Case {
   /** What the result says it changed. */
   readonly claims: readonly string[];
   readonly found: readonly RegExp[];
-  /** Git itself sees nothing of it. */
+  /** Git itself sees nothing of it. Only without a sandbox: in one the session can change its own git directory only. */
   readonly isUnseen?: boolean;
 }
 
@@ -99,6 +99,7 @@ beforeAll(async () => {
       on_stop = { action = "signal", attempts = 1 }
       requires = ["exit", "result"]
       ${timeout}
+      ${each.isUnseen === true ? 'sandbox = "none"' : ''}
       [workers.${idOf(i)}]
       tasks = ["${idOf(i)}"]
       phases = ["IMPLEMENTATION"]

@@ -65,12 +65,18 @@ async function entry(type: string): Promise<Told> {
   return (await find()) as Told;
 }
 
+/** What Baton said to the session. */
+async function readSaid(): Promise<string> {
+  const { data } = await entry('SessionPrepared');
+  return readFileSync(join(String(data['workspace']), '.baton/session/said'), 'utf8');
+}
+
 describe('a session that Baton starts', { timeout: 90_000 }, () => {
   it('has its mission in the worktree of its task, recorded before it runs', async () => {
     keep('docs/ask.md', 'Please ``` do it.');
     script(
       `steps:
-  - run: 'cp "$BATON_MISSION" "$BATON_STATE_DIR/seen.yaml"; pwd > "$BATON_STATE_DIR/where"; baton mission show > "$BATON_STATE_DIR/got"; git status --porcelain > "$BATON_STATE_DIR/status"; echo $BATON_PORT > "$BATON_STATE_DIR/port"'${result('[]')}${EXIT}`,
+  - run: 'cd .baton/session; cp "$BATON_MISSION" seen.yaml; (cd ../..; pwd) > where; baton mission show > got; git status --porcelain > status; echo $BATON_PORT > port'${result('[]')}${EXIT}`,
       'limits = { max_files = 3, no_new_deps = true }',
     );
     await world.start();
@@ -81,11 +87,11 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
     const { data } = await entry('SessionPrepared');
     const workspace = String(data['workspace']);
     expect(workspace).toBe(join(world.repository, '.worktrees/t001-say-hello'));
-    const read = (name: string): string => readFileSync(join(world.stateDir, name), 'utf8').trim();
+    const read = (name: string): string => readFileSync(join(workspace, '.baton/session', name), 'utf8').trim();
     expect(read('where')).toBe(workspace);
     expect(read('status')).toBe('');
     expect(Number(read('port'))).toBe(data['port']);
-    const mission = parseMission(readFileSync(join(world.stateDir, 'seen.yaml')));
+    const mission = parseMission(readFileSync(join(workspace, '.baton/session/seen.yaml')));
     expect(mission).toMatchObject({ ok: true, value: data['mission'] });
     expect(data['mission']).toMatchObject({ constraints: { max_files: 3, no_new_deps: true }, timeout: 60 });
     expect(JSON.parse(read('got'))).toEqual(data['mission']);
@@ -113,9 +119,8 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
   inLongLane(() => {
     it('has its mission, whatever a session before has put in its place', async () => {
       keep('docs/ask.md', 'Please do it.');
-      const seen = '"$BATON_STATE_DIR/seen"';
       script(`steps:
-    - run: 'if [ -e ${seen} ]; then cp .baton/session/task.md ${seen}; else touch ${seen}; rm docs/ask.md .baton/session/task.md; mkfifo docs/ask.md .baton/session/task.md; ln -sf ../../outside .baton/session/epic.md; fi'
+    - run: 'if [ -e seen ]; then cp .baton/session/task.md seen; else touch seen; rm docs/ask.md .baton/session/task.md; mkfifo docs/ask.md .baton/session/task.md; ln -sf ../../outside .baton/session/epic.md; fi'
     - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
     - stop`);
       await world.start();
@@ -124,16 +129,20 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
       await world.ask('task_unblock', { task_id: 'T001', reason: 'again' });
       const ended = async () => (await world.types()).filter((type) => type === 'AgentSessionCompleted').length === 2;
       await until(ended, 'the second has ended', 30_000);
-      expect(readFileSync(join(world.stateDir, 'seen'), 'utf8')).toContain('T001: Say hello');
       const { workspace } = (await entry('SessionPrepared')).data;
+      expect(readFileSync(join(String(workspace), 'seen'), 'utf8')).toContain('T001: Say hello');
       expect(lstatSync(join(String(workspace), '.baton/session/epic.md')).isFile()).toBe(true);
       expect(existsSync(join(String(workspace), 'outside'))).toBe(false);
     });
 
     it('keeps its worktree as long as its task goes on, also where it has left its branch', async () => {
-      script(`steps:
+      // From a sandbox the worktree follows to other branches only.
+      script(
+        `steps:
     - run: 'git checkout -q --detach; baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"blocked"}'''
-    - stop`);
+    - stop`,
+        'sandbox = "none"',
+      );
       await world.start();
       await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
       await entry('AgentExited');
@@ -146,7 +155,7 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
     it('that does what it was asked is measured, and its task goes on', async () => {
       script(
         `steps:
-    - write: { path: a.txt, text: hello }${result('[{ path: a.txt, action: created }]')}${EXIT}`,
+  - write: { path: a.txt, text: hello }${result('[{ path: a.txt, action: created }]')}${EXIT}`,
         'limits = { max_files = 1 }',
       );
       await world.start();
@@ -169,7 +178,7 @@ describe('a session that Baton starts', { timeout: 90_000 }, () => {
       `printf '{"task_id":"${task}","phase":"IMPLEMENTATION","head_sha":"%s","commands":[],"files":[],"next_step":"review"}' ${head} > .baton/session/e.json`;
     const exit = `baton emit exit '{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed","evidence_bundle_ref":".baton/session/e.json"}'`;
     const tried = (head: string, task?: string): string =>
-      `  - run: ${JSON.stringify(`${bundle(head, task)}; ${exit} 2>> "$BATON_STATE_DIR/said"`)}`;
+      `  - run: ${JSON.stringify(`${bundle(head, task)}; ${exit} 2>> .baton/session/said`)}`;
     script(`steps:${result('[]')}
 ${tried('0123456789012345678901234567890123456789')}
 ${tried('$(git rev-parse HEAD)', 'T999')}
@@ -178,7 +187,7 @@ ${tried('$(git rev-parse HEAD)')}
     await world.start();
     await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
     expect((await entry('AgentSessionCompleted')).data).toMatchObject({ exit_reason: 'completed' });
-    const said = readFileSync(join(world.stateDir, 'said'), 'utf8');
+    const said = await readSaid();
     expect(said).toContain('head_sha 0123456789012345678901234567890123456789 is not on the branch');
     expect(said).toContain('it is about T999, not T001');
   });
@@ -186,13 +195,13 @@ ${tried('$(git rev-parse HEAD)')}
   inLongLane(() => {
     it('that owes a result and has none does not complete, whatever it says', async () => {
       script(`steps:
-    - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'' 2> "$BATON_STATE_DIR/said"; echo nonsense > r.yaml; baton result submit r.yaml; rm r.yaml'
+    - run: 'baton emit exit ''{"protocol":"apm2_agent_exit","version":"1.0.0","phase_completed":"IMPLEMENTATION","exit_reason":"completed"}'' 2> .baton/session/said; echo nonsense > r.yaml; baton result submit r.yaml; rm r.yaml'
     - stop
     - stop`);
       await world.start();
       await world.ask('task_create', { task_id: 'T001', title: 'Say hello' });
       expect((await entry('ClaimFailed')).data).toMatchObject({ task_id: 'T001' });
-      expect(readFileSync(join(world.stateDir, 'said'), 'utf8')).toContain('cannot complete: missing result');
+      expect(await readSaid()).toContain('cannot complete: missing result');
       expect(await world.types()).not.toContain('AgentSessionCompleted');
       expect((await entry('SessionMeasured')).data).toMatchObject({ file_count: 0 });
     });

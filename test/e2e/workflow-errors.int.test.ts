@@ -24,7 +24,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Expectations, parsePacket } from './given.mjs';
 import { baton, readTask } from './hand-on.mjs';
 
-const kept = (n) => process.env.BATON_STATE_DIR + '/task-' + n + '.md';
+const kept = (n) => process.env.NOTES + '/task-' + n + '.md';
 const n = [1, 2, 3].find((each) => !existsSync(kept(each)));
 writeFileSync(kept(n), readTask());
 if (n > 1) {
@@ -54,15 +54,13 @@ describe('a workflow', () => {
       'tries a failed install again after a second, and asks a person when a phase takes too long',
       { timeout: 120_000 },
       async () => {
-        const install = 'echo x >> $BATON_STATE_DIR/tries; test $(wc -l < $BATON_STATE_DIR/tries) -ge 2';
+        const install = 'echo x >> $NOTES/tries; test $(wc -l < $NOTES/tries) -ge 2';
         scene = new WorkflowScene(
           (toml) =>
             `${toml.replace(/build = .*\nsmoke = .*\n/, `install = "${install}"\n`)}\n[limits]\nstall = { IMPLEMENTATION = "1s" }\n`,
         );
-        scene.edit(
-          'agents/implementer.yaml',
-          (text) => `- run: while [ ! -e $BATON_STATE_DIR/go ]; do sleep 0.1; done\n${text}`,
-        );
+        scene.edit('agents/implementer.yaml', (text) => `- run: while [ ! -e $NOTES/go ]; do sleep 0.1; done\n${text}`);
+        const notes = scene.shareNotes();
         scene.git('commit', '--quiet', '--all', '--message', 'slow');
         await scene.start();
         const id = await scene.run('issue', 'Read durations back');
@@ -76,7 +74,7 @@ describe('a workflow', () => {
           'prep-agent → orchestrator',
           'prep-agent → implementer-agent',
         ]);
-        writeFileSync(join(scene.stateDir, 'go'), '');
+        writeFileSync(join(notes, 'go'), '');
         await scene.resolveAll(id);
         await until(
           async () => (await scene?.phases(id))?.includes('CI_PENDING (session)') === true,
@@ -93,12 +91,13 @@ describe('a workflow', () => {
     scene.put('agents/given.mjs', readFileSync(GIVEN, 'utf8'));
     scene.put('agents/error.xml', readFileSync(ERROR, 'utf8'));
     scene.put('agents/implementer.yaml', '- run: node agents/fail.mjs\n- stop\n');
+    const notes = scene.shareNotes();
     scene.git('add', '--all');
     scene.git('commit', '--quiet', '--message', 'an implementer that fails');
     await scene.start();
     const id = await scene.run('issue', 'Read durations back');
     const end = await scene.ended(id, 60_000);
-    const given = (n: number): string => readFileSync(join(scene?.stateDir ?? '', `task-${n}.md`), 'utf8');
+    const given = (n: number): string => readFileSync(join(notes, `task-${n}.md`), 'utf8');
 
     // Recoverable: the same role tries again, and knows what happened. It still has its own input.
     const [first = 0, second = 0, ...more] = await starts(scene, id, 'implementer');

@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readProcFile } from '../../src/api/processes.ts';
 import { until } from '../../src/daemon/running.cases.ts';
+import { findProcesses } from '../processes/find-processes.ts';
 import { testsAt } from '../processes/tests-at.ts';
 import { WorkflowScene } from '../processes/workflow-scene.ts';
 
@@ -85,31 +87,19 @@ describe('two changes that pass alone and fail together', () => {
 
 describe('a merge that is called off', () => {
   it('takes its checks with it, and moves nothing', { timeout: 120_000 }, async () => {
-    const hangs = 'case $PWD in */merge-*) echo $$ > $BATON_STATE_DIR/hangs; exec sleep 1000;; esac; node --test';
+    const hangs = 'case $PWD in */merge-*) exec sleep 1000;; esac; node --test';
     scene = new WorkflowScene((toml) => toml.replace('run = "node --test"', () => `run = "${hangs}"`));
     await scene.start();
     const before = scene.git('rev-parse', 'main');
     const id = await scene.run('issue', 'Read durations back');
-    const file = join(scene.stateDir, 'hangs');
-    await until(() => existsSync(file) && readFileSync(file, 'utf8').trim() !== '', 'the check hangs', 100_000);
-    const pid = Number(readFileSync(file, 'utf8'));
-    expect(isAlive(pid)).toBe(true);
+    const { stateDir } = scene;
+    const isHanging = (): boolean =>
+      findProcesses(stateDir).some((pid) => readProcFile(pid, 'cmdline') === 'sleep\x001000\x00');
+    await until(isHanging, 'the check hangs', 100_000);
     await scene.ask('task_cancel', { task_id: id, reason: 'not now' });
-    await until(() => !isAlive(pid), 'the check has ended', 30_000);
-    await until(
-      () => readdirSync(join(scene?.stateDir ?? '', 'checkouts')).length === 0,
-      'its checkout is gone',
-      30_000,
-    );
+    await until(() => !isHanging(), 'the check has ended', 30_000);
+    await until(() => readdirSync(join(stateDir, 'checkouts')).length === 0, 'its checkout is gone', 30_000);
     expect(scene.git('rev-parse', 'main')).toBe(before);
     expect((await scene.standing(id)).phase).toBe('BLOCKED');
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}

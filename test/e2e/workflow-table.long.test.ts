@@ -27,6 +27,7 @@ function withAgentsEverywhere(): WorkflowScene {
   made.edit('agents/play.mjs', (text) =>
     text.replace('const roles = {', `const EXIT = tryToLeave();\n\nconst roles = {`).concat(TRY_TO_LEAVE),
   );
+  made.shareNotes();
   made.git('commit', '--quiet', '--all', '--message', 'hasty');
   return made;
 }
@@ -39,7 +40,7 @@ function tryToLeave() {
   const exit = JSON.stringify({ protocol: 'apm2_agent_exit', version: '1.0.0', phase_completed, exit_reason: 'completed' });
   if (process.argv[2] === 'implement') return exit;
   const { stderr } = spawnSync('baton', ['emit', 'exit', exit], { encoding: 'utf8' });
-  appendFileSync(process.env.BATON_STATE_DIR + '/tries', [process.argv[2], phase_completed, stderr.split('\\n')[0]].join(' | ') + '\\n');
+  appendFileSync(process.env.NOTES + '/tries', [process.argv[2], phase_completed, stderr.split('\\n')[0]].join(' | ') + '\\n');
   return exit;
 }
 `;
@@ -56,7 +57,7 @@ describe('the table of the built-in workflow', () => {
       const [end] = await scene.settled([id], 120_000);
       expect(end).toMatchObject({ is: 'closed', because: null });
       // The next task begins while the closer still tidies up.
-      const tries = readFileSync(join(scene.stateDir, 'tries'), 'utf8').split('\n');
+      const tries = readFileSync(join(scene.scene.folder, 'notes/tries'), 'utf8').split('\n');
       const isNext = (line: string, at: number): boolean => line === '' || (at > 0 && line.startsWith('issue-manager'));
       const all = 'missing result, thought_record, handoff';
       expect(tries.filter((line, at) => !isNext(line, at)).slice(0, 9)).toEqual(

@@ -49,6 +49,7 @@ export async function openTestProject(): Promise<OpenedProject> {
     now: () => new Date(),
     monotonicMs: () => performance.now(),
     loop: { lagMs: 0, boundMs: 1 },
+    adviseSandbox: async () => ({ kind: 'none', notes: [] }) as const,
   };
   const calls: OpenedProject['calls'] = [];
   const call: Backend['call'] = async (name, input, { token = 'worker', key, signal }) => {

@@ -45,8 +45,10 @@ function foundTools(body: Received['body']): string[] {
 }
 
 function messageOf(item: Readonly<Record<string, unknown>>): Message {
-  if (String(item['type']).endsWith('_output')) return { role: 'tool', text: textIn(item) };
-  return { role: item['role'] === 'assistant' ? 'model' : 'user', text: textIn(item) };
+  const type = String(item['type']);
+  if (type.endsWith('_output')) return { role: 'tool', text: textIn(item) };
+  const isModel = item['role'] === 'assistant' || type.endsWith('_call');
+  return { role: isModel ? 'model' : 'user', text: textIn(item) };
 }
 
 function send(response: ServerResponse, reply: Answer, _asked: Asked, turn: number): void {

@@ -121,7 +121,7 @@ export class RunWorld implements AsyncDisposable {
   }
 
   private conversation(agentId: string): readonly { readonly from: string; readonly text: string }[] {
-    const { folder } = agentFiles(this.world.stateDir, agentId);
+    const folder = join(agentFiles(this.world.stateDir, agentId).folder, 'kept');
     const files = existsSync(folder) ? readdirSync(folder) : [];
     const name = files.find((each) => /^scripted-.*\.json$/.test(each));
     if (name === undefined) return [];

@@ -46,6 +46,15 @@ export class WorkflowScene extends RunScene {
     this.git('commit', '--quiet', '--message', `another ${role}`);
   }
 
+  /** A folder outside of the repository that all sessions and commands may write, as `$NOTES`. To be committed. */
+  shareNotes(): string {
+    const notes = join(this.scene.folder, 'notes');
+    mkdirSync(notes);
+    this.scene.env['NOTES'] = notes;
+    this.edit('baton.toml', (toml) => `env_pass = ["NOTES"]\nsandbox = { write = ["${notes}"] }\n${toml}`);
+    return notes;
+  }
+
   git(...args: string[]): string {
     const author = ['-c', 'user.name=t', '-c', 'user.email=t@t'];
     return execFileSync('git', ['-C', this.repository, ...author, ...args], { encoding: 'utf8' }).trim();

@@ -8,6 +8,7 @@ import { createClient } from '../../src/api/client/connect.ts';
 import { OPERATIONS } from '../../src/api/operations/registry.ts';
 import { BATON } from '../package/where.ts';
 import { runCli, type Ran } from '../run-cli.ts';
+import { withoutPlannedSandboxes, withoutSandbox } from '../sandbox-words.ts';
 import { foldedState } from './folds.ts';
 import { ENVIRONMENT, INPUTS, PLACE, REPOSITORY } from './place.ts';
 import { writeKey } from './record-ledger.ts';
@@ -139,7 +140,8 @@ async function apiCalls(): Promise<Transcript[]> {
   const client = createClient({ env: ENVIRONMENT, projectPath: REPOSITORY, autostart: false });
   const transcripts: Transcript[] = [];
   const call = async (operation: string, input: object): Promise<void> => {
-    const out = JSON.stringify(await client.call(operation as 'task_list', input)); // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const answer = await client.call(operation as 'task_list', input); // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const out = withoutPlannedSandboxes(JSON.stringify(answer));
     transcripts.push(
       machine(
         `call ${operation} ${JSON.stringify(input)}`,
@@ -209,8 +211,11 @@ async function plans(): Promise<Transcript[]> {
       for (const args of usage.length === 1 ? [usage] : [usage.slice(0, 1), usage]) {
         const id = `run --plan ${args.join(' ')}: ${file}`;
         const argv = ['run', ...at, '--plan'];
-        transcripts.push(human(id, await baton(...argv, ...args)));
-        transcripts.push(machine(`${id} --json`, await baton(...argv, '--json', ...args), SENTENCES));
+        const shown = await baton(...argv, ...args);
+        transcripts.push(human(id, { ...shown, out: withoutSandbox(shown.out) }));
+        const planned = await baton(...argv, '--json', ...args);
+        const out = withoutPlannedSandboxes(planned.out);
+        transcripts.push(machine(`${id} --json`, { ...planned, out }, SENTENCES));
       }
     }
   }

@@ -188,6 +188,27 @@ it('shows text of agents as text, with codes for what is not seen', { timeout: 6
   expect(await page.evaluate<string[]>(BARE)).toEqual([]);
 });
 
+it('names the sandbox of each session, and marks one without', { timeout: 60_000 }, async () => {
+  const box = { kind: 'bubblewrap', network: 'full', limits: null, notes: [], summary: 'bubblewrap, network full' };
+  const boxes = { boxed: box, open: { ...box, kind: 'none', summary: 'no sandbox' }, unknown: null };
+  const agents = Object.entries(boxes).map(([name, sandbox]) => ({ name, status: 'running', task_id: null, sandbox }));
+  await page.route('**/v1/status_get', async (route) => {
+    const response = await route.fetch();
+    const { ok, result } = await response.json();
+    await route.fulfill({ response, json: { ok, result: { ...result, agents } } });
+  });
+  await page.reload();
+  const badge = page.locator('#agents .badge');
+  await badge.waitFor();
+  expect(await page.locator('#agents li').allTextContents()).toEqual([
+    'boxed running bubblewrap, network full',
+    'open running no sandbox',
+    'unknown running',
+  ]);
+  expect(await badge.allTextContents()).toEqual(['no sandbox']);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
 const BARE = `(() => {
   const walker = document.createTreeWalker(document.getElementById('board'), NodeFilter.SHOW_TEXT);
   const found = [];

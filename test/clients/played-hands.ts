@@ -1,0 +1,55 @@
+import { uses, type Reply } from '../models/script.ts';
+
+/** The tools of a client, and how their results are read. */
+export interface Hands {
+  readonly shell: (command: string) => Reply;
+  readonly read: (path: string) => Reply;
+  readonly write: (path: string, content: string) => Reply;
+  readonly edit: (path: string, before: string, after: string) => Reply;
+  /** What a command printed, without what the client says about it. */
+  readonly outputIn: (result: string) => string;
+}
+
+export const claudeHands: Hands = {
+  shell: (command) => uses('Bash', { command, description: 'a command' }),
+  read: (file_path) => uses('Read', { file_path }),
+  write: (file_path, content) => uses('Write', { file_path, content }),
+  edit: (file_path, old_string, new_string) => uses('Edit', { file_path, old_string, new_string }),
+  outputIn: (result) => result,
+};
+
+/** Codex has no tools for files but its shell, as far as a model of a test is concerned. */
+export const codexHands: Hands = {
+  shell: inShell,
+  read: (path) => inShell(`cat '${path}'`),
+  write: (path, content) => inShell(`cat > '${path}' <<'END'\n${content}END`),
+  edit: (path, before, after) => inShell(`node -e ${quote(REPLACE)} '${path}' ${quote(before)} ${quote(after)}`),
+  outputIn: (result) => /\nOutput:\n(.*)$/s.exec(result)?.[1] ?? result,
+};
+
+function inShell(cmd: string): Reply {
+  return uses('exec_command', { cmd, yield_time_ms: 30_000, max_output_tokens: 60_000 });
+}
+
+const REPLACE =
+  'const fs = require("fs"), [path, before, after] = process.argv.slice(1); fs.writeFileSync(path, fs.readFileSync(path, "utf8").replace(before, () => after))';
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Its tools for files do not see what git ignores, as the forms of a session are. */
+export const geminiHands: Hands = {
+  shell: (command) => uses('run_shell_command', { command }),
+  read: (path) => uses('run_shell_command', { command: `cat '${path}'` }),
+  write: (path, content) =>
+    path.includes('/.baton/')
+      ? uses('run_shell_command', { command: `cat > '${path}' <<'END'\n${content}END` })
+      : uses('write_file', { file_path: path, content }),
+  edit: (file_path, old_string, new_string) =>
+    uses('replace', { file_path, old_string, new_string, instruction: 'Refuse what is no duration.' }),
+  outputIn: (result) => OUTPUT.exec(result)?.[1] ?? result,
+};
+
+const OUTPUT =
+  /^(?:<untrusted_context>\n)?Output: (.*?)(?:\n(?:Error|Exit Code|Signal|Process Group PGID|Background PIDs): .*)?$/s;

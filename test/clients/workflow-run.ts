@@ -1,0 +1,95 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chownSync, cpSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Asked } from '../models/script.ts';
+import { BATON } from '../package/where.ts';
+import { roleIn } from './played-model.ts';
+import type { World } from './world.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** The library of durations, with a runbook in which all agents are those that come with Baton. */
+export function makeRepository({ project, home }: World, runbook: string): void {
+  cpSync(join(ROOT, 'examples/sample'), project, { recursive: true });
+  rmSync(join(project, 'agents'), { recursive: true });
+  writeFileSync(join(project, 'baton.toml'), runbook);
+  writeFileSync(join(home, '.gitconfig'), '[user]\nname = Ada\nemail = ada@localhost\n');
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', project, ...args], { env: { HOME: home, PATH: '/usr/bin:/bin' } });
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'A library of durations');
+}
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+}
+
+/** As the user would, in a shell of theirs; it starts the daemon by itself. `uid`: another user, only for root. */
+export async function runBaton(
+  { project, stateDir }: World,
+  shell: Readonly<Record<string, string>>,
+  args: readonly string[],
+  uid?: number,
+): Promise<Ran> {
+  const env = { ...shell, PATH: `${dirname(process.execPath)}:${shell['PATH']}`, BATON_STATE_DIR: stateDir };
+  const child = spawn(process.execPath, [BATON, ...args], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 200_000,
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out };
+}
+
+/** Gives everything in a folder to another user. */
+export function giveTo(uid: number, folder: string): void {
+  chownSync(folder, uid, uid);
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, name);
+    if (!lstatSync(path).isSymbolicLink()) chownSync(path, uid, uid);
+  }
+}
+
+export interface ToldEntry {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Of an exported ledger. */
+export function entriesIn(file: string): readonly ToldEntry[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{"entry"'))
+    .map((line) => (JSON.parse(line) as { entry: ToldEntry }).entry);
+}
+
+/** For whoever has to find out why it failed. */
+export function describeTurns(asked: readonly Asked[]): string {
+  return asked
+    .map((each) => `${roleIn(each) ?? '?'}: ${each.messages.at(-1)?.text.slice(0, 2000) ?? ''}`)
+    .join('\n---\n');
+}
+
+/** Who handed on to whom, as `baton run` prints it. */
+export function handoffsIn(out: string): readonly string[] {
+  const lines = out.split('\n').filter((line) => line.includes('handoff:'));
+  return lines.map((line) => line.replace('handoff:', '').trim());
+}
+
+export const ALL_HANDOFFS = [
+  'issue-manager → prep-agent',
+  'prep-agent → implementer-agent',
+  'implementer-agent → reviewer-agent',
+  'reviewer-agent → fixer-agent',
+  'fixer-agent → reviewer-agent',
+  'reviewer-agent → validator-agent',
+  'validator-agent → closer-agent',
+  'closer-agent → workflow-complete',
+];
