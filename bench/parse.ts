@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseExitSignal } from '../src/protocol/exit-signal.ts';
+import { parseExitSignal } from '../src/protocol/exit-signal/exit-signal.ts';
 import type { Benchmark } from './measure.ts';
 import { atMost, median } from './measure.ts';
 

@@ -6,10 +6,11 @@ import type { Benchmark, Measure } from './measure.ts';
 import { describe } from './measure.ts';
 import { nextActions } from './next-actions.ts';
 import { parse } from './parse.ts';
+import { sandbox } from './sandbox.ts';
 import { start } from './start.ts';
 
 /** `npm run bench [NAME …] [-- --json]`: one line a measure, each with the limit or peer beside it. */
-const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger, ledgerPostgres, nextActions, handoff, hooks];
+const BENCHMARKS: readonly Benchmark[] = [start, parse, ledger, ledgerPostgres, nextActions, handoff, hooks, sandbox];
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const asJson = process.argv.includes('--json');

@@ -73,6 +73,7 @@ export async function bundlePrograms(outdir: string): Promise<void> {
       builtin: 'src/agents/builtin/main.ts',
       'hook-own': 'src/hooks/session/main.ts',
       watchdog: 'src/watchdog/main.ts',
+      'network-helper': 'src/sandbox/network/namespace/helper/main.ts',
     },
   });
 }

@@ -3,7 +3,8 @@ import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/no
 
 /**
  * Ends every test run with the one plain line that a CI can read: `N passed, N failed`. If `BATON_TEST_COUNTS` names a file, the runs
- * of one `npm test` add up in it, and the last line has the total. A test that passed only at its second attempt is listed, because it is flaky.
+ * of one `npm test` add up in it, and the last line has the total. A test that passed only at its second attempt is listed, because it is flaky; so is every skipped
+ * one, because this machine lacks something (`npm run test:setup`).
  */
 class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: TestRunEndReason): void {
@@ -13,6 +14,8 @@ class ClosingLine implements Reporter {
       for (const test of module.children.allTests()) {
         count[test.result().state] += 1;
         if (test.diagnostic()?.flaky === true) nameFlaky(test);
+        if (test.result().state === 'skipped')
+          console.log(`DID NOT RUN: ${test.module.relativeModuleId} > ${test.fullName}`);
       }
     }
     endSoon(reason);

@@ -125,7 +125,7 @@ async function readBlocks(): Promise<string[]> {
   if (!view.ok) throw new Error(view.error.message);
   return view.result.sessions.flatMap(({ agent, agent_id: id }) => {
     if (agent !== 'implementer' || id === null) return [];
-    const kept = readFileSync(join(folder, 'state', 'agents', id, `scripted-${id}.json`), 'utf8');
+    const kept = readFileSync(join(folder, 'state', 'agents', id, `kept/scripted-${id}.json`), 'utf8');
     const { messages } = JSON.parse(kept) as { messages: { text: string }[] }; // oxlint-disable-line typescript/no-unsafe-type-assertion
     return messages.flatMap(({ text }) => (text.startsWith('Stop hook feedback:') ? [text.split('\n')[1] ?? ''] : []));
   });

@@ -4,10 +4,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const { ANTHROPIC_BASE_URL = 'https://api.anthropic.com', ANTHROPIC_API_KEY = '', AGENT_MODEL = '' } = process.env;
-const { BATON_URL, BATON_TOKEN, BATON_AGENT_ID, BATON_STATE_DIR, BATON_PROMPT_FILE } = process.env;
+const { BATON_URL, BATON_TOKEN, BATON_AGENT_DIR, BATON_PROMPT_FILE } = process.env;
 
 // The conversation outlives this process: when Baton resumes the agent, the next process continues it.
-const kept = `${BATON_STATE_DIR}/agents/${BATON_AGENT_ID}/conversation.json`;
+const kept = `${BATON_AGENT_DIR}/conversation.json`;
 const messages = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : [];
 
 // The prompt is in a file, and also the first lines of standard input, where later messages follow.

@@ -1,0 +1,29 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { renderModes } from '../src/sandbox/modes.ts';
+import { HOME_TABLE } from '../src/sandbox/plan/home-table.ts';
+
+/** Fills in the tables of docs/security.md that come from the code; `node scripts/render-sandbox-modes.ts` writes them. */
+export function renderSandboxTables(page: string): string {
+  return fill(fill(page, 'sandbox-modes', renderModes()), 'sandbox-home', renderHome());
+}
+
+function renderHome(): string {
+  const rows = HOME_TABLE.map(({ group, treatment, why, paths }) => {
+    const shown = paths.map((path) => `\`${path}\``).join(' ');
+    return `| ${group} | ${treatment} | ${why} | ${shown} |`;
+  });
+  return ['| group | treatment | why | paths below HOME |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function fill(page: string, name: string, table: string): string {
+  const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const [before, rest] = [page.slice(0, page.indexOf(start)), page.slice(page.indexOf(end))];
+  if (!page.includes(start) || !page.includes(end)) throw new Error(`docs/security.md has no place for ${name}`);
+  return `${before}${start}\n\n${table}\n\n${rest}`;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const path = join(import.meta.dirname, '../docs/security.md');
+  writeFileSync(path, renderSandboxTables(readFileSync(path, 'utf8')));
+}

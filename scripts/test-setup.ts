@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+
+/** `npm run test:setup`: what some tests take from Debian. Without it they are skipped, and `npm test` names them. */
+const PACKAGES = ['bubblewrap', 'podman', 'crun', 'uidmap', 'slirp4netns', 'passt', 'iproute2', 'faketime'];
+const before = process.getuid?.() === 0 ? [] : ['sudo'];
+
+for (const args of [
+  ['apt-get', 'update'],
+  ['apt-get', 'install', '--yes', '--no-install-recommends', ...PACKAGES],
+]) {
+  const [program = '', ...rest] = [...before, ...args];
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const { status, error } = spawnSync(program, rest, { stdio: 'inherit', env });
+  if (status === 0) continue;
+  process.stderr.write(
+    `${program} failed${error === undefined ? '' : `: ${error.message}`}. Install by hand: ${PACKAGES.join(' ')}\n`,
+  );
+  process.exit(1);
+}
