@@ -45,13 +45,13 @@ describe('the address of a request', () => {
 });
 
 describe('a list of hosts', () => {
-  const list = ['Example.com', '*.npmjs.org', 'db.internal:5432', '*.corp:8443', '10.0.0.1', '[2001:db8::1]:99', '::9'];
+  const list = ['Example.com', '*.example.org', 'db.internal:5432', '*.corp:8443', '10.0.0.1', '[2001:db8::1]:99', '::9'];
 
   it.each([
     'example.com:443',
     'example.com:80',
-    'registry.npmjs.org:443',
-    'a.b.npmjs.org:443',
+    'registry.example.org:443',
+    'a.b.example.org:443',
     'db.internal:5432',
     'x.corp:8443',
     '10.0.0.1:443',
@@ -66,8 +66,8 @@ describe('a list of hosts', () => {
     'www.example.com:443',
     'example.com.evil.test:443',
     'notexample.com:443',
-    'npmjs.org:443',
-    'evilnpmjs.org:443',
+    'example.org:443',
+    'evilexample.org:443',
     'db.internal:443',
     'corp:8443',
     'x.corp:443',

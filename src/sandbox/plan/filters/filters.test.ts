@@ -29,9 +29,9 @@ describe('filterNpmrc', () => {
   });
 
   it.each([
-    '//registry.npmjs.org/:_authToken=npm_secret',
-    '//registry.npmjs.org/:_authToken=${NPM_TOKEN}',
-    '"//registry.npmjs.org/:_authToken"="npm_secret"',
+    '//registry.example.org/:_authToken=npm_secret',
+    '//registry.example.org/:_authToken=${NPM_TOKEN}',
+    '"//registry.example.org/:_authToken"="npm_secret"',
     '  //host:8080/npm/ : _authToken = npm_secret',
     '//host/:_password="c2VjcmV0"',
     '//host/:username=ada',
