@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readDaemonRecord, stateFiles } from '../../api/state-folder.ts';
+import { findPrivateGit } from '../../git/private/find.ts';
 import { preparePrivateGit, type PrivateGitRequest } from '../../git/private/prepare.ts';
 import { privateGitMounts } from '../../git/private/mounts.ts';
 import { findRepository, type Repository } from '../../git/repository.ts';
@@ -32,7 +33,8 @@ export interface ConfinedProcess {
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly network: NetworkSpec;
-  readonly git: Pick<PrivateGitRequest, 'branch' | 'fence' | 'isResumed'> | null;
+  /** `as it is`: a session is running in the folder. Its git directory is shown, and neither prepared nor synced for this process. */
+  readonly git: Pick<PrivateGitRequest, 'branch' | 'fence' | 'isResumed'> | 'as it is' | null;
   /** What Baton wrote for it, and what else it may read. */
   readonly reads: readonly string[];
   readonly mounts: readonly Mount[];
@@ -122,10 +124,10 @@ export async function buildSpec(
       ...(user === null ? {} : userEnv(given, home, tmp, git.value)),
       ...given.variables,
     },
-    git: git.value,
+    git: given.git === 'as it is' ? null : git.value,
     credentials: given.credentials,
     temporary: [tmp],
-    ...divideWritten(mounts, [given.folder, folder, ...(git.value === null ? [] : [git.value.folder])]),
+    ...divideWritten(mounts, [given.folder, folder], git.value),
     bwrap: choice.survey?.bubblewrap.works === true ? choice.survey.bubblewrap : null,
     container: image?.container ?? null,
     user: user && {
@@ -140,10 +142,17 @@ export async function buildSpec(
   return { ok: true, spec };
 }
 
-/** Everything that the process can write counts against its limit. */
-function divideWritten(mounts: readonly Mount[], own: readonly string[]): Pick<SandboxSpec, 'measured' | 'shared'> {
+/** Everything that the process can write counts against its limit, also its commits: each is imported, whatever becomes of it inside. */
+function divideWritten(
+  mounts: readonly Mount[],
+  folders: readonly string[],
+  git: PrivateGit | null,
+): Pick<SandboxSpec, 'measured' | 'shared'> {
+  const measured = [...folders, ...(git === null ? [] : [git.folder])];
   const written = mounts.flatMap((mount) => (mount.kind === 'write' ? [mount.from] : []));
-  return { measured: own, shared: written.filter((path) => !own.some((folder) => isInside(path, folder))) };
+  const others = written.filter((path) => !measured.some((folder) => isInside(path, folder)));
+  const imported = git === null ? [] : ['objects', 'lfs/objects'].map((name) => join(git.commonDir, name));
+  return { measured, shared: [...others, ...imported] };
 }
 
 /** The folders of a repository do not change while its project is open, and asking git takes as long as the sandbox itself. */
@@ -211,6 +220,7 @@ async function openGit(
   user: UserSpec | null,
 ): Promise<{ readonly ok: true; readonly value: PrivateGit | null } | { readonly ok: false; readonly reason: string }> {
   if (git === null) return { ok: true, value: null };
+  if (git === 'as it is') return { ok: true, value: findPrivateGit(stateDir, folder) };
   if (user !== null) placePrivateGit(stateDir, folder, user);
   const unmounted = user === null ? {} : ({ isUnmounted: true } as const);
   const made = await preparePrivateGit({ ...git, ...unmounted, stateDir, worktree: folder });

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { findPrivateGit } from '../../git/private/find.ts';
 import { isIsolated } from '../../protocol/sandbox.ts';
 import { commandNetworkOf } from '../../runbook/access.ts';
 import type { CheckNetwork } from '../../runbook/shape/access-shape.ts';
 import type { Task } from '../../state/tasks/task.ts';
 import { commandFiles, type Launch } from '../../supervisor/contract.ts';
 import type { EffectContext } from '../context.ts';
-import { buildSpec } from './build-spec.ts';
+import { buildSpec, type ConfinedProcess } from './build-spec.ts';
 import { chooseSandbox, recordWithout } from './choose-sandbox.ts';
 import { adaptLaunch, type ConfineResult, PLAIN, portsOf } from './confine-agent.ts';
 import { resolveNetwork } from './resolve-network.ts';
@@ -44,8 +45,7 @@ export async function confineCommand(
     runFolder,
     env: { ...context.env, ...launch.env },
     network: network.spec,
-    // The checkout of a check is a repository of its own.
-    git: existsSync(join(place.folder, '.git', 'objects')) && place.folder !== context.path ? null : SHARED_GIT,
+    git: gitOf(place, context),
     mounts: [{ kind: 'read', at: bin, from: bin } as const],
     notes: network.notes,
   };
@@ -66,5 +66,8 @@ export async function confineCommand(
   };
 }
 
-/** The session of the worktree may be running: its git directory stays as it is. */
-const SHARED_GIT = { fence: null, isResumed: true } as const;
+/** The checkout of a check is a repository of its own. A gate runs beside the session of its worktree, which could exchange folders meanwhile. */
+function gitOf({ folder, kind }: CommandPlace, { path, stateDir }: EffectContext): ConfinedProcess['git'] {
+  if (existsSync(join(folder, '.git', 'objects')) && folder !== path) return null;
+  return kind === 'checks' && findPrivateGit(stateDir, folder) !== null ? 'as it is' : { fence: null, isResumed: true };
+}

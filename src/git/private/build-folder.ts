@@ -40,6 +40,8 @@ export function buildFolder(git: PrivateGit, repository: UserRepository, packedR
   }
   for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(gitDir, name));
   const logs = join(gitDir, 'logs');
+  // Git makes it at the first commit; the supervisor watches it from the start.
+  makeRealFolder(logs);
   keepOnly(folder, logs, ['HEAD', 'refs']);
   keepOnly(folder, join(logs, 'refs'), ['stash']);
   writeAlternates(git);

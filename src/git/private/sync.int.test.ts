@@ -26,6 +26,8 @@ describe("the task's branch", () => {
   it('follows commits and rewrites, and so do HEAD, index and reflog of the worktree', async () => {
     session = await Session.begin();
     const { scratch, worktree } = session;
+    // The supervisor watches it from the start.
+    expect(existsSync(join(session.git.folder, 'git/logs'))).toBe(true);
     session.commit({ a: '1' }, 'one');
     expect(await sync()).toEqual([`${BRANCH} done`]);
     session.commit({ a: '2' }, 'two');

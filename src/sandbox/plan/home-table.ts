@@ -124,7 +124,9 @@ export const HOME_TABLE: readonly HomeRow[] = [
       .local/share/gem/credentials .bundle/config .m2/settings.xml .m2/settings-security.xml
       .gradle/gradle.properties .sbt/credentials .ivy2/.credentials .nuget/NuGet .config/NuGet .condarc
       .config/pypoetry .composer/auth.json .config/composer/auth.json .hex/hex.config .pub-cache/credentials.json
-      .cache/huggingface/token .cache/huggingface/stored_tokens .huggingface .julia/servers
+      .cache/huggingface/token .cache/huggingface/stored_tokens .huggingface .julia/servers .julia/logs
+      .local/share/uv/credentials .rye/credentials .luarocks/upload_config.lua .config/mise/age.txt
+      .dotnet/corefx .conda/.condarc miniconda3/.condarc anaconda3/.condarc miniforge3/.condarc mambaforge/.condarc
     `,
   },
   {

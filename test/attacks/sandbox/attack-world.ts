@@ -206,10 +206,13 @@ function render(mode: string, agents: Readonly<Record<string, string>>): string 
     ([task, agent]) =>
       `[agents.on_${task}]\n${agent}\non_dead = "fail"\n[workers.w_${task}]\ntasks = ["${task}"]\nrun = { agent = "on_${task}" }\n`,
   );
+  const confined = [
+    `sandbox = { mode = "${mode}", processes = 100, disk = "64MB", memory = "1GB" }`,
+    'secrets.ANTHROPIC_API_KEY = { env = "ATTACKED_KEY", inject = "header" }',
+  ].join('\n');
   return `
 limits = { kill_after = "300ms", leave = "1s" }
-sandbox = { mode = "${mode}", processes = 100, disk = "64MB", memory = "1GB" }
-secrets.ANTHROPIC_API_KEY = { env = "ATTACKED_KEY", inject = "header" }
+${mode === 'none' ? 'sandbox = "none"' : confined}
 ${lines.join('')}
 [pipelines.hacked]
 steps = [{ name = "step", run = "touch hacked" }]

@@ -52,15 +52,18 @@ const attempts = {
     );
   },
   'become operator, forked twice, without variables': () => {
-    const baton = execFileSync('which', ['baton'], { encoding: 'utf8' }).trim();
-    const add = `env -i HOME=${quote(home)} PATH=${quote(process.env.PATH)} BATON_STATE_DIR=${quote(stateDir)} ${quote(baton)} run hacked; echo ended with $?`;
-    const script = `cd ${quote(repository)} 2>/dev/null || cd /; { ${add}; } >${quote(`${process.cwd()}/forked`)} 2>&1; touch ${quote(`${process.cwd()}/forked-end`)}`;
-    spawnSync('setsid', ['sh', '-c', `(setsid sh -c ${quote(script)} </dev/null >/dev/null 2>&1 &)`]);
+    const baton = execFileSync('which', ['baton'], QUIET).trim();
+    const [said, end] = ['forked', 'forked-end'].map((name) => quote(join(process.cwd(), name)));
+    // The second fork waits until nothing of the session is above it.
+    const orphan = `sleep 0.5; cd ${quote(repository)} || cd /; { ${quote(baton)} run hacked; echo ended with $?; } >${said} 2>&1; touch ${end}`;
+    const variables = [`HOME=${home}`, `PATH=${process.env.PATH}`, `BATON_STATE_DIR=${stateDir}`];
+    const fork = `(setsid sh -c ${quote(orphan)} </dev/null >/dev/null 2>&1 &)`;
+    spawnSync('env', ['-i', ...variables, 'setsid', 'sh', '-c', fork]);
     const deadline = Date.now() + 8000;
     while (!existsSync('forked-end') && Date.now() < deadline)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-    const said = readFileSync('forked', 'utf8');
-    return said.includes('ended with 0') ? said : raise(said);
+    const text = readFileSync('forked', 'utf8');
+    return text.includes('ended with 0') ? text : raise(text);
   },
   'write the main checkout': () => write(join(repository, 'hacked')),
   'change a file of the main checkout': () => write(join(repository, 'README.md')),
