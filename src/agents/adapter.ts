@@ -20,6 +20,8 @@ export interface AgentContext {
   readonly programs: Programs;
   readonly isAttached?: boolean;
   readonly user?: UserSetup;
+  /** Variables that Baton sets for an injected secret. The client's settings must not replace them. */
+  readonly injected?: readonly string[];
 }
 
 /** The client's settings and logins in the user's home. An adapter may refer to them but never changes them. */

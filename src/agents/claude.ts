@@ -32,14 +32,14 @@ export const claudeAdapter: Adapter = {
     ...(env['CLAUDE_CODE_USE_FOUNDRY'] ? ['AZURE_*'] : []),
   ],
   prepare: (plan, context, files) => {
-    const settings = claudeSettingsFor(context.user);
+    const settings = claudeSettingsFor(context);
     return prepared(STREAMS, conversation(context), plan, context, files.folder, settings);
   },
   attach: (plan, context, files) => {
     // `--` ends the folders of `--add-dir` before the prompt.
     const prompt = context.prompt === null ? [] : ['--', context.prompt];
-    const { PermissionRequest: _, ...hooks } = claudeSettingsFor(context.user).hooks;
-    const settings = { ...claudeSettingsFor(context.user), hooks };
+    const { PermissionRequest: _, ...hooks } = claudeSettingsFor(context).hooks;
+    const settings = { ...claudeSettingsFor(context), hooks };
     return prepared([], [...conversation(context), ...prompt], plan, context, files.folder, settings);
   },
 };
@@ -140,10 +140,18 @@ function conversation({ isResume, conversation: id }: AgentContext): string[] {
 }
 
 /** The settings of one run: the hooks, and the login part of the user's settings. */
-function claudeSettingsFor(user: UserSetup | undefined): ClaudeSettings {
+function claudeSettingsFor({ user, injected = [] }: AgentContext): ClaudeSettings {
   const settings = claudeSettings();
-  const kept = Object.entries(user?.settings ?? {}).filter(([name]) => LOGIN_SETTINGS.has(name));
+  const own = injected.length === 0 ? user?.settings : withoutKeys(user?.settings ?? {}, injected);
+  const kept = Object.entries(own ?? {}).filter(([name]) => LOGIN_SETTINGS.has(name));
   return { ...Object.fromEntries(kept), ...settings, hooks: { ...settings.hooks, PermissionRequest: [PERMISSION] } };
+}
+
+/** Variables in settings count more than those of the process. */
+function withoutKeys(settings: UserSetup['settings'], injected: readonly string[]): Fields {
+  const { apiKeyHelper: _, env, ...rest } = settings;
+  const dropped = new Set([...injected, 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']);
+  return { ...rest, env: Object.fromEntries(Object.entries(fieldsOf(env)).filter(([name]) => !dropped.has(name))) };
 }
 
 /** Tools that run without a question. For others the client asks the supervisor, since no person is there. */

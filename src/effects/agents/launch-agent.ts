@@ -37,6 +37,8 @@ export interface StartedAgent {
   /** Variables of the daemon that everything in the project gets. */
   readonly envPass: readonly string[];
   readonly access: SessionSettings['access'];
+  /** Variables that Baton sets for the secrets that it injects. */
+  readonly injected?: readonly string[];
   /** The task's branch, and the claim that may move it; without a task, the branch that is checked out. */
   readonly git: Pick<PrivateGitRequest, 'branch' | 'fence'>;
 }
@@ -71,6 +73,7 @@ export function launchAgent(started: StartedAgent, context: EffectContext, progr
     programs,
     isAttached: isAttached(run),
     ...(user === undefined ? {} : { user }),
+    injected: started.injected ?? [],
   });
   if (!prepared.ok) return prepared;
   const { reads = [], writes = [], ...parts } = prepared.launch;

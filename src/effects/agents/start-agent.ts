@@ -16,6 +16,7 @@ import { inspectSupervised, ownerFile } from '../processes/supervised.ts';
 import { type FoundStart, refuseWithoutRoom, startSupervisor, waitForStart } from '../processes/supervisor.ts';
 import { chooseSandbox } from '../sandbox/choose-sandbox.ts';
 import { confineAgent } from '../sandbox/confine-agent.ts';
+import { injectedVariables } from '../sandbox/resolve-network.ts';
 import { type PreparedSession, prepareSession } from '../sessions/prepare-session.ts';
 import { workplaceOf } from '../sessions/workplace.ts';
 import { agentContext } from '../template-context.ts';
@@ -61,7 +62,8 @@ export async function startAgent(
     // A private git directory needs no fence.
     const fenceHooks = isIsolated(choice.kind) ? null : wanted.fenceHooks;
     if (isIsolated(choice.kind) && wanted.run.task !== null) context.noteIsolated(agentId);
-    const made = launchAgent({ ...wanted, fenceHooks }, context, programs);
+    const injected = choice.kind === 'none' ? [] : injectedVariables(wanted.run.plan.run, context);
+    const made = launchAgent({ ...wanted, fenceHooks, injected }, context, programs);
     if (!made.ok) return [{ kind: 'failed', reason: made.reason }];
     const confined = await confineAgent(made, wanted, choice, programs, context);
     if (!confined.ok) return [{ kind: 'failed', reason: confined.reason }];

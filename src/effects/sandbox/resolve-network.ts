@@ -1,4 +1,4 @@
-import type { NetworkSpec } from '../../protocol/sandbox.ts';
+import type { Injection, NetworkSpec } from '../../protocol/sandbox.ts';
 import type { NetworkSettings } from '../../runbook/access.ts';
 import { MODEL_CLIENT_NAMES } from '../../protocol/run-plan.ts';
 import { hostOfUrl, type ModelClient, modelHosts, QUIET_VARIABLES } from '../../sandbox/network/model-hosts.ts';
@@ -29,8 +29,7 @@ export function resolveNetwork(
   { policy, local }: NetworkSettings,
   { run, env, urls = [], port, context }: NetworkUser,
 ): ResolvedNetwork {
-  const used = Object.keys(context.secrets).filter((name) => SECRET_ROUTES[name]?.client === run);
-  const inject = used.flatMap((name) => planInjection(name, env) ?? []);
+  const inject = planInjections(run, env, context);
   const ofModel = isModelClient(run) ? [...modelHosts(run, env), ...urls.flatMap((url) => hostOfUrl(url) ?? [])] : [];
   const hosts = policy === 'model' ? ofModel : typeof policy === 'string' ? [] : policy;
   const kind = policy === 'full' || policy === 'none' ? policy : 'proxy';
@@ -40,6 +39,20 @@ export function resolveNetwork(
   const ports = [...new Set([...local, ...(inject.length === 0 ? loopbackPorts(reached) : [])])];
   const variables = isModelClient(run) && kind === 'proxy' ? QUIET_VARIABLES[run] : {};
   return { spec: { policy: kind, hosts, local: ports, port, inject }, variables, notes };
+}
+
+function planInjections(
+  run: string,
+  env: NetworkUser['env'],
+  { secrets }: Pick<EffectContext, 'secrets'>,
+): readonly Injection[] {
+  const used = Object.keys(secrets).filter((name) => SECRET_ROUTES[name]?.client === run);
+  return used.flatMap((name) => planInjection(name, env) ?? []);
+}
+
+/** The variables that the session gets for its secrets. */
+export function injectedVariables(run: string, context: Pick<EffectContext, 'secrets'>): readonly string[] {
+  return planInjections(run, {}, context).flatMap(({ env }) => Object.keys(env));
 }
 
 function isModelClient(run: string): run is ModelClient {

@@ -10,9 +10,20 @@ interface SecretRoute {
   readonly baseUrl: string;
   readonly header: string;
   readonly prefix: string;
+  /** The variable that the client gets a placeholder in, if it is not the secret's own. */
+  readonly placeholder?: string;
 }
 
 const ANTHROPIC = { client: 'claude', upstream: 'https://api.anthropic.com', baseUrl: 'ANTHROPIC_BASE_URL' } as const;
+const OPENAI = {
+  client: 'codex',
+  upstream: 'https://api.openai.com/v1',
+  baseUrl: 'OPENAI_BASE_URL',
+  header: 'authorization',
+  prefix: 'Bearer ',
+  // The provider that the flags below define reads this one.
+  placeholder: 'OPENAI_API_KEY',
+} as const;
 const GEMINI = {
   client: 'gemini',
   upstream: 'https://generativelanguage.googleapis.com',
@@ -25,15 +36,11 @@ const GEMINI = {
 export const SECRET_ROUTES: Readonly<Record<string, SecretRoute>> = {
   ANTHROPIC_API_KEY: { ...ANTHROPIC, header: 'x-api-key', prefix: '' },
   ANTHROPIC_AUTH_TOKEN: { ...ANTHROPIC, header: 'authorization', prefix: 'Bearer ' },
-  OPENAI_API_KEY: {
-    client: 'codex',
-    upstream: 'https://api.openai.com/v1',
-    baseUrl: 'OPENAI_BASE_URL',
-    header: 'authorization',
-    prefix: 'Bearer ',
-  },
+  OPENAI_API_KEY: OPENAI,
+  CODEX_API_KEY: OPENAI,
   GEMINI_API_KEY: GEMINI,
-  GOOGLE_API_KEY: GEMINI,
+  // Gemini CLI uses this key for Vertex AI only.
+  GOOGLE_API_KEY: { ...GEMINI, upstream: 'https://aiplatform.googleapis.com', baseUrl: 'GOOGLE_VERTEX_BASE_URL' },
 };
 
 /** Clients do not start without a key. */
@@ -49,7 +56,7 @@ export function planInjection(secret: string, env: Environment): Injection | und
     upstream: hostOfUrl(own) === undefined ? route.upstream : own,
     header: route.header,
     prefix: route.prefix,
-    env: { [route.baseUrl]: '${URL}', [secret]: PLACEHOLDER },
+    env: { [route.baseUrl]: '${URL}', [route.placeholder ?? secret]: PLACEHOLDER },
   };
 }
 
