@@ -45,7 +45,15 @@ describe('the address of a request', () => {
 });
 
 describe('a list of hosts', () => {
-  const list = ['Example.com', '*.example.org', 'db.internal:5432', '*.corp:8443', '10.0.0.1', '[2001:db8::1]:99', '::9'];
+  const list = [
+    'Example.com',
+    '*.example.org',
+    'db.internal:5432',
+    '*.corp:8443',
+    '10.0.0.1',
+    '[2001:db8::1]:99',
+    '::9',
+  ];
 
   it.each([
     'example.com:443',
