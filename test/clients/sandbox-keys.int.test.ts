@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunScene } from '../../src/daemon/runs.cases.ts';
-import { INJECTABLE_SECRETS } from '../../src/protocol/sandbox.ts';
+import type { INJECTABLE_SECRETS } from '../../src/protocol/sandbox.ts';
 import { probeBubblewrap } from '../../src/sandbox/probe.ts';
 import { says } from '../models/script.ts';
 import { claudeCase } from './claude-under-test.ts';
