@@ -82,6 +82,8 @@ it(
     await until(() => log.said.out.includes(`▸ Bash  while [ ! -e ${go} ]`), 'the second session is followed');
 
     const [first = '', fixer = ''] = await agentIds();
+    // A commit in a sandbox arrives a moment later.
+    await until(async () => (await baton('task', 'diff', 'T1')).out.includes('2 commits'), 'both commits are there');
     const shown = await baton('task', 'diff', 'T1');
     expect(shown).toMatchObject({ code: 0, err: '' });
     const lines = shown.out.split('\n');

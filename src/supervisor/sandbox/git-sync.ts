@@ -9,6 +9,7 @@ export class GitSync {
   readonly #git: PrivateGit;
   readonly #print: (line: string) => void;
   #watcher: FSWatcher | undefined;
+  #later: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isAgain = false;
   #lastReason: string | undefined;
@@ -21,12 +22,21 @@ export class GitSync {
   /** Git appends to the reflog at each commit. Without a watch the commits arrive with the next request. */
   begin(): void {
     try {
-      this.#watcher = watch(join(this.#git.folder, 'git', 'logs'), () => void this.sync());
+      this.#watcher = watch(join(this.#git.folder, 'git', 'logs'), () => this.#onLog());
       this.#watcher.on('error', () => this.#watcher?.close());
       this.#watcher.unref();
+      // The process may have made a commit already.
+      this.#onLog();
     } catch {
       // The folder does not exist before the first commit of an unborn branch.
     }
+  }
+
+  /** Git moves the branch just after it has written the log. */
+  #onLog(): void {
+    void this.sync();
+    clearTimeout(this.#later);
+    this.#later = setTimeout(() => void this.sync(), LATER_MS).unref();
   }
 
   /** One sync at a time; a call during one runs another afterwards, because the commit may have come later. */
@@ -51,6 +61,7 @@ export class GitSync {
   /** Always tries: an import that failed is not tried again before the next change. */
   async close(): Promise<void> {
     this.#watcher?.close();
+    clearTimeout(this.#later);
     await this.#running;
     await this.#syncOnce();
   }
@@ -73,3 +84,6 @@ export class GitSync {
     this.#lastReason = reason;
   }
 }
+
+/** For a git that was held up in between. */
+const LATER_MS = 500;
