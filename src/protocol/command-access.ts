@@ -60,6 +60,15 @@ export const commandAccess = {
   'ask-adoption': ['system'],
   'drop-adoption-questions': ['system'],
   'decline-checks': ['operator'],
+  'found-fleet': ['system'],
+  'admit-host': ['operator'],
+  'drain-host': ['operator'],
+  'remove-host': ['operator'],
+  'change-caretaker': ['system'],
+  'change-remote': ['operator'],
+  'raise-level': ['system'],
+  'report-push': ['system'],
+  'accept-store': ['operator'],
 } as const satisfies Readonly<Record<string, readonly CallerKind[]>>;
 
 export type CommandKind = keyof typeof commandAccess;

@@ -13,6 +13,8 @@ interface NotWritable {
   readonly hint: string;
   /** `folder`: the ledger can be written, but other files of the state folder cannot. Missing: the ledger cannot. */
   readonly what?: 'folder';
+  /** Set if the database of the ledger does not answer: since when. What is shown meanwhile is from before. */
+  readonly away_since?: string;
 }
 
 export const WRITABLE: Writable = { writable: true };
@@ -20,13 +22,22 @@ export const WRITABLE: Writable = { writable: true };
 /** The health after one more write: a success clears everything, a failure keeps the time of the first one. */
 export function healthAfter(
   before: StoreHealth,
-  failure: { readonly message: string; readonly hint: string } | undefined,
+  failure: { readonly code?: string; readonly message: string; readonly hint: string } | undefined,
   at: string,
 ): StoreHealth {
   if (failure === undefined) return WRITABLE;
   const since = before.writable ? at : before.since;
-  return { writable: false, since, reason: failure.message, hint: failure.hint };
+  const away = AWAY_CODES.has(failure.code ?? '') ? { away_since: since } : {};
+  return { writable: false, since, reason: failure.message, hint: failure.hint, ...away };
 }
+
+/** Undefined while the database answers, or if the ledger has none. */
+export function awaySinceOf(health: StoreHealth): string | undefined {
+  return health.writable ? undefined : health.away_since;
+}
+
+/** Problems of a database that pass by themselves. */
+export const AWAY_CODES: ReadonlySet<string> = new Set(['ledger/unavailable', 'ledger/recovering']);
 
 /** A resource that becomes free again has run out. The call had no effect: a file that could not be opened may exist. */
 export function isShortage(error: unknown): boolean {

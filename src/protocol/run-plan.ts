@@ -177,6 +177,8 @@ export interface WorkerPlan {
   readonly roles?: readonly string[];
   /** Takes only tasks of a workflow, and only if it is the turn of one of the worker's roles. */
   readonly workflow?: boolean;
+  /** In a fleet, only hosts with all of these labels run it. */
+  readonly labels?: readonly string[];
   readonly concurrency: number;
   readonly plan: Plan | WorkflowPlan;
 }
